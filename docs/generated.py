@@ -61,8 +61,8 @@ def keys() -> str:
 
 def settings() -> str:
     """The settings of the app and of the server's data folder."""
+    from carrel.config.settings import Settings, field_docs
     from carrel.server.settings import FolderSettings, Limits
-    from carrel.settings import Settings, field_docs
 
     server, limits = field_docs(FolderSettings), field_docs(Limits)
     parts = [
@@ -121,7 +121,7 @@ def _area(path: str) -> str:
 def _openapi() -> dict[str, Any]:
     from carrel.server.app import create_app
     from carrel.server.assembly import Server
-    from carrel.server.folder import DataFolder
+    from carrel.server.datadir.folder import DataFolder
     from carrel.server.settings import ServerSettings
 
     with TemporaryDirectory() as data:

@@ -1,3 +1,4 @@
+import time
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -122,3 +123,24 @@ def test_deep_nesting_is_refused() -> None:
 @given(st.dictionaries(st.text("abc: -#\n'\"", min_size=1), st.text("abc: -#\n'\"\t")))
 def test_what_is_dumped_is_read_again(data: dict[str, str]) -> None:
     assert read(dump(data) if data else "{}").data == data
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("[" * 200_000, "nested too deeply"),
+        ("{a: " * 50_000, "nested too deeply"),
+        ("- " * 100_000, "nested too deeply"),
+        ("".join(f"{' ' * n}a:\n" for n in range(600)), "nested too deeply"),
+        ('a: "' + "x" * 50_000_000 + '"', "has 48 MB"),
+    ],
+)
+def test_a_bomb_ends_within_a_second_of_processor_time(
+    tmp_path: Path, text: str, reason: str
+) -> None:
+    path = tmp_path / "bomb.yaml"
+    path.write_text(text)
+    began = time.process_time()
+    with pytest.raises(FileError, match=reason):
+        read_file(path)
+    assert time.process_time() - began < 1

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-    from carrel.notebook.bench import Bench
-    from carrel.notebook.errors import BenchError
+    from carrel.notebook.bench.bench import Bench
+    from carrel.notebook.cells.errors import BenchError
 
 __all__ = ["BenchError", "connect"]
 
@@ -20,7 +20,7 @@ __all__ = ["BenchError", "connect"]
 def connect(
     profile: str | None = None, *, url: str | None = None, api_key: str | None = None
 ) -> "Bench":
-    """The workbench in a notebook.
+    """Return the workbench in a notebook.
 
     Returns at once and connects in the background.
 
@@ -34,7 +34,7 @@ def connect(
         BenchError: there is no such profile, or a setting is wrong.
     """
     # Imported late: nothing but a notebook needs the panels.
-    from carrel.notebook.bench import Bench
+    from carrel.notebook.bench.bench import Bench
 
     return Bench(profile, url=url, api_key=api_key)
 
@@ -48,7 +48,7 @@ def load_ipython_extension(shell: "InteractiveShell") -> None:
 
 def __getattr__(name: str) -> Any:
     if name == "BenchError":
-        from carrel.notebook.errors import BenchError
+        from carrel.notebook.cells.errors import BenchError
 
         return BenchError
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -27,6 +27,9 @@ Where = Sequence[int | str]
 _PLAIN = ("str", "int", "float", "bool", "null", "seq", "map")
 _NO_MAPPING = "Here belong lines like “name: value”."
 _MOST_NAMES = 12
+_MOST_BYTES = 8 << 20
+"""Of a file, and of a text; YAML is read at about a megabyte a second."""
+_DEEPEST = 100
 
 
 class YAMLError(Exception):
@@ -58,7 +61,7 @@ class Document:
     node: yaml.MappingNode | None = None
 
     def check(self, model: type[M]) -> M:
-        """The mapping as a model.
+        """Return the mapping as a model.
 
         Raises:
             YAMLError: it is none.
@@ -71,12 +74,12 @@ class Document:
             raise self.complaint(error, model) from None
 
     def mistake(self, path: Where, reason: str) -> YAMLError:
-        """The error that something is wrong at a path."""
+        """Return the error that something is wrong at a path."""
         line, found = self._find(path)
         return YAMLError(line, f"{'.'.join(found)}: {reason}" if found else reason)
 
     def complaint(self, error: ValidationError, model: type[BaseModel]) -> YAMLError:
-        """The first of a model's errors, with its line and the likely spelling."""
+        """Return the first of a model's errors, with its line and the likely spelling."""
         wrong = error.errors(include_url=False, include_input=False, include_context=False)
         # Report an unknown name first: it explains the missing one.
         first = min(wrong, key=lambda one: one["type"] != "extra_forbidden")
@@ -89,7 +92,9 @@ class Document:
         return self.mistake(path, f"{first['msg'].removeprefix('Value error, ').rstrip('.')}.")
 
     def _find(self, path: Where) -> tuple[int, list[str]]:
-        """The line of the deepest part on a path, and the part of the path that is in the text."""
+        """Return the line of the deepest part on a path, and the part of the path that is in the
+        text.
+        """
         line, found = self.line, []
         node: Any = self.node
         value: Any = self.data
@@ -110,7 +115,7 @@ class Document:
 
 
 def load(path: Path, model: type[M]) -> M:
-    """The one mapping of a YAML file as a model.
+    """Return the one mapping of a YAML file as a model.
 
     Raises:
         FileError: it is none.
@@ -123,7 +128,7 @@ def load(path: Path, model: type[M]) -> M:
 
 
 def check_in(path: Path, document: Document, model: type[M]) -> M:
-    """A document of a file as a model.
+    """Return a document of a file as a model.
 
     Raises:
         FileError: it is none.
@@ -135,12 +140,15 @@ def check_in(path: Path, document: Document, model: type[M]) -> M:
 
 
 def read_file(path: Path) -> list[Document]:
-    """The mappings of a file: the documents of a YAML stream, or the lines of a `.jsonl` file.
+    """Return the mappings of a file: the documents of a YAML stream, or the lines of a `.jsonl`
+    file.
 
     Raises:
         FileError: it cannot be read, or holds something else.
     """
     try:
+        if (size := path.stat().st_size) > _MOST_BYTES:
+            raise FileError(path, None, _too_large(size))
         text = path.read_text(encoding="utf-8-sig")
         return list(read_lines(text) if path.suffix == ".jsonl" else read_all(text))
     except UnicodeDecodeError:
@@ -152,7 +160,7 @@ def read_file(path: Path) -> list[Document]:
 
 
 def read(text: str, missing: str = _NO_MAPPING) -> Document:
-    """A text's only document. `missing` says what belongs there if it is no mapping.
+    """Return a text's only document. `missing` says what belongs there if it is no mapping.
 
     Raises:
         YAMLError: the text is not YAML, or not a mapping of JSON's types.
@@ -166,7 +174,7 @@ def read(text: str, missing: str = _NO_MAPPING) -> Document:
 
 
 def read_all(text: str, missing: str = _NO_MAPPING) -> Iterator[Document]:
-    """A text's documents, separated by `---`. Empty ones are left out.
+    """Yield a text's documents, separated by `---`. Empty ones are left out.
 
     Raises:
         YAMLError: the text is not YAML, or a document is not a mapping of JSON's types.
@@ -188,7 +196,7 @@ def read_all(text: str, missing: str = _NO_MAPPING) -> Iterator[Document]:
 
 
 def read_lines(text: str) -> Iterator[Document]:
-    """The lines of a JSONL text, an object each. Blank ones are left out.
+    """Yield the lines of a JSONL text, an object each. Blank ones are left out.
 
     Raises:
         YAMLError: a line is something else.
@@ -209,12 +217,20 @@ def read_lines(text: str) -> Iterator[Document]:
 
 
 def dump(data: Mapping[str, Any]) -> str:
-    """A mapping as YAML, in its order; text of several lines as a block."""
+    """Return a mapping as YAML, in its order; text of several lines as a block."""
     return yaml.dump(dict(data), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
 
 
 def _documents(text: str, missing: str) -> Iterator[Document]:
+    if len(text) > _MOST_BYTES:
+        raise YAMLError(None, _too_large(len(text)))
+    depth = 0
     for event in yaml.parse(text, Loader=_Loader):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > _DEEPEST:
+            line = event.start_mark.line + 1 if event.start_mark else None
+            raise YAMLError(line, f"This is nested too deeply: at most {_DEEPEST} levels.")
         if isinstance(event, yaml.AliasEvent):
             line = event.start_mark.line + 1 if event.start_mark else None
             raise YAMLError(line, "A value has to be written out, not referred to by *.")
@@ -228,6 +244,13 @@ def _documents(text: str, missing: str) -> Iterator[Document]:
             raise YAMLError(line, missing)
         _check_plain(node)
         yield Document(loader.construct_document(node), line, node)
+
+
+def _too_large(size: int) -> str:
+    return (
+        f"It has {size / 2**20:.0f} MB; at most {_MOST_BYTES >> 20} are read. Write it as several"
+        " files."
+    )
 
 
 class _Dumper(yaml.SafeDumper):
@@ -255,7 +278,7 @@ class _Loader(yaml.SafeLoader):
 
 
 def _check_plain(node: yaml.Node) -> None:
-    """Checks that the text has JSON's types only, and no duplicate keys."""
+    """Check that the text has JSON's types only, and no duplicate keys."""
     if node.tag.removeprefix("tag:yaml.org,2002:") not in _PLAIN:
         raise YAMLError(
             node.start_mark.line + 1,
@@ -298,7 +321,7 @@ def _unknown(name: str, known: Sequence[str]) -> str:
 
 
 def _names(model: type[BaseModel], path: Where) -> list[str]:
-    """The names that a model knows at a path, in their order."""
+    """Return the names that a model knows at a path, in their order."""
     schema = model.model_json_schema()
     reached = [schema]
     for part in path:
@@ -314,7 +337,10 @@ def _names(model: type[BaseModel], path: Where) -> list[str]:
 
 
 def _step(root: dict[str, Any], schema: dict[str, Any], part: int | str) -> list[dict[str, Any]]:
-    """The schemas of a part of a value; of the value itself where a path names a union's member."""
+    """Return the schemas of a part of a value.
+
+    Of the value itself where a path names a union's member.
+    """
     found = []
     for option in _options(root, schema, part):
         if isinstance(part, int) and isinstance(option.get("items"), dict):
@@ -329,7 +355,7 @@ def _step(root: dict[str, Any], schema: dict[str, Any], part: int | str) -> list
 def _options(
     root: dict[str, Any], schema: dict[str, Any], tag: int | str | None = None
 ) -> Iterator[dict[str, Any]]:
-    """A schema without references; the members of a union, or the one of a tag."""
+    """Yield a schema without references; the members of a union, or the one of a tag."""
     if "$ref" in schema:
         yield from _options(root, root["$defs"][schema["$ref"].rpartition("/")[2]], tag)
         return

@@ -16,11 +16,11 @@ from unittest.mock import patch
 
 from benchmarks.report import Figure
 from benchmarks.terminal_stream import p99, watch_loop
-from carrel.config import Profile
-from carrel.notebook.compare import ComparePanel
-from carrel.notebook.markdown import to_blocks
+from carrel.config.profiles import Profile
+from carrel.notebook.html.markdown import to_blocks
+from carrel.notebook.panels.compare import ComparePanel
 from carrel.store.comparison.state import Side
-from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.store import Store
 from support.panels import Wire
 from support.peers import HOST, peer, serve_app

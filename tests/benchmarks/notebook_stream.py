@@ -12,10 +12,10 @@ from collections.abc import Iterable
 from unittest.mock import patch
 
 from benchmarks.report import Figure
-from carrel.config import Profile
-from carrel.notebook.chat import ChatPanel
-from carrel.notebook.markdown import to_blocks
-from carrel.store.core.loop import OwnerLoop
+from carrel.config.profiles import Profile
+from carrel.notebook.html.markdown import to_blocks
+from carrel.notebook.panels.chat import ChatPanel
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.store import Store
 from support.panels import Wire
 from support.peers import HOST, peer, serve_app

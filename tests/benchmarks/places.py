@@ -19,10 +19,10 @@ from unittest.mock import patch
 from benchmarks.report import Figure
 from benchmarks.terminal import drain, home
 from carrel.client import Client
-from carrel.config import ENVIRONMENT, folders
+from carrel.config.profiles import ENVIRONMENT, folders
 from carrel.store.chat.conversation import Conversation, Turn
-from carrel.store.chat.sessions import ChatSession, SavedSessions
-from carrel.wire.agents import AgentCreate, AgentUpdate
+from carrel.store.chat.sessions.saved import ChatSession, SavedSessions
+from carrel.wire.generation.agents import AgentCreate, AgentUpdate
 from support.documents import digital_pdf
 from support.libraries import LibraryUnderTest, connect
 from support.process import RunningServer, family_seconds, serve

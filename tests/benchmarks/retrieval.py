@@ -25,17 +25,17 @@ import sqlalchemy as sa
 from benchmarks.held_out import HELD_OUT
 from benchmarks.passages import ASKED, SUBJECTS, Asked
 from benchmarks.report import Figure
-from carrel.server.library import fulltext
 from carrel.server.library.chunking import chunk_pages
-from carrel.server.library.nearest import Nearest
+from carrel.server.library.fulltext import search as fulltext
+from carrel.server.library.fulltext.words import terms, vocabulary
 from carrel.server.library.search import Search
-from carrel.server.library.vectors import VectorIndex, stored_vectors
-from carrel.server.library.words import terms, vocabulary
-from carrel.server.models.embedder import Embedder
+from carrel.server.library.vectors.nearest import Nearest
+from carrel.server.library.vectors.stored import VectorIndex, stored_vectors
+from carrel.server.models.vectors.embedder import Embedder
 from carrel.server.records import embeddings, processing
-from carrel.server.records.database import make_engine
 from carrel.server.records.processing import ChunkText, Job, ProcessingOutcome
-from carrel.server.records.tables import chunks, documents
+from carrel.server.records.sql.database import make_engine
+from carrel.server.records.sql.tables import chunks, documents
 from support.libraries import connect, new_library
 from support.process import serve
 

@@ -23,12 +23,12 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from benchmarks.report import Figure
-from carrel.server.library.vectors import SENTENCE_DIMENSIONS, stored_sentences
-from carrel.server.models.embedder import Embedder
+from carrel.server.library.vectors.stored import SENTENCE_DIMENSIONS, stored_sentences
+from carrel.server.models.vectors.embedder import Embedder
 from carrel.server.records import embeddings
-from carrel.server.records.database import make_engine
 from carrel.server.records.embeddings import StoredVector
-from carrel.server.records.tables import CHUNKS_PER_LIBRARY, chunks, documents, libraries, words
+from carrel.server.records.sql.database import make_engine
+from carrel.server.records.sql.tables import CHUNKS_PER_LIBRARY, chunks, documents, libraries, words
 from support.libraries import connect, new_library
 from support.process import RunningServer, processor_seconds, serve
 

@@ -22,7 +22,7 @@ import httpx
 
 from benchmarks.report import Figure
 from carrel.client import Client
-from carrel.config import folders
+from carrel.config.profiles import folders
 from carrel.sync.contents import Content
 from carrel.sync.ledger import Ledger, LibraryMark, SyncSettings
 from carrel.sync.plan import Known

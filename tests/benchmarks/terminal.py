@@ -21,8 +21,8 @@ from textual.content import Content
 
 from benchmarks.report import Figure
 from carrel.client import Client
-from carrel.tui.widgets.columns import Column
-from carrel.tui.widgets.table import Row, VirtualTable
+from carrel.tui.widgets.tables.columns import Column
+from carrel.tui.widgets.tables.table import Row, VirtualTable
 from support.documents import digital_pdf
 from support.peers import in_turn
 from support.process import RunningServer, family_seconds, serve

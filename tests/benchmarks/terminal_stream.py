@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from unittest.mock import patch
 
 from benchmarks.report import Figure
-from carrel.config import Profile
+from carrel.config.profiles import Profile
 from support.peers import HOST, peer, serve_app
 from support.speaker import END, TOKEN, speaker, speech
 from support.workbench import Workbench, workbench

@@ -9,7 +9,7 @@ import pytest
 from carrel.client import Client
 from carrel.store.agents.definitions import Names, read_definitions
 from carrel.store.agents.starters import starters
-from carrel.wire.agents import AgentCreate, AgentUpdate
+from carrel.wire.generation.agents import AgentCreate, AgentUpdate
 from support.command import Ended, carrel
 from support.process import RunningServer
 

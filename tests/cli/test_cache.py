@@ -1,6 +1,6 @@
 """`carrel cache`: the copies on this machine are listed and cleared."""
 
-from carrel.config import folders
+from carrel.config.profiles import folders
 from support.command import carrel
 
 

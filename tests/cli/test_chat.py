@@ -37,7 +37,7 @@ async def test_the_answer_goes_out_and_the_sources_beside_it() -> None:
     async with service(reply([AGENT]), answer) as odd:
         ended = await carrel("chat", "support", "How long?", CARREL_URL=odd.url)
     assert ended.code == 0
-    assert ended.out == "Three[ months\n"
+    assert ended.out == "Three[ months [1]\n"
     assert ended.err == "[1] lease.pdf p.7\n"
     sent = json.loads(odd.requests[1].body)
     assert sent["agent_id"] == AGENT["id"]

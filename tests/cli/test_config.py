@@ -4,7 +4,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-from carrel.settings import Settings, load_settings, settings_file
+from carrel.config.settings import Settings, load_settings, settings_file
 from support.command import carrel
 
 

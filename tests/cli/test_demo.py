@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from carrel.config import Profile, add_profile
+from carrel.config.profiles import Profile, add_profile
 from support.command import carrel
 from support.terminal import Terminal, terminal
 

@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 import pytest
 
 from carrel.client import Client
-from carrel.config import folders
-from carrel.wire.agents import AgentCreate
+from carrel.config.profiles import folders
+from carrel.wire.generation.agents import AgentCreate
 from support.command import Ended, carrel, start
 from support.process import RunningServer
 from support.service import Request, reply, service

@@ -11,8 +11,8 @@ import typer
 
 from carrel.cli.main import complete_app, main
 from carrel.client import Client
-from carrel.config import Profile, add_profile
-from carrel.wire.agents import AgentCreate, AgentUpdate
+from carrel.config.profiles import Profile, add_profile
+from carrel.wire.generation.agents import AgentCreate, AgentUpdate
 from carrel.wire.libraries import LibraryCreate
 from support.command import fork
 from support.process import RunningServer

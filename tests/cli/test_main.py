@@ -5,11 +5,12 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from carrel.config import Profile, add_profile, folders
+from carrel.config.profiles import Profile, add_profile, folders
 from support.command import carrel, start
 from support.service import Request, reply, service
 
@@ -188,7 +189,7 @@ async def test_a_reader_that_leaves_early_is_no_crash() -> None:
 
 def test_a_crash_leaves_a_report_without_secrets() -> None:
     script = (
-        "import carrel.config\n"
+        "import carrel.config.profiles\n"
         "def crash(name): raise RuntimeError('Authorization: Bearer sk-secret')\n"
         "carrel.cli.session.load_profile = crash\n"
         "carrel.cli.main.main(['files', 'list'])\n"
@@ -215,3 +216,28 @@ async def test_a_failure_names_the_request_for_the_log() -> None:
     async with service(reply({"message": "No such thing."}, 404, x_request_id="7")) as odd:
         ended = await carrel("files", "list", CARREL_URL=odd.url)
     assert "Request ID" not in ended.err
+
+
+_STUCK = """
+import asyncio, time
+from carrel.cli import main
+
+def stuck(*arguments, **options):
+    async def wait():
+        print("waiting", flush=True)
+        await asyncio.to_thread(time.sleep, 60)
+    asyncio.run(wait())
+
+main._app = lambda nouns: stuck
+main.main(["sync"])
+"""
+
+
+def test_two_interrupts_end_a_command_whose_thread_is_stuck() -> None:
+    with subprocess.Popen([sys.executable, "-c", _STUCK], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"waiting\n"
+        for _ in range(2):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.5)
+        assert process.wait(20) == 130

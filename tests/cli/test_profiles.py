@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from carrel.config import load_profile
+from carrel.config.profiles import load_profile
 from support.command import carrel
 from support.terminal import terminal
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyte
 import pytest
 
-from carrel.config import Profile, add_profile
+from carrel.config.profiles import Profile, add_profile
 from carrel.recording.asciicast import Recording, read_recording
 from support.command import carrel
 from support.process import RunningServer

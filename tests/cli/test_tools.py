@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import tomli_w
 
-from carrel.settings import settings_file
+from carrel.config.settings import settings_file
 from support.command import carrel
 from support.service import Request, reply, service
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from carrel.client import Client
-from carrel.client.errors import NotFound
+from carrel.client.http.errors import NotFound
 from carrel.wire.batches import BatchCreate, BatchJob, BatchLine
 from support.process import RunningServer
 

@@ -7,8 +7,8 @@ import httpx
 import pytest
 
 from carrel.client import Client, Invalid, NotFound, ServiceError, Unauthorized
-from carrel.wire.agents import AgentCreate, AgentUpdate
 from carrel.wire.documents import DocumentUpdate
+from carrel.wire.generation.agents import AgentCreate, AgentUpdate
 from carrel.wire.libraries import LibraryCreate, LibraryUpdate, ShareRemoval, ShareRequest
 from carrel.wire.ocr import OCRRequest
 from support.documents import digital_pdf

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from carrel.client import Client, ClientError, ServiceError, UnexpectedAnswer, Unreachable
-from carrel.wire.completions import CompletionRequest, Progress, UserMessage
+from carrel.wire.generation.completions import CompletionRequest, Progress, UserMessage
 from support.service import Request, reply, service
 
 HEAD = b"HTTP/1.1 200 X\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from carrel.client import Client
-from carrel.client.errors import ServiceError, Unreachable
+from carrel.client.http.errors import ServiceError, Unreachable
 from support.process import RunningServer
 from support.service import Request, service
 from support.spoken import SpokenModel

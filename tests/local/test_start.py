@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from carrel.config import folders
+from carrel.config.profiles import folders
 from carrel.local import LocalError, ensure, find
 from support.service import reply, service
 

@@ -9,7 +9,7 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from carrel.config import Profile, add_profile
+from carrel.config.profiles import Profile, add_profile
 from support.command import carrel
 from support.home import own_home
 from support.libraries import connect

@@ -8,7 +8,7 @@ import pytest
 from mcp.types import TextResourceContents
 
 from carrel.client import Client
-from carrel.server.keys import KeyChain
+from carrel.server.admin.keys import KeyChain
 from mcp import MCPError
 from support.documents import digital_pdf
 from support.libraries import LibraryUnderTest, connect, new_library

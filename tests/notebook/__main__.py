@@ -14,7 +14,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from carrel.config import folders
+from carrel.config.profiles import folders
 from support.home import own_home
 from support.notebooks import FOLDER, WIDGET, executed, read
 from support.process import serve

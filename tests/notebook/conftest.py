@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from carrel.config import Profile
-from carrel.store.core.loop import OwnerLoop
+from carrel.config.profiles import Profile
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.store import Store
 
 

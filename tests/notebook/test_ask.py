@@ -10,9 +10,9 @@ from types import SimpleNamespace
 import pytest
 
 import carrel
-from carrel.notebook import cell
-from carrel.notebook.bench import Bench
-from carrel.notebook.errors import BenchError
+from carrel.notebook.bench.bench import Bench
+from carrel.notebook.cells import cell
+from carrel.notebook.cells.errors import BenchError
 from carrel.store.tools.loop import STEPS
 from support.panels import Wire
 from support.scripted import ScriptedService, scripted_service

@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 
 import carrel
-from carrel.notebook.bench import Bench
+from carrel.notebook.bench.bench import Bench
 from support.panels import Wire
 from support.process import RunningServer
 from support.spoken import SpokenModel

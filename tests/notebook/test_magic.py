@@ -7,8 +7,8 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 import carrel
-from carrel.notebook.answer import Answer
-from carrel.notebook.errors import BenchError
+from carrel.notebook.cells.errors import BenchError
+from carrel.notebook.results.answer import Answer
 from support.process import RunningServer
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
-from carrel.config import folders
+from carrel.config.profiles import folders
 from support.browser import chromium
 from support.lab import lab, run_cell
 from support.process import serve

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from textual import events
 
-from carrel.config import Profile
-from carrel.wire.agents import AgentCreate, AgentUpdate, CompletionArgs
-from carrel.wire.tools import LibraryTool
+from carrel.config.profiles import Profile
+from carrel.wire.generation.agents import AgentCreate, AgentUpdate, CompletionArgs
+from carrel.wire.generation.tools import LibraryTool
 from screenshots.drawing import svg
 from support.process import serve
 from support.workbench import Workbench, workbench

@@ -16,7 +16,7 @@ import httpx
 import pytest
 import sqlalchemy as sa
 
-from carrel.server.records.tables import agent_versions, metadata
+from carrel.server.records.sql.tables import agent_versions, metadata
 from support import storage
 from support.crashes import Uploads, named_blobs, rows, storm
 from support.libraries import LibraryUnderTest, connect, new_library

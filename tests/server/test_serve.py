@@ -15,8 +15,8 @@ from typing import Any
 import httpx
 import pytest
 
-from carrel.server.folder import FORMAT
-from carrel.server.keys import KeyChain
+from carrel.server.admin.keys import KeyChain
+from carrel.server.datadir.folder import FORMAT
 from carrel.server.serve import EXIT_FAILED, EXIT_IN_USE
 from support import storage
 from support.libraries import connect
@@ -103,7 +103,7 @@ def test_a_stop_does_not_wait_for_ever_for_an_upload_that_hangs(tmp_path: Path) 
         host, _, port = server.url.removeprefix("http://").partition(":")
         with socket.create_connection((host, int(port))) as hanging:
             hanging.sendall(
-                b"POST /v1/files HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n"
+                b"POST /v1/files HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n"
                 b"content-type: multipart/form-data; boundary=b\r\n"
                 + f"authorization: Bearer {server.api_key}\r\n\r\n--b\r\n".encode()
             )

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from carrel.server.keys import KeyChain
+from carrel.server.admin.keys import KeyChain
 from support import storage
 from support.batches import create, ended, question
 from support.home import own_home

@@ -10,12 +10,12 @@ import random
 import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 import pytest
 
-from carrel.config import Profile, folders
+from carrel.config.profiles import Profile, folders
 from carrel.local.address import Address
 from carrel.pages.renderer import Part
 from carrel.store.agents.drafts import Draft
@@ -25,14 +25,14 @@ from carrel.store.agents.state import AgentsState
 from carrel.store.batches.submitted import SubmittedJobs
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.cache.results import ResultCache
-from carrel.store.chat.sessions import ChatSession
+from carrel.store.chat.sessions.saved import ChatSession
 from carrel.store.chat.state import ChatState
 from carrel.store.comparison.state import Side
 from carrel.store.comparison.votes import Votes
-from carrel.store.core.handle import Handle
-from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.actions.handle import Handle
+from carrel.store.core.actions.loop import OwnerLoop
+from carrel.store.core.actions.watch import until
 from carrel.store.core.sorting import Sort
-from carrel.store.core.watch import until
 from carrel.store.documents.marks import TextMark
 from carrel.store.documents.reader import USUAL, OCROptions
 from carrel.store.documents.state import DocumentState
@@ -59,8 +59,15 @@ AGREE = 240.0
 TOOLS = [Consent(name, "command", name, name) for name in ("noon", "weather")]
 
 
+T = TypeVar("T")
+
+
 async def _ended(handle: Handle[Any]) -> None:
-    await handle
+    await handle.settled()
+
+
+async def _result(handle: Handle[T]) -> T | None:
+    return handle.result(0) if await handle.settled() == "done" else None
 
 
 class Lease:
@@ -150,7 +157,7 @@ class Person:
             while self.store.tools.slice.value.asking:
                 self.answer_tool()
         for handle in self.handles:
-            await handle
+            await handle.settled()
 
     def _then(self, work: Awaitable[None]) -> None:
         task: asyncio.Task[None] = asyncio.ensure_future(work)
@@ -203,7 +210,7 @@ class Person:
     async def _deleted(
         self, handle: Handle[int], ids: list[str], held: dict[str, Any], path: str
     ) -> None:
-        number = await handle
+        number = await _result(handle)
         left = [id for id in ids if id in held]
         if handle.outcome == "done" and (left or number != len(ids)):
             self.wrong.append(f"{ids} deleted, and there are {left}")
@@ -225,7 +232,7 @@ class Person:
             self._then(self._text(self.store.libraries.show_text(state.selected, id), id))
 
     async def _text(self, handle: Handle[str], id: str) -> None:
-        text = await handle
+        text = await _result(handle)
         if text not in (None, f"text of {id}"):
             self.wrong.append(f"{text} for {id}")
 
@@ -292,7 +299,7 @@ class Person:
             self._then(self._picture(self.store.documents.picture(0, 100), state.opened.source.id))
 
     async def _picture(self, handle: Handle[bytes], id: str) -> None:
-        png = await handle
+        png = await _result(handle)
         if png not in (None, content(id)):
             self.wrong.append(f"a picture of {png!r} for {id}")
 
@@ -302,7 +309,7 @@ class Person:
             self._then(self._exported(self.store.documents.as_files("markdown"), state.source.id))
 
     async def _exported(self, handle: Handle[list[tuple[str, bytes]]], id: str) -> None:
-        for name, made in await handle or []:
+        for name, made in await _result(handle) or []:
             if name != f"{id}.md" or f" of {id}.".encode() not in made:
                 self.wrong.append(f"{name}: {made!r} saved for {id}")
 
@@ -373,7 +380,7 @@ class Person:
             handle = (
                 agents.roll_back("agent") if version is None else agents.switch("agent", version)
             )
-            changed = await handle
+            changed = await _result(handle)
             if changed is None:
                 if version is None and self.service.faults:
                     self.roll_back()  # once more, as one would
@@ -409,7 +416,7 @@ class Person:
         self._then(self._planned(self.store.agents.plan([path]), words))
 
     async def _planned(self, handle: Handle[Difference], words: str) -> None:
-        if plan := await handle:
+        if plan := await _result(handle):
             self.plans.append((plan, words))
 
     def apply(self) -> None:
@@ -420,7 +427,7 @@ class Person:
     async def _applied(
         self, handle: Handle[tuple[Step, ...]], plan: Difference, words: str
     ) -> None:
-        steps = await handle
+        steps = await _result(handle)
         if steps is None:
             return
         [planned], [taken] = plan.steps, steps
@@ -488,7 +495,7 @@ class Person:
         self._then(self._counted(self.store.comparison.count_votes()))
 
     async def _counted(self, handle: Handle[tuple[Votes, ...]]) -> None:
-        for votes in await handle or ():
+        for votes in await _result(handle) or ():
             if votes.won + votes.lost + votes.tied < 1:
                 self.wrong.append(f"{votes} were counted, and nobody voted")
 
@@ -509,7 +516,7 @@ class Person:
 
     async def _delete_chat(self, id: str) -> None:
         handle = self.store.chat.delete_session(id)
-        await handle
+        await handle.settled()
         if handle.outcome == "done":
             self.deleted_chats.add(id)
 
@@ -521,7 +528,7 @@ class Person:
         self._then(self._added(self.store.evals.add_case(self.set, case), case.id))
 
     async def _added(self, handle: Handle[None], id: str) -> None:
-        await handle
+        await handle.settled()
         self.cases.append(id)
         if handle.error is not None:
             self.wrong.append(f"{id} was not added: {handle.error}")
@@ -530,7 +537,7 @@ class Person:
         self._then(self._evaluated(self.store.evals.run("other", None, self.set, Plan(2))))
 
     async def _evaluated(self, handle: Handle[Run]) -> None:
-        run = await handle
+        run = await _result(handle)
         if run is None:
             return
         kept = self.store.evals.records.get(run.id)

@@ -17,40 +17,40 @@ from typing import Any
 import pytest
 
 import carrel.store
-from carrel.client import errors
-from carrel.config import ConfigError, Profile
+from carrel.client.http import errors
+from carrel.config.profiles import ConfigError, Profile
 from carrel.local.errors import LocalError, NotInstalled
 from carrel.pages.errors import NoPicture
-from carrel.store.activity import words as activity
+from carrel.store.activity import formatting as activity
 from carrel.store.activity.state import ActivityItem, ActivityState
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.cache.readings import PagesRead
-from carrel.store.chat import words as chat
+from carrel.store.chat import formatting as chat
 from carrel.store.chat.conversation import Conversation, Turn
 from carrel.store.chat.state import ChatState
-from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.problem import Problem
 from carrel.store.documents import boxes
-from carrel.store.documents import words as documents
+from carrel.store.documents import formatting as documents
 from carrel.store.documents.marks import doubtful
 from carrel.store.documents.state import DocumentState
-from carrel.store.files import words as files
+from carrel.store.files import formatting as files
 from carrel.store.files.state import FilesState
-from carrel.store.libraries import words as libraries
+from carrel.store.libraries import formatting as libraries
 from carrel.store.libraries.state import LibrariesState
-from carrel.store.session import words as session
+from carrel.store.session import formatting as session
 from carrel.store.session.state import SessionState
 from carrel.store.store import Store
-from carrel.store.sync import words as sync
+from carrel.store.sync import formatting as sync
 from carrel.store.sync.state import FolderState, SyncState
 from carrel.sync.errors import SyncError, TooManyDeletions
 from carrel.sync.ledger import SyncSettings
 from carrel.sync.plan import Plan, Removal, Rename, Upload
 from carrel.sync.progress import Failure, Preview, Summary, SyncProgress
-from carrel.wire.completions import Passage
-from carrel.wire.completions import Progress as Step
 from carrel.wire.documents import Document
 from carrel.wire.files import File
+from carrel.wire.generation.completions import Passage
+from carrel.wire.generation.completions import Progress as Step
 from carrel.wire.libraries import Library
 from carrel.wire.ocr import Page
 from carrel.yamlfile import FileError
@@ -456,6 +456,7 @@ READING = (
     row("done", so=read(None, PagesRead(3, 3)), not_so=read(None, PagesRead(2, 3))),
     row("failed", so=read("failed"), not_so=read("done")),
     row("stopped", so=read("cancelled"), not_so=read("failed")),
+    row("interrupted", so=read("interrupted"), not_so=read("failed")),
 )
 
 
@@ -534,8 +535,28 @@ def working(status: Any) -> str:
     return activity.work_words(ActivityState(tuple(items)))
 
 
+def left(kind: Any, *statuses: Any) -> str:
+    items = (ActivityItem(str(n), kind, "a", status) for n, status in enumerate(statuses))
+    return activity.left_words(ActivityState(tuple(items)))
+
+
+def batches(status: Any) -> str:
+    items = tuple(ActivityItem(id, "batch", "a", status) for id in "12")
+    return activity.work_words(ActivityState(items))
+
+
 ACTIVITY = (
-    row("running OCR of", so=working("running"), not_so=working("done")),
+    row("Running batch", so=batches("running"), not_so=batches("done")),
+    *(
+        row(text, so=left(kind, *["interrupted"] * number), not_so=left(kind, "failed", "queued"))
+        for text, kind, number in (
+            ("OCR run", "ocr", 1),
+            ("OCR runs", "ocr", 2),
+            ("batch job", "batch", 1),
+            ("batch jobs", "batch", 2),
+        )
+    ),
+    row("Running OCR of", so=working("running"), not_so=working("done")),
     *(
         row(text, so=active(status), not_so=active(other))
         for text, status, other in (
@@ -544,6 +565,7 @@ ACTIVITY = (
             ("Done", "done", "running"),
             ("Failed", "failed", "cancelled"),
             ("Stopped", "cancelled", "failed"),
+            ("Interrupted", "interrupted", "running"),
         )
     ),
 )
@@ -559,9 +581,11 @@ def previewed(plan: Plan, **fields: Any) -> Preview:
     return replace(EMPTY, plan=plan, sizes={each.path: 5 for each in plan.uploads}, **fields)
 
 
+FOLDER = FolderState(1, "l", Path("/contracts"), SyncSettings(False, (), ()), compared_at=NOW)
+
+
 def folder(**fields: Any) -> str:
-    state = FolderState(1, "l", Path("/contracts"), SyncSettings(False, (), ()), compared_at=NOW)
-    (found,) = sync.folder_rows(SyncState((replace(state, **fields),)), "l", NOW)
+    (found,) = sync.folder_rows(SyncState((replace(FOLDER, **fields),)), "l", NOW)
     return "\n".join((str(found.status), *found.notes))
 
 
@@ -572,10 +596,16 @@ GONE = Removal("hash", "a.txt")
 BAD = Failure("a.txt", "It cannot be read.")
 
 FOLDERS = (
-    row("In sync", so=folder(preview=EMPTY), not_so=folder(preview=KEPT, compared_at=NOW)),
-    row("● In sync", so=folder(summary=DONE), not_so=folder(summary=DONE, compared_at=NOW - 300)),
-    row("● In sync", so=folder(preview=EMPTY), not_so=folder(compared_at=None)),
-    row("In sync ", so=folder(compared_at=NOW - 300), not_so=folder(compared_at=NOW)),
+    row("Matched", so=folder(preview=EMPTY), not_so=folder(preview=KEPT, compared_at=NOW)),
+    row("Matched at ", so=folder(summary=DONE), not_so=folder(summary=DONE, watching=True)),
+    row(" · not watching", so=folder(preview=EMPTY), not_so=folder(compared_at=None)),
+    row("Interrupted at ", so=folder(reached=(303, 2000)), not_so=folder()),
+    row("Interrupted while comparing", so=folder(reached=(0, 0)), not_so=folder(reached=(3, 9))),
+    row(
+        "was watched",
+        so=sync.unfinished_words(SyncState((replace(FOLDER, watched=True),))),
+        not_so=sync.unfinished_words(SyncState((replace(FOLDER, watched=True, watching=True),))),
+    ),
     row("In sync, watching", so=folder(watching=True), not_so=folder()),
     row("Not compared yet", so=folder(compared_at=None), not_so=folder()),
     row("synced ", so=folder(synced_at=NOW - 300), not_so=folder()),
@@ -667,7 +697,7 @@ async def test_the_words_of_a_connection_that_is_lost_and_comes_back(tmp_path: P
         await store.start()
         await until(store.session.slice, lambda state: state.connection == "ready")
         assert session.waiting(store.session.slice.value) == ""
-    await store.files.load()
+    await store.files.load().settled()
     lost = await until(store.session.slice, lambda state: state.connection == "lost")
     assert session.waiting(lost) == "○ the server does not answer, retrying"
     problem = store.files.slice.value.error
@@ -704,7 +734,7 @@ async def test_the_words_of_a_connection_that_does_not_come_about(
     await local.start()
     await until(local.session.slice, lambda state: state.connection == "lost")
     loading = local.files.load()
-    await loading
+    await loading.settled()
     await local.close()
     assert loading.error is not None and loading.error.title == "Not connected"
 
@@ -725,6 +755,9 @@ NOT_OF_STATE = (
     "Doubtful words · ",
     *("Service says", "headers apart", "with pictures", "with a schema", "scores of pages"),
     *("tables as ", "Sessions with “", "a function", "The service does not answer."),
+    *("thought for ", "read by ", ", OCR agrees on ", "not read by "),
+    "“�” is a line in a script that OCR does not know: install tesseract-ocr and its language's "
+    "package (such as tesseract-ocr-rus) where the server runs.",
     *("test model", " (test model)", "Result of ", "top p", "max answer tokens", "stop at"),
     "Install it with: pip install 'carrel[server]', or connect to a hosted service.",
 )
@@ -755,9 +788,9 @@ def sentences(path: Path) -> Iterator[str]:
 
 
 MODULES = (
-    *("core/problem.py", "session/service.py", "session/words.py", "chat/words.py"),
-    *("documents/words.py", "documents/boxes.py", "files/words.py"),
-    *("libraries/words.py", "activity/words.py", "sync/words.py"),
+    *("core/problem.py", "session/service.py", "session/formatting.py", "chat/formatting.py"),
+    *("documents/formatting.py", "documents/boxes.py", "files/formatting.py"),
+    *("libraries/formatting.py", "activity/formatting.py", "sync/formatting.py"),
 )
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from carrel.store.libraries.phase import document_phase
 from carrel.store.store import Store
-from carrel.wire.agents import AgentCreate, CompletionArgs
-from carrel.wire.tools import LibraryTool
+from carrel.wire.generation.agents import AgentCreate, CompletionArgs
+from carrel.wire.generation.tools import LibraryTool
 from support.documents import digital_pdf
 from support.slices import until
 
@@ -46,6 +46,6 @@ async def test_an_agent_answers_from_its_library_and_can_be_stopped(
     handle = store.chat.send("Tell me everything about it.")
     await until(store.chat.slice, lambda state: state.phase == "writing", 60)
     await store.chat.stop()
-    await handle
+    await handle.settled()
     turn = store.chat.slice.value.turns[-1]
     assert turn.status in ("stopped", "done") and turn.text

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import sqlalchemy as sa
 
-from carrel.server.records.tables import trash_rows
+from carrel.server.records.sql.tables import trash_rows
 from support import storage
 from support.libraries import connect
 from support.process import RunningServer, serve

@@ -134,15 +134,25 @@ def docx(path: Path, text: str = TEXT, *, heading: str = HEADING) -> Path:
     return path
 
 
-def raw_pdf(content: bytes, *, size: int = 300, extra: bytes = b"") -> bytes:
+def raw_pdf(
+    content: bytes,
+    *,
+    size: int = 300,
+    extra: bytes = b"",
+    page: bytes = b"",
+    kids: bytes = b"3 0 R",
+) -> bytes:
     """The smallest PDF: one square page of `size` points with this content stream.
 
-    `extra` goes into the stream's dictionary, for filters.
+    `extra` goes into the stream's dictionary, for filters, `page` into the page's; `kids` are
+    the pages, of which number 3 is there. Its font is F1.
     """
     objects = [
         b"<</Type/Catalog/Pages 2 0 R>>",
-        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
-        b"<</Type/Page/Parent 2 0 R/Contents 4 0 R/MediaBox[0 0 %d %d]>>" % (size, size),
+        b"<</Type/Pages/Kids[%s]/Count %d>>" % (kids, kids.count(b"R")),
+        b"<</Type/Page/Parent 2 0 R/Contents 4 0 R/MediaBox[0 0 %d %d]%s"
+        b"/Resources<</Font<</F1<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>>>"
+        % (size, size, page),
         b"<</Length %d %s>>stream\n%s\nendstream" % (len(content), extra, content),
     ]
     pdf, offsets = b"%PDF-1.4\n", []

@@ -14,13 +14,13 @@ import sys
 import tracemalloc
 from pathlib import Path
 
-from carrel.server.backups.making import back_up, folder_source
-from carrel.server.doctor.blobs import check_blobs
-from carrel.server.folder import DataFolder, FolderLayout
-from carrel.server.records import plain
-from carrel.server.records.database import make_engine
-from carrel.server.records.migrate import migrate
-from carrel.server.records.tables import files, organisations, users
+from carrel.server.admin.backups.making import back_up, folder_source
+from carrel.server.admin.doctor.blobs import check_blobs
+from carrel.server.datadir.folder import DataFolder, FolderLayout
+from carrel.server.records.sql import plain
+from carrel.server.records.sql.database import make_engine
+from carrel.server.records.sql.migrate import migrate
+from carrel.server.records.sql.tables import files, organisations, users
 from carrel.server.settings import ServerSettings
 
 _FEW, _MANY = 1_500, 9_500

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from carrel.notebook.panel import Panel
+from carrel.notebook.panels.core.base import Panel
 
 Condition = Callable[[dict[str, Any]], object]
 

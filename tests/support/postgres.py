@@ -13,8 +13,8 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from carrel.server import shared
-from carrel.server.records.database import make_engine
+from carrel.server.records.cluster import shared
+from carrel.server.records.sql.database import make_engine
 from support.ends import ENDS
 from support.requires import missing
 

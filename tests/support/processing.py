@@ -9,16 +9,16 @@ import sqlalchemy as sa
 
 from carrel.server.blobs.local import LocalBlobs
 from carrel.server.blobs.store import put
-from carrel.server.folder import DataFolder
+from carrel.server.datadir.folder import DataFolder
 from carrel.server.http.access import Access
 from carrel.server.jobs import Jobs
 from carrel.server.library.service import LibraryService
 from carrel.server.reading.options import ReadOptions, ReadResult
-from carrel.server.reading.reader import Reader
 from carrel.server.records import documents, libraries
-from carrel.server.records.caller import Caller
-from carrel.server.records.database import Database
+from carrel.server.records.accounts.caller import Caller
 from carrel.server.records.documents import NewDocument
+from carrel.server.records.sql.database import Database
+from carrel.server.vision.reader import VisionReader
 from carrel.wire.documents import Document
 from carrel.wire.libraries import LibraryCreate
 from carrel.wire.ocr import Page
@@ -57,7 +57,9 @@ class Lab:
         self.blobs = LocalBlobs(folder.blob_folder)
         self.access = Access(self.database, folder.secret)
         self.jobs = Jobs(self.database.engine, executor)
-        self.service = LibraryService(self.database, self.blobs, cast(Reader, reader), self.jobs)
+        self.service = LibraryService(
+            self.database, self.blobs, cast(VisionReader, reader), self.jobs
+        )
         self.api_key = folder.api_key
 
     async def open(self) -> None:

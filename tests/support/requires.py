@@ -6,6 +6,8 @@ with `CARREL_TEST_REQUIRE=all` it fails instead.
 
 import os
 import shutil
+import subprocess
+from pathlib import Path
 from typing import NoReturn
 
 import pytest
@@ -30,6 +32,21 @@ def chromium() -> str:
 def node() -> str:
     """The path of Node.js."""
     return _require("node", "apt-get install nodejs")
+
+
+def tesseract() -> str:
+    """The path of Tesseract, which reads Russian."""
+    path = _require("tesseract", "apt-get install tesseract-ocr")
+    listed = subprocess.run([path, "--list-langs"], capture_output=True, text=True)
+    if "rus" not in listed.stdout.split():
+        missing("needs Russian for tesseract: apt-get install tesseract-ocr-rus")
+    return path
+
+
+def dejavu() -> Path:
+    """DejaVu Sans, which has Greek and Cyrillic letters."""
+    path = Path("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf")
+    return path if path.exists() else missing("needs a font: apt-get install fonts-dejavu-core")
 
 
 def strace() -> str:

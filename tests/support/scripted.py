@@ -30,6 +30,15 @@ class Voice:
         """The next fragment."""
         self._chunk({"content": text})
 
+    def cite(self, *numbers: int) -> None:
+        """A citation of some sources."""
+        self._chunk({"content": [{"type": "reference", "reference_ids": list(numbers)}]})
+
+    def think(self, text: str) -> None:
+        """The next piece of thinking."""
+        thinking = [{"type": "text", "text": text}]
+        self._chunk({"content": [{"type": "thinking", "thinking": thinking}]})
+
     def finish(
         self,
         *,

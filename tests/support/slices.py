@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from carrel.store.core.slice import S, Slice
+from carrel.store.core.actions.slice import S, Slice
 
 
 async def until(slice: Slice[S], condition: Callable[[S], bool], seconds: float = 30) -> S:

@@ -9,7 +9,7 @@ from typing import Any
 from support.answering import Answering, answering
 
 Answer = dict[str, Any]
-"""A message: its `content`, or its `tool_calls`."""
+"""A message: its `content`, or its `tool_calls`; or an `error` that refuses the request."""
 
 
 def echo(body: dict[str, Any]) -> Answer:
@@ -23,20 +23,34 @@ def call(name: str, **arguments: Any) -> Answer:
     return {"tool_calls": [{"index": 0, "id": "call", "type": "function", "function": function}]}
 
 
+def searching(query: str, answer: str) -> Callable[[dict[str, Any]], Answer]:
+    """Searches the libraries for `query`, and then says `answer`."""
+
+    def take(body: dict[str, Any]) -> Answer:
+        is_found = body["messages"][-1]["role"] == "tool"
+        return {"content": answer} if is_found else call("document_library", query=query)
+
+    return take
+
+
 class SpokenModel:
-    """Answers chats with what `answer` makes of them; `asked` are their bodies, in order."""
+    """Answers chats with what `answer` makes of them; `asked` are their bodies, in order.
+
+    An answer of several messages is sent in so many pieces.
+    """
 
     def __init__(self) -> None:
         self.url = ""
-        self.answer: Callable[[dict[str, Any]], Answer] = echo
+        self.answer: Callable[[dict[str, Any]], Answer | list[Answer]] = echo
         self.asked: list[dict[str, Any]] = []
         self._changed = threading.Condition()
 
-    def take(self, body: dict[str, Any]) -> Answer:
+    def take(self, body: dict[str, Any]) -> list[Answer]:
         with self._changed:
             self.asked.append(body)
             self._changed.notify_all()
-        return self.answer(body)
+        answer = self.answer(body)
+        return answer if isinstance(answer, list) else [answer]
 
     def wait_for_questions(self, count: int) -> None:
         """Returns once so many questions have come."""
@@ -64,16 +78,29 @@ def spoken_model() -> Iterator[SpokenModel]:
             if self.path != "/v1/chat/completions":
                 self.reply(404, {})
                 return
-            answer = model.take(body)
-            reason = "tool_calls" if "tool_calls" in answer else "stop"
+            answers = model.take(body)
+            if "error" in answers[0]:
+                self.reply(400, answers[0])
+                return
+            reason = "tool_calls" if "tool_calls" in answers[-1] else "stop"
             usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
             events = [
                 json.dumps(
-                    {"choices": [{"index": 0, "delta": delta, "finish_reason": end}], "usage": used}
+                    {
+                        "choices": [
+                            {
+                                "index": 0,
+                                "delta": delta,
+                                "finish_reason": end,
+                                "logprobs": delta.pop("logprobs", None),
+                            }
+                        ],
+                        "usage": used,
+                    }
                 )
                 for delta, end, used in (
                     ({"role": "assistant"}, None, None),
-                    (answer, None, None),
+                    *((answer, None, None) for answer in answers),
                     ({}, reason, usage),
                 )
             ]

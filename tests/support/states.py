@@ -7,13 +7,13 @@ from carrel.store.activity.state import ActivityItem
 from carrel.store.agents.compare import compare_agents
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.chat.conversation import Conversation, Turn
-from carrel.store.chat.sessions import SessionSummary
+from carrel.store.chat.sessions.saved import SessionSummary
 from carrel.store.core.problem import Problem
 from carrel.store.store import Store
-from carrel.wire.agents import Agent
-from carrel.wire.completions import Passage
 from carrel.wire.documents import Document
 from carrel.wire.files import File
+from carrel.wire.generation.agents import Agent
+from carrel.wire.generation.completions import Passage
 from carrel.wire.libraries import Library, SearchHit
 from carrel.wire.ocr import Dimensions, Page, PageScores, WordScore
 

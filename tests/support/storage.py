@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from carrel.server import shared
-from carrel.server.folder import DataFolder, FolderLayout
-from carrel.server.keys import KeyChain
-from carrel.server.records.database import make_engine
-from carrel.server.records.migrate import migrate
+from carrel.server.admin.keys import KeyChain
+from carrel.server.datadir.folder import DataFolder, FolderLayout
+from carrel.server.records.cluster import shared
+from carrel.server.records.sql.database import make_engine
+from carrel.server.records.sql.migrate import migrate
 from support.ends import ENDS
 from support.postgres import postgres_server
 from support.s3 import S3Server, s3_server, stored

@@ -5,7 +5,7 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from carrel.notebook import assets
+from carrel.notebook.panels.core import assets
 
 EVIL = "invoice [/final] <img src=x onerror=window.hacked=1>.pdf"
 LAYOUT: dict[str, Any] = {"sort": None, "widths": {}}

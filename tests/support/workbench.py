@@ -10,8 +10,8 @@ from textual._wait import wait_for_idle
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from carrel.config import Profile
-from carrel.settings import Settings
+from carrel.config.profiles import Profile
+from carrel.config.settings import Settings
 from carrel.store.store import Store
 from carrel.tui.app import CarrelApp
 from support.process import RunningServer

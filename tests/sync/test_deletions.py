@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from carrel.store.sync.words import confirm_words, plan_rows, preview_words, summary_words
+from carrel.store.sync.formatting import confirm_words, plan_rows, preview_words, summary_words
 from carrel.sync.errors import SyncError, TooManyDeletions
 from carrel.sync.ledger import SyncSettings
 from support.folders import Desk

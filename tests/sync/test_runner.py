@@ -526,6 +526,25 @@ async def test_synced_folders_are_remembered_as_they_were_synced(desk: Desk) -> 
     assert set(desk.library.held) == {"a.txt"}
 
 
+async def test_a_sync_that_is_cut_off_is_remembered_where_it_stood(desk: Desk) -> None:
+    for number in range(3):
+        desk.write(f"{number}.txt", f"text {number}")
+    desk.library.meddle = lambda request: (
+        reply({"detail": "Full."}, 507) if request.method == "POST" and desk.library.held else None
+    )
+    with pytest.raises(ServiceError):
+        await desk.sync()
+    [folder] = desk.ledger.folders("test")
+    assert folder.reached is not None
+    assert folder.reached[0] < folder.reached[1] == 3
+    assert folder.synced_at is None, "it has never been in sync"
+    desk.library.meddle = lambda request: None
+    await desk.sync()
+    [folder] = desk.ledger.folders("test")
+    assert folder.reached is None
+    assert folder.synced_at is not None
+
+
 async def test_a_lost_ledger_uploads_nothing_twice(desk: Desk, tmp_path: Path) -> None:
     desk.write("d/a.txt", "one")
     await desk.sync()
@@ -543,7 +562,7 @@ def test_a_ledger_of_a_newer_version_is_refused(tmp_path: Path) -> None:
         Ledger(tmp_path)
 
 
-@pytest.mark.parametrize("format", [1, 2])
+@pytest.mark.parametrize("format", [1, 2, 3])
 async def test_a_ledger_of_an_older_version_is_brought_up(
     desk: Desk, tmp_path: Path, format: int
 ) -> None:
@@ -554,8 +573,11 @@ async def test_a_ledger_of_an_older_version_is_brought_up(
     with sqlite3.connect(home / "ledger.db") as database:
         if format == 1:
             database.execute("ALTER TABLE folders DROP COLUMN newest")
-        database.execute("ALTER TABLE files DROP COLUMN ctime_ns")
-        database.execute("ALTER TABLE documents DROP COLUMN named")
+        if format < 3:
+            database.execute("ALTER TABLE files DROP COLUMN ctime_ns")
+            database.execute("ALTER TABLE documents DROP COLUMN named")
+        for column in ("done", "total", "watched"):
+            database.execute(f"ALTER TABLE folders DROP COLUMN {column}")
         database.execute(f"PRAGMA user_version={format}")
     database.close()
     with Ledger(home) as ledger:

@@ -8,15 +8,15 @@ from types import SimpleNamespace
 import pytest
 from textual.binding import Binding
 
-from carrel.config import Profile
+from carrel.config.profiles import Profile
 from carrel.tui.app import FAILURES, WITHIN, CarrelApp
-from carrel.tui.dialogs.help import Help
+from carrel.tui.base.screen import MainScreen
+from carrel.tui.dialogs.core.help import Help
+from carrel.tui.dialogs.core.problem import ProblemPanel
 from carrel.tui.dialogs.palette import Palette
-from carrel.tui.dialogs.problem import ProblemPanel
 from carrel.tui.keymap import own_bindings, owners
-from carrel.tui.place import Place
 from carrel.tui.presentation import Presentation
-from carrel.tui.widgets.keybar import KeyBar
+from carrel.tui.widgets.frame.keybar import KeyBar
 from support.process import RunningServer, serve
 from support.states import fill
 from support.workbench import profile_of, workbench
@@ -52,7 +52,7 @@ MEANT = {
     "b": {"Roll", "Blind", "Baseline"},
     "d": {"Dismiss", "Differences"},
     "o": {"Run", "Go", "Other"},
-    "r": {"Read", "Run"},
+    "r": {"Read", "Run", "Resume"},
     "s": {"Save", "Sync", "Same"},
     "v": {"View", "Vote"},
     "x": {"Stop", "Cancel", "Differences"},
@@ -125,7 +125,7 @@ async def test_help_lists_the_live_keys() -> None:
         assert isinstance(bench.app.screen, Help)
         await bench.shows("Upload", "Run OCR", "Next pane")
         await bench.press("escape")
-        assert isinstance(bench.app.screen, Place)
+        assert isinstance(bench.app.screen, MainScreen)
 
 
 @pytest.mark.usefixtures("offline")

@@ -3,8 +3,8 @@
 import pytest
 from textual.widget import Widget
 
-from carrel.config import Profile
-from carrel.tui.widgets.topbar import PLACES
+from carrel.config.profiles import Profile
+from carrel.tui.widgets.frame.topbar import PLACES
 from support.states import fill
 from support.workbench import Workbench, workbench
 

@@ -14,20 +14,20 @@ from textual import events
 from textual.strip import Strip
 
 from carrel.client import Call
-from carrel.config import Profile, folders
-from carrel.settings import Settings, field_docs, load_settings
+from carrel.config.profiles import Profile, folders
+from carrel.config.settings import Settings, field_docs, load_settings
 from carrel.store.cache.copies import DocumentSource
 from carrel.tui.app import DRAWN_AFTER, CarrelApp
+from carrel.tui.base.screen import MainScreen
+from carrel.tui.dialogs.core.problem import ProblemPanel
 from carrel.tui.dialogs.palette import Palette
-from carrel.tui.dialogs.problem import ProblemPanel
 from carrel.tui.dialogs.requests import RequestLog
 from carrel.tui.keymap import mistakes
-from carrel.tui.looks.themes import shipped_folder
-from carrel.tui.place import Place
-from carrel.tui.screens.agents import AgentsPlace
+from carrel.tui.screens.agents import AgentsScreen
 from carrel.tui.terminal.clipboard import copy, native_tool
-from carrel.tui.widgets.table import VirtualTable
-from carrel.wire.agents import AgentCreate
+from carrel.tui.theme.themes import shipped_folder
+from carrel.tui.widgets.tables.table import VirtualTable
+from carrel.wire.generation.agents import AgentCreate
 from support.process import RunningServer
 from support.states import fill
 from support.terminal import terminal
@@ -86,7 +86,7 @@ async def test_the_palette_finds_things_at_the_service_and_goes_there(
         await bench.shows("active · version")
         await bench.press("down")
         await bench.leave("enter")
-        await bench.until(lambda: isinstance(bench.app.place, AgentsPlace))
+        await bench.until(lambda: isinstance(bench.app.place, AgentsScreen))
         assert bench.store.agents.slice.value.selected == agent.id
 
 
@@ -395,7 +395,7 @@ async def test_a_read_only_profile_says_so_instead_of_asking() -> None:
             bench.app.place._forget_notice()  # type: ignore[union-attr]
             await bench.press(*keys)
             await bench.shows("Read-only profile. Changes are off.")
-            assert isinstance(bench.app.screen, Place)
+            assert isinstance(bench.app.screen, MainScreen)
 
 
 def test_the_documented_keymap_can_be_used() -> None:
@@ -557,7 +557,7 @@ async def test_a_hosted_service_is_named_before_something_is_done_that_it_bills(
         await bench.press(*keys)
         await bench.shows("work (api.example.com)", "bills")
         await bench.leave("escape")
-        await bench.until(lambda: isinstance(bench.app.screen, Place))
+        await bench.until(lambda: isinstance(bench.app.screen, MainScreen))
 
     async with workbench(HOSTED) as bench:
         fill(bench.store)

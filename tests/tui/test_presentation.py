@@ -9,8 +9,8 @@ import pytest
 
 from carrel import samples
 from carrel.client import Client
-from carrel.config import folders
-from carrel.store.chat.sessions import SavedSessions
+from carrel.config.profiles import folders
+from carrel.store.chat.sessions.saved import SavedSessions
 from carrel.store.demo.journal import Journal
 from carrel.store.demo.making import make, remove
 from carrel.store.demo.script import load_demo
@@ -173,7 +173,7 @@ def _waits(bench: Workbench) -> bool:
 
 
 def _prompt(bench: Workbench) -> str:
-    from carrel.tui.widgets.prompt import Prompt
+    from carrel.tui.widgets.chat.prompt import Prompt
 
     return bench.app.screen_stack[0].query_one(Prompt).text
 

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from carrel.config import Profile
+from carrel.config.profiles import Profile
 from carrel.store.activity.state import ActivityItem
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.chat.conversation import Conversation, Turn
 from carrel.store.core.problem import Problem
 from carrel.store.store import Store
 from carrel.tui.app import CarrelApp
-from carrel.wire.completions import Progress
+from carrel.wire.generation.completions import Progress
 from support.states import fill, searched
 from support.workbench import Workbench
 
@@ -202,7 +202,7 @@ def test_a_problem(snap_compare: Any) -> None:
 
 
 def test_a_lost_server(snap_compare: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("carrel.store.session.words.clock", lambda at, now: "14:02")
+    monkeypatch.setattr("carrel.store.session.formatting.clock", lambda at, now: "14:02")
 
     def put(store: Store) -> None:
         fill(store)

@@ -59,5 +59,8 @@ def test_a_dropped_folder_answers(home: Path) -> None:
         app.press("shift+tab", "]", "enter")
         app.wait_for(r"\[3 Document\]")
         app.wait_for(r"2024/lease\.pdf · page 1 of 1")
+        # While a page is read, quitting asks.
+        app.press("6")
+        app.wait_for(r"OCR.*● Done")
         app.press("ctrl+q")
         assert app.wait_for_end() == 0

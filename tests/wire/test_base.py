@@ -5,10 +5,15 @@ import json
 import pytest
 from pydantic import ValidationError
 
-from carrel.wire.agents import AgentAlias, AgentCreate, AgentUpdate
-from carrel.wire.completions import CompletionChunk, CompletionRequest, Delta, UserMessage
 from carrel.wire.files import FileQuery, FileUpload, SignedURL, SignedURLQuery
-from carrel.wire.tools import ConnectorAuthorization
+from carrel.wire.generation.agents import AgentAlias, AgentCreate, AgentUpdate
+from carrel.wire.generation.completions import (
+    CompletionChunk,
+    CompletionRequest,
+    Delta,
+    UserMessage,
+)
+from carrel.wire.generation.tools import ConnectorAuthorization
 
 
 def test_a_null_in_a_request_counts_as_absent() -> None:

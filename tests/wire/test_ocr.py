@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from carrel.wire.content import DocumentURLChunk, FileChunk, ImageURLChunk
+from carrel.wire.generation.content import DocumentURLChunk, FileChunk, ImageURLChunk
 from carrel.wire.ocr import OCRRequest, parse_pages
 
 spans = st.tuples(st.integers(0, 10_000), st.integers(0, 500)).map(lambda s: (s[0], s[0] + s[1]))

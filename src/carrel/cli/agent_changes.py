@@ -13,14 +13,14 @@ from carrel.cli.errors import Code, CommandError
 from carrel.cli.find import find_agent
 from carrel.cli.options import AgentArgument, JSONOption, ProfileOption, version_or_alias
 from carrel.cli.session import check_writable, run
-from carrel.config import folders, load_profile
-from carrel.editor import EditorError, edit, named_editor
+from carrel.config.profiles import folders, load_profile
+from carrel.system.editor import EditorError, edit, named_editor
 
 if TYPE_CHECKING:
     from carrel.client import Client
     from carrel.store.agents.compare import FieldChange
     from carrel.store.agents.drafts import Draft, SavedDrafts
-    from carrel.wire.agents import Agent
+    from carrel.wire.generation.agents import Agent
 
 OldArgument = Annotated[
     str, typer.Argument(metavar="OLD", help="A version's number or alias: 2, v2 or prod.")
@@ -40,7 +40,7 @@ def diff(
 ) -> None:
     """Show the differences between two versions."""
     from carrel.store.agents.compare import compare_agents
-    from carrel.store.agents.words import change_lines, changed_field_rows, version_name
+    from carrel.store.agents.formatting import change_lines, changed_field_rows, version_name
 
     async def work(client: "Client") -> "tuple[Agent, Agent, Mapping[str, str]]":
         found = await find_agent(client, agent)
@@ -62,7 +62,7 @@ def diff(
 def edit_in_editor(
     agent: str, message: str | None, profile: str | None
 ) -> "tuple[Agent, Agent | None]":
-    """Opens an agent as YAML in an editor, shows the changes, and saves them.
+    """Open an agent as YAML in an editor, show the changes, and save them.
 
     Gives the agent as it was, and the new version or None. What is not saved is kept as a draft,
     and is there again the next time.
@@ -105,7 +105,7 @@ def edit_in_editor(
 
 
 def _written(saved: "SavedDrafts", draft: "Draft", libraries: Mapping[str, str]) -> "Draft":
-    """The draft after editing; a mistake opens the editor again if the user agrees."""
+    """Return the draft after editing; a mistake opens the editor again if the user agrees."""
     from carrel.store.agents.agent_yaml import from_yaml, to_yaml
     from carrel.yamlfile import YAMLError
 
@@ -124,9 +124,9 @@ def _written(saved: "SavedDrafts", draft: "Draft", libraries: Mapping[str, str])
 
 
 def _ask(active: "Agent", draft: "Draft", libraries: Mapping[str, str]) -> None:
-    """Shows the changes of a draft; on a terminal, asks for confirmation."""
+    """Show the changes of a draft; on a terminal, asks for confirmation."""
     from carrel.store.agents.compare import compare_agents
-    from carrel.store.agents.words import change_lines, changed_field_rows, next_version
+    from carrel.store.agents.formatting import change_lines, changed_field_rows, next_version
 
     for line in change_lines(
         changed_field_rows(compare_agents(active, draft.preview(active)), libraries)

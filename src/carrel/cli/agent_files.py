@@ -13,13 +13,13 @@ from carrel.cli.errors import Code, CommandError
 from carrel.cli.find import find_agent, find_library
 from carrel.cli.options import JSONOption, ProfileOption
 from carrel.cli.session import check_writable, run
-from carrel.config import load_profile
+from carrel.config.profiles import load_profile
 
 if TYPE_CHECKING:
     from carrel.client import Client
     from carrel.store.agents.plan import Plan, Step
     from carrel.store.agents.starters import Starter
-    from carrel.wire.agents import Agent
+    from carrel.wire.generation.agents import Agent
 
 DefinitionsArgument = Annotated[
     list[Path], typer.Argument(metavar="FILES", help="YAML files of agents, or folders of them.")
@@ -218,7 +218,7 @@ async def _make(
 
 
 def _ask(plan: "Plan", *, overwrite: bool, yes: bool) -> None:
-    """Shows a plan and asks whether to apply it; refuses what nobody can be asked about."""
+    """Show a plan and ask whether to apply it; refuse what nobody can be asked about."""
     from carrel.store.agents.plan import overwriting_words, plan_lines
 
     if not plan.pending:
@@ -253,7 +253,7 @@ def _step_as_json(step: "Step") -> dict[str, Any]:
 
 
 def _paths(folder: Path, texts: "Sequence[tuple[Agent, str]]") -> list[tuple[Path, str]]:
-    from carrel.filenames import file_name
+    from carrel.system.filenames import file_name
 
     folder.mkdir(parents=True, exist_ok=True)
     found: dict[Path, str] = {}

@@ -18,11 +18,11 @@ from carrel.cli.options import (
     version_or_alias,
 )
 from carrel.cli.session import run
-from carrel.config import load_profile
+from carrel.config.profiles import load_profile
 
 if TYPE_CHECKING:
     from carrel.client import Client
-    from carrel.wire.agents import Agent
+    from carrel.wire.generation.agents import Agent
 
 app = commands("Create, change and compare agents, and switch their versions.")
 
@@ -88,7 +88,7 @@ def create(
     json: JSONOption = False,
 ) -> None:
     """Create an agent with these options. Prints its id."""
-    from carrel.wire.agents import AgentCreate
+    from carrel.wire.generation.agents import AgentCreate
 
     async def work(client: "Client") -> "Agent":
         fields: dict[str, Any] = {
@@ -155,7 +155,7 @@ def edit(
     instructions; an empty LIBRARY removes all libraries. Without options, the agent opens as
     YAML in $EDITOR.
     """
-    from carrel.wire.agents import AgentUpdate
+    from carrel.wire.generation.agents import AgentUpdate
 
     given = (name, model, description, instructions, library, temperature)
     if all(value is None for value in given):
@@ -273,9 +273,9 @@ for _name, _command in _COMMANDS:
 
 
 async def _model(client: "Client", wanted: str | None, profile: str | None) -> str:
-    """The model to use. Warns of one that the service does not list."""
-    from carrel.client.errors import NotFound
-    from carrel.store.agents.words import models_words, unlisted_words
+    """Return the model to use. Warn of one that the service does not list."""
+    from carrel.client.http.errors import NotFound
+    from carrel.store.agents.formatting import models_words, unlisted_words
 
     try:
         cards = (await client.models.list()).chat_models

@@ -17,7 +17,7 @@ from carrel.cli.session import run
 
 if TYPE_CHECKING:
     from carrel.client import Client
-    from carrel.wire.agents import AgentAlias
+    from carrel.wire.generation.agents import AgentAlias
 
 AliasArgument = Annotated[
     str,

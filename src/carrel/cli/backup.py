@@ -9,7 +9,7 @@ import typer
 from carrel.cli import output
 from carrel.cli.errors import Code, CommandError
 from carrel.cli.server_options import BlobsOption, DatabaseOption
-from carrel.config import folders
+from carrel.config.profiles import folders
 
 
 def backup(
@@ -45,8 +45,8 @@ def backup(
 
     require_server()
     from carrel.cli.storing import errors_in_words, progress_of
-    from carrel.server.backups.archive import MANIFEST
-    from carrel.server.backups.making import back_up, database_source, folder_source
+    from carrel.server.admin.backups.archive import MANIFEST
+    from carrel.server.admin.backups.making import back_up, database_source, folder_source
     from carrel.server.settings import FolderSettings
 
     data = data or folders().server

@@ -168,7 +168,7 @@ def fetch(
 
 
 async def _ended(client: "Client", id: str) -> "BatchJob":
-    """A batch once it has ended."""
+    """Return a batch once it has ended."""
     with output.changing() as tell:
         while True:
             job = await client.batches.get(id)

@@ -9,7 +9,7 @@ import typer
 from carrel.cli import output
 from carrel.cli.errors import Code, CommandError
 from carrel.cli.options import JSONOption, commands
-from carrel.config import folders
+from carrel.config.profiles import folders
 
 app = commands("Show and clear the copies that this machine keeps.")
 

@@ -1,6 +1,7 @@
 """`carrel chat`: one question to an agent."""
 
 import sys
+import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,21 +13,21 @@ from carrel.cli.find import find_agent
 from carrel.cli.options import JSONOption, ProfileOption
 from carrel.cli.session import run
 from carrel.cli.tools import asking_tools, function_names
-from carrel.config import load_profile
+from carrel.config.profiles import load_profile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from carrel.client import Client
     from carrel.store.tools.state import AgentCall
-    from carrel.wire.completions import (
+    from carrel.wire.generation.completions import (
         AssistantMessage,
         Completion,
         CompletionRequest,
         Passage,
         Progress,
     )
-    from carrel.wire.tools import ToolCall
+    from carrel.wire.generation.tools import ToolCall
 
 _RESULT = 60
 """Letters of a result that are shown."""
@@ -82,7 +83,7 @@ def chat(
     made for the question and removed after it.
     """
     from carrel.store.chat.parameters import Parameters
-    from carrel.wire.completions import AssistantMessage, CompletionRequest, UserMessage
+    from carrel.wire.generation.completions import AssistantMessage, CompletionRequest, UserMessage
 
     asked = question if question is not None else _from_stdin()
     if not asked.strip():
@@ -97,6 +98,7 @@ def chat(
 
     async def work(client: "Client") -> "Completion | None":
         from carrel.store.tools.loop import complete_with_tools
+        from carrel.wire.generation.content import text_of
 
         found = await find_agent(client, agent)
         request = CompletionRequest(
@@ -111,7 +113,7 @@ def chat(
                 return await _stream(client, request)
             answers.append(await client.completions.complete(request))
             message = answers[-1].choices[0].message
-            return AssistantMessage(content=_text(message.content), tool_calls=message.tool_calls)
+            return AssistantMessage(content=text_of(message.content), tool_calls=message.tool_calls)
 
         async with asking_tools(chosen) as tools:
             request, end = await complete_with_tools(
@@ -159,17 +161,17 @@ def _compare(
 
 
 def _called(call: "AgentCall", result: str) -> None:
-    from carrel.store.chat.words import call_words
-    from carrel.store.core.words import shortened
+    from carrel.store.chat.formatting import call_words
+    from carrel.store.core.formatting import shortened
 
     output.note(f"▸ {call_words(call)} → {shortened(output.one_line(result), _RESULT)}")
 
 
 def _unanswered(request: "CompletionRequest", end: str) -> str:
     """Why there is no answer: a call that nothing here answers, or too many."""
-    from carrel.store.chat.words import call_words
+    from carrel.store.chat.formatting import call_words
+    from carrel.store.tools.formatting import PAUSED
     from carrel.store.tools.state import AgentCall
-    from carrel.store.tools.words import PAUSED
 
     if end == "limit":
         return f"{PAUSED.title}: the agent went on calling functions. Ask again."
@@ -184,12 +186,15 @@ def _unanswered(request: "CompletionRequest", end: str) -> str:
 
 
 async def _stream(client: "Client", request: "CompletionRequest") -> "AssistantMessage":
-    from carrel.store.chat.words import CUT, PHASES, source_words, step_words
-    from carrel.wire.completions import AssistantMessage
+    from carrel.store.chat.formatting import CUT, PHASES, source_words, step_words
+    from carrel.store.core.formatting import duration
+    from carrel.wire.generation.completions import AssistantMessage
+    from carrel.wire.generation.content import text_of, thinking_of
 
     sources: Sequence[Passage] = []
     calls: list[ToolCall] = []
     reason: str | None = None
+    began: float | None = None
     written: list[str] = []
     try:
         with ExitStack() as waiting:
@@ -204,8 +209,14 @@ async def _stream(client: "Client", request: "CompletionRequest") -> "AssistantM
             async with client.completions.stream(request, stepped) as chunks:
                 async for chunk in chunks:
                     for choice in chunk.choices:
-                        if text := _text(choice.delta.content):
+                        content = choice.delta.content
+                        if choice.delta.reasoning_content or thinking_of(content):
+                            began = began or time.monotonic()
+                            show(f"{PHASES['thinking'].capitalize()} …")
+                        if text := text_of(content):
                             waiting.close()
+                            if began is not None and not written:
+                                output.note(f"Thought for {duration(time.monotonic() - began)}.")
                             print(text, end="", flush=True)
                             written.append(text)
                         sources = choice.delta.sources or sources
@@ -219,13 +230,6 @@ async def _stream(client: "Client", request: "CompletionRequest") -> "AssistantM
     if reason in ("length", "model_length"):
         output.note(CUT)
     return AssistantMessage(content="".join(written), tool_calls=calls or None)
-
-
-def _text(content: object) -> str:
-    """The text of a delta, which may come as chunks of several kinds."""
-    if isinstance(content, list):
-        return "".join(str(chunk.get("text", "")) for chunk in content)
-    return str(content or "")
 
 
 def _from_stdin() -> str:

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
     from carrel.client import Client
     from carrel.store.agents.definitions import Defined
-    from carrel.store.chat.asked import Asked
+    from carrel.store.chat.answering.agent import AnsweringAgent
     from carrel.store.chat.conversation import Turn
-    from carrel.wire.agents import AgentCreate
+    from carrel.wire.generation.agents import AgentCreate
 
 
 def drafts_of(beside: "Sequence[str]") -> "dict[str, Defined]":
-    """The agents of those that are files, by the paths.
+    """Return the agents of those that are files, by the paths.
 
     Raises:
         CommandError: a file has several agents.
@@ -46,24 +46,24 @@ async def sides(
     versions: "Sequence[int]",
     beside: "Sequence[str]",
     files: "Mapping[str, Defined]",
-) -> "list[Asked]":
+) -> "list[AnsweringAgent]":
     """Who is asked: versions of an agent, or its active one, then the others.
 
     All of them before the first question: one that is missing costs no answer.
     """
-    from carrel.store.chat.asked import Asked
+    from carrel.store.chat.answering.agent import AnsweringAgent
 
     first = await find_agent(client, agent)
     asked = []
     for number in dict.fromkeys(versions or [first.version]):
         active = number == first.version
         fields = first if active else await client.agents.version(first.id, number)
-        asked.append(Asked(fields, active=active))
+        asked.append(AnsweringAgent(fields, active=active))
     for one in beside:
         if one in files:
-            asked.append(Asked(await _draft(client, files[one]), active=False))
+            asked.append(AnsweringAgent(await _draft(client, files[one]), active=False))
         else:
-            asked.append(Asked(await find_agent(client, one), active=True))
+            asked.append(AnsweringAgent(await find_agent(client, one), active=True))
     return asked
 
 
@@ -80,7 +80,7 @@ async def _draft(client: "Client", defined: "Defined") -> "AgentCreate":
 
 async def ask_each(
     client: "Client",
-    asked: "Sequence[Asked]",
+    asked: "Sequence[AnsweringAgent]",
     question: str,
     seed: int | None,
     *,
@@ -92,7 +92,7 @@ async def ask_each(
     other do not share the model, so that their figures compare. One that fails does not hold up
     the next.
     """
-    from carrel.client.errors import ServiceError
+    from carrel.client.http.errors import ServiceError
 
     answers = []
     for one in asked:
@@ -112,12 +112,12 @@ async def ask_each(
 
 
 async def _answer(
-    client: "Client", asked: "Asked", question: str, seed: int | None, *, quiet: bool
+    client: "Client", asked: "AnsweringAgent", question: str, seed: int | None, *, quiet: bool
 ) -> "Turn":
+    from carrel.store.chat.answering.growing_answer import GrowingAnswer
     from carrel.store.chat.conversation import Turn
-    from carrel.store.chat.growing_answer import GrowingAnswer
     from carrel.store.chat.parameters import Parameters
-    from carrel.wire.completions import CompletionRequest, UserMessage
+    from carrel.wire.generation.completions import CompletionRequest, UserMessage
 
     parameters = Parameters(seed=seed)
     printed = 0
@@ -146,9 +146,9 @@ async def _answer(
 
 
 def _tell(turn: "Turn | None", error: str | None) -> None:
-    """Ends an answer that was printed, with its figures and sources beside it."""
-    from carrel.store.chat.words import CUT, source_words
-    from carrel.store.comparison.words import turn_figures
+    """End an answer that was printed, with its figures and sources beside it."""
+    from carrel.store.chat.formatting import CUT, source_words
+    from carrel.store.comparison.formatting import turn_figures
 
     print("\n", flush=True)
     if turn is None:
@@ -162,9 +162,9 @@ def _tell(turn: "Turn | None", error: str | None) -> None:
 
 
 def _as_json(
-    asked: "Asked", seed: int | None, turn: "Turn | None", error: str | None
+    asked: "AnsweringAgent", seed: int | None, turn: "Turn | None", error: str | None
 ) -> dict[str, Any]:
-    """An answer with its figures: seconds to the first token, tokens a second, tokens."""
+    """Return an answer with its figures: seconds to the first token, tokens a second, tokens."""
     return {
         "agent": asked.fields.name,
         "version": asked.version,

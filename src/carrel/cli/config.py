@@ -7,16 +7,16 @@ from typing import Any
 from carrel.cli import output
 from carrel.cli.errors import Code, CommandError
 from carrel.cli.options import JSONOption, commands
-from carrel.config import write_text
-from carrel.editor import EditorError
-from carrel.editor import edit as edit_file
-from carrel.settings import (
+from carrel.config.profiles import write_text
+from carrel.config.settings import (
     Settings,
     SettingsError,
     field_docs,
     load_settings,
     settings_file,
 )
+from carrel.system.editor import EditorError
+from carrel.system.editor import edit as edit_file
 
 app = commands("Settings of the terminal app: colours, keys, pictures and mouse.")
 
@@ -53,7 +53,8 @@ def edit() -> None:
 
 
 def _checked() -> Settings:
-    """
+    """Return the settings of the file, checked.
+
     Raises:
         SettingsError: the settings cannot be used, or name keys that do not exist.
     """

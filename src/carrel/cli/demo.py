@@ -38,7 +38,7 @@ def demo(
     F8 plays the next step, F7 goes back, F9 pauses, F10 jumps; ctrl+q ends it.
     """
     from carrel import samples
-    from carrel.config import LOCAL
+    from carrel.config.profiles import LOCAL
     from carrel.store.demo.script import load_demo
     from carrel.store.demo.setting import local_journal
 
@@ -55,8 +55,8 @@ def demo(
 
 async def _play(demo: "Demo", folder: Path, journal: "Journal", recorder: "Recorder | None") -> int:
     """Plays a demo, and from another step as often as it is jumped; gives the exit code."""
-    from carrel.config import LOCAL, Profile
-    from carrel.settings import load_settings
+    from carrel.config.profiles import LOCAL, Profile
+    from carrel.config.settings import load_settings
     from carrel.store.demo.setting import connect_local, set_up
     from carrel.tui.presentation import Presentation
 
@@ -89,11 +89,11 @@ def _ended_by_signals(app: "Presentation") -> "Iterator[None]":
 
 
 def remove_left_over() -> None:
-    """Removes what a demo that was killed has left on the server of this machine.
+    """Remove what a demo that was killed has left on the server of this machine.
 
     What cannot be removed now is left to the next start.
     """
-    from carrel.config import folders
+    from carrel.config.profiles import folders
     from carrel.store.demo import JOURNAL
 
     if not (folders().state / JOURNAL).exists():

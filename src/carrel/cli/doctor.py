@@ -14,10 +14,10 @@ from carrel.cli import output
 from carrel.cli.errors import Code
 from carrel.cli.options import JSONOption, ProfileOption
 from carrel.cli.server_options import BlobsOption, DatabaseOption
-from carrel.config import Profile, folders, load_profile
+from carrel.config.profiles import Profile, folders, load_profile
 
 if TYPE_CHECKING:
-    from carrel.server.doctor.findings import Finding
+    from carrel.server.admin.doctor.findings import Finding
 
 _MARKS = {"ok": "✓", "warning": "!", "failed": "✕"}
 
@@ -119,7 +119,7 @@ async def _parts(
     except NotInstalled as error:
         yield ServiceFinding("server", "failed", str(error), "pip install 'carrel[server]'")
         return
-    from carrel.server.doctor.examine import examine
+    from carrel.server.admin.doctor.examine import examine
     from carrel.server.settings import ServerSettings
 
     settings = ServerSettings(
@@ -131,7 +131,7 @@ async def _parts(
 
 async def _service(profile: Profile) -> AsyncIterator[ServiceFinding]:
     from carrel.client import Client
-    from carrel.client.errors import ClientError, ServiceError, Unauthorized, Unreachable
+    from carrel.client.http.errors import ClientError, ServiceError, Unauthorized, Unreachable
 
     url = profile.url or ""
     yield ServiceFinding("profile", "ok", f"{profile.name}: {url}")

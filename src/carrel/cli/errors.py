@@ -26,7 +26,7 @@ class CommandError(Exception):
 
 
 def report(error: BaseException) -> Code:
-    """Prints the error that ended a command as one line on stderr; returns the exit code.
+    """Print the error that ended a command as one line on stderr; return the exit code.
 
     An error nobody expected leaves a crash report whose path is named.
     """
@@ -40,8 +40,8 @@ def report(error: BaseException) -> Code:
 def _known(error: BaseException) -> tuple[Code, str] | None:
     from pydantic import ValidationError
 
-    from carrel.client.errors import ClientError, ServiceError, Unreachable
-    from carrel.config import ConfigError
+    from carrel.client.http.errors import ClientError, ServiceError, Unreachable
+    from carrel.config.profiles import ConfigError
     from carrel.local.errors import LocalError
     from carrel.store.core.problem import ProblemError
     from carrel.sync.errors import SyncError

@@ -14,7 +14,7 @@ from carrel.cli.find import find_agent
 from carrel.cli.options import AgentArgument, JSONOption, ProfileOption, version_or_alias
 from carrel.cli.session import check_writable, run
 from carrel.cli.tools import asking_tools
-from carrel.config import folders, load_profile
+from carrel.config.profiles import folders, load_profile
 from carrel.text import clean_text
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from carrel.store.evals.records import Records, Run
     from carrel.store.evals.report import Outcome, Report
     from carrel.store.evals.running import Plan
-    from carrel.wire.agents import Agent
+    from carrel.wire.generation.agents import Agent
 
 OnlyOption = Annotated[
     str | None,
@@ -140,8 +140,8 @@ def _run_all(
     plan: "Plan",
     records: "Records",
 ) -> "list[Run]":
+    from carrel.store.evals.formatting import kept_words, progress_words
     from carrel.store.evals.running import Progress, run_set
-    from carrel.store.evals.words import kept_words, progress_words
 
     chosen = load_profile(profile)
 
@@ -185,7 +185,7 @@ async def _number(client: "Client", agent: "Agent", version: str) -> int:
 
 
 def _last(records: "Records", run: "Run") -> "Run":
-    """The finished run of the same set and agent before this one."""
+    """Return the finished run of the same set and agent before this one."""
     mine = run.header
     for other in records.all():
         theirs = other.header
@@ -205,7 +205,7 @@ def _reports(runs: "Sequence[Run]", baseline: "Run | None") -> "list[Report]":
 
 
 def _print(reports: "Sequence[Report]", only: "Outcome | None", json: bool) -> None:
-    from carrel.store.evals.words import (
+    from carrel.store.evals.formatting import (
         CASE_HEADINGS,
         case_rows,
         run_title,
@@ -228,7 +228,7 @@ def _print(reports: "Sequence[Report]", only: "Outcome | None", json: bool) -> N
 
 
 def _print_answers(runs: "Sequence[Run]", case: str) -> None:
-    from carrel.store.evals.words import attempt_words, run_title
+    from carrel.store.evals.formatting import attempt_words, run_title
 
     known = [one for one in runs[-1].header.cases.cases if case in (one.id, one.name)]
     if not known:
@@ -241,7 +241,7 @@ def _print_answers(runs: "Sequence[Run]", case: str) -> None:
 
 
 def _list(records: "Records", json: bool) -> None:
-    from carrel.store.evals.words import run_rows
+    from carrel.store.evals.formatting import run_rows
 
     found = records.all()
     if json:

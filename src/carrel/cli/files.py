@@ -12,7 +12,9 @@ from carrel.cli.errors import CommandError
 from carrel.cli.find import find_file
 from carrel.cli.options import JSONOption, ProfileOption, commands
 from carrel.cli.session import check_readable, run
-from carrel.filenames import file_name
+from carrel.cli.uploads import Uploads
+from carrel.config.profiles import load_profile
+from carrel.system.filenames import file_name
 
 if TYPE_CHECKING:
     from carrel.client import Client
@@ -36,15 +38,21 @@ def upload(
     """Upload files. Prints the id of each."""
 
     files: list[File] = []
+    chosen = load_profile(profile)
 
     async def work(client: "Client") -> None:
-        for path in paths:
-            with output.progress(f"Uploading {path.name}") as report:
-                file = await client.files.upload(path, purpose=purpose, on_progress=report)
-            files.append(file)
-            output.note(f"Uploaded {output.one_line(file.filename)}.")
-            if not json:
-                output.data(file.id)
+        with Uploads(chosen, paths, purpose) as uploads:
+            await uploads.secure()
+            for path in paths:
+                with uploads.sent(path), output.progress(f"Uploading {path.name}") as report:
+                    file = await client.files.upload(path, purpose=purpose, on_progress=report)
+                tell(file)
+
+    def tell(file: "File") -> None:
+        files.append(file)
+        output.note(f"Uploaded {output.one_line(file.filename)}.")
+        if not json:
+            output.data(file.id)
 
     try:
         check_readable(paths)
@@ -143,7 +151,7 @@ def url(
     json: JSONOption = False,
 ) -> None:
     """Print a signed address that opens a file without a key until it expires."""
-    from carrel.store.files.words import link_words
+    from carrel.store.files.formatting import link_words
 
     async def work(client: "Client") -> "SignedURL":
         return await client.files.url((await find_file(client, file)).id, hours)

@@ -9,9 +9,9 @@ from carrel.cli.errors import CommandError
 
 if TYPE_CHECKING:
     from carrel.client import Client
-    from carrel.wire.agents import Agent
     from carrel.wire.documents import Document
     from carrel.wire.files import File
+    from carrel.wire.generation.agents import Agent
     from carrel.wire.libraries import Library
     from carrel.wire.trash import TrashItem
 
@@ -39,19 +39,19 @@ _ID = re.compile(r"(ag_)?[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
 async def find_file(client: "Client", wanted: str) -> "File":
-    """The file with this id, or the only one with this name."""
+    """Return the file with this id, or the only one with this name."""
     listed = client.files.every(wanted)
     return await _find("file", wanted, client.files.get, listed, lambda file: file.filename)
 
 
 async def find_agent(client: "Client", wanted: str) -> "Agent":
-    """The agent with this id, or the only one with this name."""
+    """Return the agent with this id, or the only one with this name."""
     listed = client.agents.every(wanted)
     return await _find("agent", wanted, client.agents.get, listed, lambda agent: agent.name)
 
 
 async def find_library(client: "Client", wanted: str) -> "Library":
-    """The library with this id, or the only one with this name.
+    """Return the library with this id, or the only one with this name.
 
     Raises:
         NothingFound: no library has this name.
@@ -62,14 +62,14 @@ async def find_library(client: "Client", wanted: str) -> "Library":
 
 
 async def find_document(client: "Client", library_id: str, wanted: str) -> "Document":
-    """The document of a library with this id, or the only one with this name."""
+    """Return the document of a library with this id, or the only one with this name."""
     get = partial(client.documents.get, library_id)
     listed = client.documents.every(library_id, wanted)
     return await _find("document", wanted, get, listed, lambda document: document.name)
 
 
 async def find_deleted(client: "Client", wanted: str) -> "TrashItem":
-    """The item of the trash with this id, or the only one with this name."""
+    """Return the item of the trash with this id, or the only one with this name."""
     listed = client.trash.every()
     return await _find("deleted item", wanted, client.trash.get, listed, lambda it: it.name or "")
 
@@ -81,7 +81,7 @@ async def _find(
     listed: AsyncIterator[T],
     name: Callable[[T], str],
 ) -> T:
-    from carrel.client.errors import NotFound
+    from carrel.client.http.errors import NotFound
 
     if _ID.fullmatch(wanted):
         try:

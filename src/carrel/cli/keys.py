@@ -11,11 +11,11 @@ import typer
 from carrel.cli import output
 from carrel.cli.errors import Code, CommandError
 from carrel.cli.options import JSONOption, commands
-from carrel.config import folders
+from carrel.config.profiles import folders
 
 if TYPE_CHECKING:
-    from carrel.server.keys import KeyChain
-    from carrel.server.records.keys import Key
+    from carrel.server.admin.keys import KeyChain
+    from carrel.server.records.accounts.keys import Key
 
 app = commands(
     "Create and revoke the API keys of your own server.\n\n"
@@ -116,10 +116,10 @@ def _chain(data: Path | None, database: str | None, *, make: bool = False) -> It
     from carrel.local.installed import require_server
 
     require_server()
-    from carrel.server.folder import FolderError
-    from carrel.server.keys import BadKeyName, KeyChain
+    from carrel.server.admin.keys import BadKeyName, KeyChain
+    from carrel.server.datadir.folder import FolderError
+    from carrel.server.records.cluster.shared import SharedDatabaseError
     from carrel.server.settings import ServerSettingsError
-    from carrel.server.shared import SharedDatabaseError
 
     folder = data or folders().server
     if database is None and not folder.is_dir():

@@ -376,8 +376,8 @@ def remove(
 
 
 def status(document: "Document") -> str:
-    """A document's status, worded as in the app."""
-    from carrel.store.libraries.words import document_status
+    """Return a document's status, worded as in the app."""
+    from carrel.store.libraries.formatting import document_status
 
     return document_status(document).text
 
@@ -387,7 +387,7 @@ for command in (shares.shares, shares.share, shares.unshare):
 
 
 def _hit(number: int, hit: "SearchHit") -> str:
-    """A passage's location, then its text with the matched words marked."""
+    """Return a passage's location, then its text with the matched words marked."""
     from carrel.wire.libraries import marked
 
     page = "" if hit.page is None else f", page {hit.page + 1}"

@@ -47,6 +47,7 @@ NOUNS = (
     "ocr",
     "libraries",
     "sync",
+    "resume",
     "agents",
     "chat",
     "tools",
@@ -71,7 +72,7 @@ NOUNS = (
 
 
 def _needed(words: Sequence[str]) -> Sequence[str]:
-    """The commands that a command line may mean; importing all of them is slow."""
+    """Return the commands that a command line may mean; importing all of them is slow."""
     if named := [noun for noun in NOUNS if noun in words]:
         return named
     alone = not words or words[0] in ("--profile", "--mouse", "--no-mouse", "--record", "--version")
@@ -107,8 +108,8 @@ def workbench(
         if record is not None:
             raise CommandError("Only the app is recorded: carrel --record FILE.", Code.USAGE)
         return
-    from carrel.config import load_profile
-    from carrel.settings import load_settings
+    from carrel.config.profiles import load_profile
+    from carrel.config.settings import load_settings
 
     chosen = load_profile(profile)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -127,7 +128,7 @@ def workbench(
 
 
 def _app(nouns: Sequence[str]) -> typer.Typer:
-    """The command line with some of its commands, made anew: Typer never forgets one."""
+    """Return the command line with some of its commands, made anew: Typer never forgets one."""
     app = typer.Typer(
         name="carrel",
         cls=_InOrder,
@@ -148,12 +149,12 @@ def _app(nouns: Sequence[str]) -> typer.Typer:
 
 
 def complete_app() -> typer.Typer:
-    """The command line with every command, for its documentation."""
+    """Return the command line with every command, for its documentation."""
     return _app(NOUNS)
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
-    """Runs one command line and ends the process with its exit code."""
+    """Run one command line and end the process with its exit code."""
     for stream in (sys.stdout, sys.stderr):
         # A character that the terminal's encoding lacks must not end the command.
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
@@ -163,7 +164,11 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except SystemExit as end:
         sys.exit(_flushed(end.code))
     except BaseException as error:
-        sys.exit(_flushed(report(error)))
+        code = _flushed(report(error))
+        if code == Code.INTERRUPTED:
+            # Python would wait for every thread, and one may be stuck.
+            os._exit(Code.INTERRUPTED)
+        sys.exit(code)
     sys.exit(_flushed(Code.DONE))
 
 

@@ -12,7 +12,7 @@ import typer
 from carrel.cli.errors import Code, CommandError
 from carrel.cli.options import ProfileOption
 from carrel.cli.session import check_writable, connect
-from carrel.config import Profile, load_profile
+from carrel.config.profiles import Profile, load_profile
 
 if TYPE_CHECKING:
     from carrel.client import Client

@@ -26,9 +26,9 @@ def migrate(
     from carrel.local.installed import require_server
 
     require_server()
-    from carrel.server.folder import FORMAT
-    from carrel.server.shared import SharedDatabaseError
-    from carrel.server.shared import migrate as migrate_shared
+    from carrel.server.datadir.folder import FORMAT
+    from carrel.server.records.cluster.shared import SharedDatabaseError
+    from carrel.server.records.cluster.shared import migrate as migrate_shared
 
     try:
         before, vectors = migrate_shared(database)

@@ -52,8 +52,8 @@ def move(
 
     require_server()
     from carrel.cli.storing import errors_in_words
-    from carrel.server.moving import in_database, in_folder
-    from carrel.server.moving import move as copy
+    from carrel.server.admin.moving import in_database, in_folder
+    from carrel.server.admin.moving import move as copy
 
     with errors_in_words("the disk"), ExitStack() as stack:
         here, there = (

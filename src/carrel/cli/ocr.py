@@ -5,6 +5,7 @@ import json as json_format
 from contextlib import aclosing
 from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -25,7 +26,7 @@ from carrel.cli.ocr_folder import read_folder
 from carrel.cli.ocr_output import Format, OutputFolders, rendered, write_text
 from carrel.cli.options import JSONOption, ProfileOption
 from carrel.cli.session import run
-from carrel.config import load_profile
+from carrel.config.profiles import load_profile
 from carrel.text import clean_text
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ class _OCR:
     images: Path | None
 
     async def document(self, source: str, client: "Client") -> None:
-        """Reads one document to stdout or to a file. An interruption keeps finished pages."""
+        """Read one document to stdout or to a file. An interruption keeps finished pages."""
         name = name_of(source)
         files = OutputFolders(self.out or Path(), name, self.images, self._tables(Path()))
         results: list[OCRResult] = []
@@ -151,7 +152,7 @@ class _OCR:
         output.note(f"Read {_pages(results)}.")
 
     async def folder(self, folder: Path, client: "Client") -> None:
-        """Reads a folder's documents to files."""
+        """Read a folder's documents to files."""
         assert self.out is not None
         out = self.out
 
@@ -175,7 +176,7 @@ class _OCR:
         files: OutputFolders,
         results: "list[OCRResult]",
     ) -> None:
-        """Adds the answers to `results` as they come, their pictures and tables in files."""
+        """Add the answers to `results` as they come, their pictures and tables in files."""
         label = output.one_line(label)
         async with (
             opened(client, source) as document,
@@ -184,6 +185,12 @@ class _OCR:
             async for answer in answers:
                 pages = [files.separate(page) for page in answer.pages]
                 results.append(answer.model_copy(update={"pages": pages}))
+        for page in chain.from_iterable(result.pages for result in results):
+            if page.vision is not None and page.vision.error is not None:
+                output.note(
+                    f"{label}: page {page.index + 1} was not read by {page.vision.model}"
+                    f" ({page.vision.error}). The built-in reading stands."
+                )
         if results[-1].usage_info.document_annotation_condensed:
             output.note(
                 f"{label} is longer than the model reads at once: it was shown the beginning of"
@@ -221,7 +228,7 @@ def _pages(results: "list[OCRResult]") -> str:
 
 
 def _schema(path: Path | None) -> dict[str, Any] | None:
-    """The JSON schema in a file.
+    """Return the JSON schema in a file.
 
     Raises:
         CommandError: there is none.
@@ -238,7 +245,7 @@ def _schema(path: Path | None) -> dict[str, Any] | None:
 
 
 def _indented(annotation: str | None) -> str:
-    """An annotation as indented JSON, or unchanged if it is not JSON."""
+    """Return an annotation as indented JSON, or unchanged if it is not JSON."""
     annotation = annotation or "null"
     try:
         return json_format.dumps(json_format.loads(annotation), ensure_ascii=False, indent=2)

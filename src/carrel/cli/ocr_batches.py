@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 from carrel.cli import output
 from carrel.cli.errors import CommandError
-from carrel.filenames import file_name
+from carrel.system.filenames import file_name
 
 if TYPE_CHECKING:
     from carrel.client import Client
@@ -37,7 +37,7 @@ class Manner:
     schema: dict[str, Any] | None
 
     def fields(self) -> dict[str, Any]:
-        """The fields of a request for all the pages at once."""
+        """Return the fields of a request for all the pages at once."""
         fields: dict[str, Any] = {"model": self.model, "pages": self.pages}
         if self.pictures:
             fields["include_image_base64"] = True
@@ -63,7 +63,7 @@ def is_address(source: str) -> bool:
 
 
 def name_of(source: str) -> str:
-    """A document's name: the last part of its path or URL."""
+    """Return a document's name: the last part of its path or URL."""
     if not is_address(source):
         return Path(source).name
     return file_name(unquote(urlsplit(source).path).rstrip("/"), "document")
@@ -71,8 +71,8 @@ def name_of(source: str) -> str:
 
 @asynccontextmanager
 async def opened(client: "Client", source: str) -> AsyncIterator[SentDocument]:
-    """A document at a path, uploaded and removed afterwards, or at a URL."""
-    from carrel.wire.content import DocumentURLChunk, FileChunk, ImageURLChunk
+    """Yield a document at a path, uploaded and removed afterwards, or at a URL."""
+    from carrel.wire.generation.content import DocumentURLChunk, FileChunk, ImageURLChunk
 
     if is_address(source):
         kind = mimetypes.guess_type(urlsplit(source).path)[0] or ""
@@ -94,7 +94,7 @@ async def opened(client: "Client", source: str) -> AsyncIterator[SentDocument]:
 async def batches(
     client: "Client", opened: SentDocument, manner: Manner, label: str
 ) -> AsyncGenerator["OCRResult"]:
-    """The answers in page order; shows progress meanwhile.
+    """Yield the answers in page order; show progress meanwhile.
 
     An annotation is made of all the pages at once, so such a document is one request.
     """
@@ -139,7 +139,7 @@ def counted_from_zero(pages: str) -> str:
 
 
 def joined(results: Sequence["OCRResult"]) -> "OCRResult":
-    """Joins the answers of all batches into one."""
+    """Join the answers of all batches into one."""
     last = results[-1]
     pages = [page for result in results for page in result.pages]
     usage = last.usage_info.model_copy(update={"pages_processed": len(pages)})
@@ -147,7 +147,7 @@ def joined(results: Sequence["OCRResult"]) -> "OCRResult":
 
 
 def _numbers(pages: str | None, page_count: int | None) -> list[int] | None:
-    """The pages to ask for in order, counted from 0; None leaves that to the service.
+    """Return the pages to ask for in order, counted from 0; None leaves that to the service.
 
     Raises:
         CommandError: a page is beyond the document's end.
@@ -187,7 +187,7 @@ async def _page_count(path: Path) -> int | None:
 
 def _progress(done: int, total: int, seconds: float) -> str:
     """`━━━━━───── 5 of 10 pages · 2.5 pages/s · about 2 s left`."""
-    from carrel.store.core.words import left
+    from carrel.store.core.formatting import left
 
     full = _BAR * done // total
     words = f"{'━' * full}{'─' * (_BAR - full)}  {done} of {total} pages"

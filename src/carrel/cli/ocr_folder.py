@@ -63,7 +63,7 @@ class _Ledger:
 async def read_folder(
     folder: Path, out: Path, kept_out: list[Path], manner: str, read: Read
 ) -> None:
-    """Reads the documents of a folder and prints the path of each result.
+    """Read the documents of a folder and prints the path of each result.
 
     `manner` stands for how they are read: results of another one are made anew. Where `kept_out`
     are folders within this one, they hold results.
@@ -109,12 +109,12 @@ async def read_folder(
 
 
 def _reason(error: Exception) -> str:
-    """The reason a document was not read.
+    """Return the reason a document was not read.
 
     Raises:
         Exception: the error itself, where it is not the document's.
     """
-    from carrel.client.errors import ClientError, Unauthorized, Unreachable
+    from carrel.client.http.errors import ClientError, Unauthorized, Unreachable
 
     if isinstance(error, ClientError) and not isinstance(error, Unauthorized | Unreachable):
         return str(error)
@@ -124,7 +124,7 @@ def _reason(error: Exception) -> str:
 
 
 def _documents(folder: Path, kept_out: list[Path]) -> list[Path]:
-    """The visible files of known kinds, sorted by path."""
+    """Return the visible files of known kinds, sorted by path."""
     inside = folder.resolve()
     results = [path.resolve() for path in kept_out if inside in path.resolve().parents]
     return sorted(

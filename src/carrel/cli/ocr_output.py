@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, assert_never
 from urllib.parse import quote
 
-from carrel.filenames import file_name
+from carrel.system.filenames import file_name
 from carrel.text import clean_text
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class OutputFolders:
     tables: Path | None = None
 
     def separate(self, page: "Page") -> "Page":
-        """Writes a page's pictures and tables to files and links them in the page."""
+        """Write a page's pictures and tables to files and link them in the page."""
         from carrel.store.documents.table_rows import as_csv, rows_of
 
         markdown, images = page.markdown, page.images
@@ -69,7 +69,7 @@ class OutputFolders:
 
 
 def rendered(result: "OCRResult", format: Format, title: str) -> str:
-    """A whole document as text that ends with a line end."""
+    """Return a whole document as text that ends with a line end."""
     match format:
         case "json":
             return json.dumps(result.model_dump(mode="json"), ensure_ascii=False, indent=2) + "\n"
@@ -90,7 +90,7 @@ def _following(texts: Iterable[str]) -> str:
 
 
 def plain(markdown: str) -> str:
-    """A Markdown text without markup; table cells are separated by tabs."""
+    """Return a Markdown text without markup; table cells are separated by tabs."""
     from markdown_it import MarkdownIt
 
     tokens = MarkdownIt("commonmark", {"html": False}).enable("table").parse(markdown)
@@ -116,7 +116,7 @@ def plain(markdown: str) -> str:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Writes a file, whole or not at all."""
+    """Write a file, whole or not at all."""
     _written(path, text.encode())
 
 

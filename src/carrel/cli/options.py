@@ -33,12 +33,12 @@ VersionArgument = Annotated[
 
 
 def version_or_alias(text: str) -> str:
-    """A version as typed (`3`, `v3` or an alias) in the form the service takes."""
+    """Return a version as typed (`3`, `v3` or an alias) in the form the service takes."""
     return text[1:] if text.startswith("v") and text[1:].isdecimal() else text
 
 
 def version_number(text: str) -> int:
-    """The number of a version as typed."""
+    """Return the number of a version as typed."""
     number = text.removeprefix("v")
     if not (number.isascii() and number.isdigit()):
         raise CommandError(f"“{text}” is not a version. Versions are v0, v1, …", Code.USAGE)
@@ -46,5 +46,5 @@ def version_number(text: str) -> int:
 
 
 def commands(help: str) -> typer.Typer:
-    """A group of commands."""
+    """Return a group of commands."""
     return typer.Typer(help=help, no_args_is_help=True, rich_markup_mode=None)

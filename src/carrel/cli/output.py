@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from carrel.store.core.words import counted as counted
-from carrel.store.core.words import size as size
+from carrel.store.core.formatting import counted as counted
+from carrel.store.core.formatting import size as size
 from carrel.text import clean_text
 
 if TYPE_CHECKING:
@@ -21,22 +21,22 @@ _NARROWEST = 10
 
 
 def data(text: str) -> None:
-    """Prints a line of data."""
+    """Print a line of data."""
     print(text)
 
 
 def note(text: str) -> None:
-    """Prints a message on stderr."""
+    """Print a message on stderr."""
     print(text, file=sys.stderr, flush=True)
 
 
 def as_json(value: "BaseModel | Sequence[BaseModel] | Any") -> None:
-    """Prints data as indented JSON."""
+    """Print data as indented JSON."""
     print(json.dumps(_plain(value), ensure_ascii=False, indent=2))
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Prints rows in columns, cut to the width of a terminal but whole in a pipe."""
+    """Print rows in columns, cut to the width of a terminal but whole in a pipe."""
     cells = [list(headings), *([one_line(cell) for cell in row] for row in rows)]
     widths = [max(_width(row[at]) for row in cells) for at in range(len(headings))]
     room = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
@@ -48,7 +48,7 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
 
 
 def fields(pairs: Iterable[tuple[str, object]]) -> None:
-    """Prints fields one per line and leaves out empty ones."""
+    """Print fields one per line and leaves out empty ones."""
     shown = [(name, value) for name, value in pairs if value not in (None, "", [], {})]
     widest = max((len(name) for name, _ in shown), default=0)
     for name, value in shown:
@@ -57,7 +57,7 @@ def fields(pairs: Iterable[tuple[str, object]]) -> None:
 
 @contextmanager
 def progress(label: str) -> Iterator[Callable[[int, int | None], None]]:
-    """Shows transfer progress on a terminal's stderr, and clears it afterwards."""
+    """Show transfer progress on a terminal's stderr, and clear it afterwards."""
     with changing() as show:
 
         def report(done: int, total: int | None) -> None:
@@ -68,7 +68,7 @@ def progress(label: str) -> Iterator[Callable[[int, int | None], None]]:
 
 @contextmanager
 def changing() -> Iterator[Callable[[str], None]]:
-    """Shows a changing line on a terminal's stderr, and clears it afterwards."""
+    """Show a changing line on a terminal's stderr, and clear it afterwards."""
     shown = sys.stderr.isatty()
 
     def show(text: str) -> None:
@@ -85,14 +85,14 @@ def changing() -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def waiting(text: str) -> Iterator[None]:
-    """Shows a line on a terminal's stderr while waiting, and clears it afterwards."""
+    """Show a line on a terminal's stderr while waiting, and clear it afterwards."""
     with changing() as show:
         show(text)
         yield
 
 
 def when(moment: datetime | int | None) -> str:
-    """A moment in local time: `2026-11-20 06:40`."""
+    """Return a moment in local time: `2026-11-20 06:40`."""
     if moment is None:
         return "–"
     if isinstance(moment, int):
@@ -101,7 +101,7 @@ def when(moment: datetime | int | None) -> str:
 
 
 def one_line(value: object) -> str:
-    """A value as one line without control characters."""
+    """Return a value as one line without control characters."""
     text = "–" if value is None else str(value)
     return " ".join(clean_text(text).split())
 
@@ -119,7 +119,7 @@ def _plain(value: Any) -> Any:
 
 
 def _width(text: str) -> int:
-    """The width of a text in terminal cells."""
+    """Return the width of a text in terminal cells."""
     return sum(_cells(character) for character in text)
 
 

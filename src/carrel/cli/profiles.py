@@ -10,7 +10,7 @@ import typer
 from carrel.cli import output
 from carrel.cli.errors import Code, CommandError
 from carrel.cli.options import JSONOption, commands
-from carrel.config import (
+from carrel.config.profiles import (
     KEY_VARIABLES,
     Profile,
     add_profile,

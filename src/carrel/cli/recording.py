@@ -13,8 +13,8 @@ from carrel.cli.errors import Code, CommandError
 from carrel.cli.output import note
 
 if TYPE_CHECKING:
+    from carrel.config.settings import Settings
     from carrel.recording.recorder import Recorder
-    from carrel.settings import Settings
 
 RecordOption = Annotated[
     Path | None,
@@ -29,7 +29,7 @@ RecordOption = Annotated[
 
 @contextmanager
 def recording(path: Path | None, title: str) -> "Iterator[Recorder | None]":
-    """A recorder to a new file, if one is wanted. Says at the end where the recording is.
+    """Yield a recorder to a new file, if one is wanted. Say at the end where the recording is.
 
     Raises:
         CommandError: there is a file already.
@@ -55,7 +55,9 @@ def recording(path: Path | None, title: str) -> "Iterator[Recorder | None]":
 
 
 def recordable(settings: "Settings", recorder: "Recorder | None") -> "Settings":
-    """The settings for a session: pictures that a player cannot draw are drawn as half-blocks."""
+    """Return the settings for a session: pictures that a player cannot draw are drawn as
+    half-blocks.
+    """
     if recorder is None or settings.images == "off":
         return settings
     return replace(settings, images="halfblock")

@@ -68,7 +68,7 @@ class _Screen:
         self._bar = 0
 
     def resized(self, *_: object) -> None:
-        """The window has another size; what stood in it may be gone."""
+        """Take another size of the window; what stood in it may be gone."""
         self._resized = True
 
     def play(self, playback: Playback) -> None:
@@ -125,7 +125,7 @@ class _Screen:
 
 
 def _bar(playback: Playback, width: int) -> str:
-    """The bar, filled to `width`; as short as it can be if that is 0."""
+    """Return the bar, filled to `width`; as short as it can be if that is 0."""
     recording = playback.recording
     state = "■ end" if playback.ended else "‖ paused" if playback.paused else "▶"
     steps = f" · step {playback.step}/{len(recording.marks)}" if recording.marks else ""
@@ -140,7 +140,7 @@ def _clock(seconds: float) -> str:
 
 
 def _split(typed: str) -> list[str]:
-    """The keys of what was typed: an arrow is three characters."""
+    """Return the keys of what was typed: an arrow is three characters."""
     keys = []
     while typed:
         length = 3 if typed.startswith(("\x1b[", "\x1bO")) else 1
@@ -151,7 +151,7 @@ def _split(typed: str) -> list[str]:
 
 @contextmanager
 def _whole_screen() -> Iterator[_Screen]:
-    """The whole terminal, until the end, whatever it is."""
+    """Yield the whole terminal, until the end, whatever it is."""
     try:
         import termios
         import tty

@@ -61,7 +61,7 @@ def restore(
 
     require_server()
     from carrel.cli.storing import errors_in_words, progress_of
-    from carrel.server.backups import checking, restoring
+    from carrel.server.admin.backups import checking, restoring
 
     with errors_in_words(f"the disk of {data or backup}"):
         if check:

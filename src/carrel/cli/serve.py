@@ -9,7 +9,7 @@ import typer
 
 from carrel.cli.errors import Code, CommandError
 from carrel.cli.server_options import LogFormatOption, MetricsOption, TracesOption, check_model_urls
-from carrel.config import folders
+from carrel.config.profiles import folders
 
 
 def serve(
@@ -141,9 +141,18 @@ def serve(
       model_key = "…"                its key; CARREL_MODEL_KEY overrides it; in [ ] one for each
       model_name = "…"               the default model; without it, the first that is listed
       embedding_model = "…"          the model at an address that embeds new libraries
+      ocr_url = "http://…/v1"        an OpenAI-compatible address whose vision model reads pages
+      ocr_model = "…"                that model; requests name it to have it read every page
+      ocr_key = "…"                  its key; CARREL_OCR_KEY overrides it
+      ocr_for = "doubtful"           its pages where a request does not choose: named, doubtful, all
+      rerank_url = "http://…/v1"     a reranker, asked at /rerank for the order of passages
+      rerank_key = "…"               its key
+      rerank_model = "…"             its model, where it has several
       strict_models = true           answer only to the models' own names
       mcp_write = true               let agents at /mcp change something, too
       public_url = "https://…"       the base of signed addresses behind a proxy
+      hosts = ["docs.example.com"]   further host names to answer under; others get 421
+      proxies = ["10.0.0.5"]         proxies whose X-Forwarded-For and -Proto are believed
       database = "postgresql://…"    the database for records, from the next start
       blobs = "s3://bucket/prefix"   the store for files and documents, from the next start
       [limits]                       limits in bytes, pages, days and seconds:

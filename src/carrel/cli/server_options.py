@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from carrel.cli.errors import Code, CommandError
-from carrel.config import ConfigError, check_url
+from carrel.config.profiles import ConfigError, check_url
 
 DatabaseOption = Annotated[
     str | None,
@@ -46,7 +46,8 @@ TracesOption = Annotated[
 
 
 def check_model_urls(urls: Sequence[str]) -> None:
-    """
+    """Check addresses of a model server.
+
     Raises:
         CommandError: one is not an address.
     """

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from carrel.cli.errors import CommandError
 from carrel.cli.output import note
-from carrel.config import Profile, load_profile
+from carrel.config.profiles import Profile, load_profile
 
 if TYPE_CHECKING:
     from carrel.client import Client
@@ -19,7 +19,7 @@ T = TypeVar("T")
 def run(
     profile: str | None, work: "Callable[[Client], Awaitable[T]]", *, changes: bool = False
 ) -> T:
-    """Runs a command's work with a client for the profile and returns its result.
+    """Run a command's work with a client for the profile and return its result.
 
     `changes` says that the work changes something, which a read-only profile refuses.
     """
@@ -35,7 +35,8 @@ def run(
 
 
 def check_writable(profile: Profile) -> None:
-    """
+    """Check that a profile may change things.
+
     Raises:
         CommandError: the profile is read-only.
     """
@@ -47,12 +48,12 @@ def check_writable(profile: Profile) -> None:
 
 
 def check_readable(paths: Iterable[Path]) -> None:
-    """Looks at every file before the first is sent.
+    """Look at every file before the first is sent.
 
     Raises:
         UnreadableFile: one cannot be uploaded.
     """
-    from carrel.client.uploads import size_of
+    from carrel.client.http.uploads import size_of
 
     for path in paths:
         size_of(path)
@@ -60,7 +61,7 @@ def check_readable(paths: Iterable[Path]) -> None:
 
 @contextlib.asynccontextmanager
 async def connect(profile: Profile) -> "AsyncIterator[Client]":
-    """A client for a profile. Starts the local server if needed and keeps a lease on it."""
+    """Yield a client for a profile. Start the local server if needed and keep a lease on it."""
     from carrel.client import Client
 
     if profile.url is not None:

@@ -10,18 +10,18 @@ from carrel.cli.errors import CommandError
 
 @contextmanager
 def errors_in_words(disk: str) -> Iterator[None]:
-    """Turns the errors of a server's storage into one line.
+    """Yield turns the errors of a server's storage into one line.
 
     Raises:
         CommandError: with the message of any of them.
     """
-    from carrel.server.backups.archive import BackupError
-    from carrel.server.collecting import CollectingError
+    from carrel.server.admin.backups.archive import BackupError
+    from carrel.server.admin.moving import MoveError
+    from carrel.server.datadir.folder import FolderError
     from carrel.server.errors import ApiError
-    from carrel.server.folder import FolderError
-    from carrel.server.moving import MoveError
+    from carrel.server.housekeeping.gc_pause import CollectingError
+    from carrel.server.records.cluster.shared import SharedDatabaseError
     from carrel.server.settings import ServerSettingsError
-    from carrel.server.shared import SharedDatabaseError
 
     try:
         yield
@@ -47,7 +47,7 @@ def errors_in_words(disk: str) -> Iterator[None]:
 
 @contextmanager
 def progress_of(label: str) -> Iterator[Callable[[int, int], None]]:
-    """Shows how many blobs are done, on a terminal."""
+    """Show how many blobs are done, on a terminal."""
     with output.changing() as show:
         yield lambda done, total: show(
             f"{label} bytes: {done:,} of {output.counted(total, 'blob')}"

@@ -15,7 +15,7 @@ from carrel.cli.errors import Code, CommandError, report
 from carrel.cli.find import NothingFound, find_library
 from carrel.cli.options import JSONOption, ProfileOption
 from carrel.cli.session import check_writable, connect
-from carrel.config import Profile, folders, load_profile
+from carrel.config.profiles import Profile, folders, load_profile
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -205,7 +205,7 @@ class _Sync:
 
     @contextlib.asynccontextmanager
     async def _runner(self, *, preview: bool = False) -> "AsyncIterator[Runner]":
-        from carrel.store.sync.words import progress_words, transfer_words
+        from carrel.store.sync.formatting import progress_words, transfer_words
         from carrel.sync.runner import Runner
 
         last: SyncProgress | None = None
@@ -233,7 +233,7 @@ class _Sync:
                 raise
 
     async def _find(self, client: "Client", *, make: bool) -> str:
-        """The library's id; empty if it does not exist and `make` is false."""
+        """Return the library's id; empty if it does not exist and `make` is false."""
         try:
             library = await find_library(client, self._library)
         except NothingFound:
@@ -250,7 +250,7 @@ class _Sync:
         return library.id
 
     def _tell_round(self, result: "Summary | Exception") -> None:
-        """Reports the result of a round unless the last one was the same."""
+        """Report the result of a round unless the last one was the same."""
         self._show("")
         if not self._told:
             output.note(f"Watching {output.one_line(self._folder)}. Ctrl+C ends it.")
@@ -265,7 +265,7 @@ class _Sync:
         self._told = now
 
     def _tell(self, summary: "Summary") -> None:
-        from carrel.store.sync.words import summary_words
+        from carrel.store.sync.formatting import summary_words
 
         for failure in summary.failures:
             output.note(output.one_line(f"{failure.path}: {failure.reason}"))
@@ -274,7 +274,7 @@ class _Sync:
             output.data(json_format.dumps(asdict(summary), ensure_ascii=False))
 
     def _tell_preview(self, preview: "Preview") -> None:
-        from carrel.store.sync.words import confirm_words, plan_rows, preview_words
+        from carrel.store.sync.formatting import confirm_words, plan_rows, preview_words
 
         rows = plan_rows(preview, grouped=not self._json)
         if self._json:

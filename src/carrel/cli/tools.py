@@ -11,15 +11,14 @@ import typer
 from carrel.cli import output
 from carrel.cli.errors import Code, CommandError
 from carrel.cli.options import JSONOption, ProfileOption, commands
-from carrel.config import Profile, folders, load_profile
+from carrel.config.profiles import Profile, folders, load_profile
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from carrel.store.core.handle import Handle
     from carrel.store.tools.service import ToolsService
     from carrel.store.tools.state import Consent, NamedTool, ToolsState
-    from carrel.wire.agents import Agent
+    from carrel.wire.generation.agents import Agent
 
 T = TypeVar("T")
 
@@ -35,7 +34,7 @@ def list_(profile: ProfileOption = None, json: JSONOption = False) -> None:
     """List the tools of the settings, and whether they may run."""
 
     async def work(service: "ToolsService") -> "tuple[NamedTool, ...]":
-        return await _done(service.named())
+        return await service.named()
 
     found = _run(profile, work)
     if json:
@@ -82,8 +81,8 @@ def forget(name: ToolArgument, profile: ProfileOption = None) -> None:
 
 @contextlib.asynccontextmanager
 async def asking_tools(profile: Profile) -> "AsyncIterator[ToolsService]":
-    """The tools for one command. A terminal is asked for permission; a script has none."""
-    from carrel.store.core.loop import OwnerLoop
+    """Yield the tools for one command. A terminal is asked for permission; a script has none."""
+    from carrel.store.core.actions.loop import OwnerLoop
     from carrel.store.tools.service import ToolsService
 
     service = ToolsService(OwnerLoop.running(), profile, folders().state)
@@ -103,7 +102,7 @@ async def asking_tools(profile: Profile) -> "AsyncIterator[ToolsService]":
 
 
 def function_names(agent: "Agent") -> Iterator[str]:
-    """The names of the functions that an agent has itself."""
+    """Yield the names of the functions that an agent has itself."""
     for tool in agent.tools:
         values = tool if isinstance(tool, dict) else tool.body()
         if function := values.get("function"):
@@ -111,7 +110,7 @@ def function_names(agent: "Agent") -> Iterator[str]:
 
 
 async def _ask(service: "ToolsService", consent: "Consent") -> None:
-    from carrel.store.tools.words import consent_question
+    from carrel.store.tools.formatting import consent_question
 
     question = consent_question(consent)
     if sys.stdin.isatty() and sys.stderr.isatty():
@@ -124,22 +123,15 @@ async def _ask(service: "ToolsService", consent: "Consent") -> None:
 
 def _change(profile: str | None, name: str, *, allowed: bool) -> "Consent":
     async def work(service: "ToolsService") -> "Consent":
-        consents = {one.consent.name: one.consent for one in await _done(service.named())}
+        consents = {one.consent.name: one.consent for one in await service.named()}
         if name not in consents:
             raise CommandError(
                 f"The settings have no tool “{name}”. See: carrel tools list", Code.USAGE
             )
-        await _done(service.allow(consents[name], allowed))
+        await service.allow(consents[name], allowed)
         return consents[name]
 
     return _run(profile, work)
-
-
-async def _done(handle: "Handle[T]") -> T:
-    result = await handle
-    if handle.error is not None:
-        raise CommandError(str(handle.error))
-    return result  # type: ignore[return-value]  # None only where T has it
 
 
 def _run(profile: str | None, work: "Callable[[ToolsService], Awaitable[T]]") -> T:

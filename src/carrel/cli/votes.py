@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from carrel.cli import output
 from carrel.cli.options import JSONOption, ProfileOption
 from carrel.cli.session import run
-from carrel.config import folders, load_profile
+from carrel.config.profiles import folders, load_profile
 
 if TYPE_CHECKING:
     from carrel.client import Client
@@ -18,8 +18,8 @@ def votes(profile: ProfileOption = None, json: JSONOption = False) -> None:
 
     They are those of the chats on this machine and at the service.
     """
-    from carrel.store.chat.comparisons import every_comparison
-    from carrel.store.chat.sessions import SavedSessions
+    from carrel.store.chat.sessions.comparisons import every_comparison
+    from carrel.store.chat.sessions.saved import SavedSessions
     from carrel.store.comparison.votes import HEADINGS, count_votes
 
     saved = SavedSessions(folders().state, load_profile(profile).name)

@@ -1,8 +1,8 @@
 """The API client: httpx, async, a module an area."""
 
-from carrel.client.calls import Call
 from carrel.client.client import Client
-from carrel.client.errors import (
+from carrel.client.http.calls import Call
+from carrel.client.http.errors import (
     ClientError,
     Invalid,
     NotFound,
@@ -13,7 +13,7 @@ from carrel.client.errors import (
     Unreachable,
     UnreadableFile,
 )
-from carrel.client.uploads import Progress, UploadSource
+from carrel.client.http.uploads import Progress, UploadSource
 
 __all__ = [
     "Call",

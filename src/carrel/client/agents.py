@@ -4,10 +4,10 @@ import builtins
 from collections.abc import AsyncIterator
 from typing import Any
 
-from carrel.client.keywords import fields_of
-from carrel.client.paging import PAGE, every
-from carrel.client.transport import Transport, path_of
-from carrel.wire.agents import (
+from carrel.client.http.keywords import fields_of
+from carrel.client.http.paging import PAGE, every
+from carrel.client.http.transport import Transport, path_of
+from carrel.wire.generation.agents import (
     Agent,
     AgentAlias,
     AgentCreate,
@@ -39,7 +39,7 @@ class Agents:
         sources: builtins.list[str] | None = None,
         metadata: dict[str, Any] | None = None,
     ) -> builtins.list[Agent]:
-        """A page of the agents, each as its active version has it; pages count from 0."""
+        """Return a page of the agents, each as its active version has it; pages count from 0."""
         query = AgentQuery(
             page=page,
             page_size=page_size,
@@ -72,7 +72,7 @@ class Agents:
         sources: builtins.list[str] | None = None,
         metadata: dict[str, Any] | None = None,
     ) -> AgentPage:
-        """A page of the agents, with the token of the next one."""
+        """Return a page of the agents, with the token of the next one."""
         query = AgentPageQuery(
             page_token=page_token,
             page_size=page_size,
@@ -87,18 +87,18 @@ class Agents:
 
     @fields_of(AgentCreate)
     async def create(self, agent: AgentCreate) -> Agent:
-        """Makes an agent, version 0, of an AgentCreate or of its fields as keywords."""
+        """Make an agent, version 0, of an AgentCreate or of its fields as keywords."""
         return await self._transport.call(Agent, "POST", "/v1/agents", body=agent.body())
 
     async def get(self, agent_id: str, version: int | str | None = None) -> Agent:
-        """An agent as its active version, a numbered version or an alias has it."""
+        """Return an agent as its active version, a numbered version or an alias has it."""
         return await self._transport.call(
             Agent, "GET", path_of("/v1/agents/{}", agent_id), query={"agent_version": version}
         )
 
     @fields_of(AgentUpdate)
     async def update(self, agent_id: str, changes: AgentUpdate) -> Agent:
-        """Makes a new version with these changes, and makes it active.
+        """Make a new version with these changes, and make it active.
 
         `changes`: an AgentUpdate, or its fields as keywords.
         """
@@ -107,11 +107,11 @@ class Agents:
         )
 
     async def delete(self, agent_id: str) -> None:
-        """Removes an agent with all its versions."""
+        """Remove an agent with all its versions."""
         await self._transport.send("DELETE", path_of("/v1/agents/{}", agent_id))
 
     async def switch(self, agent_id: str, version: int) -> Agent:
-        """Makes an existing version the active one."""
+        """Make an existing version the active one."""
         return await self._transport.call(
             Agent,
             "PATCH",
@@ -122,7 +122,7 @@ class Agents:
     async def versions(
         self, agent_id: str, *, page: int = 0, page_size: int = 20
     ) -> builtins.list[Agent]:
-        """A page of an agent's versions; pages count from 0."""
+        """Return a page of an agent's versions; pages count from 0."""
         return await self._transport.call(
             list[Agent],
             "GET",
@@ -139,13 +139,13 @@ class Agents:
         return every(page, lambda agent: agent.version)
 
     async def version(self, agent_id: str, version: int) -> Agent:
-        """An agent as one version has it."""
+        """Return an agent as one version has it."""
         return await self._transport.call(
             Agent, "GET", path_of("/v1/agents/{}/versions/{}", agent_id, version)
         )
 
     async def aliases(self, agent_id: str) -> builtins.list[AgentAlias]:
-        """The names that point at versions of an agent."""
+        """Return the names that point at versions of an agent."""
         return await self._transport.call(
             list[AgentAlias], "GET", path_of("/v1/agents/{}/aliases", agent_id)
         )
@@ -160,7 +160,7 @@ class Agents:
         )
 
     async def delete_alias(self, agent_id: str, alias: str) -> None:
-        """Removes a name; the version it points at stays."""
+        """Remove a name; the version it points at stays."""
         await self._transport.send(
             "DELETE", path_of("/v1/agents/{}/aliases", agent_id), query={"alias": alias}
         )

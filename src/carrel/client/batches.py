@@ -3,8 +3,8 @@
 import builtins
 from collections.abc import AsyncIterator
 
-from carrel.client.paging import PAGE, every
-from carrel.client.transport import Transport, path_of
+from carrel.client.http.paging import PAGE, every
+from carrel.client.http.transport import Transport, path_of
 from carrel.wire.batches import (
     BatchCreate,
     BatchJob,
@@ -28,7 +28,7 @@ class Batches:
         return await self._transport.call(BatchJob, "POST", _PATH, body=request.body())
 
     async def list(self, query: BatchQuery | None = None) -> BatchList:
-        """A page of the batches, newest first unless asked otherwise."""
+        """Return a page of the batches, newest first unless asked otherwise."""
         return await self._transport.call(BatchList, "GET", _PATH, query=query or BatchQuery())
 
     def every(self) -> AsyncIterator[BatchJob]:
@@ -40,7 +40,7 @@ class Batches:
         return every(page, lambda job: job.id)
 
     async def get(self, job_id: str, *, inline: bool = False) -> BatchJob:
-        """A batch as it is now; with `inline`, an ended one comes with its `outputs`."""
+        """Return a batch as it is now; with `inline`, an ended one comes with its `outputs`."""
         path = path_of(f"{_PATH}/{{}}", job_id)
         return await self._transport.call(BatchJob, "GET", path, query=BatchView(inline=inline))
 
@@ -49,5 +49,5 @@ class Batches:
         return await self._transport.call(BatchJob, "POST", path_of(f"{_PATH}/{{}}/cancel", job_id))
 
     async def delete(self, job_id: str) -> DeletedBatch:
-        """Removes a batch that has ended; its files stay."""
+        """Remove a batch that has ended; its files stay."""
         return await self._transport.call(DeletedBatch, "DELETE", path_of(f"{_PATH}/{{}}", job_id))

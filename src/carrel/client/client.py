@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Self
 
 import httpx
 
-from carrel.client.calls import Call
-from carrel.client.errors import (
+from carrel.client.http.calls import Call
+from carrel.client.http.errors import (
     ClientError,
     ServiceError,
     Unauthorized,
     UnexpectedAnswer,
     Unreachable,
 )
-from carrel.client.transport import TIMEOUT, Transport
+from carrel.client.http.transport import TIMEOUT, Transport
 
 if TYPE_CHECKING:
     from carrel.client.agents import Agents
@@ -50,7 +50,7 @@ class Client:
         transport: httpx.AsyncBaseTransport | None = None,
         on_call: Callable[[Call], None] | None = None,
     ) -> None:
-        """Opens no connection yet.
+        """Open no connection yet.
 
         `timeout` is for ordinary calls; uploads, OCR and completions may take as long as they
         need. `transport` replaces the network. `on_call` hears of every request that was made.
@@ -175,7 +175,7 @@ class Client:
         self._transport.move(url, api_key)
 
     async def aclose(self) -> None:
-        """Closes every connection."""
+        """Close every connection."""
         await self._transport.aclose()
 
     async def health(self) -> bool:
@@ -201,7 +201,7 @@ class Client:
         return True
 
     async def version(self) -> str | None:
-        """The version of a Carrel server; None of any other service."""
+        """Return the version of a Carrel server; None of any other service."""
         from carrel.wire.health import Health
 
         try:

@@ -7,12 +7,17 @@ from contextlib import aclosing, asynccontextmanager
 import httpx
 from httpx_sse import EventSource, SSEError
 
-from carrel.client.errors import ServiceError, UnexpectedAnswer, Unreachable
-from carrel.client.events import EVENT_STREAM, FAILED
-from carrel.client.keywords import fields_of
-from carrel.client.transport import Transport, parse
+from carrel.client.http.errors import ServiceError, UnexpectedAnswer, Unreachable
+from carrel.client.http.events import EVENT_STREAM, FAILED
+from carrel.client.http.keywords import fields_of
+from carrel.client.http.transport import Transport, parse
 from carrel.text import clean_text
-from carrel.wire.completions import Completion, CompletionChunk, CompletionRequest, Progress
+from carrel.wire.generation.completions import (
+    Completion,
+    CompletionChunk,
+    CompletionRequest,
+    Progress,
+)
 
 _PATH = "/v1/agents/completions"
 
@@ -27,7 +32,7 @@ class Completions:
 
     @fields_of(CompletionRequest)
     async def complete(self, request: CompletionRequest) -> Completion:
-        """The whole answer, however long it takes.
+        """Return the whole answer, however long it takes.
 
         `request`: a CompletionRequest, or its fields as keywords.
         """
@@ -39,7 +44,7 @@ class Completions:
     async def stream(
         self, request: CompletionRequest, on_progress: OnProgress | None = None
     ) -> AsyncIterator[AsyncIterator[CompletionChunk]]:
-        """The answer's chunks as they are written; leaving closes the connection at once.
+        """Yield the answer's chunks as they are written; leaving closes the connection at once.
 
             async with client.completions.stream(request) as chunks:
                 async for chunk in chunks: ...
@@ -91,7 +96,7 @@ async def _chunks(
 
 
 def _chunk(data: str, status: int) -> CompletionChunk:
-    """A chunk of the answer.
+    """Return a chunk of the answer.
 
     Raises:
         ServiceError: the event is an error, in the interface's shape or in that of others.

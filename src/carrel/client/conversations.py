@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
-from carrel.client.events import events
-from carrel.client.keywords import fields_of
-from carrel.client.paging import PAGE, every
-from carrel.client.transport import Transport, path_of
-from carrel.wire.conversations import (
+from carrel.client.http.events import events
+from carrel.client.http.keywords import fields_of
+from carrel.client.http.paging import PAGE, every
+from carrel.client.http.transport import Transport, path_of
+from carrel.wire.generation.conversations import (
     Conversation,
     ConversationAppend,
     ConversationEvent,
@@ -96,7 +96,7 @@ class Conversations:
     async def list(
         self, *, page: int = 0, page_size: int = PAGE, metadata: dict[str, Any] | None = None
     ) -> builtins.list[Conversation]:
-        """A page of the caller's conversations, newest first; pages count from 0."""
+        """Return a page of the caller's conversations, newest first; pages count from 0."""
         query = ConversationQuery(page=page, page_size=page_size, metadata=metadata)
         return await self._transport.call(builtins.list[Conversation], "GET", _PATH, query=query)
 
@@ -109,11 +109,11 @@ class Conversations:
         return every(page, lambda conversation: conversation.id)
 
     async def get(self, conversation_id: str) -> Conversation:
-        """A conversation without its entries."""
+        """Return a conversation without its entries."""
         return await self._transport.call(Conversation, "GET", path_of(_ONE, conversation_id))
 
     async def messages(self, conversation_id: str) -> ConversationMessages:
-        """The messages of a conversation, in order."""
+        """Return the messages of a conversation, in order."""
         path = path_of(f"{_ONE}/messages", conversation_id)
         return await self._transport.call(ConversationMessages, "GET", path)
 
@@ -123,7 +123,7 @@ class Conversations:
         return await self._transport.call(ConversationHistory, "GET", path)
 
     async def write(self, conversation_id: str, written: ConversationWrite) -> Conversation:
-        """Adds a conversation, or replaces it, without an answer.
+        """Add a conversation, or replace it, without an answer.
 
         An extension: other services refuse it with a status of 404 or 405.
 
@@ -135,7 +135,7 @@ class Conversations:
         )
 
     async def delete(self, conversation_id: str) -> None:
-        """Deletes a conversation with its entries."""
+        """Delete a conversation with its entries."""
         await self._transport.send("DELETE", path_of(_ONE, conversation_id))
 
     def _events(

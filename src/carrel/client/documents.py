@@ -4,14 +4,16 @@ import builtins
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Literal
+from urllib.parse import quote
 
-from carrel.client.downloads import save
-from carrel.client.keywords import fields_of
-from carrel.client.paging import PAGE, every
-from carrel.client.sending import largest, send
-from carrel.client.transport import Transport, path_of
-from carrel.client.uploads import MultipartBody, Progress, UploadSource
+from carrel.client.http.downloads import save
+from carrel.client.http.keywords import fields_of
+from carrel.client.http.paging import PAGE, every
+from carrel.client.http.sending import largest, send
+from carrel.client.http.transport import Transport, path_of
+from carrel.client.http.uploads import MultipartBody, Progress, UploadSource
 from carrel.wire.documents import (
+    NAME_HEADER,
     Document,
     DocumentList,
     DocumentQuery,
@@ -43,7 +45,7 @@ class Documents:
         sort_by: SortBy = "created_at",
         sort_order: Literal["asc", "desc"] = "desc",
     ) -> DocumentList:
-        """A page of a library's documents; pages count from 0."""
+        """Return a page of a library's documents; pages count from 0."""
         query = DocumentQuery(
             page=page,
             page_size=page_size,
@@ -66,21 +68,28 @@ class Documents:
         return every(page, lambda document: document.id)
 
     async def largest(self) -> int | None:
-        """The largest document, in bytes; None if the service does not tell."""
+        """Return the largest document, in bytes; None if the service does not tell."""
         return await largest(self._transport, "document_bytes")
 
     async def upload(
         self, library_id: str, source: UploadSource, *, on_progress: Progress | None = None
     ) -> Document:
-        """Puts a document into a library, where it is queued for processing.
+        """Put a document into a library, where it is queued for processing.
 
-        If the library has the same content already, that document is the answer.
+        If the library has the same content already, that document is the answer. A name with
+        folders is asked for in a header, which some services ignore: they take its last part.
 
         Raises:
             TooLarge: it is larger than the service takes.
             UnreadableFile: there is no such file, or it changed meanwhile.
         """
+        folder = ""
+        if not isinstance(source, Path):
+            folder, _, last = source[0].rpartition("/")
+            source = (last, *source[1:])
         body, path = MultipartBody(source, on_progress=on_progress), path_of(_DOCUMENTS, library_id)
+        if folder:
+            body.headers[NAME_HEADER] = quote(f"{folder}/{body.name}", safe="/", errors="replace")
         return await send(self._transport, Document, path, body, "document_bytes")
 
     async def get(self, library_id: str, document_id: str) -> Document:
@@ -91,7 +100,7 @@ class Documents:
 
     @fields_of(DocumentUpdate)
     async def update(self, library_id: str, document_id: str, changes: DocumentUpdate) -> Document:
-        """Changes a document's name, attributes or expiry.
+        """Change a document's name, attributes or expiry.
 
         `changes`: a DocumentUpdate, or its fields as keywords.
         """
@@ -100,7 +109,7 @@ class Documents:
         )
 
     async def delete(self, library_id: str, document_id: str) -> None:
-        """Removes a document from its library and from the search."""
+        """Remove a document from its library and from the search."""
         await self._transport.send("DELETE", path_of(_DOCUMENT, library_id, document_id))
 
     async def text(
@@ -111,7 +120,7 @@ class Documents:
         page_start: int | None = None,
         page_end: int | None = None,
     ) -> str:
-        """A processed document's text; pages count from 0, both ends are included."""
+        """Return a processed document's text; pages count from 0, both ends are included."""
         answer = await self._transport.call(
             TextContent,
             "GET",
@@ -127,13 +136,13 @@ class Documents:
         )
 
     async def url(self, library_id: str, document_id: str) -> str:
-        """An address of the document that works without a key for 30 minutes."""
+        """Return an address of the document that works without a key for 30 minutes."""
         return await self._transport.call(
             str, "GET", path_of(_DOCUMENT + "/signed-url", library_id, document_id)
         )
 
     async def extracted_text_url(self, library_id: str, document_id: str) -> str:
-        """An address of the document's text that works without a key for 30 minutes."""
+        """Return an address of the document's text that works without a key for 30 minutes."""
         return await self._transport.call(
             str, "GET", path_of(_DOCUMENT + "/extracted-text-signed-url", library_id, document_id)
         )
@@ -145,7 +154,7 @@ class Documents:
         to: Path,
         on_progress: Progress | None = None,
     ) -> Path:
-        """Writes a document's content to the path `to`, by its signed address, without the key."""
+        """Write a document's content to the path `to`, by its signed address, without the key."""
         url = await self.url(library_id, document_id)
         async with self._transport.open_signed(url) as response:
             return await save(response, to, on_progress)

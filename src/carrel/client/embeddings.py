@@ -1,8 +1,8 @@
 """Texts as vectors."""
 
-from carrel.client.keywords import fields_of
-from carrel.client.transport import Transport
-from carrel.wire.embeddings import EmbeddingList, EmbeddingRequest
+from carrel.client.http.keywords import fields_of
+from carrel.client.http.transport import Transport
+from carrel.wire.generation.embeddings import EmbeddingList, EmbeddingRequest
 
 
 class Embeddings:
@@ -13,7 +13,7 @@ class Embeddings:
 
     @fields_of(EmbeddingRequest)
     async def create(self, request: EmbeddingRequest) -> EmbeddingList:
-        """The vectors of texts, in their order.
+        """Return the vectors of texts, in their order.
 
         `request`: an EmbeddingRequest, or its fields as keywords.
         """

@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from carrel.client.downloads import save
-from carrel.client.paging import PAGE, every
-from carrel.client.sending import send
-from carrel.client.transport import Transport, path_of
-from carrel.client.uploads import CHUNK, MultipartBody, Progress, UploadSource
+from carrel.client.http.downloads import save
+from carrel.client.http.paging import PAGE, every
+from carrel.client.http.sending import send
+from carrel.client.http.transport import ANYTHING, Transport, path_of
+from carrel.client.http.uploads import CHUNK, MultipartBody, Progress, UploadSource
 from carrel.wire.files import (
     DeletedFile,
     File,
@@ -41,7 +41,7 @@ class Files:
         source: builtins.list[str] | None = None,
         mimetypes: builtins.list[str] | None = None,
     ) -> FileList:
-        """A page of the files; pages count from 0."""
+        """Return a page of the files; pages count from 0."""
         query = FileQuery(
             page=page,
             page_size=page_size,
@@ -69,7 +69,7 @@ class Files:
         purpose: Purpose | None = None,
         on_progress: Progress | None = None,
     ) -> File:
-        """Stores a file, read from disk while it is sent.
+        """Store a file, read from disk while it is sent.
 
         Raises:
             TooLarge: it is larger than the service takes.
@@ -84,11 +84,11 @@ class Files:
         return await self._transport.call(RetrievedFile, "GET", path_of("/v1/files/{}", file_id))
 
     async def delete(self, file_id: str) -> DeletedFile:
-        """Removes a file."""
+        """Remove a file."""
         return await self._transport.call(DeletedFile, "DELETE", path_of("/v1/files/{}", file_id))
 
     async def url(self, file_id: str, hours: int = 24) -> SignedURL:
-        """An address that works without a key for `hours` (1 to 168)."""
+        """Return an address that works without a key for `hours` (1 to 168)."""
         return await self._transport.call(
             SignedURL,
             "GET",
@@ -97,16 +97,16 @@ class Files:
         )
 
     async def download(self, file_id: str, to: Path, on_progress: Progress | None = None) -> Path:
-        """Writes a file's content to the path `to`, whole or not at all."""
+        """Write a file's content to the path `to`, whole or not at all."""
         async with self._transport.open(
-            "GET", path_of("/v1/files/{}/content", file_id), accept="*/*"
+            "GET", path_of("/v1/files/{}/content", file_id), accept=ANYTHING
         ) as response:
             return await save(response, to, on_progress)
 
     @asynccontextmanager
     async def content(self, file_id: str) -> AsyncIterator[AsyncIterator[bytes]]:
-        """A file's bytes as they arrive; leaving closes the connection."""
+        """Yield a file's bytes as they arrive; leaving closes the connection."""
         async with self._transport.open(
-            "GET", path_of("/v1/files/{}/content", file_id), accept="*/*"
+            "GET", path_of("/v1/files/{}/content", file_id), accept=ANYTHING
         ) as response:
             yield response.aiter_bytes(CHUNK)

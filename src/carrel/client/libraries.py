@@ -3,9 +3,9 @@
 import builtins
 from collections.abc import AsyncIterator
 
-from carrel.client.keywords import fields_of
-from carrel.client.paging import PAGE, every
-from carrel.client.transport import Transport, path_of
+from carrel.client.http.keywords import fields_of
+from carrel.client.http.paging import PAGE, every
+from carrel.client.http.transport import Transport, path_of
 from carrel.wire.libraries import (
     EmbeddingsChange,
     Library,
@@ -38,7 +38,10 @@ class Libraries:
         search: str | None = None,
         filter_owned_by_me: bool | None = None,
     ) -> LibraryList:
-        """A page of the libraries that are one's own or shared with one; pages count from 0."""
+        """Return a page of the libraries that are one's own or shared with one.
+
+        Pages count from 0.
+        """
         query = LibraryQuery(
             page=page,
             page_size=page_size,
@@ -57,7 +60,7 @@ class Libraries:
         return every(page, lambda library: library.id)
 
     async def embeddings(self, library_id: str) -> LibraryEmbeddings:
-        """The embedding model of a library; an extension of the bundled server."""
+        """Return the embedding model of a library; an extension of the bundled server."""
         path = path_of("/v1/libraries/{}/embeddings", library_id)
         return await self._transport.call(LibraryEmbeddings, "GET", path)
 
@@ -69,7 +72,7 @@ class Libraries:
 
     @fields_of(LibraryCreate)
     async def create(self, library: LibraryCreate) -> Library:
-        """Makes an empty library, of a LibraryCreate or of its fields as keywords."""
+        """Make an empty library, of a LibraryCreate or of its fields as keywords."""
         return await self._transport.call(Library, "POST", "/v1/libraries", body=library.body())
 
     async def get(self, library_id: str) -> Library:
@@ -78,13 +81,13 @@ class Libraries:
 
     @fields_of(LibraryUpdate)
     async def update(self, library_id: str, changes: LibraryUpdate) -> Library:
-        """Changes a library's name or description, given as keywords or as a LibraryUpdate."""
+        """Change a library's name or description, given as keywords or as a LibraryUpdate."""
         return await self._transport.call(
             Library, "PUT", path_of("/v1/libraries/{}", library_id), body=changes.body()
         )
 
     async def delete(self, library_id: str) -> None:
-        """Removes a library with all its documents."""
+        """Remove a library with all its documents."""
         await self._transport.send("DELETE", path_of("/v1/libraries/{}", library_id))
 
     async def search(
@@ -96,7 +99,7 @@ class Libraries:
         document_ids: builtins.list[str] | None = None,
         filters_attributes: str | None = None,
     ) -> SearchResult:
-        """The passages that fit best, best first. The bundled server alone offers this.
+        """Return the passages that fit best, best first. The bundled server alone offers this.
 
         `document_ids` and `filters_attributes`, a JSON object, restrict it to some documents.
         """
@@ -131,7 +134,7 @@ class Libraries:
 
     @fields_of(ShareRemoval)
     async def unshare(self, library_id: str, removal: ShareRemoval) -> None:
-        """Takes a share back, named by a ShareRemoval or by its fields as keywords."""
+        """Take a share back, named by a ShareRemoval or by its fields as keywords."""
         await self._transport.send(
             "DELETE", path_of("/v1/libraries/{}/share", library_id), body=removal.body()
         )

@@ -1,6 +1,6 @@
 """The models of a service."""
 
-from carrel.client.transport import Transport
+from carrel.client.http.transport import Transport
 from carrel.wire.models import ModelList
 
 
@@ -11,5 +11,5 @@ class Models:
         self._transport = transport
 
     async def list(self) -> ModelList:
-        """The models a service offers."""
+        """Return the models a service offers."""
         return await self._transport.call(ModelList, "GET", "/v1/models")

@@ -1,7 +1,7 @@
 """OCR."""
 
-from carrel.client.keywords import fields_of
-from carrel.client.transport import Transport
+from carrel.client.http.keywords import fields_of
+from carrel.client.http.transport import Transport
 from carrel.wire.ocr import OCRRequest, OCRResult
 
 _WAIT = 86_400
@@ -16,7 +16,7 @@ class OCR:
 
     @fields_of(OCRRequest)
     async def process(self, request: OCRRequest) -> OCRResult:
-        """Reads the pages of a document, however long that takes.
+        """Read the pages of a document, however long that takes.
 
         `request`: an OCRRequest, or its fields as keywords.
         """

@@ -3,10 +3,10 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from carrel.client.events import events
-from carrel.client.keywords import fields_of
-from carrel.client.transport import Transport
-from carrel.wire.responses import ModelResponse, ResponseEvent, ResponseRequest
+from carrel.client.http.events import events
+from carrel.client.http.keywords import fields_of
+from carrel.client.http.transport import Transport
+from carrel.wire.generation.responses import ModelResponse, ResponseEvent, ResponseRequest
 
 _PATH = "/v1/responses"
 _ENDS = frozenset({"response.completed", "response.incomplete"})
@@ -20,14 +20,15 @@ class Responses:
 
     @fields_of(ResponseRequest)
     async def create(self, request: ResponseRequest) -> ModelResponse:
-        """The whole answer; `request` as a ResponseRequest or as keywords."""
+        """Return the whole answer; `request` as a ResponseRequest or as keywords."""
         body = {**request.body(), "stream": False}
         return await self._transport.call(ModelResponse, "POST", _PATH, body=body, unhurried=True)
 
     @fields_of(ResponseRequest)
     @asynccontextmanager
     async def stream(self, request: ResponseRequest) -> AsyncIterator[AsyncIterator[ResponseEvent]]:
-        """The answer's events as it is written; `request` as a ResponseRequest or as keywords.
+        """Yield the answer's events as it is written; `request` as a ResponseRequest or as
+        keywords.
 
             async with client.responses.stream(model="smollm2", input="Hello") as events:
                 async for event in events: ...

@@ -2,8 +2,8 @@
 
 from collections.abc import AsyncIterator
 
-from carrel.client.paging import PAGE, every
-from carrel.client.transport import Transport, path_of
+from carrel.client.http.paging import PAGE, every
+from carrel.client.http.transport import Transport, path_of
 from carrel.wire.trash import EmptiedTrash, TrashItem, TrashList, TrashQuery
 
 _PATH = "/v1/trash"
@@ -16,7 +16,10 @@ class Trash:
         self._transport = transport
 
     async def list(self, *, page: int = 0, page_size: int = 100) -> TrashList:
-        """A page of what the key's user deleted, the last deleted first; pages count from 0."""
+        """Return a page of what the key's user deleted, the last deleted first.
+
+        Pages count from 0.
+        """
         query = TrashQuery(page=page, page_size=page_size)
         return await self._transport.call(TrashList, "GET", _PATH, query=query)
 
@@ -29,19 +32,19 @@ class Trash:
         return every(page, lambda item: item.id)
 
     async def get(self, item_id: str) -> TrashItem:
-        """An item of the trash."""
+        """Return an item of the trash."""
         return await self._transport.call(TrashItem, "GET", path_of(f"{_PATH}/{{}}", item_id))
 
     async def restore(self, item_id: str) -> TrashItem:
-        """Puts an item back, under the id it had."""
+        """Put an item back, under the id it had."""
         path = path_of(f"{_PATH}/{{}}/restore", item_id)
         return await self._transport.call(TrashItem, "POST", path)
 
     async def delete(self, item_id: str) -> None:
-        """Deletes an item of the trash for ever."""
+        """Delete an item of the trash for ever."""
         await self._transport.send("DELETE", path_of(f"{_PATH}/{{}}", item_id))
 
     async def empty(self) -> int:
-        """Deletes everything in the trash for ever; returns the number of items."""
+        """Delete everything in the trash for ever; return the number of items."""
         emptied = await self._transport.call(EmptiedTrash, "DELETE", _PATH)
         return emptied.deleted

@@ -1,6 +1,6 @@
 """The caller of a service."""
 
-from carrel.client.transport import Transport
+from carrel.client.http.transport import Transport
 from carrel.wire.users import OrganisationList, UserIdentity, Whoami, WorkspaceList
 
 _ME = "/v1/users/me"
@@ -13,17 +13,17 @@ class Users:
         self._transport = transport
 
     async def me(self) -> UserIdentity:
-        """The user behind the key."""
+        """Return the user behind the key."""
         return await self._transport.call(UserIdentity, "GET", _ME)
 
     async def organisations(self) -> OrganisationList:
-        """The organisations of the user."""
+        """Return the organisations of the user."""
         return await self._transport.call(OrganisationList, "GET", f"{_ME}/organizations")
 
     async def workspaces(self) -> WorkspaceList:
-        """The workspaces of the user."""
+        """Return the workspaces of the user."""
         return await self._transport.call(WorkspaceList, "GET", f"{_ME}/workspaces")
 
     async def whoami(self) -> Whoami:
-        """The caller, whatever kind of account it is."""
+        """Return the caller, whatever kind of account it is."""
         return await self._transport.call(Whoami, "GET", "/v1/whoami")

@@ -19,7 +19,7 @@ class Address:
 
 
 async def find(data: Path) -> Address | None:
-    """The server that runs on a data folder; None if none answers.
+    """Return the server that runs on a data folder; None if none answers.
 
     The file of a killed server is ignored.
     """
@@ -33,7 +33,9 @@ async def find(data: Path) -> Address | None:
 
 
 def loopback() -> httpx.AsyncClient:
-    """A client for plain http on this machine: no proxy sees it, no certificates are loaded."""
+    """Return a client for plain http on this machine: no proxy sees it, no certificates are
+    loaded.
+    """
     return httpx.AsyncClient(trust_env=False, verify=False, timeout=2)
 
 

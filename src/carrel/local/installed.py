@@ -6,7 +6,7 @@ from carrel.local.errors import NotInstalled
 
 
 def require_server() -> None:
-    """Checks that the server's packages are installed.
+    """Check that the server's packages are installed.
 
     Raises:
         NotInstalled: they are not; the message says how to install them.

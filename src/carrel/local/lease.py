@@ -39,12 +39,12 @@ class Lease:
         await self.stop()
 
     async def start(self) -> None:
-        """Takes the lease out and keeps renewing it."""
+        """Take the lease out and keeps renewing it."""
         await self._tell("PUT")
         self._renewing = asyncio.create_task(self._renew(), name="lease")
 
     async def stop(self) -> None:
-        """Gives the lease back; harmless when there is none."""
+        """Give the lease back; harmless when there is none."""
         if self._renewing is None:
             return
         self._renewing.cancel()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import httpx
 
+from carrel.config.settings import save_settings
 from carrel.local.address import loopback
-from carrel.settings import save_settings
 from carrel.text import clean_text
 
 SHOWN = 50
@@ -43,7 +43,7 @@ async def _ask(http: httpx.AsyncClient, name: str, url: str) -> ModelServer | No
 
 
 def use_model(data: Path, url: str | None, model: str | None = None) -> bool:
-    """Makes the local server use this model at this address; None: the built-in one.
+    """Make the local server use this model at this address; None: the built-in one.
 
     Writes the data folder's settings, which the server watches. Gives whether they changed.
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from carrel.config import KEY_VARIABLES, folders
+from carrel.config.profiles import KEY_VARIABLES, folders
 from carrel.local.address import Address, find
 from carrel.local.errors import LocalError
 from carrel.local.installed import require_server
@@ -26,7 +26,7 @@ _LOG_BYTES = 1_000_000
 async def ensure(
     data: Path | None = None, *, on_start: Callable[[], None] | None = None
 ) -> Address:
-    """The server on a data folder (without one, of the profile `local`), started if need be.
+    """Return the server on a data folder (without one, of the profile `local`), started if need be.
 
     It is a process of its own that outlives this one and stops when no lease holds it.
     Concurrent calls of any number of processes start one server. `on_start` is called
@@ -83,7 +83,7 @@ class _Start:
         threading.Thread(target=self.process.wait, name="local-server", daemon=True).start()
 
     def complaint(self, what: str) -> str:
-        """The failure, the last line of the log, and the log's path."""
+        """Return the failure, the last line of the log, and the log's path."""
         try:
             with self.log.open("rb") as log:
                 log.seek(self._from)

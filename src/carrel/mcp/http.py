@@ -16,7 +16,7 @@ def session_manager(*, writes: bool) -> StreamableHTTPSessionManager:
 
 @asynccontextmanager
 async def _connect(context: Context) -> AsyncIterator[Client]:
-    """A client of the server that was asked, with the key of the request."""
+    """Yield a client of the server that was asked, with the key of the request."""
     assert context.request is not None
     host, port = context.request.scope["server"]
     host = f"[{host}]" if ":" in host else host

@@ -18,7 +18,7 @@ from carrel.mcp.tool import (
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from carrel.wire.completions import Progress
+    from carrel.wire.generation.completions import Progress
     from carrel.wire.ocr import OCRDocument, Page
 
 LISTED = 50
@@ -101,7 +101,7 @@ async def list_agents(call: ToolCall, asked: PageArguments) -> Result:
 
 
 async def search_library(call: ToolCall, asked: SearchArguments) -> Result:
-    from carrel.client.errors import NotFound
+    from carrel.client.http.errors import NotFound
 
     try:
         found = await call.client.libraries.search(asked.library_id, asked.query, asked.limit)
@@ -126,7 +126,7 @@ async def read_document(call: ToolCall, asked: PagesArguments) -> Result:
 
 
 async def read_tables(call: ToolCall, asked: PagesArguments) -> Result:
-    from carrel.wire.content import DocumentURLChunk
+    from carrel.wire.generation.content import DocumentURLChunk
 
     last, total = await _range(call, asked)
     url = await call.client.documents.url(asked.library_id, asked.document_id)
@@ -145,7 +145,7 @@ async def read_tables(call: ToolCall, asked: PagesArguments) -> Result:
 
 
 async def read_file(call: ToolCall, asked: ReadFileArguments) -> Result:
-    from carrel.wire.content import DocumentURLChunk, FileChunk
+    from carrel.wire.generation.content import DocumentURLChunk, FileChunk
 
     source, document = asked.source, None
     uploaded = None
@@ -164,7 +164,8 @@ async def read_file(call: ToolCall, asked: ReadFileArguments) -> Result:
 
 
 async def ask_agent(call: ToolCall, asked: QuestionArguments) -> Result:
-    from carrel.wire.completions import CompletionRequest, UserMessage
+    from carrel.wire.generation.completions import CompletionRequest, UserMessage
+    from carrel.wire.generation.content import text_of
 
     def tell(step: "Progress") -> None:
         call.step(_STEPS.get(step.stage, "waiting for the first word"))
@@ -176,7 +177,7 @@ async def ask_agent(call: ToolCall, asked: QuestionArguments) -> Result:
     async with call.client.completions.stream(request, tell) as chunks:
         async for chunk in chunks:
             for choice in chunk.choices:
-                text += _text(choice.delta.content)
+                text += text_of(choice.delta.content)
                 sources = [
                     _some(it, "document_id", "document_name", "page", "snippet")
                     for it in choice.delta.sources or ()
@@ -248,7 +249,7 @@ READING: tuple[Tool[Any], ...] = (
 
 
 async def _range(call: ToolCall, asked: PagesArguments) -> tuple[int, int | None]:
-    """The last page of the answer, and the number of pages in the document if known.
+    """Return the last page of the answer, and the number of pages in the document if known.
 
     Raises:
         ToolError: the document is not processed, or has fewer pages.
@@ -284,9 +285,3 @@ def _list(name: str, rows: list[dict[str, Any]], page: int, more: bool) -> Resul
 
 def _some(item: "BaseModel", *fields: str) -> dict[str, Any]:
     return item.model_dump(mode="json", include=set(fields), exclude_none=True)
-
-
-def _text(content: object) -> str:
-    if isinstance(content, list):
-        return "".join(str(chunk.get("text", "")) for chunk in content)
-    return str(content or "")

@@ -34,7 +34,7 @@ TEMPLATE = ResourceTemplate(
 
 
 async def page_of(client: "Client", cursor: str | None) -> ListResourcesResult:
-    """A page of the processed documents of all libraries, library after library.
+    """Return a page of the processed documents of all libraries, library after library.
 
     Raises:
         MCPError: there is no such page.
@@ -69,7 +69,7 @@ async def page_of(client: "Client", cursor: str | None) -> ListResourcesResult:
 
 
 async def read(client: "Client", uri: str) -> ReadResourceResult:
-    """The text of one document.
+    """Return the text of one document.
 
     Raises:
         MCPError: the address names no document.

@@ -26,7 +26,7 @@ from mcp.types import (
 from mcp.types import Tool as ListedTool
 from pydantic import ValidationError
 
-from carrel.client.errors import ClientError
+from carrel.client.http.errors import ClientError
 from carrel.mcp import resources
 from carrel.mcp.reading import READING
 from carrel.mcp.tool import Result, Tool, ToolCall, ToolError
@@ -46,7 +46,7 @@ _INSTRUCTIONS = (
 
 
 def mcp_server(connect: Connect, *, writes: bool, folder: Path | None = None) -> Server[Any]:
-    """The server. `connect` gives a client with the rights of a request's caller.
+    """Return the server. `connect` gives a client with the rights of a request's caller.
 
     With `writes`, it offers the tools that change something. Files of `folder` may be read.
     """
@@ -133,7 +133,7 @@ def _wrong(error: ValidationError) -> str:
 
 @asynccontextmanager
 async def _refusals() -> AsyncIterator[None]:
-    """Turns a refusal of the service into one of the protocol."""
+    """Yield turns a refusal of the service into one of the protocol."""
     try:
         yield
     except ClientError as error:
@@ -142,7 +142,7 @@ async def _refusals() -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def _steps(context: Context) -> AsyncIterator[Callable[[str], None]]:
-    """Sends the steps of a call to its caller, in order, each once."""
+    """Send the steps of a call to its caller, in order, each once."""
     steps: asyncio.Queue[str | None] = asyncio.Queue()
 
     async def send() -> None:

@@ -46,7 +46,7 @@ class ToolCall:
     """The folder whose files may be read; None where the caller has another disk."""
 
     def path(self, named: str) -> Path:
-        """A file of the folder.
+        """Return a file of the folder.
 
         Raises:
             ToolError: it is outside of it, or there is no folder.

@@ -3,9 +3,9 @@
 import re
 from typing import TYPE_CHECKING, Any
 
-from carrel.notebook.answer import Answer
-from carrel.notebook.bench import Bench
-from carrel.notebook.errors import BenchError
+from carrel.notebook.bench.bench import Bench
+from carrel.notebook.cells.errors import BenchError
+from carrel.notebook.results.answer import Answer
 from carrel.store.core.problem import Problem
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ _NAME = re.compile(r"\{(\w+)\}")
 
 
 def register(shell: "InteractiveShell") -> None:
-    """Gives a shell the magic; its questions go to the notebook's `bench`."""
+    """Give a shell the magic; its questions go to the notebook's `bench`."""
 
     def ask(line: str, cell: str) -> Answer:
         """Asks an agent the text of the cell; `{name}` stands for a variable of the notebook."""

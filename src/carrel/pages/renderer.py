@@ -36,7 +36,7 @@ class Renderer:
         self._pictures: OrderedDict[tuple[Path, int, int, Part | None], bytes] = OrderedDict()
 
     async def page_count(self, path: Path) -> int:
-        """Number of pages; for a picture one, or its number of frames.
+        """Return number of pages; for a picture one, or its number of frames.
 
         Raises:
             NoPicture: the document has no page that can be drawn.
@@ -45,7 +45,7 @@ class Renderer:
         return int(head["pages"])
 
     async def render(self, path: Path, page: int, width: int, part: Part | None = None) -> bytes:
-        """A page, counted from 0, as PNG `width` pixels wide, or less for a very tall one.
+        """Return a page, counted from 0, as PNG `width` pixels wide, or less for a very tall one.
 
         With `part` (left, top, width and height as fractions of the page), only that part is drawn,
         at the same width.
@@ -64,7 +64,7 @@ class Renderer:
         return self._pictures[key]
 
     async def close(self) -> None:
-        """Ends the process at once; no more pages are drawn."""
+        """End the process at once; no more pages are drawn."""
         self._closed = True
         if self._worker is not None:
             _kill(self._worker)

@@ -34,7 +34,7 @@ class Pages(Protocol):
     def __len__(self) -> int: ...
 
     def draw(self, page: int, width: int, part: Part) -> Image.Image:
-        """A part of a page, `width` pixels wide or less if that is too large."""
+        """Return a part of a page, `width` pixels wide or less if that is too large."""
 
 
 class PDFPages:
@@ -105,7 +105,7 @@ def _cut(picture: Image.Image, part: Part) -> Image.Image:
 
 
 def _on_white(picture: Image.Image) -> Image.Image:
-    """Converts to RGB, white where transparent."""
+    """Convert to RGB, white where transparent."""
     if picture.mode.startswith("I;16"):
         picture = picture.point(lambda value: value / 256).convert("L")
     if picture.has_transparency_data:
@@ -116,7 +116,7 @@ def _on_white(picture: Image.Image) -> Image.Image:
 
 
 def open_pages(path: Path) -> Pages:
-    """Opens a document by its content, regardless of its name.
+    """Open a document by its content, regardless of its name.
 
     Raises:
         NoPicture: it is neither a PDF nor a picture.
@@ -138,7 +138,7 @@ class Worker:
         self._pages: Pages | None = None
 
     def answer(self, request: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-        """The head and body of the answer to one request."""
+        """Return the head and body of the answer to one request."""
         try:
             pages = self._open(Path(request["path"]))
             if request["do"] == "count":

@@ -45,18 +45,18 @@ class Recording:
 
 
 def header_line(width: int, height: int, title: str, began: int) -> str:
-    """The first line; `began` is in seconds since 1970."""
+    """Return the first line; `began` is in seconds since 1970."""
     header = {"version": 2, "width": width, "height": height, "timestamp": began, "title": title}
     return json.dumps(header) + "\n"
 
 
 def event_line(event: Event) -> str:
-    """A line of an event."""
+    """Return a line of an event."""
     return json.dumps([round(event.at, 6), event.kind, event.data]) + "\n"
 
 
 def read_recording(path: Path) -> Recording:
-    """Reads a recording and drops every sequence that does more than draw.
+    """Read a recording and drop every sequence that does more than draw.
 
     A last line that was cut off by a crash does not count.
 

@@ -30,7 +30,7 @@ class Drawing:
         self._rest = ""
 
     def of(self, text: str) -> str:
-        """The drawing part of the next piece."""
+        """Return the drawing part of the next piece."""
         text = self._rest + text
         unfinished = _UNFINISHED.search(text)
         end = unfinished.start() if unfinished else len(text)

@@ -51,7 +51,7 @@ _COMMENT = re.compile(r"/\*.*?\*/", re.S)
 
 
 def page(recording: Recording) -> str:
-    """The page of a recording."""
+    """Return the page of a recording."""
     player = files("carrel.recording") / "player"
 
     def read(name: str) -> str:

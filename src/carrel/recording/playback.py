@@ -56,7 +56,7 @@ class Playback:
         return CLEAR + self._go(at)
 
     def again(self) -> str:
-        """The output that redraws the screen."""
+        """Return the output that redraws the screen."""
         self._next = 0
         return CLEAR + self._go(self.at)
 
@@ -72,7 +72,7 @@ class Playback:
         return self.seek(times[earlier] if earlier >= 0 else 0.0)
 
     def faster(self, step: int) -> None:
-        """Takes the next speed, or the one before."""
+        """Take the next speed, or the one before."""
         at = SPEEDS.index(self.speed) + step
         self.speed = SPEEDS[min(max(at, 0), len(SPEEDS) - 1)]
 

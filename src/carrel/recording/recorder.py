@@ -18,7 +18,7 @@ class Recorder:
     """
 
     def __init__(self, path: Path, width: int, height: int, title: str = "") -> None:
-        """Makes a recording of a window of `width` × `height` cells; time begins with the first
+        """Make a recording of a window of `width` × `height` cells; time begins with the first
         event.
 
         Raises:
@@ -38,22 +38,22 @@ class Recorder:
             raise self.failed
 
     def output(self, text: str) -> None:
-        """Records what is written to the terminal, as far as it draws."""
+        """Record what is written to the terminal, as far as it draws."""
         if drawn := self._drawing.of(text):
             self._add("o", drawn)
 
     def resize(self, width: int, height: int) -> None:
-        """Records another size of the window."""
+        """Record another size of the window."""
         if (width, height) != self._size:
             self._size = (width, height)
             self._add("r", f"{width}x{height}")
 
     def mark(self, label: str) -> None:
-        """Marks the beginning of a step."""
+        """Mark the beginning of a step."""
         self._add("m", label)
 
     def close(self) -> None:
-        """Ends the recording."""
+        """End the recording."""
         if self._open:
             self._open = False
             os.close(self._file)
@@ -89,7 +89,7 @@ class Recorder:
 
 
 def failure_words(error: OSError) -> tuple[str, str]:
-    """A title and the way on for a recording that ended early."""
+    """Return a title and the way on for a recording that ended early."""
     full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     title = "The disk is full: the recording has ended" if full else "The recording has ended"
     return title, f"Everything up to here is in {error.filename}."

@@ -9,10 +9,10 @@ QUESTION = "What is a library?"
 
 
 def content() -> bytes:
-    """The document."""
+    """Return the document."""
     return files("carrel.samples").joinpath("guide.pdf").read_bytes()
 
 
 def demo() -> Path:
-    """The file of the demo that is shipped."""
+    """Return the file of the demo that is shipped."""
     return Path(str(files("carrel.samples").joinpath("demo.yaml")))

@@ -1,5 +1,7 @@
 """The application: every route, one shape for every error."""
 
+import math
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache, partial
@@ -7,34 +9,27 @@ from importlib.metadata import version
 
 from fastapi import FastAPI
 from starlette.routing import Route
+from starlette.types import Scope
 
 from carrel.server.assembly import Server
 from carrel.server.batches.calls import call
-from carrel.server.errors import install_error_handlers
+from carrel.server.http.errors import install_handlers
+from carrel.server.http.full_disk import FullDisk
+from carrel.server.http.hosts import AllowedHosts
 from carrel.server.http.middleware import Authenticate, BodyGuard, RequestLogging, is_open
 from carrel.server.http.openapi import ERRORS, KEYED_ERRORS, describe
 from carrel.server.http.ratelimit import RateLimit
-from carrel.server.routes import (
-    absent,
+from carrel.server.routes import documents, files, libraries, ocr, signed, trash, users
+from carrel.server.routes.generation import (
     agents,
     batches,
     completions,
     conversations,
-    docs,
-    documents,
     embeddings,
-    files,
-    health,
-    leases,
-    libraries,
-    mcp,
     models,
-    ocr,
     responses,
-    signed,
-    trash,
-    users,
 )
+from carrel.server.routes.service import absent, docs, health, leases, mcp
 
 _KEYED = [
     area.router
@@ -56,6 +51,7 @@ _KEYED = [
         absent,
     )
 ]
+_UPLOADS = re.compile(r"/v1/files|/v1/libraries/[^/]+/documents")
 _OPEN = [area.router for area in (signed, health, docs)]
 
 
@@ -83,14 +79,23 @@ def create_app(server: Server) -> FastAPI:
     for router in _OPEN:
         app.include_router(router, responses=ERRORS)
     app.openapi = cache(partial(describe, app, (*_KEYED, *_OPEN), is_open))  # type: ignore[method-assign]
-    install_error_handlers(app)
+    install_handlers(app)
     server.batches.answer_with(partial(call, _operations(server)))
     # The last one added is the outermost.
+    app.add_middleware(FullDisk, reserve=server.reserve)
     app.add_middleware(RateLimit, limits=lambda: server.settings.limits)
     app.add_middleware(Authenticate, access=server.access)
-    app.add_middleware(BodyGuard, limit=lambda: server.settings.limits.body_bytes)
+    app.add_middleware(BodyGuard, limit=partial(_body_limit, server))
+    app.add_middleware(AllowedHosts, settings=lambda: server.settings)
     app.add_middleware(RequestLogging)
     return app
+
+
+def _body_limit(server: Server, scope: Scope) -> float:
+    """The most bytes of a request's body; an upload counts those of its file itself."""
+    if scope["method"] == "POST" and _UPLOADS.fullmatch(scope["path"]):
+        return math.inf
+    return server.settings.limits.body_bytes
 
 
 def _operations(server: Server) -> FastAPI:
@@ -99,5 +104,5 @@ def _operations(server: Server) -> FastAPI:
     app.state.server = server
     for area in (completions, embeddings, ocr):
         app.include_router(area.router)
-    install_error_handlers(app)
+    install_handlers(app)
     return app

@@ -13,23 +13,27 @@ from carrel.server.batches.service import BatchJobs
 from carrel.server.blobs.local import LocalBlobs
 from carrel.server.blobs.store import Blobs
 from carrel.server.completions.service import CompletionService
-from carrel.server.folder import DataFolder
-from carrel.server.heartbeat import Heartbeat
-from carrel.server.housekeeping import stop_when_unused, throw_away, watch_settings
+from carrel.server.datadir.folder import DataFolder
+from carrel.server.datadir.reserve import DiskReserve
+from carrel.server.datadir.signing import DerivedKeys, Signer, SigningKeys
+from carrel.server.housekeeping.heartbeat import Heartbeat
+from carrel.server.housekeeping.leases import Leases
+from carrel.server.housekeeping.tasks import stop_when_unused, throw_away, watch_settings
 from carrel.server.http.access import Access
 from carrel.server.jobs import Jobs
-from carrel.server.leases import Leases
 from carrel.server.library.service import LibraryService
 from carrel.server.library.summaries import Summaries
 from carrel.server.models.address import ModelAddress
-from carrel.server.models.embeddings import vectors_at_address
 from carrel.server.models.engine import Engine
+from carrel.server.models.reranker import RerankAddress
+from carrel.server.models.vectors.embeddings import vectors_at_address
+from carrel.server.ocr.service import OCRService
 from carrel.server.reading.reader import Reader
 from carrel.server.reading.results import Results
-from carrel.server.records.database import Database
+from carrel.server.records.sql.database import Database
 from carrel.server.settings import FolderSettings, ServerSettings, ServerSettingsError
-from carrel.server.signing import DerivedKeys, Signer, SigningKeys
 from carrel.server.transfer.fetched import FetchedDocuments
+from carrel.server.vision.reader import VisionReader
 
 
 @dataclass
@@ -43,17 +47,19 @@ class Server:
     folder: DataFolder
     database: Database
     blobs: Blobs
+    reserve: DiskReserve
     signer: Signer
     access: Access
     leases: Leases
     fetched: FetchedDocuments
     results: Results
-    reader: Reader
+    reader: VisionReader
     jobs: Jobs
     library: LibraryService
     batches: BatchJobs
     engine: Engine
     completions: CompletionService
+    ocr: OCRService
 
     @classmethod
     def open(cls, given: ServerSettings, folder: DataFolder) -> Self:
@@ -66,21 +72,24 @@ class Server:
         database = Database(settings.database or folder.database_url)
         blobs = _blobs(settings, folder, database)
         results = Results(folder.pages_file, lambda: server.settings.limits.remembered_bytes)
-        reader = Reader(results)
+        reader = VisionReader(Reader(results), results, lambda: server.settings.vision)
         name = folder.name if database.shared else "server"
         jobs = Jobs(database.engine, name, takes_jobs=not settings.no_worker)
         library = LibraryService(database, blobs, reader, jobs)
         engine = _engine(settings)
+        signer = Signer(_signing_keys(settings, folder))
+        fetched = FetchedDocuments(folder.fetched_folder)
         server = cls(
             given=given,
             settings=settings,
             folder=folder,
             database=database,
             blobs=blobs,
-            signer=Signer(_signing_keys(settings, folder)),
+            reserve=DiskReserve(folder.reserve_file),
+            signer=signer,
             access=Access(database, folder.secret),
             leases=Leases(),
-            fetched=FetchedDocuments(folder.fetched_folder),
+            fetched=fetched,
             results=results,
             reader=reader,
             jobs=jobs,
@@ -88,6 +97,15 @@ class Server:
             batches=BatchJobs(database, blobs, jobs, lambda: server.settings.limits),
             engine=engine,
             completions=_completions(engine, library, settings),
+            ocr=OCRService(
+                database,
+                blobs,
+                signer,
+                fetched,
+                reader,
+                settings=lambda: server.settings,
+                engine=lambda: server.engine,
+            ),
         )
         return server
 
@@ -103,6 +121,7 @@ class Server:
             self.library.embed_with(
                 lambda model, texts: vectors_at_address(self.engine, model, texts)
             )
+            self.library.rerank_with(lambda: _reranker(self.settings))
             stack.push_async_callback(self._stop_engine)
             if self._beats:
                 await Heartbeat(self.database, self.jobs).beat()
@@ -121,7 +140,12 @@ class Server:
         if self._beats:
             yield Heartbeat(self.database, self.jobs).run()
         yield throw_away(
-            self.database, self.folder, self.blobs, self.results, lambda: self.settings.limits
+            self.database,
+            self.folder,
+            self.blobs,
+            self.results,
+            self.reserve,
+            lambda: self.settings.limits,
         )
         yield watch_settings(self.folder.settings_file, self._apply)
         if self.jobs.takes_jobs:
@@ -178,6 +202,12 @@ def _engine(settings: ServerSettings) -> Engine:
         first_token_seconds=settings.limits.first_token_seconds,
         strict=settings.strict_models,
     )
+
+
+def _reranker(settings: ServerSettings) -> RerankAddress | None:
+    if settings.rerank_url is None:
+        return None
+    return RerankAddress(settings.rerank_url, settings.rerank_key, settings.rerank_model)
 
 
 @asynccontextmanager

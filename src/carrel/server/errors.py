@@ -59,32 +59,27 @@ class InvalidKey(Exception):
     """The request has no valid key."""
 
 
-class InvalidRequest(Exception):
+class InvalidRequest(ApiError):
     """A 422 that names the wrong part of the request, like a validation error."""
 
     def __init__(self, loc: tuple[str | int, ...], message: str, type: str = "value_error") -> None:
-        super().__init__(message)
+        super().__init__(422, message, type)
         self.details = [ValidationDetail(type=type, loc=list(loc), msg=message)]
 
-    def body(self) -> dict[str, Any]:
+    def body(self, request_id: str | None = None) -> dict[str, Any]:
         """The JSON body of the answer."""
         return ValidationErrorBody(detail=self.details).model_dump(mode="json")
 
 
-def not_found(kind: str, id: str | int) -> ApiError:
-    """The 404 of a thing that does not exist or is hidden from the caller."""
-    return ApiError(404, f"There is no {kind} {str(id)[:80]!r}.")
-
-
 def install_error_handlers(app: FastAPI) -> None:
     """Answers every error in the interface's shapes."""
-    app.add_exception_handler(ApiError, _answer_error)
+    app.add_exception_handler(ApiError, answer_error)
     app.add_exception_handler(HTTPException, _answer_http)
-    app.add_exception_handler(InvalidRequest, _answer_invalid)
     app.add_exception_handler(RequestValidationError, _answer_validation)
 
 
-async def _answer_error(request: Request, error: Exception) -> Response:
+async def answer_error(request: Request, error: Exception) -> Response:
+    """Answer a request with an ApiError."""
     assert isinstance(error, ApiError)
     body = error.body(request.state.request_id)
     return JSONResponse(body, error.status, headers=error.headers)
@@ -94,17 +89,12 @@ async def _answer_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code in (404, 405):
         return JSONResponse({"detail": error.detail}, error.status_code, headers=error.headers)
-    return await _answer_error(request, ApiError(error.status_code, error.detail))
+    return await answer_error(request, ApiError(error.status_code, error.detail))
 
 
 def unauthorized() -> Response:
     """The response to a request without a valid key."""
     return JSONResponse({"detail": "Unauthorized"}, 401, headers={"www-authenticate": "Bearer"})
-
-
-async def _answer_invalid(request: Request, error: Exception) -> Response:
-    assert isinstance(error, InvalidRequest)
-    return JSONResponse(error.body(), 422)
 
 
 async def _answer_validation(request: Request, error: Exception) -> Response:
@@ -143,10 +133,15 @@ def as_sent(loc: Sequence[str | int], body: Any) -> list[str | int]:
 def _shown(value: Any) -> Any:
     """What was sent, where it is short; of a long text, its beginning."""
     if isinstance(value, str):
-        return value if len(value) <= _SHOWN else f"{value[:_SHOWN]}…"
+        # Half a surrogate pair can neither be sent nor logged.
+        shown = value[:_SHOWN].encode(errors="replace").decode()
+        return shown if len(value) <= _SHOWN else f"{shown}…"
     if isinstance(value, (bool, float, int)):
         return value
+    if isinstance(value, list | dict) and len(value) > _SHOWN:
+        return None
     try:
-        return value if len(json.dumps(value, allow_nan=False)) <= _SHOWN else None
-    except (TypeError, ValueError):
+        written = json.dumps(value, allow_nan=False, ensure_ascii=False)
+        return value if len(written.encode()) <= _SHOWN else None
+    except (TypeError, ValueError, RecursionError):
         return None

@@ -15,7 +15,8 @@ from concurrent.futures import CancelledError, Future, wait
 from contextvars import copy_context
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 import sqlalchemy as sa
 
@@ -37,10 +38,14 @@ _UNFINISHED = ["ENQUEUED", "DELAYED", "PENDING"]
 _STATES = {"ENQUEUED": "waiting", "DELAYED": "delayed", "PENDING": "running"}
 _FINISHED = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 
-_LISTENER_SECONDS = 0.1
-_POLL_SECONDS = 0.4
-# Each poll costs 3 ms, also on an idle server. It takes more jobs than can run
-# at once, so that the interval does not bound the rate.
+_LISTENER_SECONDS = 0.5
+# Each poll costs 3 ms, also on an idle server. Alone, a server knows of its own jobs: their queues
+# are woken, and polled seldom otherwise, for those that were delayed.
+_POLL_SECONDS, _POLL_SECONDS_ALONE = 0.4, 4.0
+# The waits after a wake: its transaction commits a moment later, on a slow disk much later.
+_AFTER_WAKE = (0.02, 0.1, 0.4)
+_LATE_SECONDS = 1.1
+# A poll takes more jobs than can run at once, so that the interval does not bound the rate.
 _CLAIMED = 24
 STOP_SECONDS = 3.0
 """Grace period of a stop before it interrupts running steps."""
@@ -120,6 +125,7 @@ class Queue:
         if delay:
             options["delay_seconds"] = delay
         self._jobs.client.enqueue_in_transaction(connection, options, *key)
+        self._jobs.wake(delay)
 
     def unfinished(self) -> set[tuple[str, ...]]:
         """The keys of the waiting and running jobs, as text; blocking."""
@@ -128,6 +134,41 @@ class Queue:
         )
         names = (status.workflow_id.partition("/")[0] for status in found)
         return {tuple(name.split(".")[:-1]) for name in names}
+
+
+class _WakeableEvent(threading.Event):
+    """The event that ends the threads of the queues, and wakes them before their time is out."""
+
+    _wakes = 0
+    # Not the event's own condition: who is told of that one takes it for the end.
+    _bell = threading.Condition()
+    _seen = threading.local()
+
+    def set(self) -> None:
+        """Ends the threads."""
+        super().set()
+        with self._bell:
+            self._bell.notify_all()
+
+    def wake(self) -> None:
+        """Has every thread that waits here, or is about to, wait only a moment."""
+        with self._bell:
+            self._wakes += 1
+            self._bell.notify_all()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Waits for the end, or a wake; returns whether it is the end."""
+        seen = self._seen
+        with self._bell:
+            if getattr(seen, "wakes", -1) != self._wakes:
+                seen.wakes, seen.left = self._wakes, list(_AFTER_WAKE)
+            if seen.left:
+                self._bell.wait_for(self.is_set, seen.left.pop(0))
+            else:
+                # Also where DBOS looks every second for queues that are new.
+                seldom = max(timeout or 0, _POLL_SECONDS_ALONE)
+                self._bell.wait_for(lambda: self.is_set() or seen.wakes != self._wakes, seldom)
+        return self.is_set()
 
 
 class Jobs:
@@ -150,6 +191,10 @@ class Jobs:
         self._taking = threading.Event()
         self._taking.set()
         self._steps: set[Future[Any]] = set()
+        self._waiting: list[_WakeableEvent] = []
+        self._held: set[str] = set()
+        """Jobs that threads of this process are at, or hold until there is a slot."""
+        self._idle: set[str] = set()
         self._lock = threading.Lock()
 
     @property
@@ -175,6 +220,17 @@ class Jobs:
         if self.takes_jobs:
             await asyncio.to_thread(self._launch)
         await asyncio.to_thread(self._connect)
+
+    def wake(self, delay: float = 0) -> None:
+        """Has the queues look for jobs soon, or some seconds later; safe from any thread."""
+        if delay and self._waiting and self._loop is not None:
+            # DBOS enqueues a delayed job up to a second late.
+            for late in (0.1, _LATE_SECONDS):
+                later = partial(self._loop.call_later, delay + late, self.wake)
+                self._loop.call_soon_threadsafe(later)
+            return
+        for event in self._waiting:
+            event.wake()
 
     def pause(self) -> None:
         """Starts no more jobs; running ones continue."""
@@ -228,6 +284,35 @@ class Jobs:
         if finished:
             self.client.delete_workflows([status.workflow_id for status in finished])
 
+    @property
+    def lost(self) -> int:
+        """Jobs that this process took and was not at when it last looked."""
+        return len(self._idle)
+
+    def cancel_lost(self) -> None:
+        """Cancels jobs that this process took and is not at, so that others can be enqueued;
+        blocking.
+
+        A job whose last write fails, as on a full disk, stays behind like that. It is lost if the
+        call before this one found it so, too.
+        """
+        if not self.takes_jobs:
+            return
+        taken = self.client.list_workflows(
+            status="PENDING", executor_id=self.executor, load_input=False, load_output=False
+        )
+        with self._lock:
+            # With as many, some may have no thread yet.
+            idle = (
+                set()
+                if len(self._held) >= _CLAIMED
+                else {status.workflow_id for status in taken} - self._held
+            )
+        if lost := idle & self._idle:
+            log.warning("%d jobs were left behind: they are enqueued again", len(lost))
+            self.client.cancel_workflows(sorted(lost))
+        self._idle = idle - lost
+
     def take_over(self, executors: Sequence[str]) -> int:
         """Enqueues the running jobs of dead processes again; returns their number; blocking.
 
@@ -243,7 +328,7 @@ class Jobs:
         logging.getLogger("dbos").addHandler(logging.NullHandler())
         from dbos import DBOS
 
-        DBOS(
+        dbos = DBOS(
             config={
                 "name": _APPLICATION,
                 "system_database_url": _address(self._engine),
@@ -262,10 +347,14 @@ class Jobs:
             self._register(queue)
         DBOS.listen_queues([queue.name for queue in self._queues])
         DBOS.launch()
+        alone = self._engine.dialect.name == "sqlite"
+        interval = _POLL_SECONDS_ALONE if alone else _POLL_SECONDS
+        self._waiting = _wakeable(dbos.background_thread_stop_events) if alone else []
         for queue in self._queues:
             DBOS.register_queue(
-                queue.name, worker_concurrency=_CLAIMED, polling_interval_sec=_POLL_SECONDS
+                queue.name, worker_concurrency=_CLAIMED, polling_interval_sec=interval
             )
+        self.wake()
         log.info("job queues started in %.2f s", time.perf_counter() - began)
 
     def _connect(self) -> None:
@@ -299,6 +388,19 @@ class Jobs:
             return list(self._steps)
 
     def _run(self, queue: Queue, key: JobKey) -> None:
+        from dbos import DBOS
+
+        name = DBOS.workflow_id or ""
+        with self._lock:
+            self._held.add(name)
+        try:
+            self._run_in_slot(queue, key)
+        finally:
+            with self._lock:
+                self._held.discard(name)
+            self.wake()
+
+    def _run_in_slot(self, queue: Queue, key: JobKey) -> None:
         with queue.slots:
             self._taking.wait()
             if self._stopping:
@@ -340,3 +442,10 @@ class Jobs:
         finally:
             with self._lock:
                 self._steps.discard(future)
+
+
+def _wakeable(events: list[threading.Event]) -> list[_WakeableEvent]:
+    """Make the events that the threads of the queues wait for wakeable: DBOS has only polls."""
+    for event in events:
+        event.__class__ = _WakeableEvent
+    return cast(list[_WakeableEvent], events)

@@ -17,17 +17,17 @@ from types import FrameType
 
 import uvicorn
 
-from carrel.atomic import write_private
 from carrel.server.app import create_app
 from carrel.server.assembly import Server
 from carrel.server.blobs.store import BlobsUnavailable
-from carrel.server.folder import DataFolder, FolderError, FolderInUse
+from carrel.server.datadir.folder import DataFolder, FolderError, FolderInUse
+from carrel.server.datadir.logs import log_to
 from carrel.server.http.protocol import Protocol
-from carrel.server.logs import log_to
-from carrel.server.records.migrate import migrate
+from carrel.server.monitoring.enable import WatchingError, watched
+from carrel.server.records.cluster.shared import SharedDatabaseError, join
+from carrel.server.records.sql.migrate import migrate
 from carrel.server.settings import FolderSettings, ServerSettings, ServerSettingsError
-from carrel.server.shared import SharedDatabaseError, join
-from carrel.server.watching import WatchingError, watched
+from carrel.system.atomic import write_private
 
 log = logging.getLogger(__name__)
 
@@ -164,6 +164,8 @@ async def _serve_watched(server: Server, listener: socket.socket) -> None:
             lifespan="on",
             timeout_graceful_shutdown=_GRACE_SECONDS,
             server_header=False,
+            proxy_headers=bool(server.settings.proxies),
+            forwarded_allow_ips=list(server.settings.proxies),
         ),
         partial(_announce, server, listener),
     )

@@ -4,12 +4,21 @@ import os
 import tomllib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
-from carrel.server.logs import LogFormat
+from carrel.config import toml_edit
+from carrel.server.datadir.logs import LogFormat
 
 MIB = 1024 * 1024
 
@@ -45,6 +54,8 @@ Several = Annotated[tuple[str, ...], BeforeValidator(_several)]
 """A text, or a list of several."""
 Addresses = Annotated[tuple[PublicURL, ...], BeforeValidator(_several)]
 """An address, or a list of several."""
+VisionPages = Literal["named", "doubtful", "all"]
+"""The pages that a vision model reads by default."""
 
 
 class Limits(_Section):
@@ -102,6 +113,16 @@ class Limits(_Section):
         return self.ocr_bytes or self.file_bytes
 
 
+@dataclass(frozen=True)
+class VisionModel:
+    """A vision model that reads pages: its address, name and key, and its pages by default."""
+
+    url: str
+    name: str
+    key: str | None = field(default=None, repr=False)
+    pages: VisionPages = "named"
+
+
 class FolderSettings(_Section):
     """The contents of `settings.toml`."""
 
@@ -114,19 +135,54 @@ class FolderSettings(_Section):
     """The default model at the addresses; without it, the first that they list."""
     embedding_model: str | None = None
     """The model at the addresses that embeds new libraries; without it, the server's own."""
+    rerank_url: str | None = None
+    """The address of a reranker, to which `/rerank` is added; without it, searches do without."""
+    rerank_key: str | None = Field(default=None, repr=False)
+    """Its key."""
+    rerank_model: str | None = None
+    """Its model, where it has several."""
     strict_models: bool = False
     """Whether models answer to their own names only, and not to those of vendors."""
     mcp_write: bool = False
     """Whether the agents at `/mcp` may also change something: the key's rights set the bounds."""
+    ocr_url: PublicURL | None = None
+    """An OpenAI-compatible address of a vision model that reads pages beside the built-in OCR."""
+    ocr_model: str | None = None
+    """The vision model at that address; requests name it to have every page read by it."""
+    ocr_key: str | None = Field(default=None, repr=False)
+    """The key of that address; CARREL_OCR_KEY in the environment wins over it."""
+    ocr_for: VisionPages = "named"
+    """The pages the vision model reads where a request does not choose: `named` none, `doubtful`
+    those that the built-in OCR doubts (handwriting, formulas, unknown scripts), `all` every
+    page."""
     model_path: Path | None = None
     """A GGUF file that the embedded engine loads instead of the built-in model."""
     public_url: PublicURL | None = None
     """The base of signed addresses, if the server is behind a proxy."""
+    hosts: Several = ()
+    """Further host names under which the server is reached, beside this machine's and that of
+    public_url; requests for any other are refused."""
+    proxies: Several = ()
+    """Addresses or networks of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed."""
     database: str | None = Field(default=None, repr=False)
     """A PostgreSQL database for the records instead of the folder: `postgresql://…`."""
     blobs: str | None = None
     """An object store for the bytes instead of the folder: `s3://bucket/prefix`."""
     limits: Limits = Limits()
+
+    @model_validator(mode="after")
+    def _vision_model_is_named(self) -> Self:
+        if self.ocr_url is not None and not self.ocr_model:
+            raise ValueError("ocr_url needs ocr_model, the name of the vision model there")
+        return self
+
+    @property
+    def vision(self) -> VisionModel | None:
+        """The vision model that reads pages, if one is set."""
+        if self.ocr_url is None or self.ocr_model is None:
+            return None
+        key = os.environ.get("CARREL_OCR_KEY") or self.ocr_key
+        return VisionModel(self.ocr_url, self.ocr_model, key, self.ocr_for)
 
     @classmethod
     def load(cls, path: Path) -> Self:
@@ -136,7 +192,7 @@ class FolderSettings(_Section):
             ServerSettingsError: the file is not TOML, or has an unknown or invalid setting.
         """
         try:
-            return cls.model_validate(tomllib.loads(path.read_text("utf-8")))
+            return cls.model_validate(toml_edit.parse(path.read_text("utf-8")))
         except (FileNotFoundError, NotADirectoryError):
             return cls()
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -163,6 +219,10 @@ class ServerSettings:
     """One key for all addresses, or one for each; empty where there is none."""
     model_name: str | None = None
     embedding_model: str | None = None
+    vision: VisionModel | None = None
+    rerank_url: str | None = None
+    rerank_key: str | None = field(default=None, repr=False)
+    rerank_model: str | None = None
     strict_models: bool = False
     mcp_write: bool = False
     no_worker: bool = False
@@ -170,6 +230,8 @@ class ServerSettings:
     until_unused: bool = False
     """Stop after a minute without a lease."""
     public_url: str | None = None
+    hosts: tuple[str, ...] = ()
+    proxies: tuple[str, ...] = ()
     database: str | None = field(default=None, repr=False)
     blobs: str | None = None
     log_format: LogFormat = "text"
@@ -203,9 +265,15 @@ class ServerSettings:
             model_key=keys,
             model_name=None if chosen else folder.model_name,
             embedding_model=self.embedding_model or folder.embedding_model,
+            vision=folder.vision,
+            rerank_url=folder.rerank_url,
+            rerank_key=folder.rerank_key,
+            rerank_model=folder.rerank_model,
             mcp_write=self.mcp_write or folder.mcp_write,
             strict_models=self.strict_models or folder.strict_models,
             public_url=self.public_url or folder.public_url,
+            hosts=folder.hosts,
+            proxies=folder.proxies,
             database=self.database or folder.database,
             blobs=self.blobs or folder.blobs,
             limits=folder.limits,

@@ -12,6 +12,9 @@ from typing import Any, Protocol
 
 Value = str | int | float | bool
 
+FAILED_STEP = "failed_step."
+"""Start of a reading's attributes that count its failed steps by name."""
+
 current_request: ContextVar[str] = ContextVar("current_request", default="-")
 """The id of the current request, or of the one that a job is from; part of each log line."""
 

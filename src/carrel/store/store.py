@@ -6,21 +6,21 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakSet
 
-from carrel.config import folders
+from carrel.config.profiles import folders
 from carrel.pages.renderer import Renderer
 from carrel.store.activity.service import ActivityService
 from carrel.store.agents.service import AgentsService
 from carrel.store.batches.service import BatchesService
 from carrel.store.cache.copies import Copies
 from carrel.store.cache.last_seen import LastSeen
-from carrel.store.chat.kept import KeptChats
 from carrel.store.chat.service import ChatService
-from carrel.store.chat.sessions import SavedSessions
+from carrel.store.chat.sessions.remote_chats import RemoteChats
+from carrel.store.chat.sessions.saved import SavedSessions
 from carrel.store.chat.sources import Sources
 from carrel.store.comparison.service import ComparisonService
 from carrel.store.core import logs
-from carrel.store.core.action import Service
-from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.actions.action import Service
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.documents.batch import BatchService
 from carrel.store.documents.corrections import SavedCorrections
 from carrel.store.documents.remembered import RememberedOptions
@@ -29,9 +29,11 @@ from carrel.store.evals.service import EvalsService
 from carrel.store.files.service import FilesService
 from carrel.store.finder.service import FinderService
 from carrel.store.histories.service import HistoriesService
+from carrel.store.journal.journal import Journal
 from carrel.store.layout.service import LayoutService
 from carrel.store.libraries.service import LibrariesService
 from carrel.store.models.service import ModelsService
+from carrel.store.navigation.service import TrailService
 from carrel.store.notifications.service import NotificationsService
 from carrel.store.previews.service import PreviewService
 from carrel.store.requests.service import RequestsService
@@ -40,11 +42,11 @@ from carrel.store.session.service import SessionService
 from carrel.store.session.state import SessionState
 from carrel.store.sync.service import SyncService
 from carrel.store.tools.service import ToolsService
-from carrel.store.trail.service import TrailService
 from carrel.store.trash.service import TrashService
+from carrel.store.unfinished.service import Unfinished
 
 if TYPE_CHECKING:
-    from carrel.config import Profile
+    from carrel.config.profiles import Profile
 
 
 Sv = TypeVar("Sv", bound=Service[Any])
@@ -60,7 +62,7 @@ class Store:
         self._made: WeakSet[Service[Any]] = WeakSet()
         self.renderer = Renderer()
         self.notifications = NotificationsService(loop)
-        self.activity = ActivityService(loop)
+        self.activity = ActivityService(loop, Journal(profile))
         self.requests = RequestsService(loop)
         self.layout = LayoutService(loop, folders().state)
         self.session = SessionService(loop, profile, self.requests.log)
@@ -95,7 +97,7 @@ class Store:
         self.agents = self.another_agents()
         self.tools = ToolsService(loop, profile, folders().state)
         self.chats = SavedSessions(folders().state, profile.name)
-        self.kept_chats = KeptChats(self.session, self._last_seen)
+        self.kept_chats = RemoteChats(self.session, self._last_seen)
         self.sources = Sources(loop, self.copies, self.renderer)
         self.chat = self.another_chat()
         self._fill_trash()
@@ -105,6 +107,7 @@ class Store:
             loop, profile, self.session, self.tools, self.notifications, folders().evals
         )
         self.models = ModelsService(loop, profile, self.session, self.notifications)
+        self.unfinished = Unfinished(self.activity, self.sync)
         self.trail = TrailService()
         self.histories = HistoriesService(loop, folders().state, profile)
         self.sample = SampleService(
@@ -123,9 +126,7 @@ class Store:
         self.trash.lists("document", self.libraries.reload)
         self.trash.lists("library", self.libraries.reload)
         self.trash.lists("agent", self.agents.reload)
-        self.trash.lists(
-            "conversation", self.chat.reload, self.chat.restore_deleted, self.chats.deleted
-        )
+        self.trash.lists("conversation", self.chat.reload, self.chat.restore, self.chats.deleted)
 
     # Further services of an area: the caller ends them with `let_go`.
 
@@ -186,7 +187,7 @@ class Store:
         return ComparisonService(self.loop, self.session, self.requests, first, another)
 
     def let_go(self, service: Service[Any]) -> None:
-        """Ends one of these services. From any thread."""
+        """End one of these services. From any thread."""
         self.loop.run(service.close())
 
     def _keep(self, service: Sv) -> Sv:
@@ -198,12 +199,15 @@ class Store:
         logs.start()
         self.session.slice.changed.connect(self._session_changed)
         self.chat.load_sessions()
+        await self.activity.take_over()
+        self.sync.recall()
         self.batches.resume()
         await self.session.start()
 
     async def close(self) -> None:
-        """Ends everything that runs, and the connection. To be awaited on the owner loop."""
+        """End everything that runs, and the connection. To be awaited on the owner loop."""
         self.session.slice.changed.disconnect(self._session_changed, missing_ok=True)
+        self.activity.leave()
         services: tuple[Service[Any], ...] = (
             self.sample,
             self.layout,
@@ -224,6 +228,7 @@ class Store:
             await service.close()
         await self.session.close()
         await self.renderer.close()
+        self.activity.close()
 
     def _session_changed(self, new: SessionState, old: SessionState) -> None:
         # It may be slow before it is ready again.
@@ -234,12 +239,12 @@ class Store:
             self._load_again()
 
     def _load_again(self) -> None:
-        """Reloads lists, and clears errors caused by the lost server."""
+        """Reload lists, and clears errors caused by the lost server."""
         for area in (self.files, self.libraries, self.agents):
             state = area.slice.value
             if state.loaded or state.error:
                 area.reload()  # a load that runs may end with a copy
-        self.chat.load_kept()
+        self.chat.load_remote()
         for chat in self.comparison.every:
             chat.service_is_back()
         for other in (

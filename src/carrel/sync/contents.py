@@ -44,7 +44,7 @@ class Contents:
         return {path: content.hash for path, content in self.files.items()}
 
     def problem(self, path: str) -> str | None:
-        """The reason a path's content is unknown; None if it was read."""
+        """Return the reason a path's content is unknown; None if it was read."""
         return next((self.problems[each] for each in parts_of(path) if each in self.problems), None)
 
 
@@ -54,7 +54,7 @@ async def read_contents(
     before: Mapping[str, Content],
     report: Callable[[int, int], None] = lambda done, total: None,
 ) -> Contents:
-    """Reads the contents of the files found; reuses those of `before` with the same size and times.
+    """Read the contents of the files found; reuses those of `before` with the same size and times.
 
     `report` is called with the number of files read and the number to read.
     """
@@ -98,7 +98,7 @@ async def read_contents(
 
 
 async def _settled(path: Path) -> Content:
-    """A file's content, read once it stops changing."""
+    """Return a file's content, read once it stops changing."""
     deadline = time.monotonic() + PATIENCE
     while True:
         content = await asyncio.to_thread(_read, path)
@@ -110,7 +110,7 @@ async def _settled(path: Path) -> Content:
 
 
 def _read(path: Path) -> Content | None:
-    """A file's content; None if the file changed a moment ago or during the read."""
+    """Return a file's content; None if the file changed a moment ago or during the read."""
     with path.open("rb") as file:
         before = path.stat()
         if abs(time.time() - before.st_mtime) < SETTLED:

@@ -15,13 +15,13 @@ from io import BufferedWriter
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from carrel.locking import Locked, lock_file
 from carrel.sync.contents import Content
 from carrel.sync.errors import SyncError
 from carrel.sync.plan import Known
 from carrel.sync.scan import Stat
+from carrel.system.locking import Locked, lock_file
 
-FORMAT = 3
+FORMAT = 4
 
 _SCHEMA = """
 CREATE TABLE folders (
@@ -30,6 +30,7 @@ CREATE TABLE folders (
     settings TEXT NOT NULL,
     synced_at REAL,
     documents INTEGER, newest TEXT,
+    done INTEGER, total INTEGER, watched INTEGER NOT NULL DEFAULT 0,
     UNIQUE (service, library_id, path)
 );
 CREATE TABLE files (
@@ -53,6 +54,11 @@ _ADDED = {
         "files ADD COLUMN ctime_ns INTEGER NOT NULL DEFAULT 0",
         "documents ADD COLUMN named INTEGER NOT NULL DEFAULT 1",
     ),
+    4: (
+        "folders ADD COLUMN done INTEGER",
+        "folders ADD COLUMN total INTEGER",
+        "folders ADD COLUMN watched INTEGER NOT NULL DEFAULT 0",
+    ),
 }
 """Columns added by each format version."""
 
@@ -73,13 +79,20 @@ class SyncSettings:
 
 @dataclass(frozen=True, slots=True)
 class SyncedFolder:
-    """A folder that was synced with a library; `synced_at` in seconds since 1970."""
+    """A folder that was synced with a library.
+
+    `synced_at` is when a sync last ended, in seconds since 1970; `reached` how many of how many
+    files a later one did that did not end, (0, 0) while it compared; `watched`: it was watched
+    and nobody stopped that.
+    """
 
     id: int
     library_id: str
     path: Path
     settings: SyncSettings
     synced_at: float | None
+    reached: tuple[int, int] | None = None
+    watched: bool = False
 
 
 class LibraryMark(NamedTuple):
@@ -96,7 +109,8 @@ class Ledger:
     """The ledger in its folder. Use it from one thread; other processes may use it too."""
 
     def __init__(self, home: Path) -> None:
-        """
+        """Open the ledger in a folder.
+
         Raises:
             SyncError: it cannot be opened.
         """
@@ -133,7 +147,7 @@ class Ledger:
                 self._database.execute(f"PRAGMA user_version={FORMAT}")
 
     def close(self) -> None:
-        """Closes the database."""
+        """Close the database."""
         self._database.close()
 
     def __enter__(self) -> Self:
@@ -145,16 +159,16 @@ class Ledger:
     # Folders
 
     def folders(self, service: str) -> list[SyncedFolder]:
-        """The folders synced with a service's libraries, sorted by path."""
+        """Return the folders synced with a service's libraries, sorted by path."""
         rows = self._rows(
-            "SELECT id, library_id, path, settings, synced_at FROM folders"
-            " WHERE service = ? AND synced_at IS NOT NULL ORDER BY path, id",
+            f"SELECT {_FOLDER} FROM folders"
+            " WHERE service = ? AND settings <> '{}' ORDER BY path, id",
             service,
         )
         return [_folder(*row) for row in rows]
 
     def folder(self, service: str, library_id: str, path: Path) -> SyncedFolder:
-        """The folder's entry, created if missing.
+        """Return the folder's entry, created if missing.
 
         An empty `library_id` stands for a library that is still to be created; the entry passes
         to the first library that the folder is synced with.
@@ -171,18 +185,50 @@ class Ledger:
             *key,
         )
         [row] = self._rows(
-            "SELECT id, library_id, path, settings, synced_at FROM folders"
-            " WHERE service = ? AND library_id = ? AND path = ?",
+            f"SELECT {_FOLDER} FROM folders WHERE service = ? AND library_id = ? AND path = ?",
             *key,
         )
         return _folder(*row)
 
-    def started(self, folder: SyncedFolder, settings: SyncSettings, at: float) -> None:
-        """Records that a folder is synced, and its options."""
+    def started(self, folder: SyncedFolder, settings: SyncSettings) -> None:
+        """Record that a folder is being synced, and the options; `ended` that it is."""
         text = json.dumps(asdict(settings))
         self._write(
-            "UPDATE folders SET settings = ?, synced_at = ? WHERE id = ?", text, at, folder.id
+            "UPDATE folders SET settings = ?, done = 0, total = 0 WHERE id = ?", text, folder.id
         )
+
+    def reach(self, folder: SyncedFolder, done: int, total: int) -> None:
+        """Record how many files a sync has done, until it ends."""
+        self._write("UPDATE folders SET done = ?, total = ? WHERE id = ?", done, total, folder.id)
+
+    def ended(self, folder: SyncedFolder, at: float) -> None:
+        """Record that a sync has done all that it could."""
+        self._write(
+            "UPDATE folders SET synced_at = ?, done = NULL, total = NULL WHERE id = ?",
+            at,
+            folder.id,
+        )
+
+    def watch(self, folder: SyncedFolder, watched: bool) -> None:
+        """Record whether a folder is to be watched, also by the next start."""
+        self._write("UPDATE folders SET watched = ? WHERE id = ?", watched, folder.id)
+
+    def lock_watch(self, folder: SyncedFolder) -> BufferedWriter:
+        """Keep other processes from watching the folder until the result is closed.
+
+        Raises:
+            SyncError: another process is watching it.
+        """
+        return self._locked(folder, "watch.lock", "watched")
+
+    def is_busy(self, folder: SyncedFolder) -> bool:
+        """Whether a process syncs or watches the folder now."""
+        try:
+            self.lock(folder).close()
+            self.lock_watch(folder).close()
+        except SyncError:
+            return True
+        return False
 
     def forget(self, folder: SyncedFolder) -> None:
         """Forgets a folder; its documents stay in the library."""
@@ -194,19 +240,22 @@ class Ledger:
         Raises:
             SyncError: another process is syncing it.
         """
+        return self._locked(folder, "lock", "synced")
+
+    def _locked(self, folder: SyncedFolder, ending: str, what: str) -> BufferedWriter:
         try:
             with self._in_words():
-                return lock_file(self._home / f"{folder.id}.lock")
+                return lock_file(self._home / f"{folder.id}.{ending}")
         except Locked:
             raise SyncError(
-                f"{folder.path} is being synced already, by another command or window. "
+                f"{folder.path} is being {what} already, by another command or window. "
                 "Stop that one first."
             ) from None
 
     # A folder's library
 
     def mark(self, folder: SyncedFolder) -> LibraryMark | None:
-        """The library's mark when the folder was last in sync; None if it never was."""
+        """Return the library's mark when the folder was last in sync; None if it never was."""
         [(count, newest)] = self._rows(
             "SELECT documents, newest FROM folders WHERE id = ?", folder.id
         )
@@ -219,7 +268,7 @@ class Ledger:
     # A folder's files
 
     def files(self, folder: SyncedFolder) -> dict[str, Content]:
-        """The files as last seen, by path."""
+        """Return the files as last seen, by path."""
         rows = self._rows(
             "SELECT path, hash, size, mtime_ns, ctime_ns FROM files WHERE folder_id = ?", folder.id
         )
@@ -228,7 +277,7 @@ class Ledger:
     def set_files(
         self, folder: SyncedFolder, old: Mapping[str, Content], new: Mapping[str, Content]
     ) -> None:
-        """Records the current files; writes only differences from `old`."""
+        """Record the current files; write only differences from `old`."""
         gone = [(folder.id, path) for path in old.keys() - new.keys()]
         changed = [
             (folder.id, path, *astuple(content.stat), content.hash)
@@ -248,7 +297,7 @@ class Ledger:
     # A folder's documents
 
     def documents(self, folder: SyncedFolder) -> dict[str, Known]:
-        """The documents that hold the folder's contents, by hash."""
+        """Return the documents that hold the folder's contents, by hash."""
         rows = self._rows(
             "SELECT hash, document_id, name, own, named FROM documents"
             " WHERE folder_id = ? AND document_id IS NOT NULL",
@@ -259,14 +308,14 @@ class Ledger:
         }
 
     def begun(self, folder: SyncedFolder) -> frozenset[str]:
-        """The hashes of uploads that started and have no recorded end."""
+        """Return the hashes of uploads that started and have no recorded end."""
         rows = self._rows(
             "SELECT hash FROM documents WHERE folder_id = ? AND document_id IS NULL", folder.id
         )
         return frozenset(hash for (hash,) in rows)
 
     def begin(self, folder: SyncedFolder, hash: str, name: str) -> None:
-        """Records an upload before it starts."""
+        """Record an upload before it starts."""
         self._write(
             "REPLACE INTO documents (folder_id, hash, document_id, name, own, named)"
             " VALUES (?, ?, NULL, ?, 1, 0)",
@@ -276,7 +325,7 @@ class Ledger:
         )
 
     def put(self, folder: SyncedFolder, hash: str, known: Known) -> None:
-        """Records a document."""
+        """Record a document."""
         self._write(
             "REPLACE INTO documents (folder_id, hash, document_id, name, own, named)"
             " VALUES (?, ?, ?, ?, ?, ?)",
@@ -286,7 +335,7 @@ class Ledger:
         )
 
     def drop(self, folder: SyncedFolder, hashes: Iterable[str]) -> None:
-        """Removes documents that are no longer in the library."""
+        """Remove documents that are no longer in the library."""
         with self._in_words(), self._transaction():
             self._database.executemany(
                 "DELETE FROM documents WHERE folder_id = ? AND hash = ?",
@@ -325,7 +374,19 @@ class Ledger:
             ) from None
 
 
-def _folder(id: int, library_id: str, path: str, settings: str, at: float | None) -> SyncedFolder:
+_FOLDER = "id, library_id, path, settings, synced_at, done, total, watched"
+
+
+def _folder(
+    id: int,
+    library_id: str,
+    path: str,
+    settings: str,
+    at: float | None,
+    done: int | None,
+    total: int | None,
+    watched: int,
+) -> SyncedFolder:
     stored = json.loads(settings)
     return SyncedFolder(
         id,
@@ -338,4 +399,6 @@ def _folder(id: int, library_id: str, path: str, settings: str, at: float | None
             stored.get("delete_excluded", False),
         ),
         at,
+        None if done is None or total is None else (done, total),
+        bool(watched),
     )

@@ -94,7 +94,7 @@ class Plan:
         return len(self.deletions) > self.limit
 
     def hold(self, hashes: Collection[str]) -> Plan:
-        """The plan without the deletions of these contents."""
+        """Return the plan without the deletions of these contents."""
         held = tuple(each for each in self.deletions if each.hash in hashes)
         rest = tuple(each for each in self.removals if each not in held)
         return replace(self, removals=rest, held=held)
@@ -162,5 +162,5 @@ def make_plan(
 
 
 def document_name(path: str) -> str:
-    """A document's name: the file's path below the folder, cleaned for display."""
+    """Return a document's name: the file's path below the folder, cleaned for display."""
     return unicodedata.normalize("NFC", clean_text(path))

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
-from carrel.client.errors import ClientError
+from carrel.client.http.errors import ClientError
 from carrel.sync.plan import Plan
 from carrel.sync.remote import hopeless
 
@@ -47,6 +47,11 @@ class SyncProgress:
     bytes: int = 0
     of_bytes: int = 0
     transfers: tuple[Transfer, ...] = ()
+
+    @property
+    def reached(self) -> tuple[int, int]:
+        """How many files of how many are done; (0, 0) while it compares."""
+        return (self.files, self.of_files) if self.phase == "syncing" else (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +120,14 @@ class Tally:
         self._report = report
         self._next = 0.0
 
+    @property
+    def reached(self) -> tuple[int, int]:
+        """How many files of how many are done."""
+        return self._done, self._of_files
+
     @contextmanager
     def attempt(self, path: str) -> Iterator[None]:
-        """Counts one file; records its failure unless every other file would fail too."""
+        """Count one file; record its failure unless every other file would fail too."""
         try:
             yield
         except (ClientError, OSError) as error:
@@ -143,7 +153,7 @@ class Tally:
         self.bytes += size
 
     def report(self, last: bool = False) -> None:
-        """Reports the progress unless it did a moment ago."""
+        """Report the progress unless it did a moment ago."""
         now = time.monotonic()
         if now < self._next and not last:
             return

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from carrel.client import Client
-from carrel.client.errors import NotFound, ServiceError, Unreachable, UnreadableFile
-from carrel.client.sending import ASKED_ABOVE
-from carrel.client.uploads import CHUNK, Progress
+from carrel.client.http.errors import NotFound, ServiceError, Unreachable, UnreadableFile
+from carrel.client.http.sending import ASKED_ABOVE
+from carrel.client.http.uploads import CHUNK, Progress
 from carrel.sync.errors import SyncError
 from carrel.sync.ledger import LibraryMark
 from carrel.wire.documents import Document, DocumentUpdate
@@ -56,7 +56,7 @@ class Remote:
         self._id = library_id
 
     async def mark(self) -> LibraryMark:
-        """The library's current mark."""
+        """Return the library's current mark."""
         listed = await self._call(
             lambda: self._client.documents.list(
                 self._id, page_size=1, sort_by="created_at", sort_order="desc"
@@ -88,7 +88,7 @@ class Remote:
         return await self._if_there(lambda: self._client.documents.get(self._id, document_id))
 
     async def limit(self, sizes: Iterable[int]) -> int | None:
-        """The service's limit for a document, in bytes, asked only if one of the sizes may
+        """Return the service's limit for a document, in bytes, asked only if one of the sizes may
         exceed it.
         """
         if max(sizes, default=0) <= ASKED_ABOVE:
@@ -98,7 +98,7 @@ class Remote:
     async def upload(
         self, path: Path, name: str, size: int, hash: str, on_progress: Progress
     ) -> Document:
-        """Uploads a file if its content still has this hash.
+        """Upload a file if its content still has this hash.
 
         Raises:
             UnreadableFile: it changed, or cannot be read.
@@ -120,14 +120,14 @@ class Remote:
         return await self._call(attempt)
 
     async def rename(self, document_id: str, name: str) -> bool:
-        """Renames a document; False if it no longer exists."""
+        """Rename a document; False if it no longer exists."""
         changes = DocumentUpdate(name=name)
         return await self._if_there(
             lambda: self._client.documents.update(self._id, document_id, changes)
         )
 
     async def delete(self, document_id: str) -> bool:
-        """Deletes a document; False if it no longer existed."""
+        """Delete a document; False if it no longer existed."""
         return await self._if_there(lambda: self._client.documents.delete(self._id, document_id))
 
     async def _if_there(self, call: Callable[[], Awaitable[object]]) -> bool:

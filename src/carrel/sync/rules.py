@@ -6,9 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pathspec import GitIgnoreSpec
-
 from carrel.sync.errors import SyncError
+from carrel.sync.gitignore import Pattern
 
 RULE_FILES = (".gitignore", ".carrelignore")
 """Rule files, which apply to their folder and below; the later overrides the earlier."""
@@ -21,7 +20,7 @@ _TEMPORARY = re.compile(
 
 
 def passing(name: str) -> str | None:
-    """The reason a file or folder of this name is never synced; None if it may be."""
+    """Return the reason a file or folder of this name is never synced; None if it may be."""
     if _HIDDEN.search(name):
         return "hidden"
     return "temporary" if _TEMPORARY.search(name) else None
@@ -29,12 +28,11 @@ def passing(name: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class _Layer:
-    """The rules of one rule file; `lines` holds the number and text of each pattern."""
+    """The rules of one rule file; `lines` holds the number, the text and the pattern of each."""
 
     prefix: str
     source: str
-    spec: GitIgnoreSpec
-    lines: tuple[tuple[int, str], ...]
+    lines: tuple[tuple[int, str, Pattern], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +41,8 @@ class Rules:
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
-    only: GitIgnoreSpec | None = None
-    never: GitIgnoreSpec | None = None
+    only: tuple[Pattern, ...] = ()
+    never: tuple[Pattern, ...] = ()
     layers: tuple[_Layer, ...] = ()
 
     @classmethod
@@ -55,56 +53,63 @@ class Rules:
         Raises:
             SyncError: one of them is not a pattern.
         """
-        for pattern in (*include, *exclude):
-            if not _is_pattern(pattern):
-                raise SyncError(f"“{pattern}” is not a pattern. Write it as in .gitignore: *.pdf")
         # An empty pattern matches nothing and would shift the numbers of those after it.
         wanted, unwanted = (tuple(filter(None, each)) for each in (include, exclude))
-        return cls(wanted, unwanted, _spec(wanted), _spec(unwanted))
+        return cls(wanted, unwanted, _patterns(wanted), _patterns(unwanted))
 
     def below(self, folder: str, text: str, name: str) -> Rules:
-        """These rules, overridden by those of a folder's rule file.
+        """Return these rules, overridden by those of a folder's rule file.
 
         A line that is not a pattern is ignored, as in Git.
         """
-        numbered = enumerate(text.splitlines(), 1)
-        lines = tuple((number, line) for number, line in numbered if line and _is_pattern(line))
-        spec = _spec([line for _, line in lines])
-        if spec is None:
+        lines = tuple(
+            (number, line, pattern)
+            for number, line in enumerate(text.splitlines(), 1)
+            if (pattern := Pattern.parse(line)) is not None
+        )
+        if not lines:
             return self
         prefix = f"{folder}/" if folder else ""
-        layer = _Layer(prefix, f"{prefix}{name}", spec, lines)
+        layer = _Layer(prefix, f"{prefix}{name}", lines)
         return replace(self, layers=(layer, *self.layers))
 
     def reason(self, path: str, *, folder: bool = False) -> str | None:
-        """The reason a file, or a folder with its contents, is left out; None if it is not."""
-        asked = f"{path}/" if folder else path
-        if self.never is not None:
-            verdict = self.never.check_file(asked)
-            if verdict.include:
-                return f"excluded by “{self.exclude[verdict.index or 0]}”"
-        if self.only is not None and not folder and not self.only.match_file(asked):
+        """Return the reason a file, or a folder with its contents, is left out; None if it is not.
+
+        No folder above it may be left out.
+        """
+        for number, pattern in _last_first(self.never):
+            if pattern.matches(path, folder=folder):
+                if pattern.includes:
+                    break
+                return f"excluded by “{self.exclude[number]}”"
+        if self.only and not folder and not self._is_wanted(path):
             return "no include pattern fits"
         for layer in self.layers:
-            verdict = layer.spec.check_file(asked.removeprefix(layer.prefix))
-            if verdict.include is not None:
-                if not verdict.include:
-                    return None
-                number, line = layer.lines[verdict.index or 0]
-                return f"{layer.source}, line {number}: {line.strip()}"
+            inside = path.removeprefix(layer.prefix)
+            for number, line, pattern in reversed(layer.lines):
+                if pattern.matches(inside, folder=folder):
+                    if pattern.includes:
+                        return None
+                    return f"{layer.source}, line {number}: {line.strip()}"
         return None
 
-
-def _is_pattern(line: str) -> bool:
-    try:
-        GitIgnoreSpec.from_lines([line])
-    except (ValueError, re.error):
+    def _is_wanted(self, path: str) -> bool:
+        for _, pattern in _last_first(self.only):
+            if pattern.matches_above(path):
+                return not pattern.includes
         return False
-    return True
 
 
-def _spec(lines: Sequence[str]) -> GitIgnoreSpec | None:
-    # In Git, a/** matches the contents of the folder; in pathspec, the folder itself too, which
-    # would hide files that !a/b includes again.
-    exact = [f"{line.rstrip()}/*" if line.rstrip().endswith("/**") else line for line in lines]
-    return GitIgnoreSpec.from_lines(exact) if lines else None
+def _last_first(patterns: tuple[Pattern, ...]) -> list[tuple[int, Pattern]]:
+    return list(enumerate(patterns))[::-1]
+
+
+def _patterns(lines: Sequence[str]) -> tuple[Pattern, ...]:
+    patterns = []
+    for line in lines:
+        pattern = Pattern.parse(line)
+        if pattern is None:
+            raise SyncError(f"“{line}” is not a pattern. Write it as in .gitignore: *.pdf")
+        patterns.append(pattern)
+    return tuple(patterns)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 
 from carrel.client import Client
-from carrel.client.errors import ClientError, ServiceError, UnreadableFile
+from carrel.client.http.errors import ClientError, ServiceError, UnreadableFile
 from carrel.sync.contents import Contents, read_contents
 from carrel.sync.errors import SyncError, TooManyDeletions
 from carrel.sync.ledger import Ledger, LibraryMark, SyncedFolder, SyncSettings
@@ -82,7 +83,7 @@ class Runner:
         return Preview(look.plan, present, look.sizes, failures, files, dict(look.found.left_out))
 
     async def run(self, *, hold: bool = False) -> Summary:
-        """Runs the sync. A file that fails does not stop the others.
+        """Run the sync. A file that fails does not stop the others.
 
         Deletions above the limit end it before any change. With `hold` they wait, in every later
         run too, and the rest is done.
@@ -94,7 +95,7 @@ class Runner:
         if hold and self._held is None:
             self._held = set()
         with self._ledger.lock(self.folder):
-            self._ledger.started(self.folder, self._settings, time.time())
+            self._ledger.started(self.folder, self._settings)
             look = await self._look()
             tally = Tally(look.plan, look.sizes, self._report)
             if look.plan:
@@ -110,6 +111,7 @@ class Runner:
                 self._ledger.set_mark(self.folder, None)
                 await self._carry_out(look, tally)
                 self._ledger.set_mark(self.folder, await self._reached(look))
+            self._ledger.ended(self.folder, time.time())
         return Summary(
             files=len(look.contents.files),
             found=tally.found,
@@ -127,7 +129,7 @@ class Runner:
     # Looking
 
     async def _look(self) -> _Look:
-        """Compares the folder with its last sync, and that with the library."""
+        """Compare the folder with its last sync, and that with the library."""
         settings, folder = self._settings, self.folder
         self._report(SyncProgress())
         rules = Rules.of(settings.include, settings.exclude)
@@ -151,7 +153,7 @@ class Runner:
         return look
 
     async def _compare(self, look: _Look, mark: LibraryMark | None) -> None:
-        """Takes in changes that others made to the library since this mark."""
+        """Take in changes that others made to the library since this mark."""
         documents = await self._remote.documents()
         look.present = {document.id for document in documents}
         look.by_hash = {document.hash: document.id for document in documents if document.hash}
@@ -165,7 +167,7 @@ class Runner:
             self._ledger.set_mark(self.folder, mark)
 
     async def _lost(self, look: _Look) -> list[str]:
-        """The contents whose documents others deleted.
+        """Return the contents whose documents others deleted.
 
         Each missing document is checked: one that moved between pages during the listing is in
         none.
@@ -186,7 +188,7 @@ class Runner:
         return lost
 
     async def _reached(self, look: _Look) -> LibraryMark | None:
-        """The library's mark, unless others changed the library meanwhile."""
+        """Return the library's mark, unless others changed the library meanwhile."""
         mark = await self._remote.mark()
         mine = mark.documents == len(look.present) and mark.newest in {None, *look.present}
         return mark if mine else None
@@ -224,17 +226,18 @@ class Runner:
 
     async def _carry_out(self, look: _Look, tally: Tally) -> None:
         begun = self._ledger.begun(self.folder)
+        self._ledger.reach(self.folder, *tally.reached)
 
         async def rename(each: Rename) -> None:
-            with tally.attempt(each.new):
+            with self._attempt(each.new, tally):
                 await self._rename(each, look, tally)
 
         async def upload(each: Upload) -> None:
-            with tally.attempt(each.path):
+            with self._attempt(each.path, tally):
                 await self._upload(each, look, tally, own=each.hash in begun)
 
         async def remove(each: Removal) -> None:
-            with tally.attempt(each.path):
+            with self._attempt(each.path, tally):
                 # Its replacement may have failed to upload.
                 if each.successor is None or each.successor in look.known:
                     await self._remove(each, look, tally)
@@ -242,6 +245,12 @@ class Runner:
         await _together(rename(each) for each in look.plan.renames)
         await _together(upload(each) for each in look.plan.uploads)
         await _together(remove(each) for each in look.plan.removals)
+
+    @contextmanager
+    def _attempt(self, path: str, tally: Tally) -> Iterator[None]:
+        with tally.attempt(path):
+            yield
+        self._ledger.reach(self.folder, *tally.reached)
 
     async def _rename(self, rename: Rename, look: _Look, tally: Tally) -> None:
         known = look.known[rename.hash]
@@ -253,7 +262,7 @@ class Runner:
             self._ledger.drop(self.folder, [rename.hash])
 
     async def _upload(self, upload: Upload, look: _Look, tally: Tally, *, own: bool) -> None:
-        """Uploads content that is new to the library; `own` if its upload was started before."""
+        """Upload content that is new to the library; `own` if its upload was started before."""
         if upload.hash in self._refused:
             raise ClientError(self._refused[upload.hash])
         name = document_name(upload.path)
@@ -277,14 +286,18 @@ class Runner:
             tally.uploaded += 1
 
     async def _send(self, upload: Upload, look: _Look, tally: Tally) -> tuple[str, str]:
-        """The id and name of the document made from a file."""
+        """Return the id and name of the document made from a file."""
         size = look.contents.files[upload.path].stat.size
-        file_name = document_name(upload.path).rpartition("/")[2]
+        name = document_name(upload.path)
         self._ledger.begin(self.folder, upload.hash, upload.path)
         with tally.transfer(upload.path, size) as moved:
             try:
                 document = await self._remote.upload(
-                    self.folder.path / upload.path, file_name, size, upload.hash, moved
+                    self.folder.path / upload.path,
+                    name,
+                    size,
+                    upload.hash,
+                    moved,
                 )
             except UnreadableFile:
                 self._ledger.drop(self.folder, [upload.hash])
@@ -311,7 +324,7 @@ class Runner:
 
 
 async def _together(calls: Iterable[Coroutine[None, None, None]]) -> None:
-    """Runs the calls, `AT_ONCE` at a time; the first failure cancels the others and is raised."""
+    """Run the calls, `AT_ONCE` at a time; the first failure cancels the others and is raised."""
     queue = iter(calls)
 
     async def work() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from carrel.client.sending import megabytes
+from carrel.client.http.sending import megabytes
 from carrel.sync.errors import SyncError
 from carrel.sync.rules import RULE_FILES, Rules, passing
 
@@ -44,8 +44,8 @@ class Scan:
     """The rules in force for each folder that was scanned."""
 
     def reason(self, path: str) -> str | None:
-        """The reason a file of this path is left out, whether it exists or not; None if it is
-        not.
+        """Return the reason a file of this path is left out, whether it exists or not; None if it
+        is not.
         """
         *folders, _ = above = parts_of(path)
         for each in (*(f"{folder}/" for folder in folders), *above):
@@ -60,7 +60,7 @@ class Scan:
         return None
 
     def refuse_above(self, limit: int) -> Scan:
-        """The same scan, with files above `limit` bytes as problems."""
+        """Return the same scan, with files above `limit` bytes as problems."""
         large = {
             path: f"It has {megabytes(stat.size)}; the service takes {megabytes(limit)} at most."
             for path, stat in self.files.items()
@@ -71,7 +71,7 @@ class Scan:
 
 
 def scan(folder: Path, rules: Rules) -> Scan:
-    """Scans the whole folder; blocking.
+    """Scan the whole folder; blocking.
 
     Links are not followed. Empty files are left out, as there is nothing to search in them.
 
@@ -119,7 +119,7 @@ def scan(folder: Path, rules: Rules) -> Scan:
 
 
 def _reason(entry: os.DirEntry[str], path: str, rules: Rules) -> str | None:
-    """The reason a file or folder is left out, judged by its name and kind."""
+    """Return the reason a file or folder is left out, judged by its name and kind."""
     if reason := passing(entry.name):
         return reason
     if entry.is_symlink():
@@ -147,6 +147,6 @@ def _encodable(path: str) -> bool:
 
 
 def parts_of(path: str) -> list[str]:
-    """The parents of a path and the path itself, topmost first: `a`, `a/b`, `a/b/c`."""
+    """Return the parents of a path and the path itself, topmost first: `a`, `a/b`, `a/b/c`."""
     parts = path.split("/")
     return ["/".join(parts[:number]) for number in range(1, len(parts) + 1)]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from watchfiles import Change, awatch
 
-from carrel.client.errors import ClientError
+from carrel.client.http.errors import ClientError
 from carrel.sync.errors import SyncError
 from carrel.sync.progress import Summary
 from carrel.sync.rules import RULE_FILES, passing
@@ -24,7 +24,7 @@ _QUIET_MS = 400
 
 
 async def follow(runner: Runner) -> AsyncGenerator[Summary | ClientError | SyncError]:
-    """Syncs now, after every change and every half minute; yields each result.
+    """Sync now, after every change and every half minute; yield each result.
 
     Continues after an error. Deletions above the limit are held, because nobody can confirm
     them.
@@ -39,7 +39,7 @@ async def follow(runner: Runner) -> AsyncGenerator[Summary | ClientError | SyncE
 
 
 async def changes(folder: Path) -> AsyncGenerator[None]:
-    """Yields now, after every change in the folder, and every half minute.
+    """Yield now, after every change in the folder, and every half minute.
 
     Without file system events, only the half minutes remain.
     """

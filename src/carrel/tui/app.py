@@ -21,11 +21,9 @@ from textual.screen import Screen
 from textual.theme import Theme
 from textual.widget import Widget
 
-from carrel.config import Profile
+from carrel.config.profiles import Profile
+from carrel.config.settings import Settings, SettingsError, settings_file
 from carrel.recording.recorder import Recorder, failure_words
-from carrel.settings import Settings, SettingsError, settings_file
-from carrel.tui.looks.appearance import Appearance
-from carrel.tui.looks.themes import with_roles
 from carrel.tui.screens.starting import Starting
 from carrel.tui.terminal.clipboard import copy
 from carrel.tui.terminal.failures import RecentErrors
@@ -34,16 +32,18 @@ from carrel.tui.terminal.key_names import KEY_NAMES
 from carrel.tui.terminal.recorded import recorded
 from carrel.tui.terminal.textual_private import SteadyApp, read_alt_digits
 from carrel.tui.terminal.typeahead import TypeAhead
-from carrel.tui.widgets.fields import MultilineField
-from carrel.tui.widgets.prose import prose_theme
-from carrel.tui.widgets.topbar import PLACES
+from carrel.tui.theme.appearance import Appearance
+from carrel.tui.theme.themes import with_roles
+from carrel.tui.widgets.frame.topbar import PLACES
+from carrel.tui.widgets.inputs.fields import MultilineField
+from carrel.tui.widgets.text.prose import prose_theme
 
 if TYPE_CHECKING:
     from carrel.store.core.problem import Problem
     from carrel.store.notifications.state import NotificationsState
     from carrel.store.store import Store
-    from carrel.tui.jumps import Jumps
-    from carrel.tui.place import Place
+    from carrel.tui.base.jumps import Jumps
+    from carrel.tui.base.screen import MainScreen
     from carrel.wire.files import File
 
 read_alt_digits(len(PLACES))
@@ -107,7 +107,7 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
         settings: Settings | None = None,
         recorder: Recorder | None = None,
     ) -> None:
-        """`recorder` records everything that is drawn, with keys and addresses hidden."""
+        """Make the app; `recorder` gets all that is drawn, with keys and addresses hidden."""
         # Before the rest: Textual asks for the driver at once.
         self._recorder = recorder
         super().__init__()
@@ -119,6 +119,7 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
         self._started = False
         self._teardown = contextlib.AsyncExitStack()
         self._shown_notice = 0
+        self._quitting = False
         self._trail: list[str] = []
         """The places from which the one that is shown was opened."""
         self.appearance = Appearance(
@@ -180,10 +181,10 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
         await asyncio.to_thread(_import_the_rest)
         if self.is_ending:
             return
-        from carrel.store.core.loop import OwnerLoop
-        from carrel.store.core.watch import watch
+        from carrel.store.core.actions.loop import OwnerLoop
+        from carrel.store.core.actions.watch import watch
         from carrel.store.store import Store
-        from carrel.tui.jumps import Jumps
+        from carrel.tui.base.jumps import Jumps
         from carrel.tui.screens.all import PLACE_SCREENS
 
         self.store = Store(self.profile, OwnerLoop.running())
@@ -204,15 +205,18 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
             select=lambda state: state.error,
             deliver=self.call_later,
         )
-        from carrel.tui.flows.model_servers import offer
+        from carrel.tui.flows.agents.model_servers import offer
 
         self.appearance.start()
+        from carrel.tui.flows.activity import offer_left
+
+        self._run(offer_left)
         self._run(offer)
         if refused is not None:
             self.show_problem(refused)
 
     async def _take_keymap(self) -> "Problem | None":
-        """Puts the keys of one's own in force; says which of them cannot be."""
+        """Put the keys of one's own in force; say which of them cannot be."""
         if not (keymap := self.settings.keymap):
             return None
         from carrel.store.core.problem import Problem
@@ -231,12 +235,12 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
     # Moving about
 
     @property
-    def place(self) -> "Place | None":
+    def place(self) -> "MainScreen | None":
         """The place that is shown, under whatever lies over it; None while starting."""
-        from carrel.tui.place import Place
+        from carrel.tui.base.screen import MainScreen
 
         screen = self.screen_stack[0]
-        return screen if isinstance(screen, Place) else None
+        return screen if isinstance(screen, MainScreen) else None
 
     async def action_go(self, place: str) -> None:
         if self._started:
@@ -268,11 +272,11 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
 
     async def open_chat(self, opening: object) -> None:
         """Goes to the field of the open chat; keys held back for `opening` go there."""
-        from carrel.tui.screens.chat import ChatPlace
+        from carrel.tui.screens.chat import ChatScreen
 
         try:
             await self.open_place("chat")
-            if isinstance(place := self.place, ChatPlace):
+            if isinstance(place := self.place, ChatScreen):
                 place.begin()
         finally:
             self.release_keys(opening)
@@ -298,11 +302,11 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
 
     async def open_version(self, agent_id: str, version: int | None) -> None:
         """Goes to an agent and, with `version`, to one of its versions."""
-        from carrel.tui.screens.agents import AgentsPlace
+        from carrel.tui.screens.agents import AgentsScreen
 
         await self.open_place("agents")
-        await self.store.agents.select(agent_id)
-        if version is not None and isinstance(place := self.place, AgentsPlace):
+        await self.store.agents.select(agent_id).settled()
+        if version is not None and isinstance(place := self.place, AgentsScreen):
             place.point_at_version(version)
 
     def not_taken(self, key: str) -> None:
@@ -310,13 +314,16 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
             place.explain_key(key)
 
     def bindings_elsewhere(self, place: str) -> Iterator[tuple[str, Binding]]:
-        """The bindings of every other place, each with its number and name."""
+        """Yield the bindings of every other place, those in a footer first."""
         from carrel.tui.screens.all import PLACE_SCREENS
 
-        for number, (name, title) in enumerate(PLACES.items(), 1):
-            if name != place:
-                for binding in vars(PLACE_SCREENS[name])["BINDINGS"]:
-                    yield f"{number} {title}", binding
+        others = [
+            (f"{number} {title}", binding)
+            for number, (name, title) in enumerate(PLACES.items(), 1)
+            if name != place
+            for binding in vars(PLACE_SCREENS[name])["BINDINGS"]
+        ]
+        yield from sorted(others, key=lambda other: not other[1].show)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         # A dialog is answered or closed before one goes elsewhere.
@@ -330,7 +337,7 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
             place.notice("ctrl+q quits.")
 
     def action_help(self) -> None:
-        from carrel.tui.dialogs.help import Help, keys_of
+        from carrel.tui.dialogs.core.help import Help, keys_of
 
         if isinstance(self.screen, Help):
             self.pop_screen()
@@ -339,10 +346,26 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
         title = PLACES[place.PLACE] if place else "Help"
         self.push_screen(Help(title, place.HELP if place else "", keys_of(self.screen)))
 
-    def _run(self, flow: "Callable[[Place], Coroutine[Any, Any, None]]") -> None:
-        """Runs a flow over the place that is shown; not over a dialog."""
+    def _run(self, flow: "Callable[[MainScreen], Coroutine[Any, Any, None]]") -> None:
+        """Run a flow over the place that is shown; not over a dialog."""
         if (place := self.place) is not None and self.screen is place:
             place.run_flow(flow(place))
+
+    async def action_quit(self) -> None:
+        if not self._started or self._quitting or (place := self.place) is None:
+            self.exit()
+            return
+        from carrel.tui.flows.activity import may_quit
+
+        async def leave() -> None:
+            try:
+                if await may_quit(place):
+                    self.exit()
+            finally:
+                self._quitting = False
+
+        self._quitting = bool(self.store.unfinished.running)
+        self.run_worker(leave(), exit_on_error=False)
 
     def action_palette(self) -> None:
         from carrel.tui.flows.palette import choose
@@ -366,7 +389,7 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
             self.push_screen(Trash(self.store.trash, place.do))
 
     def action_models(self) -> None:
-        from carrel.tui.flows.model_servers import use
+        from carrel.tui.flows.agents.model_servers import use
 
         self._run(use)
 
@@ -399,41 +422,45 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
         return filters if self._hiding is None else [*filters, self._hiding]
 
     def _all_widgets(self) -> Iterator[Widget]:
-        """The widgets of every place that was visited, and of what lies over it."""
+        """Yield the widgets of every place that was visited, and of what lies over it."""
         for mode in (self.DEFAULT_MODE, *PLACES):
             with contextlib.suppress(KeyError):
                 for screen in self.get_screen_stack(mode):
                     yield from screen.walk_children(Widget, with_self=True)
 
     def say(self, words: str, *, failed: bool = False) -> None:
-        """A short line on the place that is shown."""
+        """Show a short line on the screen in front."""
         if self.place is not None:
             self.place.notice(words, failed=failed)
 
     # Files from anywhere
 
     def upload(self, files: Iterable[Path]) -> None:
-        """Uploads files and goes to where they show."""
+        """Upload files and go to where they show."""
         place = self.place
         if place is None:
             return
-        for file in files:
-            place.do(self.store.files.upload(file), self._uploaded)
-        if place.PLACE != "files":
+        from carrel.tui.flows.files import upload_all
+
+        place.run_flow(upload_all(place, tuple(files), self._uploaded))
+
+    def show_uploads(self) -> None:
+        """Goes to where uploads show."""
+        if (place := self.place) is not None and place.PLACE != "files":
             self.call_later(self.open_place, "files")
 
     async def offer_folder(self, folder: Path) -> None:
         """Goes to Libraries, which offers to sync a folder with one of them."""
-        from carrel.tui.screens.libraries import LibrariesPlace
+        from carrel.tui.screens.libraries import LibrariesScreen
 
         await self.open_place("libraries")
-        if isinstance(place := self.place, LibrariesPlace):
+        if isinstance(place := self.place, LibrariesScreen):
             place.offer(folder)
 
     def _uploaded(self, file: "File") -> None:
-        from carrel.tui.screens.files import FilesPlace
+        from carrel.tui.screens.files import FilesScreen
 
-        if isinstance(place := self.place, FilesPlace):
+        if isinstance(place := self.place, FilesScreen):
             place.reveal(file.id)
 
     # Recording
@@ -462,16 +489,21 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
             self.show_problem(error)
 
     def show_problem(self, problem: "Problem") -> None:
-        """A panel for a real error; a second one while it is open becomes a line."""
-        from carrel.tui.dialogs.problem import ProblemPanel
+        """Show a panel for a real error.
 
-        if isinstance(self.screen, ProblemPanel) and self.place is not None:
+        It is a line while another panel is open, or where the connection is lost: that shows at
+        the top, and may be back before a panel is read.
+        """
+        from carrel.tui.dialogs.core.problem import ProblemPanel
+
+        line = problem.lost or isinstance(self.screen, ProblemPanel)
+        if line and self.place is not None:
             self.place.notice(str(problem), failed=True)
         else:
             self.push_screen(ProblemPanel(problem))
 
     def on_text_selected(self) -> None:
-        """What was selected with the mouse is copied, as terminals do."""
+        """Copy what was selected with the mouse, as terminals do."""
         if text := self.screen.get_selected_text():
             copied = copy(self, text)
             self.say("Copied." if copied else "Too long for the clipboard of a terminal.")
@@ -485,8 +517,11 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
         """Keys wanted twice are sorted out, and said, when the app starts."""
 
     def failed(self, error: BaseException) -> None:
-        from carrel.store.core.problem import Problem
+        from carrel.store.core.problem import Problem, ProblemError
 
+        if isinstance(error, ProblemError) and self._started:
+            self.call_later(self.show_problem, error.problem)
+            return
         self.failures.append(error)
         problem = Problem.of(error)
         if self._recent.add(error) >= FAILURES or not isinstance(error, Exception):
@@ -506,7 +541,7 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
 
 @cache
 def _import_the_rest() -> None:
-    for module in ("carrel.store.store", "carrel.tui.jumps", "carrel.tui.screens.all"):
+    for module in ("carrel.store.store", "carrel.tui.base.jumps", "carrel.tui.screens.all"):
         importlib.import_module(module)
     # All of this stays. Looking through it at every full collection would stop the app for 0.1 s.
     gc.freeze()
@@ -522,7 +557,7 @@ def run(
     mouse: bool | None = None,
     recorder: Recorder | None = None,
 ) -> int:
-    """Runs the terminal app on a profile until it is quit; gives the exit code.
+    """Run the terminal app on a profile until it is quit; give the exit code.
 
     `mouse` says whether it takes the mouse, instead of the settings.
     """

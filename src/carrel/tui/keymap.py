@@ -12,8 +12,8 @@ from textual.keys import Keys
 from textual.screen import Screen
 
 import carrel.tui
-from carrel.settings import Mistake, nearest, read_settings
-from carrel.tomltext import line_of
+from carrel.config.settings import Mistake, nearest, read_settings
+from carrel.config.toml_edit import line_of
 from carrel.tui.terminal.textual_private import key_name
 
 MODIFIERS = {"ctrl", "alt", "shift", "super", "meta", "hyper"}
@@ -46,7 +46,7 @@ def _below(kind: type) -> Iterator[type]:
 
 
 def usable(keymap: Mapping[str, str]) -> dict[str, str]:
-    """The part of a keymap that has no mistakes; the other bindings keep their own keys."""
+    """Return the part of a keymap that has no mistakes; the other bindings keep their own keys."""
     good = dict(keymap)
     # A key that one entry frees is taken again when that entry cannot be used.
     while wrong := {binding_id for binding_id, _ in _mistakes(good)}:
@@ -55,7 +55,7 @@ def usable(keymap: Mapping[str, str]) -> dict[str, str]:
 
 
 def mistakes(keymap: Mapping[str, str]) -> list[Mistake]:
-    """The mistakes of a keymap: unknown ids, unknown keys, and keys used twice."""
+    """Return the mistakes of a keymap: unknown ids, unknown keys, and keys used twice."""
     if not keymap:
         return []
     text = read_settings()
@@ -105,7 +105,7 @@ def _keys(keys: str) -> list[str]:
 
 
 def _named(key: str) -> str:
-    """The one name of a key that has several: `?` is `question_mark`."""
+    """Return the one name of a key that has several: `?` is `question_mark`."""
     return key_name(key) if len(key) == 1 else key
 
 

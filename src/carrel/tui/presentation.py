@@ -9,18 +9,18 @@ from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
 from textual.screen import Screen
 
-from carrel.config import Profile
+from carrel.config.profiles import Profile
+from carrel.config.settings import Settings
 from carrel.recording.recorder import Recorder
-from carrel.settings import Settings
 from carrel.store.demo.script import Demo, Show, Step
-from carrel.store.demo.showing import PlaceName, put
+from carrel.store.demo.showing import ScreenName, put
 from carrel.store.demo.state import DemoState
 from carrel.tui.app import CarrelApp
-from carrel.tui.dialogs.ask import Choose, Thing
-from carrel.tui.dialogs.dialog import Dialog
-from carrel.tui.place import Place
+from carrel.tui.base.screen import MainScreen
+from carrel.tui.dialogs.core.ask import Choose, Option
+from carrel.tui.dialogs.core.dialog import Dialog
 from carrel.tui.terminal.textual_private import key_name, screen_lines
-from carrel.tui.widgets.caption import Caption
+from carrel.tui.widgets.frame.caption import Caption
 
 if TYPE_CHECKING:
     from carrel.store.demo.player import Field, Player
@@ -37,8 +37,8 @@ class Steps(Choose):
     """The steps of a demo to jump to; the id of each counts those before it."""
 
     def __init__(self, steps: Sequence[Step]) -> None:
-        things = [Thing(str(at), f"{at + 1}  {step.summary}") for at, step in enumerate(steps)]
-        super().__init__("Jump to a step", things)
+        options = [Option(str(at), f"{at + 1}  {step.summary}") for at, step in enumerate(steps)]
+        super().__init__("Jump to a step", options)
 
 
 class Presentation(CarrelApp):
@@ -81,8 +81,8 @@ class Presentation(CarrelApp):
         self.screen_change_signal.subscribe(self, self._caption)
 
     def _caption(self, screen: Screen[Any]) -> None:
-        """Puts the caption on a screen that has none; begins with the first place."""
-        if self.player is None and isinstance(screen, Place):
+        """Put the caption on a screen that has none; begin with the first place."""
+        if self.player is None and isinstance(screen, MainScreen):
             from carrel.store.demo.player import Player
 
             store = self.store
@@ -102,7 +102,7 @@ class Presentation(CarrelApp):
             screen.mount(Caption(self.player.slice))
 
     def _mark(self, now: DemoState, before: DemoState) -> None:
-        """Marks the beginning of a step in the recording."""
+        """Mark the beginning of a step in the recording."""
         if self._recorder is not None and now.phase == "playing" != before.phase:
             self._recorder.mark(f"{now.played + 1}  {self._demo.steps[now.played].summary}")
 
@@ -139,19 +139,19 @@ class Presentation(CarrelApp):
         await self._on_top(await put(self.store, show))
 
     async def focus(self, field: "Field") -> None:
-        from carrel.tui.screens.chat import ChatPlace
-        from carrel.tui.screens.libraries import LibrariesPlace
+        from carrel.tui.screens.chat import ChatScreen
+        from carrel.tui.screens.libraries import LibrariesScreen
 
         await self._on_top("libraries" if field == "search" else "chat")
         place = self.place
-        if isinstance(place, LibrariesPlace):
+        if isinstance(place, LibrariesScreen):
             place.search("")
-        elif isinstance(place, ChatPlace):
+        elif isinstance(place, ChatScreen):
             place.prompt.clear()
             place.begin()
 
-    async def _on_top(self, place: PlaceName) -> None:
-        """Shows a place, without a dialog that a person opened over it."""
+    async def _on_top(self, place: ScreenName) -> None:
+        """Show a place, without a dialog that a person opened over it."""
         while isinstance(self.screen, Dialog):
             await self.screen.dismiss(None)
         await self.action_go(place)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from textual.binding import Binding
 
-from carrel.config import Profile
-from carrel.settings import Settings
-from carrel.tui.looks.appearance import Appearance
+from carrel.config.profiles import Profile
+from carrel.config.settings import Settings
+from carrel.tui.theme.appearance import Appearance
 
 if TYPE_CHECKING:
     from carrel.store.core.problem import Problem
@@ -28,13 +28,13 @@ class Workbench(Protocol):
     # Keys that were typed ahead
 
     def hold_keys(self, opening: object) -> None:
-        """Holds keys back until `opening` is released: they are meant for it."""
+        """Hold keys back until `opening` is released: they are meant for it."""
 
     def hold_keys_for_list(self, listing: object, *, starting: bool) -> None:
-        """Holds keys back for a list that loads; longer while the service is `starting`."""
+        """Hold keys back for a list that loads; longer while the service is `starting`."""
 
     def release_keys(self, opening: object) -> None:
-        """Passes on the keys that were held back for `opening`."""
+        """Pass on the keys that were held back for `opening`."""
 
     # Going to another place
 
@@ -60,16 +60,21 @@ class Workbench(Protocol):
     # Across all places
 
     def say(self, words: str, *, failed: bool = False) -> None:
-        """Shows a short line on the current place."""
+        """Show a short line on the current place."""
 
     def show_problem(self, problem: "Problem") -> None:
-        """Shows a problem in a panel of its own."""
+        """Show a problem in a panel of its own."""
+
+    def show_uploads(self) -> None:
+        """Goes to where uploads show."""
 
     def upload(self, files: Iterable[Path]) -> None:
-        """Uploads files and goes to Files, which shows them."""
+        """Upload files and go to Files, which shows them."""
 
     def bindings_elsewhere(self, place: str) -> Iterator[tuple[str, Binding]]:
-        """The bindings of every other place, each with its number and name ("2 Libraries")."""
+        """Return the bindings of every other place, each with its number and name ("2
+        Libraries").
+        """
 
     # The looks
 

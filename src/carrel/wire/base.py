@@ -16,6 +16,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from carrel.text import clean_name
+
 MAX_INT = 2**31 - 1
 """The largest integer any field accepts: what every database column can hold."""
 
@@ -25,7 +27,7 @@ def _is_none(value: object) -> bool:
 
 
 def omitted_when_none(description: str | None = None) -> Any:
-    """A field that is left out of the JSON while it is None.
+    """Return a field that is left out of the JSON while it is None.
 
     Some official clients reject null where they accept an absent key.
     """
@@ -42,7 +44,21 @@ def _storable_text(value: str) -> str:
     return value
 
 
+_DEEPEST = 100
+"""Levels of a JSON value; serializers end at 255."""
+
+
+def _is_deeper(value: object, levels: int) -> bool:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if not isinstance(value, list):
+        return False
+    return levels == 0 or any(_is_deeper(item, levels - 1) for item in value)
+
+
 def _storable_json(value: dict[str, Any]) -> dict[str, Any]:
+    if _is_deeper(value, _DEEPEST):
+        raise ValueError(f"must not be nested more than {_DEEPEST} deep")
     # JSON can encode NaN and lone surrogates, which no response could carry back.
     try:
         json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
@@ -58,6 +74,7 @@ Text = Annotated[str, AfterValidator(_storable_text)]
 
 
 def _not_empty(value: str) -> str:
+    value = clean_name(value)
     if not value.strip():
         raise PydanticCustomError("empty", "This must not be empty")
     return value
@@ -120,7 +137,7 @@ class Request(BaseModel):
         return self
 
     def body(self) -> dict[str, Any]:
-        """The JSON body: only the fields that were set."""
+        """Return the JSON body: only the fields that were set."""
         return self.model_dump(mode="json", exclude_unset=True, by_alias=True)
 
 

@@ -35,7 +35,7 @@ Attributes = dict[Text, AttributeValue | list[AttributeValue]]
 
 
 def processing_status(process_status: str) -> str:
-    """The older status word of a process status."""
+    """Return the older status word of a process status."""
     if process_status in ("done", "noop", "self_managed"):
         return "Completed"
     return "Error" if process_status in ("error", "missing_content") else "Running"
@@ -83,6 +83,16 @@ class DocumentQuery(Request):
     filters_attributes: Text | None = None
     sort_by: SortBy = "created_at"
     sort_order: Literal["asc", "desc"] = "desc"
+
+
+NAME_HEADER = "Carrel-Name"
+"""The header of an upload with the document's name, percent-encoded; an extension."""
+
+
+class DocumentUpload(Request):
+    """What the headers of an upload say."""
+
+    name: Name | None = None
 
 
 class DocumentUpdate(Request):

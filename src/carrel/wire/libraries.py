@@ -187,7 +187,7 @@ class SearchResult(ResponseModel):
 
 
 def marked(snippet: str, matches: list[Span]) -> str:
-    """A snippet with its matched words between « and », and without Markdown's signs."""
+    """Return a snippet with its matched words between « and », and without Markdown's signs."""
     parts, end = [], 0
     for match in matches:
         parts += [snippet[end : match.start], "«", snippet[match.start : match.end], "»"]

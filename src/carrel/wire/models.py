@@ -43,6 +43,16 @@ class ModelList(ResponseModel):
     data: list[ModelCard]
 
     @property
+    def ocr_models(self) -> list[str]:
+        """The models that read documents, without further names of one already listed."""
+        cards = [card for card in self.data if card.capabilities.ocr]
+        return [
+            card.id
+            for index, card in enumerate(cards)
+            if not any(earlier.answers_to(card.id) for earlier in cards[:index])
+        ]
+
+    @property
     def chat_models(self) -> list[ModelCard]:
         """The models that can chat, without further names of one already listed."""
         cards = [card for card in self.data if card.chats]

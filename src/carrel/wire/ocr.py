@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
 from carrel.wire.base import Count, Request, ResponseModel, Text, omitted_when_none
-from carrel.wire.content import DocumentURLChunk, FileChunk, ImageURLChunk
-from carrel.wire.formats import ResponseFormat
+from carrel.wire.generation.content import DocumentURLChunk, FileChunk, ImageURLChunk
+from carrel.wire.generation.formats import ResponseFormat
 
 Granularity = Literal["page", "word", "block"]
 TableFormat = Literal["markdown", "html"]
@@ -16,7 +16,7 @@ _PAGE_RANGE = re.compile(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?")
 
 
 def parse_pages(pages: int | str | list[int | str] | None) -> list[range] | None:
-    """The page numbers asked for, from 0, as ranges in the order given; None for all pages.
+    """Return the page numbers asked for, from 0, as ranges in the order given; None for all pages.
 
     Accepts a number, a text of numbers and ranges (`"0,2-4"`), or a list mixing both.
 
@@ -41,7 +41,7 @@ def parse_pages(pages: int | str | list[int | str] | None) -> list[range] | None
 
 
 def _document_kind(value: Any) -> str | None:
-    """The variant of a document; raw callers may omit `type`."""
+    """Return the variant of a document; raw callers may omit `type`."""
     if isinstance(value, dict):
         for kind, key in (
             ("file", "file_id"),
@@ -211,6 +211,21 @@ class Dimensions(ResponseModel):
     width: int | None = None
 
 
+class VisionReading(ResponseModel):
+    """The reading of a page by a vision model, beside the built-in one (an extension).
+
+    The model's reading is the page's Markdown, and `built_in_markdown` stands beside it. With an
+    `error`, the model did not read the page, and the built-in reading is the page's Markdown.
+    """
+
+    model: str
+    built_in_markdown: str | None = omitted_when_none()
+    agreement: float | None = omitted_when_none(
+        "The part of the model's words that the built-in reader read as well, 0 to 1."
+    )
+    error: str | None = omitted_when_none()
+
+
 class Page(ResponseModel):
     """One page. `index` counts from 0 in the whole document, whatever was asked for."""
 
@@ -224,6 +239,9 @@ class Page(ResponseModel):
     footer: str | None = None
     confidence_scores: PageScores | None = None
     blocks: list[Block] | None = omitted_when_none()
+    vision: VisionReading | None = omitted_when_none(
+        "The reading by a vision model, if one was asked (an extension)."
+    )
 
 
 class OCRUsage(ResponseModel):

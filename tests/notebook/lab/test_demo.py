@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from carrel.config import folders
+from carrel.config.profiles import folders
 from support.lab import READY_MS, Lab, run_cell, start_cell, wait_ready
 from support.process import serve
-from support.spoken import SpokenModel, spoken_model
+from support.spoken import SpokenModel, searching, spoken_model
 
 pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.timeout(300)]
 
@@ -48,7 +48,7 @@ def model(home: Path) -> Iterator[SpokenModel]:
     """The model of the server of this test's machine, which runs."""
     folders().server.parent.mkdir(parents=True)
     with spoken_model() as model, serve(folders().server, "--model-url", model.url):
-        model.answer = lambda body: {"content": "Three, says the lease."}
+        model.answer = searching("notice period", "Three, says the lease.")
         yield model
 
 

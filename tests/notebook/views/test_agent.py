@@ -74,7 +74,7 @@ def test_what_is_typed_is_kept_without_being_saved(page: Page) -> None:
 def test_nothing_changed_is_said(page: Page) -> None:
     begun(page)
     page.get_by_role("button", name="Save…").click()
-    answer(page, "review", None)
+    answer(page, "review", {"same": "Nothing changed. No version was made."})
     expect(page.locator(".carrel")).to_contain_text("Nothing changed")
     expect(page.get_by_role("grid", name="Versions")).to_be_visible()
 
@@ -164,11 +164,17 @@ def test_making_a_version_active_shows_what_changes_and_asks(page: Page) -> None
     assert sent(page, "make_active")[0]["args"] == {"agent": "a1", "version": 0}
 
 
-def test_one_key_rolls_back(page: Page) -> None:
+def test_rolling_back_shows_its_changes_first(page: Page) -> None:
     mount(page, "agent", agent_state())
     page.get_by_role("row", name="v1").click()
     page.keyboard.press("b")
-    assert [one["args"] for one in sent(page, "roll_back")] == [{"agent": "a1"}]
+    assert [one["args"] for one in sent(page, "preview_back")] == [{"agent": "a1"}]
+    found = {"title": "Roll back to v0?", "about": "What changes:", "rows": ROWS, "version": 0}
+    answer(page, "preview_back", found)
+    assert sent(page, "roll_back") == []
+    review = page.get_by_role("alertdialog", name="What changes")
+    review.get_by_role("button", name="Roll back").click()
+    assert [one["args"] for one in sent(page, "roll_back")] == [{"agent": "a1", "version": 0}]
 
 
 def test_a_draft_is_a_row_with_its_changes_and_is_tried_or_dropped(page: Page) -> None:

@@ -151,7 +151,7 @@ def test_how_it_is_read_is_chosen_in_a_form(page: Page) -> None:
     page.get_by_role("group", name="How to read").get_by_role("button", name="Run OCR").click()
     assert sent(page, "read_again")[-1]["args"]["options"] == {
         "pages": "1-2", "tables": "html", "headers": True, "scores": "word", "pictures": False,
-        "schema": "",
+        "schema": "", "model": "",
     }  # fmt: skip
 
 

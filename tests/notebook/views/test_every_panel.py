@@ -59,7 +59,7 @@ STATES: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 SHOWN = """[...document.querySelectorAll('.carrel *')].filter((one) =>
-  one.matches('button, input, select, textarea, [tabindex="0"]') && one.tabIndex >= 0 &&
+  one.matches('button, input, select, summary, textarea, [tabindex="0"]') && one.tabIndex >= 0 &&
   !one.disabled && one.checkVisibility({ visibilityProperty: true }))"""
 """The controls that a person can use."""
 

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from carrel.server.records.keys import OWN
+from carrel.server.records.accounts.keys import OWN
 from support import storage
 from support.batches import create, ended, lines_of, question, show, upload
 from support.libraries import connect

@@ -15,7 +15,7 @@ from obstore.store import S3Store
 from carrel.server.blobs.bucket import Bucket
 from carrel.server.blobs.s3 import S3Blobs
 from carrel.server.blobs.store import BlobsUnavailable, Download, put
-from carrel.server.records.database import Database
+from carrel.server.records.sql.database import Database
 from server.blobs.conftest import StoreUnderTest, s3_blobs
 from support import storage
 from support.command import carrel

@@ -225,8 +225,8 @@ async def test_who_does_not_read_blocks_nobody_else(bench: Bench) -> None:
     body = json.dumps(bench.body("never end", stream=True))
     async with connected(bench.server.port) as (_, writer):
         writer.write(
-            f"POST /v1/agents/completions HTTP/1.1\r\nhost: x\r\ncontent-length: {len(body)}\r\n"
-            "content-type: application/json\r\n"
+            "POST /v1/agents/completions HTTP/1.1\r\nhost: localhost\r\n"
+            f"content-length: {len(body)}\r\ncontent-type: application/json\r\n"
             f"authorization: Bearer {bench.server.api_key}\r\n\r\n{body}".encode()
         )
         await asyncio.wait_for(bench.model.came.wait(), 5)

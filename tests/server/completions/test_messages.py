@@ -6,8 +6,8 @@ from pydantic import TypeAdapter
 from carrel.server.completions.messages import as_chat, check_order, last_question
 from carrel.server.errors import ApiError
 from carrel.server.models.address import Abilities
-from carrel.wire.completions import Message
-from carrel.wire.content import DocumentURLChunk, FileChunk, ImageURLChunk
+from carrel.wire.generation.completions import Message
+from carrel.wire.generation.content import DocumentURLChunk, FileChunk, ImageURLChunk
 
 MESSAGES: TypeAdapter[list[Message]] = TypeAdapter(list[Message])
 PLAIN = Abilities(tools=False, images=False, llama=True)

@@ -4,8 +4,8 @@ import pytest
 
 from carrel.server.completions.tools import toolbox
 from carrel.server.errors import ApiError
-from carrel.server.schemas import fits
-from carrel.wire.tools import FunctionTool, NamedToolChoice
+from carrel.server.models.json_schema import fits
+from carrel.wire.generation.tools import FunctionTool, NamedToolChoice
 
 
 def function(name: str, **properties: Any) -> FunctionTool:

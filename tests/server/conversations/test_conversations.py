@@ -7,11 +7,12 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from carrel.server.records.keys import OWN
+from carrel.server.completions.library_search import MOST_ROUNDS
+from carrel.server.records.accounts.keys import OWN
 from support import storage
 from support.libraries import new_library
 from support.process import RunningServer
-from support.spoken import SpokenModel, call
+from support.spoken import SpokenModel, call, searching
 
 PATH = "/v1/conversations"
 WEATHER = {
@@ -160,7 +161,7 @@ def test_a_library_is_searched_as_an_entry(http: httpx.Client, model: SpokenMode
     library = new_library(http)
     library.processed("lease.txt", b"The rent is 950 euros a month.")
     tools = [{"type": "document_library", "library_ids": [library.id]}]
-    model.answer = lambda body: {"content": "950 euros."}
+    model.answer = searching("How high is the rent?", "950 euros.")
     search, message = say(http, "How high is the rent?", tools=tools)["outputs"]
     assert (search["type"], search["name"]) == ("tool.execution", "document_library")
     assert json.loads(search["arguments"]) == {"query": "How high is the rent?"}
@@ -175,6 +176,70 @@ def test_a_library_is_searched_as_an_entry(http: httpx.Client, model: SpokenMode
         "conversation.response.done",
     ]
     assert [event["output_index"] for event in events[1:-1]] == [0, 0, 1]
+    assert events[2]["info"] == {"sources": search["info"]["sources"]}
+
+
+def test_a_citation_is_a_chunk_of_the_answer(http: httpx.Client, model: SpokenModel) -> None:
+    library = new_library(http)
+    library.processed("lease.txt", b"The rent is 950 euros a month.")
+    tools = [{"type": "document_library", "library_ids": [library.id]}]
+    model.answer = searching("rent", "It is 950 euros [ref1]. Heating is extra [ref8].")
+    started = say(http, "How high is the rent?", tools=tools)
+    content = started["outputs"][-1]["content"]
+    assert [chunk["type"] for chunk in content] == ["text", "tool_reference", "text"]
+    assert "".join(chunk.get("text", "") for chunk in content) == (
+        "It is 950 euros. Heating is extra."
+    )
+    cited = content[1]
+    assert (cited["tool"], cited["title"]) == ("document_library", "lease.txt, page 1")
+    assert cited["reference_ids"] == [1]
+
+    events = streamed(http, "How high is the rent?", tools=tools)
+    deltas = [event for event in events if event["type"] == "message.output.delta"]
+    assert [event["content_index"] for event in deltas] == [0, 1, 2, 2][: len(deltas)]
+    assert [event["content"] for event in deltas if isinstance(event["content"], dict)] == [cited]
+    # The model is not shown its citations again: their names are of another answer.
+    model.answer = lambda body: {"content": "Yes."}
+    say(http, "Sure?", f"{PATH}/{started['conversation_id']}")
+    assert ("assistant", "It is 950 euros. Heating is extra.") in shown(model)
+
+
+def test_a_model_searches_several_times_and_then_answers(
+    http: httpx.Client, model: SpokenModel
+) -> None:
+    library = new_library(http)
+    library.processed("lease.txt", b"The rent is 950 euros a month.")
+    library.processed("rules.txt", b"Dogs are allowed in the garden.")
+    tools = [{"type": "document_library", "library_ids": [library.id]}]
+
+    def answer(body: dict[str, Any]) -> dict[str, Any]:
+        found = [one["content"] for one in body["messages"] if one["role"] == "tool"]
+        if not found:
+            return call("document_library", query="rent", document="lease")
+        if len(found) == 1:
+            return call("document_library", query="dogs in the garden")
+        assert "[ref1] lease.txt, page 1\n" in found[0] and "rules" not in found[0]
+        assert "[ref2] rules.txt, page 1\n" in found[1]
+        return {"content": "950 euros [ref1], and dogs may come [ref2]."}
+
+    model.answer = answer
+    outputs = say(http, "Rent, and dogs?", tools=tools)["outputs"]
+    assert [entry["type"] for entry in outputs] == [*["tool.execution"] * 2, "message.output"]
+    assert [json.loads(entry["arguments"])["query"] for entry in outputs[:2]] == [
+        "rent",
+        "dogs in the garden",
+    ]
+    cited = [chunk["title"] for chunk in outputs[2]["content"] if "title" in chunk]
+    assert cited == ["lease.txt, page 1", "rules.txt, page 1"]
+
+
+def test_searches_are_bounded(http: httpx.Client, model: SpokenModel) -> None:
+    tools = [{"type": "document_library", "library_ids": [new_library(http).id]}]
+    model.answer = lambda body: call("document_library", query="again")
+    *searches, message = say(http, "What?", tools=tools)["outputs"]
+    assert [entry["name"] for entry in searches] == ["document_library"] * MOST_ROUNDS
+    assert message["content"] == ""
+    assert model.asked[-1]["tool_choice"] == "none"
 
 
 def test_agents_hand_over(http: httpx.Client, model: SpokenModel) -> None:

@@ -25,7 +25,7 @@ async def ignore(request: Request) -> PlainTextResponse:
 
 def application() -> BodyGuard:
     routes = [Route("/read", read, methods=["POST"]), Route("/ignore", ignore, methods=["POST"])]
-    return BodyGuard(Starlette(routes=routes), limit=lambda: 10_000)
+    return BodyGuard(Starlette(routes=routes), limit=lambda scope: 10_000)
 
 
 @pytest.fixture
@@ -78,3 +78,23 @@ async def test_a_body_in_two_pieces_is_read_and_the_connection_kept() -> None:
             answer = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 10)
             assert b" 200 " in answer
             assert await reader.readexactly(4) == b"1000"
+
+
+async def test_a_content_type_does_not_lift_the_limit() -> None:
+    async with serving(application()) as port, connected(port) as (reader, writer):
+        head = b"POST /read HTTP/1.1\r\nhost: x\r\ncontent-length: 20000\r\n"
+        writer.write(
+            head + b"content-type: multipart/form-data; boundary=a\r\n\r\n" + b"x" * 20_000
+        )
+        assert b" 413 " in await asyncio.wait_for(reader.readuntil(b"\r\n"), 10)
+
+
+async def test_two_lengths_of_one_body_are_answered_and_the_connection_closed() -> None:
+    async with serving(application()) as port, connected(port) as (reader, writer):
+        head = b"POST /read HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\n"
+        writer.write(
+            head + b"transfer-encoding: chunked\r\n\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\n\r\n"
+        )
+        answer = await asyncio.wait_for(reader.read(), 10)
+        assert answer.startswith(b"HTTP/1.1 400 ")
+        assert answer.count(b"HTTP/1.1") == 1

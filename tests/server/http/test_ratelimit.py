@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from carrel.server.http.ratelimit import Allowance, Buckets
-from carrel.server.records import keys
+from carrel.server.records.accounts import keys
 from support import storage
 from support.libraries import connect
 from support.process import RunningServer, serve

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from carrel.server.folder import DataFolder
+from carrel.server.datadir.folder import DataFolder
 from support import storage
 from support.libraries import LibraryUnderTest, connect, new_library
 from support.process import RunningServer

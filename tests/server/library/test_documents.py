@@ -1,5 +1,6 @@
 """Documents of a library: upload, status, text, addresses, change, reprocess, delete."""
 
+import base64
 import hashlib
 import json
 import sqlite3
@@ -12,6 +13,8 @@ from pathlib import Path
 
 import httpx
 import pytest
+from reportlab.lib.pagesizes import A4
+from reportlab.pdfgen.canvas import Canvas
 
 from support import storage
 from support.documents import HEADER, TEXT, digital_pdf, docx, scanned_pdf
@@ -316,3 +319,22 @@ def test_tokens_are_those_of_the_language_model(http: httpx.Client) -> None:
     library = new_library(http)
     document = library.document(library.processed("lease.txt", text.encode()))
     assert document["tokens_processing_main_content"] == prompt_tokens(text) - prompt_tokens("")
+
+
+def test_the_text_of_a_pdf_is_that_of_its_ocr_result(
+    library: LibraryUnderTest, tmp_path: Path
+) -> None:
+    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=A4)
+    # A sentence that goes on on the next page.
+    for text in ("The reading room is open to every reader who brings books", "back in time."):
+        canvas.drawString(72, 700, text)
+        canvas.showPage()
+    canvas.save()
+    data = (tmp_path / "a.pdf").read_bytes()
+    id = library.processed("a.pdf", data)
+    url = f"data:application/pdf;base64,{base64.b64encode(data).decode()}"
+    asked = {"model": "m", "document": {"type": "document_url", "document_url": url}}
+    pages = library.http.post("/v1/ocr", json=asked).json()["pages"]
+    assert len(pages) == 2
+    assert library.text(id) == "\n\n".join(page["markdown"] for page in pages)
+    assert library.text(id, page_start=1) == pages[1]["markdown"]

@@ -9,7 +9,7 @@ import httpx
 import pytest
 import sqlalchemy as sa
 
-from carrel.server.records.tables import vectors
+from carrel.server.records.sql.tables import vectors
 from support import storage
 from support.embedding import EmbeddingEngine, embedding_engine
 from support.libraries import LibraryUnderTest, connect, new_library

@@ -11,17 +11,19 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 
-from carrel.server import shared
 from carrel.server.blobs.local import LocalBlobs
 from carrel.server.blobs.store import put
-from carrel.server.folder import FORMAT, DataFolder
-from carrel.server.library.nearest import Nearest
-from carrel.server.library.vectors import SENTENCE_DIMENSIONS, VectorIndex, stored_sentences
-from carrel.server.records import blobs, embeddings, keys, migrate, pgvector, restoring
-from carrel.server.records.caller import Caller
-from carrel.server.records.database import make_engine
+from carrel.server.datadir.folder import FORMAT, DataFolder
+from carrel.server.library.vectors.nearest import Nearest
+from carrel.server.library.vectors.stored import SENTENCE_DIMENSIONS, VectorIndex, stored_sentences
+from carrel.server.records import blobs, embeddings, restoring
+from carrel.server.records.accounts import keys
+from carrel.server.records.accounts.caller import Caller
+from carrel.server.records.cluster import shared
 from carrel.server.records.embeddings import StoredVector
-from carrel.server.records.tables import trash_rows
+from carrel.server.records.sql import migrate, pgvector
+from carrel.server.records.sql.database import make_engine
+from carrel.server.records.sql.tables import trash_rows
 from support import storage
 from support.postgres import postgres_server
 from support.processing import Lab, ScriptedReader

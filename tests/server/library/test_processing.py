@@ -5,13 +5,14 @@ import asyncio
 import pytest
 
 from carrel.server import jobs
+from carrel.server.datadir.folder import DataFolder
 from carrel.server.errors import ApiError
-from carrel.server.folder import DataFolder
 from carrel.server.library import processing
 from carrel.server.reading.options import UnreadableDocument
 from carrel.server.records import documents
-from carrel.server.records.tables import chunks, document_pages
-from carrel.server.records.tables import documents as documents_table
+from carrel.server.records.errors import NotFound
+from carrel.server.records.sql.tables import chunks, document_pages
+from carrel.server.records.sql.tables import documents as documents_table
 from carrel.wire.documents import DocumentQuery
 from carrel.wire.libraries import SearchQuery
 from support.processing import Lab, ScriptedReader
@@ -120,7 +121,7 @@ async def test_a_document_deleted_while_it_is_read_leaves_nothing(lab: Lab) -> N
     go_on.set()
     await lab.idle()
     assert (await lab.count(chunks), await lab.count(document_pages)) == (0, 0)
-    with pytest.raises(ApiError, match="no document"):
+    with pytest.raises(NotFound, match="no document"):
         await lab.get(document)
 
 

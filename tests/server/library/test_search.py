@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from carrel.server.library import snippets
+from carrel.server.library.fulltext.spelling import distance
+from carrel.server.library.fulltext.words import MAX_TERMS, fold, segment, terms
 from carrel.server.library.search import fuse
-from carrel.server.library.spelling import distance
-from carrel.server.library.words import MAX_TERMS, fold, segment, terms
 from support.documents import digital_pdf
 from support.libraries import LibraryUnderTest, matched, new_library
 

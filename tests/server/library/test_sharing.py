@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from carrel.server.errors import ApiError
-from carrel.server.folder import DataFolder
+from carrel.server.datadir.folder import DataFolder
+from carrel.server.http.errors import api_error
 from carrel.server.records import documents, libraries, shares
-from carrel.server.records.caller import Caller
+from carrel.server.records.accounts.caller import Caller
 from carrel.server.records.documents import NewDocument
-from carrel.server.records.tables import organisations, users
+from carrel.server.records.errors import RecordError
+from carrel.server.records.sql.tables import organisations, users
 from carrel.wire.documents import Document, DocumentQuery, DocumentUpdate, TextQuery
 from carrel.wire.libraries import (
     Library,
@@ -68,9 +69,9 @@ def removal(caller: Caller) -> ShareRemoval:
 
 
 def refused(status: int, action: Callable[[], object]) -> None:
-    with pytest.raises(ApiError) as refusal:
+    with pytest.raises(RecordError) as refusal:
         action()
-    assert refusal.value.status == status
+    assert api_error(refusal.value).status == status
 
 
 def everything(

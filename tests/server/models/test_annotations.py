@@ -8,7 +8,7 @@ import pytest
 from carrel.server.errors import ApiError, InvalidRequest
 from carrel.server.models.annotations import MAX_IMAGES, Annotator, check_formats
 from carrel.server.models.formats import bounded
-from carrel.wire.formats import ResponseFormat
+from carrel.wire.generation.formats import ResponseFormat
 from carrel.wire.ocr import OCRRequest, Page, PageImage
 
 SCHEMA = {"type": "object", "properties": {"sum": {"type": "number"}}, "required": ["sum"]}

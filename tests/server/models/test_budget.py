@@ -7,13 +7,17 @@ from carrel.server.models.budget import TokenBudget
 class Holder:
     """A task that takes from a budget until it is released."""
 
-    def __init__(self, budget: TokenBudget, tokens: int) -> None:
+    def __init__(self, budget: TokenBudget, tokens: int, owner: str = "") -> None:
         self.has_it = False
+        self.place = 0
         self._release = asyncio.Event()
-        self.task = asyncio.create_task(self._hold(budget, tokens))
+        self.task = asyncio.create_task(self._hold(budget, tokens, owner))
 
-    async def _hold(self, budget: TokenBudget, tokens: int) -> None:
-        async with budget.hold(tokens):
+    def _move(self, place: int) -> None:
+        self.place = place
+
+    async def _hold(self, budget: TokenBudget, tokens: int, owner: str) -> None:
+        async with budget.hold(tokens, self._move, owner=owner):
             self.has_it = True
             await self._release.wait()
 
@@ -87,3 +91,19 @@ async def test_one_who_is_cancelled_gives_back_what_he_had() -> None:
     await settle()
     assert second.has_it
     await second.release()
+
+
+async def test_owners_take_turns_however_much_one_of_them_asks_for() -> None:
+    budget = TokenBudget(10)
+    greedy = [Holder(budget, 10, "greedy") for _ in range(5)]
+    await settle()
+    friendly = Holder(budget, 10, "friendly")
+    late = Holder(budget, 10, "late")
+    await settle()
+    assert [holder.place for holder in greedy] == [0, 1, 4, 5, 6]
+    assert (friendly.place, late.place) == (2, 3)
+
+    for holder in (greedy[0], greedy[1], friendly, late, *greedy[2:]):
+        assert holder.has_it
+        await holder.release()
+        await settle()

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import signal
 import sys
 import time
@@ -240,5 +241,58 @@ async def test_another_file_takes_the_place_of_the_built_in_model(tmp_path: Path
     try:
         assert [card.id for card in await engine.models()] == ["mine-1b"]
         assert await answer(engine, asked("Hello"))
+    finally:
+        await engine.stop()
+
+
+ENDLESS = {
+    "type": "json_schema",
+    "json_schema": {"name": "a", "schema": {"enum": list(range(10**5))}},
+}
+"""A response format that the engine works on for minutes, and on nothing else meanwhile."""
+
+
+@pytest.mark.parametrize("leaves", [True, False], ids=["caller leaves", "caller waits"])
+async def test_a_request_it_hangs_on_is_given_up_and_the_others_are_answered(leaves: bool) -> None:
+    engine = Engine(hung_seconds=1.5)
+    try:
+        assert await answer(engine, asked("Hello"))
+        pid = engine.process.pid
+        hostile = asyncio.create_task(answer(engine, asked("Hello", response_format=ENDLESS)))
+        await asyncio.sleep(1)
+        friendly = [asyncio.create_task(answer(engine, asked("Hello"))) for _ in range(3)]
+        await asyncio.sleep(0.2)
+        if leaves:
+            hostile.cancel()
+        assert all(await asyncio.wait_for(asyncio.gather(*friendly), 30))
+        assert engine.process.pid != pid
+        with pytest.raises((ApiError, asyncio.CancelledError)) as refusal:
+            await hostile
+        assert leaves or "did not come back" in str(refusal.value)
+    finally:
+        await engine.stop()
+
+
+async def test_an_abandoned_request_does_not_hold_the_process_for_ever() -> None:
+    engine = Engine(hung_seconds=1)
+    try:
+        hostile = asyncio.create_task(answer(engine, asked("Hello", response_format=ENDLESS)))
+        await asyncio.sleep(2)
+        hostile.cancel()
+
+        async def ended() -> bool:
+            return engine.process.pid is None
+
+        await until(ended, 10)
+    finally:
+        await engine.stop()
+
+
+async def test_requests_have_a_bound_on_memory() -> None:
+    engine = Engine()
+    try:
+        async with engine.process.address():
+            soft, _ = resource.prlimit(engine.process.pid or 0, resource.RLIMIT_AS)
+            assert 0 < soft < 8 * 2**30
     finally:
         await engine.stop()

@@ -4,7 +4,7 @@ import pytest
 
 from carrel.server.errors import ApiError
 from carrel.server.models.formats import bounded, is_answer, schema_of
-from carrel.wire.formats import ResponseFormat
+from carrel.wire.generation.formats import ResponseFormat
 
 
 def json_schema(schema: object) -> ResponseFormat:

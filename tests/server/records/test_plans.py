@@ -12,22 +12,14 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 
-from carrel.server.library import fulltext
-from carrel.server.library.nearest import Nearest
-from carrel.server.library.vectors import VectorIndex
-from carrel.server.library.words import terms
-from carrel.server.records import (
-    blobs,
-    documents,
-    embeddings,
-    files,
-    keys,
-    libraries,
-    processing,
-    trash,
-)
-from carrel.server.records.caller import Caller
-from carrel.server.records.database import make_engine
+from carrel.server.library.fulltext import search as fulltext
+from carrel.server.library.fulltext.words import terms
+from carrel.server.library.vectors.nearest import Nearest
+from carrel.server.library.vectors.stored import VectorIndex
+from carrel.server.records import blobs, documents, embeddings, files, libraries, processing, trash
+from carrel.server.records.accounts import keys
+from carrel.server.records.accounts.caller import Caller
+from carrel.server.records.sql.database import make_engine
 from carrel.wire.documents import DocumentQuery
 from carrel.wire.files import FileQuery
 from support.postgres import postgres_server

@@ -237,8 +237,8 @@ def test_the_signed_address_begins_as_the_server_was_addressed(
     server: RunningServer, http: httpx.Client
 ) -> None:
     id = upload(http)["id"]
-    answer = http.get(f"/v1/files/{id}/url", headers={"host": "desk.example:8000"})
-    assert answer.json()["url"].startswith("http://desk.example:8000/signed/")
+    answer = http.get(f"/v1/files/{id}/url", headers={"host": "desk.localhost:8000"})
+    assert answer.json()["url"].startswith("http://desk.localhost:8000/signed/")
     assert http.get(f"/v1/files/{id}/url").json()["url"].startswith(server.url)
 
 

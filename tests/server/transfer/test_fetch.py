@@ -1,11 +1,14 @@
 """Fetching by address: what is refused before any socket opens, and what comes back."""
 
 import base64
+import csv
+import ipaddress
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 
@@ -16,8 +19,38 @@ PRIVATE = [
     "0.0.0.0", "10.1.2.3", "100.64.0.1", "127.0.0.1", "127.8.8.8", "169.254.169.254", "172.16.0.1",
     "192.168.1.1", "198.18.0.1", "224.0.0.1", "240.0.0.1", "255.255.255.255", "::", "::1",
     "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "2001:0:1::1",
-    "fc00::1", "fe80::1%eth0", "ff02::1", "2001:db8::1",
+    "fc00::1", "fe80::1%eth0", "ff02::1", "2001:db8::1", "168.63.129.16", "192.0.0.192", "fec0::1",
+    "feff::1", "::7f00:1", "4000::1", "64:ff9b:1::1", "100.100.100.200", "fd00:ec2::254",
 ]  # fmt: skip
+REGISTRY = Path(__file__).with_name("special_addresses.csv")
+"""IANA's special-purpose address registries."""
+
+
+def registered(reachable: bool) -> list[str]:
+    with REGISTRY.open(newline="") as lines:
+        return [
+            line["block"]
+            for line in csv.DictReader(lines)
+            if (line["globally_reachable"] == "True") is reachable
+        ]
+
+
+@pytest.mark.parametrize("block", registered(reachable=False))
+def test_what_no_registry_calls_reachable_is_not_public(block: str) -> None:
+    network = ipaddress.ip_network(block)
+    for address in (network[0], network[network.num_addresses // 2], network[-1]):
+        assert not is_public(str(address)), address
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *(str(ipaddress.ip_network(block)[1]) for block in registered(reachable=True)),
+        *("1.1.1.1", "8.8.8.8", "168.63.129.15", "2606:4700::1111"),
+    ],
+)
+def test_the_rest_is(address: str) -> None:
+    assert is_public(address)
 
 
 @dataclass

@@ -145,7 +145,7 @@ def test_an_upload_whose_sender_goes_away_leaves_nothing(server: RunningServer) 
     host, _, port = server.url.removeprefix("http://").partition(":")
     with ended(server), socket.create_connection((host, int(port))) as sender:
         sender.sendall(
-            b"POST /v1/files HTTP/1.1\r\nhost: x\r\ncontent-length: 9000000\r\n"
+            b"POST /v1/files HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9000000\r\n"
             b"content-type: multipart/form-data; boundary=b\r\n"
             + f"authorization: Bearer {server.api_key}\r\n\r\n".encode()
             + multipart(file_part(b"x" * 3 * MIB), end=b"")
@@ -159,7 +159,7 @@ def test_an_upload_that_is_stopped_at_its_very_end_adds_no_file(
     body = multipart(file_part(bytes(4 * MIB)))
     with ended(server), socket.create_connection(("127.0.0.1", server.port)) as sender:
         sender.sendall(
-            b"POST /v1/files HTTP/1.1\r\nhost: x\r\n"
+            b"POST /v1/files HTTP/1.1\r\nhost: localhost\r\n"
             b"content-type: multipart/form-data; boundary=b\r\n"
             + f"content-length: {len(body)}\r\n".encode()
             + f"authorization: Bearer {server.api_key}\r\n\r\n".encode()

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from carrel.store.agents.compare import FieldChange, compare_agents
-from carrel.wire.agents import Agent
+from carrel.wire.generation.agents import Agent
 
 
 def agent(**fields: Any) -> Agent:

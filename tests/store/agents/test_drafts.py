@@ -7,7 +7,7 @@ import pytest
 
 from carrel.store.agents.drafts import Draft, SavedDrafts
 from carrel.store.core.problem import ProblemError
-from carrel.wire.agents import Agent
+from carrel.wire.generation.agents import Agent
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 LIBRARY = {"type": "document_library", "library_ids": ["l1"]}

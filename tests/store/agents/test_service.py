@@ -6,13 +6,13 @@ import httpx
 import pytest
 
 from carrel.client import NotFound
-from carrel.config import Profile
+from carrel.config.profiles import Profile
 from carrel.store.agents.drafts import Draft
 from carrel.store.agents.state import AgentsState
 from carrel.store.agents.trials import TRIAL
-from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.store import Store
-from carrel.wire.agents import Agent, AgentCreate, AgentUpdate, CompletionArgs
+from carrel.wire.generation.agents import Agent, AgentCreate, AgentUpdate, CompletionArgs
 from support.process import RunningServer
 from support.slices import until
 
@@ -112,7 +112,7 @@ async def test_a_version_that_is_not_there_is_told(agents: Store) -> None:
     made = await agents.agents.create(AgentCreate(model="smollm2", name="support"))
     assert made is not None
     handle = agents.agents.switch(made.id, 7)
-    assert await handle is None
+    assert await handle.settled() == "failed"
     assert handle.error is not None and handle.error == agents.agents.slice.value.error
 
 
@@ -258,7 +258,7 @@ async def test_a_refused_draft_is_kept(agents: Store) -> None:
     draft = Draft.of(agent).with_arguments(temperature=3)
     await agents.agents.keep(draft)
     handle = agents.agents.save(draft)
-    assert await handle is None
+    assert await handle.settled() == "failed"
     assert handle.error is not None and "temperature" in handle.error.detail
     assert agents.agents.slice.value.draft is not None
 
@@ -285,7 +285,7 @@ async def test_rolling_back_goes_to_what_was_active_before(agents: Store) -> Non
     # Nothing else is known of; the versions below come next.
     assert [await rolled_back(), await rolled_back()] == [1, 0]
     handle = agents.agents.roll_back(agent.id)
-    await handle
+    await handle.settled()
     assert handle.error is not None and handle.error.title == "There is no version to roll back to"
 
 
@@ -300,7 +300,7 @@ async def test_an_alias_is_set_moved_and_removed(agents: Store) -> None:
     await agents.agents.set_alias(agent.id, "prod", 1)
     assert names() == [("prod", 1)]
     handle = agents.agents.set_alias(agent.id, "Not So", 1)
-    await handle
+    await handle.settled()
     assert handle.error is not None and "small letters" in handle.error.detail
     await agents.agents.remove_alias(agent.id, "prod")
     assert names() == []

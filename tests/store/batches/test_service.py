@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from carrel.config import Profile
+from carrel.config.profiles import Profile
+from carrel.store.activity.formatting import activity_row
 from carrel.store.activity.state import ActivityItem
-from carrel.store.activity.words import activity_row
 from carrel.store.batches import service as batches
-from carrel.store.batches.words import job_id
+from carrel.store.batches.formatting import job_id
 from carrel.store.cache.copies import DocumentSource
-from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.store import Store
 from carrel.wire.batches import BatchCreate, BatchLine
 from support.documents import picture

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from carrel.client.errors import NotFound
-from carrel.config import Profile, folders
+from carrel.client.http.errors import NotFound
+from carrel.config.profiles import Profile, folders
 from carrel.store.cache.last_seen import LastSeen
-from carrel.store.core.loop import OwnerLoop
-from carrel.store.core.slice import Slice
-from carrel.store.session.words import status
+from carrel.store.core.actions.loop import OwnerLoop
+from carrel.store.core.actions.slice import Slice
+from carrel.store.session.formatting import status
 from carrel.store.store import Store
-from carrel.wire.agents import AgentCreate
+from carrel.wire.generation.agents import AgentCreate
 from support.process import serve
 from support.slices import until
 
@@ -84,12 +84,12 @@ async def test_what_was_seen_is_readable_without_the_service(tmp_path: Path) -> 
             assert "Offline: showing a copy from " in words and words.endswith(", 5 min ago")
         # A change says that it needs the service.
         deleting = offline.libraries.delete([library.id])
-        await deleting
+        await deleting.settled()
         assert deleting.error is not None and deleting.error.lost
         # Another profile of the same service has seen nothing.
         other = await started(Profile("other", server.url, server.api_key))
         loading = other.files.load()
-        await loading
+        await loading.settled()
         assert loading.error is not None and loading.error.lost
         await other.close()
 
@@ -119,13 +119,13 @@ class OneAnswer:
         return False
 
     async def client(self) -> int:
-        from carrel.client.errors import Unreachable
+        from carrel.client.http.errors import Unreachable
 
         if not self.answers:
             raise Unreachable("Nobody answers.")
         return 1
 
-    def doubt(self) -> None:
+    def check_connection(self) -> None:
         self.doubted += 1
 
 
@@ -158,7 +158,7 @@ async def test_a_copy_is_as_old_as_the_last_answer(session: OneAnswer) -> None:
 
 
 async def test_a_damaged_copy_is_none(session: OneAnswer) -> None:
-    from carrel.client.errors import Unreachable
+    from carrel.client.http.errors import Unreachable
 
     seen = last_seen(session)
 
@@ -209,7 +209,7 @@ async def test_a_refused_key_shows_no_copy(tmp_path: Path) -> None:
         refused = await started(Profile("test", server.url, "wrong"))
         await until(refused.session.slice, lambda state: state.connection == "failed")
         loading = refused.files.load()
-        await loading
+        await loading.settled()
         assert loading.error is not None and loading.error.title == "The key was refused"
         assert not refused.files.slice.value.loaded
         await refused.close()

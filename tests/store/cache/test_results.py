@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from carrel.config import folders
+from carrel.config.profiles import folders
 from carrel.store.cache.results import KeptResult, ResultCache
 from support.pages import lease_page
 

@@ -10,15 +10,21 @@ from typing import Any
 
 import pytest
 
-from carrel.config import Profile
+from carrel.config.profiles import Profile
 from carrel.store.chat.conversation import Attachment
+from carrel.store.chat.formatting import (
+    parameter_words,
+    phase_words,
+    sources_title,
+    thought_words,
+)
 from carrel.store.chat.parameters import Parameters
-from carrel.store.chat.sessions import ChatSession
-from carrel.store.chat.words import parameter_words, phase_words
-from carrel.store.core.action import Service
-from carrel.store.core.loop import OwnerLoop
+from carrel.store.chat.sessions.entries import entries_of, turns_of
+from carrel.store.chat.sessions.saved import ChatSession
+from carrel.store.core.actions.action import Service
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.store import Store
-from carrel.wire.agents import AgentCreate
+from carrel.wire.generation.agents import AgentCreate
 from support.scripted import ScriptedService, scripted_service
 from support.slices import until
 
@@ -48,7 +54,7 @@ async def test_a_new_session_knows_its_agent(store: Store) -> None:
     assert (state.agent_name, state.version, state.model) == ("support", 4, "large")
     assert (state.context_length, state.turns, state.phase) == (8192, (), "idle")
     handle = store.chat.retry()
-    await handle
+    await handle.settled()
     assert handle.error is not None and handle.error.title == "Nothing was asked yet"
 
 
@@ -77,6 +83,36 @@ async def test_an_answer_grows_and_ends_with_its_figures(
     assert turn.rate is not None and 1 < turn.rate <= 10 / 0.05
     # The question is there first; the answer begins after it.
     assert [*dict.fromkeys(phases[1:])] == ["connecting", "waiting", "writing", "idle"]
+
+
+async def test_thinking_counts_and_citations_stand_in_their_sentence(
+    store: Store, service: ScriptedService
+) -> None:
+    handle = store.chat.send("How long?")
+    service.think("The lease ")
+    state = await until(store.chat.slice, lambda state: state.phase == "thinking")
+    assert (thought_words(state.turns[1]), state.turns[1].text) == ("thinking", "")
+    await asyncio.sleep(0.05)
+    service.think("says three.")
+    service.say("Three months")
+    service.cite(1)
+    service.say(".")
+    service.finish(sources=[SOURCE])
+    await handle
+    turn = store.chat.slice.value.turns[1]
+    assert (turn.text, turn.thinking) == ("Three months [1].", "The lease says three.")
+    assert turn.thought is not None and 0.05 <= turn.thought < 5
+    assert turn.first_token is not None and turn.first_token < turn.thought + 5
+    assert sources_title(turn) == "Sources"
+    [saved] = turns_of(entries_of([turn]))
+    assert (saved[0].thinking, saved[0].thought) == (turn.thinking, turn.thought)
+
+    handle = store.chat.send("Sure?")
+    service.say("Yes.")
+    service.finish()
+    await handle
+    sent = service.requests[-1]["messages"][1]["content"]
+    assert sent == "Three months.", "neither thinking nor numbers of other sources are sent on"
 
 
 async def test_only_what_the_service_tells_is_said_of_the_time_before_the_first_word(
@@ -145,7 +181,7 @@ async def test_stopping_keeps_the_part_that_came_and_closes_the_connection(
     service.say("Once upon")
     await until(store.chat.slice, lambda state: state.phase == "writing")
     await store.chat.stop()
-    await handle
+    await handle.settled()
     await asyncio.wait_for(service.closed.wait(), 5)
     state = store.chat.slice.value
     assert (state.turns[1].text, state.turns[1].status) == ("Once upon", "stopped")
@@ -187,7 +223,7 @@ async def test_a_question_waits_for_the_chat_that_is_being_opened(
     lost = store.chat.send("And then?")
     last = store.chat.new("agent")
     await last
-    await lost
+    await lost.settled()
     assert lost.error is not None and lost.error.title == "Not sent"
     assert not store.chat.slice.value.turns
     assert store.chat.slice.value.history[-1] == "And then?"
@@ -199,7 +235,7 @@ async def test_two_questions_at_once_are_one_too_many(
     first = store.chat.send("One?")
     await until(store.chat.slice, lambda state: state.phase == "waiting")
     second = store.chat.send("Two?")
-    await second
+    await second.settled()
     assert second.outcome == "failed"
     service.finish()
     await first
@@ -217,7 +253,7 @@ async def test_a_failure_keeps_the_part_that_came_and_can_be_tried_again(
         service.fail("The model ran out of memory.")
     else:
         service.break_off()
-    await handle
+    await handle.settled()
     state = store.chat.slice.value
     ended = "failed" if how == "fail" else "lost"
     assert (state.turns[1].text, state.turns[1].status) == ("Three", ended)
@@ -276,7 +312,7 @@ async def test_a_question_that_was_just_sent_is_in_the_session_that_was_left(
     first = store.chat.slice.value.session_id
     sending = store.chat.send("How long?")
     await store.chat.new("agent")
-    await sending
+    await sending.settled()
     await store.chat.resume(first or "")
     assert [turn.text for turn in store.chat.slice.value.turns][:1] == ["How long?"]
 
@@ -287,7 +323,7 @@ async def test_a_question_stopped_at_once_is_in_the_session_that_was_left(
     first = store.chat.slice.value.session_id
     sending = store.chat.send("How long?")
     sending.cancel()
-    await sending
+    await sending.settled()
     await store.chat.new("agent")
     await store.chat.resume(first or "")
     assert [turn.text for turn in store.chat.slice.value.turns] == ["How long?", ""]
@@ -315,7 +351,7 @@ async def test_a_list_that_was_read_before_a_save_does_not_take_it_back(
     await loading
     assert [one.title for one in store.chat.slice.value.sessions] == ["How long?"]
     store.chat.stop()
-    await sending
+    await sending.settled()
 
 
 async def test_a_service_of_a_call_is_gone_once_it_is_let_go(store: Store) -> None:
@@ -352,7 +388,7 @@ async def test_a_session_whose_agent_is_gone_can_still_be_read(
     await handle
     session_id = store.chat.slice.value.session_id or ""
     service.agent = {}
-    await store.chat.resume(session_id)
+    await store.chat.resume(session_id).settled()
     state = store.chat.slice.value
     assert state.turns[-1].text == "Three months."
     assert state.error is not None
@@ -361,7 +397,7 @@ async def test_a_session_whose_agent_is_gone_can_still_be_read(
 async def test_without_an_agent_nothing_is_sent(service: ScriptedService) -> None:
     store = Store(Profile("test", service.url, "key"), OwnerLoop.running())
     handle = store.chat.send("Hello?")
-    await handle
+    await handle.settled()
     assert handle.error is not None and handle.error.title == "No agent chosen"
     assert store.chat.slice.value.turns == ()
 
@@ -464,7 +500,7 @@ async def test_a_stopped_trial_is_removed(store: Store, service: ScriptedService
     service.say("1")
     await until(store.chat.slice, lambda state: state.phase == "writing")
     await store.chat.stop()
-    await handle
+    await handle.settled()
     assert service.removed == ["trial"]
     assert store.chat.slice.value.turns[-1].status == "stopped"
 
@@ -486,7 +522,7 @@ async def test_a_read_only_profile_makes_no_trial(service: ScriptedService) -> N
     try:
         await store.chat.new("agent", 3)
         handle = store.chat.send("One?")
-        await handle
+        await handle.settled()
         assert handle.error is not None and handle.error.title == "Read-only profile"
         assert service.made == []
     finally:
@@ -547,7 +583,7 @@ async def test_calls_are_answered_by_hand_and_the_agent_goes_on(
     conversation = store.chat.slice.value.conversation
     assert [call.name for call in conversation.open_calls()] == ["weather", "time"]
     refused = store.chat.send("Well?")
-    await refused
+    await refused.settled()
     assert refused.error is not None and refused.error.title == "The agent waits for a result"
     await store.chat.answer_call("a23456789", "sunny")
     handle = store.chat.answer_call("b23456789", "noon")
@@ -643,7 +679,7 @@ async def test_a_question_that_was_refused_does_not_spoil_the_next(
 ) -> None:
     handle = store.chat.send("What is this?")
     service.fail("This model cannot see images.")
-    await handle
+    await handle.settled()
     await ask(store, service, "One?", "1")
     assert sent(service) == ["One?"]
 

@@ -4,20 +4,20 @@ from pathlib import Path
 
 import pytest
 
-from carrel.config import Profile
-from carrel.store.chat.words import HIDDEN, parameter_words, title, tokens, turn_rows
-from carrel.store.comparison.service import ComparisonService
-from carrel.store.comparison.state import Side
-from carrel.store.comparison.words import (
+from carrel.config.profiles import Profile
+from carrel.store.chat.formatting import HIDDEN, parameter_words, title, tokens, turn_rows
+from carrel.store.comparison.formatting import (
     agent_differences,
     answer_differences,
     judgement_words,
     tally_words,
 )
-from carrel.store.core.loop import OwnerLoop
-from carrel.store.requests.words import target
+from carrel.store.comparison.service import ComparisonService
+from carrel.store.comparison.state import Side
+from carrel.store.core.actions.loop import OwnerLoop
+from carrel.store.requests.formatting import target
 from carrel.store.store import Store
-from carrel.wire.agents import AgentCreate
+from carrel.wire.generation.agents import AgentCreate
 from support.scripted import ScriptedService, Voice, scripted_service
 from support.slices import until
 
@@ -251,7 +251,7 @@ async def test_all_sides_get_one_seed(store: Store, service: ScriptedService) ->
 async def test_a_side_that_cannot_open_leaves_the_chat_as_it_was(store: Store) -> None:
     await store.chat.new("agent")
     handle = store.comparison.add(Side("gone"))
-    await handle
+    await handle.settled()
     assert handle.error is not None
     assert len(store.comparison.chats) == 1
     assert store.comparison.every[1].slice.value.session_id is None

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from carrel.client.errors import Invalid, NotFound, ServiceError, Unauthorized, Unreachable
-from carrel.config import ConfigError
+from carrel.client.http.errors import Invalid, NotFound, ServiceError, Unauthorized, Unreachable
+from carrel.config.profiles import ConfigError
 from carrel.local import LocalError
 from carrel.pages.errors import NoPicture
 from carrel.store.core.crash import KEPT, write_report

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from carrel.client import Client
-from carrel.store.chat.sessions import ChatSession, SavedSessions
+from carrel.store.chat.sessions.saved import ChatSession, SavedSessions
 from carrel.store.core.problem import ProblemError
 from carrel.store.demo.journal import Journal
 from carrel.store.demo.making import make, remove
 from carrel.store.demo.script import Demo, load_demo
-from carrel.wire.agents import AgentCreate
-from carrel.wire.conversations import ConversationWrite
+from carrel.wire.generation.agents import AgentCreate
+from carrel.wire.generation.conversations import ConversationWrite
 from carrel.wire.libraries import LibraryCreate
 from support.process import RunningServer
 from support.spoken import SpokenModel

@@ -8,9 +8,9 @@ import pytest
 
 from carrel.store.chat.conversation import Conversation, Turn
 from carrel.store.chat.state import ChatState
-from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.actions.loop import OwnerLoop
+from carrel.store.core.actions.slice import Slice
 from carrel.store.core.problem import Problem, ProblemError
-from carrel.store.core.slice import Slice
 from carrel.store.demo.player import Player
 from carrel.store.demo.script import Demo, Show
 from carrel.store.documents.state import DocumentState
@@ -210,7 +210,7 @@ async def test_back_ends_a_step_that_waits(stage: Make) -> None:
     waits = play.player.next()
     await until(play.player.slice, lambda now: now.phase == "playing")
     await play.player.back()
-    await waits
+    await waits.settled()
     assert (waits.outcome, play.state) == ("cancelled", (1, "ready"))
 
 

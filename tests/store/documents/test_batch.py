@@ -3,11 +3,11 @@
 from dataclasses import replace
 from pathlib import Path
 
-from carrel.config import Profile, folders
+from carrel.config.profiles import Profile, folders
 from carrel.store.cache.copies import DocumentSource
-from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.documents.reader import USUAL
-from carrel.store.files.words import file_rows
+from carrel.store.files.formatting import file_rows
 from carrel.store.store import Store
 from support.documents import digital_pdf, docx
 from support.process import RunningServer
@@ -100,8 +100,8 @@ async def test_each_kind_is_read_with_the_options_chosen_last_for_it(
     first, second = (digital_pdf(tmp_path / name, pages=1) for name in ("a.pdf", "b.pdf"))
     source, other = await stored(store, first), await stored(store, second)
     chosen = replace(USUAL, tables="html", headers=True)
-    await store.documents.open(source)
-    await store.documents.read_again(chosen)
+    await store.documents.open(source).settled()
+    await store.documents.read_again(chosen).settled()
     await until(store.documents.slice, lambda state: state.complete and not state.reading)
     assert await store.batch.read([other]) == 1
     await store.documents.open(other)

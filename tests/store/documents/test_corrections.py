@@ -120,7 +120,7 @@ async def test_it_is_kept_for_the_same_bytes_under_another_name_and_exported(
 
 async def test_nothing_open_is_nothing_to_correct(store: Store) -> None:
     handle = store.documents.correct(TextMark(0, 0, 1, "doubtful", "a"), "b")
-    await handle
+    await handle.settled()
     assert handle.error == NOTHING_OPEN
 
 

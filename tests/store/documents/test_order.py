@@ -7,9 +7,9 @@ from reportlab.pdfgen.canvas import Canvas
 
 from carrel.client import Client
 from carrel.store.documents.boxes import boxes
+from carrel.store.documents.formatting import confidence
 from carrel.store.documents.order import cells_doubtful, order_doubtful
-from carrel.store.documents.words import confidence
-from carrel.wire.content import FileChunk
+from carrel.wire.generation.content import FileChunk
 from carrel.wire.ocr import Block, BlockScores, OCRRequest, Page
 from support.process import RunningServer
 
@@ -81,7 +81,10 @@ async def test_a_page_says_that_its_order_is_doubtful(
             confidence_scores_granularity="page",
         )
         (page,) = (await client.ocr.process(request)).pages
-    assert confidence(page).startswith("order doubtful · ")
-    assert [box.doubtful for box in boxes(page)] == [False, True]
-    calm = page.model_copy(update={"blocks": page.blocks[:1] if page.blocks else []})
-    assert isinstance(calm, Page) and "order doubtful" not in confidence(calm)
+    # Labels far apart are blocks of their own, whose order is no doubt; as one block it is.
+    assert page.blocks is not None
+    assert [block.content for block in page.blocks][1:] == ["Total EU-12", "Total EU-15"]
+    assert "order doubtful" not in confidence(page)
+    joined = page.model_copy(update={"blocks": [page.blocks[0], block(LABELS, 560, 20)]})
+    assert isinstance(joined, Page) and confidence(joined).startswith("order doubtful · ")
+    assert [box.doubtful for box in boxes(joined)] == [False, True]

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from carrel.config import Profile
+from carrel.config.profiles import Profile
 from carrel.store.cache.copies import DocumentSource
-from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.documents.boxes import boxes
+from carrel.store.documents.formatting import changed_words
 from carrel.store.documents.reader import OCROptions
 from carrel.store.documents.service import LARGE
 from carrel.store.documents.state import DocumentState
-from carrel.store.documents.words import changed_words
 from carrel.store.store import Store
 from carrel.wire.libraries import PageBox
 from carrel.wire.ocr import Page
@@ -111,7 +111,7 @@ async def test_the_picture_of_a_page(store: Store, tmp_path: Path) -> None:
     assert png is not None
     assert Image.open(BytesIO(png)).width == 300
     handle = store.documents.picture(9, 300)
-    assert await handle is None
+    assert await handle.settled() == "failed"
     assert handle.error is not None and handle.error.title == "No picture of this page"
     assert store.documents.slice.value.error is None
 
@@ -148,7 +148,7 @@ async def test_what_is_not_there_any_more_is_told(store: Store) -> None:
     handle = store.documents.open(
         DocumentSource("file", "0" * 8 + "-0000-7000-8000-" + "0" * 12, "a.pdf")
     )
-    await handle
+    await handle.settled()
     assert handle.error is not None
     assert store.documents.slice.value.error == handle.error
     assert store.documents.slice.value.loading is False
@@ -156,7 +156,7 @@ async def test_what_is_not_there_any_more_is_told(store: Store) -> None:
 
 async def test_reading_without_a_document_is_told(store: Store) -> None:
     handle = store.documents.read()
-    await handle
+    await handle.settled()
     assert handle.error is not None and handle.error.title == "Nothing is open"
 
 
@@ -223,7 +223,7 @@ async def test_reading_again_asks_the_service_and_tells_what_changed(
 ) -> None:
     state = await finished(store, await stored(store, digital_pdf(tmp_path / "a.pdf", pages=2)))
     await until(store.activity.slice, lambda state: state.items[0].ended)
-    await store.documents.read_again()
+    await store.documents.read_again().settled()
     again = await until(store.documents.slice, lambda now: now.complete and not now.reading)
     runs = [item for item in store.activity.slice.value.items if item.kind == "ocr"]
     assert len(runs) == 2
@@ -238,7 +238,7 @@ async def test_other_options_are_read_once(store: Store, tmp_path: Path) -> None
         (OCROptions(), 2),
         (OCROptions(tables="html", scores="page"), 2),
     ):
-        await store.documents.read_again(options)
+        await store.documents.read_again(options).settled()
         state = await until(
             store.documents.slice,
             lambda now, options=options: now.options == options and now.complete,  # type: ignore[misc]
@@ -256,12 +256,12 @@ async def test_only_the_pages_that_are_asked_for_are_read(store: Store, tmp_path
     await store.documents.stop()
     await until(store.documents.slice, lambda state: not state.reading)
     read = {n for n, page in enumerate(store.documents.slice.value.pages) if page}
-    await store.documents.read_again(OCROptions(pages="2, 4-9"))
+    await store.documents.read_again(OCROptions(pages="2, 4-9")).settled()
     state = await until(store.documents.slice, lambda state: state.complete, 60)
     assert state.wanted == {1, 3, 4}
     assert {n for n, page in enumerate(state.pages) if page} == {1, 3, 4} | read
     refused = store.documents.read_again(OCROptions(pages="0"))
-    await refused
+    await refused.settled()
     assert refused.error is not None and refused.error.title == "These are no pages"
 
 
@@ -338,5 +338,5 @@ async def test_the_pages_are_saved_in_every_form(store: Store, tmp_path: Path) -
     ]
     assert b"North,24,1" in tables[0].read_bytes()
     none = store.documents.save("images", tmp_path / "pictures")
-    await none
+    await none.settled()
     assert none.error is not None and none.error.title == "There are no pictures"

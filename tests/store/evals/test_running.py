@@ -10,18 +10,18 @@ from typing import Any
 import httpx
 import pytest
 
-from carrel.client.errors import Unreachable
-from carrel.config import Price, Profile
+from carrel.client.http.errors import Unreachable
+from carrel.config.profiles import Price, Profile
 from carrel.store.core.problem import ProblemError
 from carrel.store.evals.cases import Case, CaseSet
+from carrel.store.evals.formatting import summary_words, verdict_words
 from carrel.store.evals.records import Records, Run
 from carrel.store.evals.report import Report, junit, report
 from carrel.store.evals.running import OnProgress, Plan, Progress, run_set
-from carrel.store.evals.words import summary_words, verdict_words
 from carrel.store.tools.loop import Tools
 from carrel.store.tools.state import AgentCall
-from carrel.wire.agents import Agent
-from carrel.wire.tools import FunctionTool
+from carrel.wire.generation.agents import Agent
+from carrel.wire.generation.tools import FunctionTool
 from support.engine import Engine, completion
 from support.rounds import rounds
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from carrel.config import Profile
+from carrel.config.profiles import Profile
 from carrel.store.chat.conversation import Conversation, Turn
 from carrel.store.chat.state import ChatState
-from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.problem import ProblemError
 from carrel.store.evals.cases import load_set
 from carrel.store.evals.running import Plan
@@ -80,7 +80,7 @@ async def test_another_run_that_was_chosen_stays(desk: Desk) -> None:
     assert second and desk.evals.slice.value.shown == first.id
     late = desk.evals.show(second.id)
     await desk.evals.show(first.id, second.id)
-    await late
+    await late.settled()
     report = desk.evals.slice.value.report
     assert report and report.baseline
     assert (report.run.id, report.baseline.id) == (first.id, second.id)
@@ -91,10 +91,10 @@ async def test_a_stopped_run_is_kept_and_goes_on(desk: Desk) -> None:
     handle = desk.evals.run("support", None, desk.path, Plan(jobs=1))
     await until(desk.evals.slice, lambda state: bool(state.progress and state.progress.done))
     second = desk.evals.run("support", None, desk.path, Plan())
-    await second
+    await second.settled()
     assert second.error is not None and second.error.title == "Still busy with the last one"
     await desk.evals.stop()
-    await handle
+    await handle.settled()
     assert handle.outcome == "cancelled"
     state = desk.evals.slice.value
     assert state.progress is None and [len(one.attempts) for one in state.runs] == [1]
@@ -107,7 +107,7 @@ async def test_a_stopped_run_is_kept_and_goes_on(desk: Desk) -> None:
     questions = [body["messages"][-1]["content"] for body in desk.engine.asked]
     assert questions.count("hello") == 1, "it was answered before the stop"
     again = desk.evals.resume("none")
-    await again
+    await again.settled()
     assert again.error is not None and again.error.title == "There is no run “none”"
 
 
@@ -131,7 +131,7 @@ async def test_a_run_is_shown_as_it_goes(desk: Desk, monkeypatch: pytest.MonkeyP
 async def test_a_set_that_is_wrong_is_an_error_in_words(desk: Desk) -> None:
     desk.path.write_text("cases:\n- qestion: a\n")
     handle = desk.evals.run("support", None, desk.path, Plan())
-    await handle
+    await handle.settled()
     assert handle.error is not None and "line 2" in handle.error.detail
     assert desk.engine.asked == []
 
@@ -162,7 +162,7 @@ async def test_a_turn_of_a_chat_becomes_a_case(desk: Desk) -> None:
     assert first.checks[0].similar and first.checks[0].similar.at_least == 0.8
     assert second.checks[0].similar and second.checks[0].similar.at_most == 0.8
     again = desk.evals.add_case(path, bad)
-    await again
+    await again.settled()
     assert again.error is not None and "is there already" in again.error.detail
     for index in (0, 3, 4):
         with pytest.raises(ProblemError, match="No answer to take"):

@@ -5,13 +5,13 @@ from pathlib import Path
 import httpx
 import pytest
 
-from carrel.config import Profile
-from carrel.store.activity.words import work_words
-from carrel.store.core.loop import OwnerLoop
+from carrel.config.profiles import Profile
+from carrel.store.activity.formatting import work_words
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.paging import KEPT
 from carrel.store.core.sorting import Sort
+from carrel.store.files.formatting import file_rows, sort_words, sorted_files
 from carrel.store.files.state import FilesState
-from carrel.store.files.words import file_rows, sort_words, sorted_files
 from carrel.store.session.area import READ_ONLY
 from carrel.store.store import Store
 from support.process import RunningServer, serve
@@ -72,7 +72,7 @@ async def test_an_upload_can_be_cancelled_and_leaves_nothing(empty: Store) -> No
         empty.activity.slice, lambda state: any((item.done or 0) > 0 for item in state.items)
     )
     empty.activity.cancel(empty.activity.slice.value.items[0].id)
-    await handle
+    await handle.settled()
     assert handle.outcome == "cancelled"
     assert empty.activity.slice.value.items[0].status == "cancelled"
     await empty.files.load()
@@ -81,7 +81,7 @@ async def test_an_upload_can_be_cancelled_and_leaves_nothing(empty: Store) -> No
 
 async def test_a_path_that_is_not_there_is_told_in_words(empty: Store, tmp_path: Path) -> None:
     handle = empty.files.upload(tmp_path / "gone.pdf")
-    assert await handle is None
+    assert await handle.settled() == "failed"
     assert handle.error is not None
     assert handle.error.title == "The file cannot be read"
     assert "gone.pdf" in handle.error.detail
@@ -176,7 +176,7 @@ async def test_a_read_only_profile_changes_nothing_until_it_is_allowed(
     await store.start()
     try:
         handle = store.files.upload(made(tmp_path, "a.txt"))
-        await handle
+        await handle.settled()
         assert handle.error == READ_ONLY
         await store.session.allow_changes()
         assert await store.files.upload(made(tmp_path, "a.txt")) is not None
@@ -243,7 +243,7 @@ async def test_narrowing_asks_the_service(empty: Store, tmp_path: Path) -> None:
 
 
 async def test_what_failed_can_be_tried_again(empty: Store, tmp_path: Path) -> None:
-    await empty.files.upload(tmp_path / "late.txt")
+    await empty.files.upload(tmp_path / "late.txt").settled()
     (failed,) = (item for item in empty.activity.slice.value.items if item.kind == "upload")
     assert (failed.status, failed.retryable) == ("failed", True)
     made(tmp_path, "late.txt")
@@ -335,7 +335,7 @@ async def test_marks_reach_every_page_that_the_filter_lets_through(
         lambda new, _: done.append((new.items[0].done, work_words(new)))
     )
     assert await empty.files.delete(empty.files.slice.value.marked) == 4
-    assert (2, "deleting 2 of 4 files") in done
+    assert (2, "Deleting 2 of 4 files") in done
     item = empty.activity.slice.value.items[0]
     assert (item.kind, item.name, item.status) == ("delete", "4 files", "done")
     assert work_words(empty.activity.slice.value) == ""

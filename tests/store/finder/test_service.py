@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from carrel.store.chat.sessions import SessionSummary
+from carrel.store.chat.sessions.saved import SessionSummary
 from carrel.store.store import Store
-from carrel.wire.agents import AgentCreate, AgentUpdate
+from carrel.wire.generation.agents import AgentCreate, AgentUpdate
 from support.slices import until
 
 

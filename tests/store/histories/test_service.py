@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from carrel.config import Profile
-from carrel.store.core.loop import OwnerLoop
+from carrel.config.profiles import Profile
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.histories.saved import KEPT
 from carrel.store.histories.service import LONGEST, HistoriesService
 

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.sorting import Sort
 from carrel.store.layout.service import LEAST_WIDTH, LayoutService
 from carrel.store.layout.state import USUAL, TableLayout

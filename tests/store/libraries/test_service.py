@@ -86,7 +86,7 @@ async def test_a_document_that_is_renamed_while_processed_has_its_new_name_in_th
         return found
 
     monkeypatch.setattr(Documents, "list", list_old_first)
-    monkeypatch.setattr("carrel.store.libraries.lists.POLL", 0.05)
+    monkeypatch.setattr("carrel.store.libraries.service.POLL", 0.05)
     library_id = await made(libraries)
     client = await libraries.session.client()
     document = await client.documents.upload(library_id, digital_pdf(tmp_path / "lease.pdf"))
@@ -101,7 +101,7 @@ async def test_a_document_that_is_renamed_while_processed_has_its_new_name_in_th
 async def test_documents_out_of_view_are_followed_to_their_end(
     libraries: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("carrel.store.libraries.lists.POLL", 0.05)
+    monkeypatch.setattr("carrel.store.libraries.service.POLL", 0.05)
     held = asyncio.Event()
     get_document = Documents.get
 
@@ -140,7 +140,7 @@ async def test_nothing_is_asked_while_every_document_is_final(
         return await list_documents(self, *args, **kwargs)
 
     monkeypatch.setattr(Documents, "list", count)
-    monkeypatch.setattr("carrel.store.libraries.lists.POLL", 0.05)
+    monkeypatch.setattr("carrel.store.libraries.service.POLL", 0.05)
     library_id = await made(libraries)
     await libraries.libraries.upload(library_id, digital_pdf(tmp_path / "a.pdf", pages=1))
     await until(

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from carrel.config import Profile, folders
+from carrel.config.profiles import Profile, folders
 from carrel.local import find_model_servers, use_model
-from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.store import Store
 from support.model import serve_model
 from support.process import RunningServer
@@ -89,14 +89,14 @@ async def test_the_running_server_takes_another_model_and_its_own_back(home: Pat
 async def test_another_service_is_left_alone(store: Store, server: RunningServer) -> None:
     assert await store.models.look({"Ollama": server.url}) == ()
     handle = store.models.use_built_in()
-    await handle
+    await handle.settled()
     assert handle.error is not None
     assert "Not the server of this machine" in handle.error.title
 
 
 @pytest.mark.parametrize("text", ["model_url = ", "model_url = '''\na'''\n"])
 def test_settings_that_cannot_be_changed_are_left(text: str, tmp_path: Path) -> None:
-    from carrel.config import ConfigError
+    from carrel.config.profiles import ConfigError
 
     (tmp_path / "settings.toml").write_text(text)
     with pytest.raises(ConfigError):

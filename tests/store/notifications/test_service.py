@@ -1,6 +1,6 @@
 import asyncio
 
-from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.notifications.service import KEPT, NotificationsService
 
 

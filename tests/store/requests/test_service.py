@@ -9,9 +9,8 @@ from dataclasses import replace
 import pytest
 
 from carrel.client import Call
-from carrel.store.core.loop import OwnerLoop
-from carrel.store.requests.service import KEPT, RequestsService
-from carrel.store.requests.words import (
+from carrel.store.core.actions.loop import OwnerLoop
+from carrel.store.requests.formatting import (
     as_command,
     as_curl,
     as_python,
@@ -21,6 +20,7 @@ from carrel.store.requests.words import (
     sent,
     title,
 )
+from carrel.store.requests.service import KEPT, RequestsService
 from carrel.store.store import Store
 from support.process import RunningServer
 from support.slices import until

@@ -39,7 +39,7 @@ async def test_it_is_read_searched_and_answered_from_and_makes_nothing_twice(sto
 async def test_it_can_be_stopped(store: Store) -> None:
     handle = store.sample.play()
     store.sample.stop()
-    await handle
+    await handle.settled()
     assert handle.outcome == "cancelled"
     assert not store.sample.slice.value.running
 
@@ -48,7 +48,7 @@ async def test_stopped_midway_it_keeps_what_is_done_and_plays_again(store: Store
     handle = store.sample.play()
     await until(store.sample.slice, lambda state: state.steps[1].status == "done")
     store.sample.stop()
-    await handle
+    await handle.settled()
     state = store.sample.slice.value
     assert handle.outcome == "cancelled"
     assert [step.status for step in state.steps[:2]] == ["done", "done"]

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from carrel import samples
-from carrel.config import Profile, folders
+from carrel.config.profiles import Profile, folders
 from carrel.store.cache.copies import DocumentSource
-from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.problem import Problem
 from carrel.store.session.state import SessionState
 from carrel.store.store import Store
@@ -47,7 +47,7 @@ async def test_a_wrong_key_fails_in_words_and_lets_nobody_wait(server: RunningSe
         state = await until(store.session.slice, lambda state: state.connection == "failed")
         assert state.error is not None
         assert state.error.title == "The key was refused"
-        await store.files.load()
+        await store.files.load().settled()
         assert store.files.slice.value.error == state.error
         assert store.files.slice.value.loading is False
     finally:
@@ -143,7 +143,7 @@ async def test_an_address_where_nobody_answers_is_lost_and_tried_again() -> None
         state = await until(store.session.slice, lambda state: state.connection == "lost")
         assert state.detail == "the server does not answer, retrying"
         handle = store.files.load()
-        await handle
+        await handle.settled()
         assert handle.error is not None
         assert handle.error.title == "The connection failed"
     finally:
@@ -164,13 +164,13 @@ async def test_a_lost_server_is_found_again_and_what_it_left_undone_goes_on(
         await store.files.load()
         await until(store.session.slice, connected)
     try:
-        await store.agents.load()
+        await store.agents.load().settled()
         await store.files.load()
         answered = time.time()
         state = await until(store.session.slice, lambda state: state.connection == "lost")
         assert 0 < state.since < answered
-        await store.previews.show(text)
-        await store.documents.open(DocumentSource("file", guide.id, guide.filename))
+        await store.previews.show(text).settled()
+        await store.documents.open(DocumentSource("file", guide.id, guide.filename)).settled()
         refused = Problem("Not accepted", "")
         store.chat.slice.set(error=refused)
         assert store.files.slice.value.as_of is not None

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import tomli_w
 
-from carrel.settings import settings_file
+from carrel.config.settings import settings_file
 
 SERVER = """
 import os, sys

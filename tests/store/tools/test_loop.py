@@ -2,8 +2,8 @@ from collections.abc import Sequence
 
 from carrel.store.tools.loop import answer_with_tools, complete_with_tools
 from carrel.store.tools.state import AgentCall
-from carrel.wire.completions import AssistantMessage, CompletionRequest, UserMessage
-from carrel.wire.tools import FunctionCall, FunctionTool, ToolCall
+from carrel.wire.generation.completions import AssistantMessage, CompletionRequest, UserMessage
+from carrel.wire.generation.tools import FunctionCall, FunctionTool, ToolCall
 
 NOON = AgentCall("a23456789", "noon", "{}")
 
@@ -66,5 +66,5 @@ async def test_a_request_is_completed_with_its_calls_and_results() -> None:
     assert end == "answered"
     roles = [message.role for message in whole.messages]
     assert roles == ["user", "assistant", "tool", "assistant"]
-    assert [tool.function.name for tool in sent[0].tools or ()] == ["noon"]
+    assert [tool.body()["function"]["name"] for tool in sent[0].tools or ()] == ["noon"]
     assert request.tools is None and len(request.messages) == 1, "the caller's stays as it was"

@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 
-from carrel.config import KEY_VARIABLES, Profile, folders
-from carrel.settings import settings_file
-from carrel.store.core.loop import OwnerLoop
+from carrel.config.profiles import KEY_VARIABLES, Profile, folders
+from carrel.config.settings import settings_file
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.problem import ProblemError
 from carrel.store.tools.consents import Consents
+from carrel.store.tools.formatting import consent_question
 from carrel.store.tools.service import ToolsService
 from carrel.store.tools.source import LONGEST_RESULT
 from carrel.store.tools.state import AgentCall, Consent
-from carrel.store.tools.words import consent_question
 from support.process import RunningServer
 from support.slices import until
 
@@ -55,7 +55,9 @@ async def test_a_command_answers_the_calls_of_its_name_once_it_was_allowed(
     for name in KEY_VARIABLES:
         monkeypatch.setenv(name, "secret")
     settings(tools={"weather": weather})
-    asked = asyncio.ensure_future(tools.of_question().result(call("weather", '{"city": "Paris"}')))
+    asked = asyncio.ensure_future(
+        tools.of_question(("weather",)).result(call("weather", '{"city": "Paris"}'))
+    )
     consent = await allow(tools)
     assert weather["command"][-1] in consent_question(consent)
     # Neither a key of this program nor the folder it was started in reaches the command.
@@ -63,7 +65,10 @@ async def test_a_command_answers_the_calls_of_its_name_once_it_was_allowed(
     assert tools.slice.value.asking == ()
     # It is remembered.
     again = ToolsService(OwnerLoop.running(), Profile("test", "http://one"), folders().state)
-    assert await again.of_question().result(call("weather", '{"city": "Rome"}')) is not None
+    assert (
+        await again.of_question(("weather",)).result(call("weather", '{"city": "Rome"}'))
+        is not None
+    )
     await again.close()
 
 
@@ -73,7 +78,7 @@ async def test_another_command_or_service_is_asked_for_again(
     settings(tools={"noon": command("print(12)")})
     (named,) = await tools.named() or ()
     await tools.allow(named.consent, True)
-    assert await tools.of_question().result(call("noon")) == "12"
+    assert await tools.of_question(("noon",)).result(call("noon")) == "12"
     elsewhere = ToolsService(OwnerLoop.running(), Profile("test", "http://two"), folders().state)
     assert [one.allowed for one in await elsewhere.named() or ()] == [False]
     settings(tools={"noon": command("print(12)", env={"ZONE": "UTC"})})
@@ -84,9 +89,40 @@ async def test_another_command_or_service_is_asked_for_again(
     assert [one.allowed for one in await tools.named() or ()] == [False]
 
 
+async def test_a_command_answers_no_agent_that_does_not_declare_it(
+    tools: ToolsService, settings: Any, weather: Any
+) -> None:
+    settings(tools={"weather": weather})
+    undeclared = tools.of_question()
+    await undeclared.offered(NOTHING)
+    assert await undeclared.result(call("weather", '{"city": "Paris"}')) is None
+    assert not tools.slice.value.asking
+    declared = tools.of_question()
+    await declared.offered(frozenset({"weather"}))
+    asked = asyncio.ensure_future(declared.result(call("weather", '{"city": "Paris"}')))
+    await allow(tools)
+    assert "Paris" in (await asked or "")
+
+
+async def test_a_changed_script_is_asked_for_again(
+    tools: ToolsService, settings: Any, tmp_path: Path
+) -> None:
+    script = tmp_path / "noon.py"
+    script.write_text("print(12)")
+    settings(tools={"noon": {"command": [sys.executable, str(script)]}})
+    asked = asyncio.ensure_future(tools.of_question(("noon",)).result(call("noon")))
+    await allow(tools)
+    assert (await asked or "").strip() == "12"
+    assert (await tools.of_question(("noon",)).result(call("noon")) or "").strip() == "12"
+    script.write_text("print(13)")
+    asked = asyncio.ensure_future(tools.of_question(("noon",)).result(call("noon")))
+    await allow(tools)
+    assert (await asked or "").strip() == "13"
+
+
 async def test_a_refused_command_leaves_its_call_open(tools: ToolsService, settings: Any) -> None:
     settings(tools={"noon": command("print(12)")})
-    asked = asyncio.ensure_future(tools.of_question().result(call("noon")))
+    asked = asyncio.ensure_future(tools.of_question(("noon",)).result(call("noon")))
     await allow(tools, False)
     assert await asked is None
     assert await tools.of_question().result(call("unknown")) is None
@@ -112,10 +148,12 @@ async def test_calls_at_once_share_one_question_and_its_answer(
 
     monkeypatch.setattr(Consents, "has", has)
     monkeypatch.setattr(Consents, "give", give)
-    first, second = (asyncio.ensure_future(tools.of_question().result(call("noon"))) for _ in "ab")
+    first, second = (
+        asyncio.ensure_future(tools.of_question(("noon",)).result(call("noon"))) for _ in "ab"
+    )
     await allow(tools)
     await asyncio.sleep(0.05)  # allowed, and not yet written
-    third = asyncio.ensure_future(tools.of_question().result(call("noon")))
+    third = asyncio.ensure_future(tools.of_question(("noon",)).result(call("noon")))
     assert {await first, await second, await third} == {"12"}
     assert len(questions) == 1
 
@@ -124,8 +162,8 @@ async def test_a_stopped_question_takes_its_request_for_permission_back(
     tools: ToolsService, settings: Any
 ) -> None:
     settings(tools={"noon": command("print(12)")})
-    first = asyncio.ensure_future(tools.of_question().result(call("noon")))
-    second = asyncio.ensure_future(tools.of_question().result(call("noon")))
+    first = asyncio.ensure_future(tools.of_question(("noon",)).result(call("noon")))
+    second = asyncio.ensure_future(tools.of_question(("noon",)).result(call("noon")))
     await until(tools.slice, lambda state: bool(state.asking))
     await asyncio.sleep(0.05)
     first.cancel()
@@ -173,6 +211,7 @@ async def test_a_command_that_fails_or_hangs_is_an_error_for_the_model(
     for named in await tools.named() or ():
         await tools.allow(named.consent, True)
     asked = tools.of_question()
+    await asked.offered(frozenset({"fails", "hangs", "gone", "loud"}))
     assert await asked.result(call("fails")) == (
         "Error: the command ended with exit code 1.\nno [31msuch city"
     )
@@ -280,3 +319,22 @@ async def test_tools_of_one_name_are_told_apart(
     assert names == ["add", "numbers_add", "fail"]
     assert await asked.result(call("add", '{"a": 2}')) == "2"
     assert await asked.result(call("numbers_add", '{"a": 2, "b": 3}')) == "5"
+
+
+async def test_a_command_sees_no_more_of_the_environment_than_it_is_given(
+    tools: ToolsService, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("CARREL_MODEL_KEY", "AWS_SECRET_ACCESS_KEY", "PGPASSWORD", "OTHER_TOKEN"):
+        monkeypatch.setenv(name, "secret")
+    monkeypatch.setenv("LC_TIME", "C")
+    code = "import os; print(sorted(name for name in os.environ if os.environ[name] == 'secret'))"
+    settings(tools={"noon": command(code, env={"TOKEN": "$OTHER_TOKEN"})})
+    (named,) = await tools.named() or ()
+    await tools.allow(named.consent, True)
+    assert await tools.of_question(["noon"]).result(call("noon")) == "['TOKEN']"
+    settings(
+        tools={"noon": command("import os; print('PATH' in os.environ, os.environ['LC_TIME'])")}
+    )
+    (named,) = await tools.named() or ()
+    await tools.allow(named.consent, True)
+    assert await tools.of_question(["noon"]).result(call("noon")) == "True C"

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from carrel.config import Profile, folders
+from carrel.config.profiles import Profile, folders
 from carrel.store.chat.conversation import Conversation, Turn
-from carrel.store.chat.sessions import ChatSession
-from carrel.store.core.loop import OwnerLoop
+from carrel.store.chat.sessions.saved import ChatSession
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.session.area import READ_ONLY
 from carrel.store.store import Store
+from carrel.store.trash.formatting import deleted_rows, way_back
 from carrel.store.trash.service import NOTHING
-from carrel.store.trash.words import deleted_rows, way_back
-from carrel.wire.agents import AgentCreate
+from carrel.wire.generation.agents import AgentCreate
 from support.process import RunningServer, serve
 from support.slices import until
 
@@ -48,7 +48,7 @@ async def test_files_come_back_together(store: Store, tmp_path: Path) -> None:
     state = await until(store.files.slice, lambda state: len(state.items) == 3)
     assert {file.id for file in state.items} == set(ids)
     again = store.trash.undo()
-    await again
+    await again.settled()
     assert again.error == NOTHING
 
 
@@ -82,7 +82,7 @@ async def test_a_document_whose_library_is_gone_says_so(store: Store, tmp_path: 
     client = await store.session.client()
     await client.trash.delete(library.id)
     handle = store.trash.undo("libraries")
-    await handle
+    await handle.settled()
     assert handle.error is not None
     assert handle.error.title == "Not restored"
 
@@ -122,7 +122,7 @@ async def test_a_read_only_profile_restores_nothing(server: RunningServer, store
     await store.libraries.delete([library.id])
     store.session.slice.set(read_only=True)
     handle = store.trash.undo()
-    await handle
+    await handle.settled()
     assert handle.error == READ_ONLY
     assert store.trash.slice.value.deletions
 
@@ -140,7 +140,7 @@ async def test_what_a_lost_service_did_not_restore_can_be_undone_again(tmp_path:
         server.process.kill()
         server.process.wait()
         handle = store.trash.undo()
-        await handle
+        await handle.settled()
         assert handle.error is not None
         assert handle.error.lost
         assert store.trash.slice.value.last() == deletion
@@ -148,7 +148,7 @@ async def test_what_a_lost_service_did_not_restore_can_be_undone_again(tmp_path:
 
 
 async def test_a_chat_comes_back_from_this_machine(store: Store) -> None:
-    from carrel.store.chat.sessions import ChatSession
+    from carrel.store.chat.sessions.saved import ChatSession
 
     store.chats.save(ChatSession("one", "agent", "clerk", time.time()))
     await store.chat.load_sessions()
@@ -161,7 +161,7 @@ async def test_a_chat_comes_back_from_this_machine(store: Store) -> None:
 
 
 async def test_an_old_deleted_chat_is_removed(store: Store) -> None:
-    from carrel.store.chat.sessions import ChatSession
+    from carrel.store.chat.sessions.saved import ChatSession
 
     await store.chat.load_sessions()  # the one of the start
     for id in ("old", "new"):
@@ -220,7 +220,7 @@ async def test_the_whole_trash_is_listed_and_marked_items_are_restored(
     client = await later.session.client()
     await client.trash.delete(ids[1])
     restoring = later.trash.restore([ids[1], ids[2]])
-    await restoring
+    await restoring.settled()
     assert restoring.error is not None and restoring.error.title == "1 not restored"
     await until(later.files.slice, lambda state: state.find(ids[2]) is not None)
     await later.close()

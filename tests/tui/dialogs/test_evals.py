@@ -9,7 +9,7 @@ import pytest
 from carrel.client import Client
 from carrel.store.evals.cases import load_set
 from carrel.tui.dialogs.evals import Evals
-from carrel.wire.agents import AgentCreate
+from carrel.wire.generation.agents import AgentCreate
 from support.process import RunningServer
 from support.spoken import SpokenModel
 from support.workbench import Workbench, profile_of, workbench

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from carrel.config import Profile, add_profile
+from carrel.config.profiles import Profile, add_profile
 from support.libraries import connect
 from support.process import RunningServer
 from support.terminal import terminal

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from carrel.config import Profile, add_profile, folders, load_profile, profiles
-from carrel.tui.widgets.fields import Field
+from carrel.config.profiles import Profile, add_profile, folders, load_profile, profiles
+from carrel.tui.widgets.inputs.fields import Field
 from support.process import RunningServer
 from support.service import reply, service
 from support.terminal import Terminal, terminal

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from textual import events
 
-from carrel.config import Profile
+from carrel.config.profiles import Profile
 from carrel.tui.terminal.drops import parse_folder
-from carrel.tui.widgets.choices import Choices
+from carrel.tui.widgets.inputs.choices import Choices
 from support.folders import write
 from support.strict import StrictLibrary, strict_library
 from support.workbench import Workbench, workbench
@@ -49,7 +49,7 @@ async def test_a_folder_dropped_anywhere_offers_itself_for_sync(
     await bench.shows("into contracts", "2 to upload (6 B)", "Upload  d/b.txt  3 B")
     assert library.held == {}
     await bench.press("f2")
-    await bench.shows("~/my contracts: 2 uploaded.", "Synced folder", "● In sync")
+    await bench.shows("~/my contracts: 2 uploaded.", "Synced folder", "not watching")
     await bench.shows("a.txt", "d/b.txt")
     assert library.held == {"a.txt": b"one", "d/b.txt": b"two"}
 
@@ -94,7 +94,7 @@ async def test_syncing_by_key_with_choices_and_stopping(
     await bench.shows("Stop syncing this folder?")
     await bench.press("enter")
     await bench.until(lambda: not bench.store.sync.slice.value.folders[0].running)
-    await bench.shows("● In sync")
+    await bench.shows("not watching")
     await bench.press("s")
     await bench.shows("Synced with contracts")
     await bench.press("enter")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from carrel.store.batches.words import job_name
-from carrel.tui.widgets.fields import Field
+from carrel.store.batches.formatting import job_name
+from carrel.tui.widgets.inputs.fields import Field
 from carrel.wire.batches import BatchCreate, BatchLine
 from support.process import RunningServer
 from support.workbench import Workbench, profile_of, workbench

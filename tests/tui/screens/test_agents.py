@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from carrel.store.agents.drafts import Draft
-from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.store import Store
 from carrel.tui.dialogs.agent import AgentForm
-from carrel.tui.dialogs.problem import ProblemPanel
-from carrel.tui.widgets.diff import DiffView
-from carrel.tui.widgets.fields import Field, MultilineField
-from carrel.wire.agents import Agent
+from carrel.tui.dialogs.core.problem import ProblemPanel
+from carrel.tui.widgets.details.diff import DiffView
+from carrel.tui.widgets.inputs.fields import Field, MultilineField
+from carrel.wire.generation.agents import Agent
 from support.process import RunningServer
 from support.workbench import Workbench, profile_of, workbench
 
@@ -76,8 +76,12 @@ async def test_an_agent_is_made_edited_compared_and_rolled_back(bench: Workbench
     await bench.press("enter")
     await bench.shows("clerk v0 is active.")
     await bench.press("b")
+    await bench.shows("Roll clerk back to v1?", "v0 is active now.", "+ Answer politely. Be brief.")
+    await bench.press("enter")
     await bench.shows("clerk v1 is active.")
     await bench.press("b")
+    await bench.shows("Roll clerk back to v0?")
+    await bench.press("escape", "b", "enter")
     await bench.shows("clerk v0 is active.")
     await bench.press("b")
     await bench.shows("There is no version to roll back to", "clerk v0 is its first.")

@@ -7,8 +7,8 @@ from uuid import uuid4
 import pytest
 from textual import events
 
-from carrel.tui.dialogs.problem import ProblemPanel
-from carrel.tui.widgets.fields import Field
+from carrel.tui.dialogs.core.problem import ProblemPanel
+from carrel.tui.widgets.inputs.fields import Field
 from support.documents import digital_pdf
 from support.process import RunningServer
 from support.workbench import Workbench, profile_of, workbench

@@ -7,12 +7,12 @@ import pytest
 from textual import events
 from textual.widgets import Button
 
-from carrel.config import Profile
-from carrel.settings import settings_file
-from carrel.tui.widgets.fields import Field
-from carrel.tui.widgets.prompt import Prompt
-from carrel.tui.widgets.transcript import TurnView
-from carrel.wire.agents import Agent
+from carrel.config.profiles import Profile
+from carrel.config.settings import settings_file
+from carrel.tui.widgets.chat.prompt import Prompt
+from carrel.tui.widgets.chat.transcript import TurnView
+from carrel.tui.widgets.inputs.fields import Field
+from carrel.wire.generation.agents import Agent
 from support.scripted import ScriptedService, scripted_service
 from support.workbench import Workbench, workbench
 
@@ -69,6 +69,25 @@ async def test_an_answer_grows_on_screen_and_shows_its_sources(
     row = next(y for y, line in enumerate(lines) if "quarter [1]." in line)
     await bench.pilot.click(offset=(lines[row].index("[1]") + 1, row))
     await bench.shows("“passage 1")
+
+
+async def test_thinking_is_folded(bench: Workbench, service: ScriptedService) -> None:
+    await bench.type("How long?")
+    await bench.press("enter")
+    service.think("The lease says three.")
+    await bench.shows("▸ thinking")
+    service.say("Three months")
+    service.cite(1)
+    service.finish(sources=SOURCES)
+    await bench.shows("▸ thought for", "Three months [1]")
+    assert "says three" not in bench.text()
+    await bench.press("alt+t")
+    await bench.shows("▾ thought for", "The lease says three.")
+    lines = bench.text().splitlines()
+    row = next(y for y, line in enumerate(lines) if "▾ thought" in line)
+    await bench.pilot.click(offset=(lines[row].index("thought"), row))
+    await bench.shows("▸ thought for")
+    assert "says three" not in bench.text()
 
 
 async def test_esc_from_a_page_comes_back_to_its_source_in_a_narrow_window(
@@ -394,6 +413,12 @@ async def test_a_command_is_allowed_before_it_answers_a_call(
     settings_file().write_text(
         f"[tools.weather]\ncommand = ['{sys.executable}', '-c', 'print(\"Sunny.\")']\n"
     )
+    await bench.press("escape", "p")
+    await bench.shows("Tools of the settings: weather")
+    bench.app.screen.query_one("#tools", Field).value = "weather"
+    bench.app.screen.query_one("#save", Button).press()
+    await bench.shows("tools weather")
+    bench.app.screen.query_one(Prompt).focus()
     await bench.type("Weather?")
     await bench.press("enter")
     service.call(("a23456789", "weather", '{"city": "Paris"}'))

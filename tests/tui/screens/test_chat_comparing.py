@@ -2,10 +2,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from carrel.config import Profile
+from carrel.config.profiles import Profile
 from carrel.store.agents.drafts import Draft
 from carrel.store.comparison.state import Side
-from carrel.wire.agents import Agent
+from carrel.wire.generation.agents import Agent
 from support.scripted import ScriptedService, scripted_service
 from support.workbench import Workbench, workbench
 

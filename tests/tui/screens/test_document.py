@@ -9,13 +9,13 @@ from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 from textual.pilot import Pilot
 
-from carrel.config import Profile
+from carrel.config.profiles import Profile
 from carrel.store.cache.copies import Copy, DocumentSource
 from carrel.store.documents.state import DocumentState, OpenedDocument
 from carrel.store.store import Store
 from carrel.tui.app import CarrelApp
-from carrel.tui.screens.document import DocumentPlace
-from carrel.tui.widgets.picture import HalfBlocks, PagePicture
+from carrel.tui.screens.document import DocumentScreen
+from carrel.tui.widgets.pages.picture import HalfBlocks, PagePicture
 from support.pages import lease_page
 from support.process import RunningServer
 from support.slices import until
@@ -66,8 +66,8 @@ def state(bench: Workbench) -> DocumentState:
     return bench.store.documents.slice.value
 
 
-def place(bench: Workbench) -> DocumentPlace:
-    assert isinstance(bench.app.place, DocumentPlace)
+def place(bench: Workbench) -> DocumentScreen:
+    assert isinstance(bench.app.place, DocumentScreen)
     return bench.app.place
 
 

@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from carrel import samples
-from carrel.tui.widgets.fields import Field, MultilineField
-from carrel.tui.widgets.table import VirtualTable
+from carrel.tui.widgets.inputs.fields import Field, MultilineField
+from carrel.tui.widgets.tables.table import VirtualTable
 from carrel.wire.documents import DocumentUpdate
 from carrel.wire.files import File
 from carrel.wire.libraries import Library
@@ -276,7 +276,7 @@ async def test_what_failed_is_tried_again_from_activity(
     await bench.press("ctrl+r")
     await bench.shows("● Done")
     await bench.press("ctrl+r")
-    await bench.shows("Only what failed or was stopped can be tried again.")
+    await bench.shows("Only what was interrupted, failed or stopped can be tried again.")
     await bench.press("delete")
     await bench.shows("Nothing has run yet.")
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from carrel.config import Profile
+from carrel.config.profiles import Profile
 from support.states import fill, searched
 from support.workbench import Workbench, workbench
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 
 from carrel.client import Client
-from carrel.config import Profile
-from carrel.wire.agents import AgentCreate
+from carrel.config.profiles import Profile
+from carrel.wire.generation.agents import AgentCreate
 from support.process import RunningServer
 from support.service import Request
 from support.strict import strict_library

@@ -5,6 +5,7 @@ class ReadingForm {
     this.view = view;
     const { h } = view;
     this.fields = {
+      model: this.choice({ "": "the service's choice" }),
       pages: h("input", { type: "text", placeholder: "all; such as 1-3, 7" }),
       tables: this.choice({ text: "in the text", markdown: "apart, as Markdown", html: "apart, as HTML" }),
       scores: this.choice({ word: "of every word", page: "of pages", none: "none" }),
@@ -13,7 +14,7 @@ class ReadingForm {
       schema: h("textarea", { placeholder: "may stay empty", spellcheck: "false" }),
     };
     const labels = {
-      pages: "Pages", tables: "Tables", scores: "Scores", headers: "Headers and footers apart",
+      model: "Read by", pages: "Pages", tables: "Tables", scores: "Scores", headers: "Headers and footers apart",
       pictures: "Pictures with the answer", schema: "JSON schema",
     };
     this.hint = h("p", { class: "carrel-range" });
@@ -32,16 +33,26 @@ class ReadingForm {
     return h("select", {}, ...Object.entries(words).map(([value, text]) => h("option", { value }, text)));
   }
 
-  /** @param {boolean} shown @param {object | undefined} options @param {string | undefined} billed */
-  toggle(shown, options = undefined, billed = "") {
+  /** @param {boolean} shown @param {object | undefined} options @param {string | undefined} billed @param {string[]} models */
+  toggle(shown, options = undefined, billed = "", models = []) {
     this.element.hidden = !shown;
     if (!shown) return;
+    this.chooseFrom(models, options.model);
     for (const [name, field] of Object.entries(this.fields)) {
       if (field.type === "checkbox") field.checked = options[name];
       else field.value = options[name];
     }
     say(this.hint, billed || "What was read so before is not read again.");
     this.fields.pages.focus();
+  }
+
+  /** Offers the models that read, where there are several. @param {string[]} models @param {string} chosen */
+  chooseFrom(models, chosen) {
+    const { h } = this.view;
+    const names = [...new Set([...models, chosen])].filter(Boolean);
+    const field = this.fields.model;
+    field.replaceChildren(field.options[0], ...names.map((value) => h("option", { value }, value)));
+    for (const shown of [field, field.previousSibling]) shown.hidden = names.length < 2;
   }
 
   values() {

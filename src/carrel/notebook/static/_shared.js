@@ -110,6 +110,7 @@ class View {
     this.trouble = h("div", { class: "carrel-problem", role: "alert", hidden: true });
     this.connection = h("div", { class: "carrel-status connection", role: "status" });
     this.undo = h("div", { class: "carrel-undo", role: "status", hidden: true });
+    this.left = h("div", { class: "carrel-undo", role: "status", hidden: true });
     this.body = h("div", { class: "carrel-body" });
     this.question = h("div", { class: "carrel-question", role: "alertdialog", "aria-label": "Confirm", hidden: true });
     this.status = h("div", { class: "carrel-status", role: "status", "aria-live": "polite" });
@@ -126,7 +127,7 @@ class View {
       "data-lm-suppress-shortcuts": "true",
       tabindex: "-1",
       onkeydown: (event) => this.pressed(event),
-    }, this.silence, this.trouble, this.undo, this.body, this.help, this.question, this.status, this.connection);
+    }, this.silence, this.trouble, this.left, this.undo, this.body, this.help, this.question, this.status, this.connection);
     this.root.addEventListener("carrel:gone", () => this.root.classList.add("gone"), { signal });
     el.append(this.root);
     if (hiding) this.root.append(hiding);
@@ -142,6 +143,7 @@ class View {
       if (this.connection.textContent && !state.connection) this.recovered(state);
       this.showProblem();
       this.showDeletion(state.deletion);
+      this.showLeft(state.left ?? []);
       say(this.connection, state.connection);
       this.draw(state);
     };
@@ -363,6 +365,16 @@ class View {
       this.h("span", {}, `Deleted ${deletion.what}.`), this.button("Undo", () => this.ask("undo"), "small"), dismiss);
   }
 
+  /** Offers to resume what an earlier kernel or start left. @param {string[]} left */
+  showLeft(left) {
+    const words = left.join(" · ");
+    this.left.hidden = !words;
+    if (!words || words === this.left.firstElementChild?.textContent) return;
+    const drop = () => this.confirm(`Drop it? ${words}. What was sent stays.`, "Drop", () => this.ask("drop"));
+    this.left.replaceChildren(
+      this.h("span", {}, words), this.button("Resume", () => this.ask("resume"), "small"), this.button("Drop", drop, "small"));
+  }
+
   /**
    * Asks in the panel before something is deleted or costs something.
    *
@@ -435,8 +447,8 @@ class View {
       asked.querySelector("button:last-child")?.click();
       event.preventDefault();
     }
-    if (typing || chord || event.altKey || event.defaultPrevented) return;
-    const action = this.shortcuts.get(event.key);
+    if (typing || event.altKey || event.defaultPrevented) return;
+    const action = this.shortcuts.get(chord ? `Ctrl+${event.key}` : event.key);
     if (action) {
       event.preventDefault();
       action();

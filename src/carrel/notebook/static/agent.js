@@ -279,8 +279,8 @@ class AgentView extends View {
     const found = await this.ask("review", { draft, fields });
     this.submit.disabled = this.state.read_only;
     if (found === undefined) return;
-    if (found === null) {
-      this.tell("Nothing changed. No version was made.");
+    if (found.same) {
+      this.tell(found.same);
       this.show("versions");
       return;
     }
@@ -359,8 +359,16 @@ class AgentView extends View {
     ]);
   }
 
-  rollBack() {
-    if (this.state.selected !== null && !this.state.read_only) this.ask("roll_back", { agent: this.state.selected });
+  async rollBack() {
+    if (this.state.selected === null || this.state.read_only) return;
+    const agent = this.state.selected;
+    const found = await this.ask("preview_back", { agent });
+    if (!found) return;
+    const { version } = found;
+    this.confirmChanges(found, [
+      this.button("Roll back", () => { this.show("versions"); this.ask("roll_back", { agent, version }); }, "primary"),
+      this.button("Cancel", () => this.show("versions")),
+    ]);
   }
 
   async setAlias(alias) {

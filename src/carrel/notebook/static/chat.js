@@ -215,12 +215,16 @@ class ChatView extends View {
     const take = this.button("Test case…", () => this.takeCase(this.state.turns[turn.id]), "small quiet");
     return h("article", { class: `carrel-turn ${turn.role}` },
       h("header", {}, h("strong", {}), variants, h("span", { class: "figures" }), act, take),
+      h("details", { class: "thinking" }, h("summary"), h("div", { class: "carrel-thinking" })),
       h("div", { class: "attached" }), h("div", { class: "carrel-text" }), h("div", { class: "calls" }),
       h("p", { class: "note" }), h("div", { class: "sources" }));
   }
 
   updateTurn(node, turn) {
-    const [header, attached, text, calls, note, sources] = node.children;
+    const [header, thinking, attached, text, calls, note, sources] = node.children;
+    thinking.hidden = turn.thought === "";
+    say(thinking.children[0], turn.thought);
+    say(thinking.children[1], turn.thinking);
     const [speaker, variants, figures, act, take] = header.children;
     node.className = `carrel-turn ${turn.role}`;
     say(speaker, turn.speaker);
@@ -312,7 +316,7 @@ class ChatView extends View {
   grow({ session, turn, from, blocks }) {
     const node = [...this.log.children].find((child) => child.carrelKey === turn);
     if (!node || session !== this.session) return;
-    this.putBlocks(node.children[2], from, blocks);
+    this.putBlocks(node.querySelector(":scope > .carrel-text"), from, blocks);
     this.follow();
   }
 

@@ -42,7 +42,7 @@ class DocumentView extends View {
     this.stopButton = this.button("■ Stop", () => this.ask("stop"));
     this.readButton = this.button("Run OCR", () => this.readPages());
     this.readingForm = new ReadingForm(this, (options) => this.ask("read_again", { options }));
-    this.again = this.button("Options…", () => this.readingForm.toggle(this.readingForm.element.hidden, this.state.options, this.state.billed));
+    this.again = this.button("Options…", () => this.readingForm.toggle(this.readingForm.element.hidden, this.state.options, this.state.billed, this.state.readers));
     this.formButton = this.button("Markdown", () => this.nextForm());
     this.corrections = new Corrections(this);
     this.correctButton = this.button("Correct…", () => this.corrections.open());

@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Message, Scope
 
 from carrel.server.errors import ApiError
 from carrel.server.http.preferences import MOST_WAITED
-from carrel.server.records.caller import Caller
+from carrel.server.records.accounts.caller import Caller
 from carrel.server.spans import current_request
 
 log = logging.getLogger(__name__)

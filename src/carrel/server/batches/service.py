@@ -25,10 +25,11 @@ from carrel.server.jobs import Interrupted, JobKey, Jobs, RunStep
 from carrel.server.models.embedded import SLOTS
 from carrel.server.reading.processes.parsers import PARSERS
 from carrel.server.records import agents, batches, files
+from carrel.server.records.accounts.caller import Caller
 from carrel.server.records.batches import BatchOutcome, PendingLine, Work
-from carrel.server.records.caller import Caller
-from carrel.server.records.database import Database
-from carrel.server.records.ids import new_id
+from carrel.server.records.errors import NotFound
+from carrel.server.records.sql.database import Database
+from carrel.server.records.sql.ids import new_id
 from carrel.server.settings import Limits
 from carrel.wire.batches import ENDPOINTS, BatchCreate, BatchJob
 
@@ -139,7 +140,7 @@ class BatchJobs:
         for id in filter(None, (job.output_file, job.error_file)):
             try:
                 stored = await self._database.read(partial(files.get, caller=caller, id=id))
-            except ApiError:
+            except NotFound:
                 continue
             async with self._blobs.local(stored.blob) as path:
                 lines += await asyncio.to_thread(_read_lines, path)

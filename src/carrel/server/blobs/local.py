@@ -10,9 +10,9 @@ from pathlib import Path
 
 from starlette.responses import FileResponse, Response
 
-from carrel.atomic import sync_folder
 from carrel.server.blobs.store import BlobMissing, Download, Named, unnamed
 from carrel.server.blobs.writer import BlobWriter
+from carrel.system.atomic import sync_folder
 
 
 class _FileResponse(FileResponse):

@@ -1,21 +1,26 @@
 """A completion as asked for."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from carrel.server.completions.messages import ReadDocument
 from carrel.server.completions.responder import Responder
-from carrel.server.records.caller import Caller
-from carrel.wire.completions import CompletionOptions
+from carrel.server.records.accounts.caller import Caller
+from carrel.wire.generation.completions import CompletionChunk, CompletionOptions, Progress
+
+Batch = list[CompletionChunk | Progress]
+"""Events that travel together."""
 
 
 @dataclass(frozen=True)
 class CompletionCall:
     """A request for a completion, with its responder and its caller.
 
-    `read_document` returns the text of a document in the messages.
+    `read_document` returns the text of a document in the messages. `notes` takes what a caller
+    is told of in a `Warning` header.
     """
 
     responder: Responder
     options: CompletionOptions
     caller: Caller
     read_document: ReadDocument
+    notes: list[str] = field(default_factory=list)

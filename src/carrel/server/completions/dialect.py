@@ -6,7 +6,7 @@ from pydantic import ConfigDict, ModelWrapValidatorHandler, PrivateAttr, Validat
 from pydantic import model_validator as validator
 
 from carrel.server.errors import ApiError, as_sent
-from carrel.wire.chat import ChatRequest
+from carrel.wire.generation.chat import ChatRequest
 
 _CHANGING = frozenset(
     [
@@ -40,6 +40,8 @@ class ChatBody(ChatRequest):
             ApiError: 400, naming a field that would change the answer.
         """
         _name_system_messages(data)
+        if isinstance(data, dict) and data.get("modalities") == ["text"]:
+            data = {name: value for name, value in data.items() if name != "modalities"}
         ignored: dict[str, None] = {}
         for _ in range(_ROUNDS):
             try:

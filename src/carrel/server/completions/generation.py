@@ -1,24 +1,32 @@
 """Generating answers: the model's chunks, read as text, calls and an end."""
 
 import asyncio
+import re
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from carrel.server.completions.citations import CitationReader, Reference
+from carrel.server.completions.library_search import LIBRARY_FUNCTION, Searching
 from carrel.server.completions.plan import CompletionPlan
+from carrel.server.completions.sources import GivenPassages
 from carrel.server.completions.tools import new_call
 from carrel.server.errors import ApiError
 from carrel.server.models.engine import ModelSession
 from carrel.server.models.formats import is_json
 from carrel.server.models.stages import Tell
 from carrel.server.spans import span
-from carrel.wire.completions import FinishReason, Progress
-from carrel.wire.tools import ToolCall
+from carrel.wire.generation.completions import FinishReason, Passage, Progress
+from carrel.wire.generation.tools import ToolCall
 
 T = TypeVar("T")
 
+# As Ollama, vLLM and SGLang refuse; a refusal of one schema must not match.
+_REFUSES_TOOLS = re.compile(
+    r"(not|n't) support.{0,40}\b(tool|function)|\btool.{0,40}((not|n't) support|requires? --)", re.I
+)
 _REASONS: dict[str, FinishReason] = {"length": "length", "tool_calls": "tool_calls"}
 # Fits an answer of usual length, so that a slow reader does not hold the model.
 _WAITING = 1024
@@ -33,6 +41,20 @@ class Text:
 
 
 @dataclass(frozen=True)
+class Thought:
+    """The next piece of what the model thinks before it answers."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Logprobs:
+    """The log probabilities of the next tokens, as the address tells them."""
+
+    content: list[Any]
+
+
+@dataclass(frozen=True)
 class Calls:
     """Functions that the model calls."""
 
@@ -41,15 +63,23 @@ class Calls:
 
 @dataclass(frozen=True)
 class End:
-    """How an answer ended; `problem` says why the reason is `error`."""
+    """How an answer ended; `problem` says why the reason is `error`.
+
+    `sources` are the passages that the model was given, None where there was nothing to search.
+    """
 
     reason: FinishReason
     prompt_tokens: int
     completion_tokens: int
     problem: ApiError | None = None
+    sources: list[Passage] | None = None
 
 
-Event = Text | Calls | End | Progress
+Event = Text | Reference | Thought | Logprobs | Calls | End | Progress
+
+
+class ToolsRefusedError(ApiError):
+    """The address refused a request because of its tools."""
 
 
 async def generate(
@@ -57,33 +87,117 @@ async def generate(
 ) -> AsyncGenerator[Event]:
     """The events of one answer, the end last. Closing it frees the model.
 
-    `tell` hears of the steps before the model begins to read.
+    A model that calls the search of libraries gets the passages, and goes on. `tell` hears of the
+    steps before the model begins to read.
 
     Raises:
         ApiError: the model refused or failed.
     """
+    given = GivenPassages(plan.passages or ())
     if plan.max_tokens == 0:
         yield Text(plan.prefix)
-        yield End("length", plan.prompt_tokens or 0, 0)
+        yield End("length", plan.prompt_tokens or 0, 0, sources=_sources(plan, given))
         return
-    answer = _Answer(plan)
+    searching = plan.search.begin() if plan.search else None
+    given = searching.given if searching else given
+    cites = CitationReader(given.is_given, given.is_citable) if plan.cites else None
+    body, written, more = plan.body_of(index), 0, True
+    found = None
+    if plan.passages is not None:
+        found = Progress(stage="found", query=plan.query, sources=given.sources())
     # The events are taken by others, whose spans are not inside this one.
-    model = str(plan.body_of(index).get("model", ""))
+    model = str(body.get("model", ""))
     with span("model", inner=False, operation="chat", model=model) as observed:
-        async with aclosing(session.stream(plan.body_of(index), plan.tokens, tell)) as chunks:
+        while more:
+            answer = _Answer(plan, may_search=searching is not None, begins=not written)
+            async with aclosing(_read(session, body, plan, answer, tell)) as events:
+                async for event in events:
+                    if found is not None:
+                        yield found
+                        found = None
+                    if isinstance(event, Text | Thought) and event.text:
+                        seconds = time.perf_counter() - observed.began
+                        observed.attributes.setdefault("first_token_seconds", seconds)
+                    for part in _cited(event, cites, given):
+                        yield part
+            end = await answer.end(session)
+            written += end.completion_tokens
+            more = bool(answer.searches) and searching is not None and not searching.is_over
+            if more and searching is not None:
+                body = {**body, "messages": list(body["messages"])}
+                add = body["messages"].append
+                async with aclosing(searching.run(answer.searches, add)) as steps:
+                    async for step in steps:
+                        yield step
+                body |= _next_tools(body, searching)
+                if answer.text.strip():
+                    yield Text("\n\n")
+        if cites is not None:
+            for part in _parts(cites.rest(), given):
+                yield part
+            observed.set(unknown_citations=cites.unknown)
+        observed.set(prompt_tokens=end.prompt_tokens, completion_tokens=written)
+    yield replace(end, completion_tokens=written, sources=_sources(plan, given))
+
+
+async def _read(
+    session: ModelSession,
+    body: dict[str, Any],
+    plan: CompletionPlan,
+    answer: "_Answer",
+    tell: Tell,
+) -> AsyncGenerator[Text | Thought | Logprobs | Calls | Progress]:
+    """The events of one answer of the model, as far as it comes without a search."""
+    begun = False
+    try:
+        async with aclosing(session.stream(body, plan.tokens, tell)) as chunks:
             async for chunk in chunks:
-                text = answer.take(chunk)
-                if text is not None:
-                    if "first_token_seconds" not in observed.attributes:
-                        observed.set(first_token_seconds=time.perf_counter() - observed.began)
-                    yield Text(text)
+                begun = True
+                for news in answer.take(chunk):
+                    yield news
                 if reading := _reading(chunk):
                     yield reading
-        for event in answer.rest():
-            yield event
-        end = await answer.end(session)
-        observed.set(prompt_tokens=end.prompt_tokens, completion_tokens=end.completion_tokens)
-    yield end
+    except ApiError as error:
+        if not begun and "tools" in body and _REFUSES_TOOLS.search(error.message):
+            raise ToolsRefusedError(400, error.message) from None
+        raise
+    for last in answer.rest():
+        yield last
+
+
+def _cited(event: Event, cites: CitationReader | None, given: GivenPassages) -> Iterator[Event]:
+    """An event with the citations in its text apart."""
+    if cites is None or not isinstance(event, Text | Calls):
+        yield event
+        return
+    # An empty text says that the model has begun.
+    if isinstance(event, Text) and not event.text:
+        yield event
+        return
+    parts = cites.take(event.text) if isinstance(event, Text) else cites.rest()
+    yield from _parts(parts, given)
+    if isinstance(event, Calls):
+        yield event
+
+
+def _parts(parts: Iterable[str | Reference], given: GivenPassages) -> Iterator[Text | Reference]:
+    for part in parts:
+        if isinstance(part, str):
+            yield Text(part)
+        else:
+            yield replace(part, sources=given.sources(part.numbers))
+
+
+def _next_tools(body: dict[str, Any], searching: Searching) -> dict[str, Any]:
+    """The tools after a search: none has to be called any more, and at last none may be."""
+    if not searching.is_over:
+        return {"tool_choice": "auto"}
+    others = [tool for tool in body["tools"] if tool["function"]["name"] != LIBRARY_FUNCTION]
+    return {"tools": others, "tool_choice": "auto"} if others else {"tool_choice": "none"}
+
+
+def _sources(plan: CompletionPlan, given: GivenPassages) -> list[Passage] | None:
+    return None if plan.passages is None and plan.search is None else given.sources()
 
 
 def _reading(chunk: dict[str, Any]) -> Progress | None:
@@ -98,37 +212,45 @@ def _reading(chunk: dict[str, Any]) -> Progress | None:
 
 
 class _Answer:
-    """An answer as far as it has come."""
+    """An answer as far as it has come. One that only `begins` has the prefix before it."""
 
-    def __init__(self, plan: CompletionPlan) -> None:
+    def __init__(self, plan: CompletionPlan, *, may_search: bool, begins: bool) -> None:
+        self.searches: list[ToolCall] = []
+        """The searches that the model asks for, once the answer is whole."""
         self._plan = plan
-        self._text = ""
-        self._shown = -1
+        self._may_search = may_search
+        self.text = ""
+        self._shown = -1 if begins else 0
         """Number of characters passed on; -1 before the first chunk."""
         self._native: dict[int, dict[str, str]] = {}
         self._usage: dict[str, Any] = {}
         self._reason: FinishReason = "stop"
         self._called = False
 
-    def take(self, chunk: dict[str, Any]) -> str | None:
-        """Reads a chunk; the text that can be passed on, or None if there is none."""
+    def take(self, chunk: dict[str, Any]) -> Iterator[Text | Thought | Logprobs]:
+        """Reads a chunk; yields what can be passed on."""
         self._usage = chunk.get("usage") or self._usage
         for choice in chunk.get("choices") or ():
             delta = choice.get("delta") or {}
-            self._text += delta.get("content") or ""
+            if thought := _thought(delta):
+                yield Thought(thought)
+            self.text += _text_of(delta.get("content"))
             for fragment in delta.get("tool_calls") or ():
                 self._add_fragment(fragment)
+            if tokens := (choice.get("logprobs") or {}).get("content"):
+                yield Logprobs(tokens)
             if choice.get("finish_reason"):
                 self._reason = _REASONS.get(choice["finish_reason"], "stop")
         if self._shown < 0:
             self._shown = 0
-            return self._plan.prefix + self._news()
-        return self._news() or None
+            yield Text(self._plan.prefix + self._news())
+        elif news := self._news():
+            yield Text(news)
 
     def _news(self) -> str:
-        if self._plan.prompted.may_begin(self._text):
+        if self._plan.prompted.may_begin(self.text):
             return ""
-        news, self._shown = self._text[self._shown :], len(self._text)
+        news, self._shown = self.text[self._shown :], len(self.text)
         return news
 
     def _add_fragment(self, fragment: dict[str, Any]) -> None:
@@ -137,7 +259,7 @@ class _Answer:
         for key in call:
             call[key] += function.get(key) or ""
 
-    def rest(self) -> list[Event]:
+    def rest(self) -> list[Text | Calls]:
         """The events held back until the end was known."""
         native = [call for _, call in sorted(self._native.items())]
         cut = self._reason == "length" and native and not is_json(native[-1]["arguments"])
@@ -148,23 +270,28 @@ class _Answer:
             new_call(call["name"], call["arguments"], index) for index, call in enumerate(native)
         ]
         prompted = self._plan.prompted
-        if prompted.may_begin(self._text):
-            call = prompted.read_call(self._text)
+        if prompted.may_begin(self.text):
+            call = prompted.read_call(self.text)
             if call is not None:
                 calls.append(call)
             elif not prompted.must_call:
-                return [Text(self._text)] if self._text else []
-        if not calls:
+                return [Text(self.text)] if self.text else []
+        others = [call for call in calls if not self._is_search(call)]
+        if not others:
+            self.searches = calls
             return []
         self._called = not cut
-        return [Calls(calls)]
+        return [Calls(others if self._plan.parallel else others[:1])]
+
+    def _is_search(self, call: ToolCall) -> bool:
+        return self._may_search and call.function.name == LIBRARY_FUNCTION
 
     async def end(self, session: ModelSession) -> End:
         """The end, with the tokens that were used."""
         used = self._usage.get("completion_tokens")
         reason = self._why(used)
         if used is None:
-            used = await session.client.count_tokens(self._text)
+            used = await session.client.count_tokens(self.text)
         prompt = self._usage.get("prompt_tokens") or self._plan.prompt_tokens or 0
         problem = self._problem()
         return End("error" if problem else reason, prompt, used, problem)
@@ -175,17 +302,43 @@ class _Answer:
             return "tool_calls"
         if self._reason == "length" and self._plan.cut_by_model(used):
             return "model_length"
-        return self._reason
+        return "stop" if self._reason == "tool_calls" else self._reason
 
     def _problem(self) -> ApiError | None:
-        if self._called or self._reason == "length":
+        if self._called or self.searches or self._reason == "length":
             return None
-        missing = self._plan.missing_from(self._text)
+        missing = self._plan.missing_from(self.text)
         if missing is None:
             return None
         return ApiError(
             503, f"The model did not write the {missing} that was asked for. Try again."
         )
+
+
+def _thought(delta: dict[str, Any]) -> str:
+    """What a fragment has of the model's thinking, in any of the forms of addresses."""
+    for name in ("reasoning_content", "reasoning"):
+        if isinstance(thought := delta.get(name), str):
+            return thought
+    return _text_of(
+        [
+            part
+            for chunk in _chunks_of(delta.get("content"), "thinking")
+            for part in _chunks_of(chunk.get("thinking"), "text")
+        ]
+    )
+
+
+def _text_of(content: object) -> str:
+    if isinstance(content, str):
+        return content
+    return "".join(str(chunk.get("text", "")) for chunk in _chunks_of(content, "text"))
+
+
+def _chunks_of(content: object, type: str) -> Iterator[dict[str, Any]]:
+    for chunk in content if isinstance(content, list) else ():
+        if isinstance(chunk, dict) and chunk.get("type") == type:
+            yield chunk
 
 
 async def interleave(

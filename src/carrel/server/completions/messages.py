@@ -7,14 +7,14 @@ from typing import Any
 from carrel.server.completions.tools import calls_as_text
 from carrel.server.errors import ApiError
 from carrel.server.models.address import Abilities
-from carrel.wire.completions import (
+from carrel.wire.generation.completions import (
     AssistantMessage,
     Message,
     SystemMessage,
     ToolMessage,
     UserMessage,
 )
-from carrel.wire.content import (
+from carrel.wire.generation.content import (
     Content,
     ContentChunk,
     DocumentURLChunk,
@@ -52,6 +52,7 @@ def check_order(messages: Sequence[Message], *, own_ids: bool = True) -> None:
         ApiError: 400, naming the message that is out of place.
     """
     before = None
+    called: set[str] = set()
     for number, message in enumerate(messages):
         if before not in _FOLLOWS[message.role]:
             raise _out_of_order(
@@ -64,6 +65,15 @@ def check_order(messages: Sequence[Message], *, own_ids: bool = True) -> None:
             ids = [message.tool_call_id or _NO_ID] if isinstance(message, ToolMessage) else []
         for id in ids if own_ids else ():
             _check_id(id, number)
+        if isinstance(message, AssistantMessage):
+            called = {call.id for call in message.tool_calls or ()}
+        elif isinstance(message, ToolMessage) and called and not called & {*ids, _NO_ID}:
+            raise ApiError(
+                400,
+                f"Tool call id {ids[0][:40]} is not one of the calls before it. (message {number})",
+                "invalid_function_call",
+                "3280",
+            )
         before = message.role
     last = messages[-1]
     if isinstance(last, SystemMessage) or (isinstance(last, AssistantMessage) and not last.prefix):
@@ -106,14 +116,23 @@ def last_question(messages: Sequence[Message]) -> str:
     """The text of the last user message; empty if there is none."""
     for message in reversed(messages):
         if isinstance(message, UserMessage):
-            return _plain_text(message.content)
+            return plain_text(message.content)
     return ""
 
 
-def _plain_text(content: Content | None) -> str:
+def plain_text(content: Content | None) -> str:
+    """Return the text of a message."""
     if content is None or isinstance(content, str):
         return content or ""
     return "\n".join(chunk.text for chunk in content if isinstance(chunk, TextChunk))
+
+
+def letters_of(message: Message) -> int:
+    """Return the letters of a message's own text, without those of its documents."""
+    content = message.content
+    if content is None or isinstance(content, str):
+        return len(content or "")
+    return sum(len(chunk.text) for chunk in content if isinstance(chunk, TextChunk))
 
 
 async def as_chat(
@@ -136,7 +155,9 @@ class _Reader:
         self._called: dict[str, str] = {}
 
     async def message(self, message: Message) -> ChatMessage:
-        content = await self._content(message.content)
+        # An answer's chunks are cut at its citations, not at its lines.
+        between = "" if isinstance(message, AssistantMessage) else "\n"
+        content = await self._content(message.content, between)
         if isinstance(message, AssistantMessage) and message.tool_calls:
             return self._call(message, content)
         if isinstance(message, ToolMessage):
@@ -171,12 +192,12 @@ class _Reader:
             "tool_call_id": message.tool_call_id or _NO_ID,
         }
 
-    async def _content(self, content: Content | None) -> str | list[dict[str, Any]]:
+    async def _content(self, content: Content | None, between: str) -> str | list[dict[str, Any]]:
         if content is None or isinstance(content, str):
             return content or ""
         parts = [part for chunk in content if (part := await self._part(chunk)) is not None]
         if all(isinstance(part, str) for part in parts):
-            return "\n".join(str(part) for part in parts)
+            return between.join(str(part) for part in parts)
         return [{"type": "text", "text": p} if isinstance(p, str) else p for p in parts]
 
     async def _part(self, chunk: ContentChunk) -> str | dict[str, Any] | None:

@@ -1,25 +1,48 @@
 """Builds the model's prompt from a request and its responder."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from carrel.server.completions.call import CompletionCall
+from carrel.server.completions.follow_ups import find_for_last_question
+from carrel.server.completions.library_search import (
+    LIBRARY_FUNCTION,
+    LIBRARY_TOOL,
+    LibrarySearch,
+)
 from carrel.server.completions.messages import (
     ChatMessage,
     as_chat,
     check_order,
     last_question,
+    letters_of,
 )
 from carrel.server.completions.responder import Responder
-from carrel.server.completions.sources import SearchLibraries, find_passages, put_before, that_fit
+from carrel.server.completions.sources import (
+    LibraryQuery,
+    SearchLibraries,
+    library_ids,
+    put_before,
+    that_fit,
+)
 from carrel.server.completions.tools import FunctionTools, toolbox
 from carrel.server.errors import ApiError
 from carrel.server.library.search import FoundPassage
 from carrel.server.models.engine import ModelSession
 from carrel.server.models.formats import bounded, is_answer, schema_of
-from carrel.wire.chat import ChatRequest
-from carrel.wire.completions import AssistantMessage, CompletionOptions, ToolMessage
-from carrel.wire.tools import FunctionTool, LibraryTool
+from carrel.server.models.stages import Tell, tell_nobody
+from carrel.wire.generation.chat import ChatRequest
+from carrel.wire.generation.completions import (
+    AssistantMessage,
+    CompletionOptions,
+    Message,
+    Prediction,
+    Progress,
+    ToolMessage,
+)
+from carrel.wire.generation.formats import ResponseFormat
+from carrel.wire.generation.tools import FunctionTool, LibraryTool
 
 _REASONING = (
     "Think about the problem first, step by step, and write your thoughts down as you go. Check"
@@ -30,17 +53,18 @@ _TEMPERATURE_WITH_PASSAGES = 0.1
 _USUAL_CONTEXT = 8192
 _PASSAGES_SHARE = 10
 """Inverse of the part of the context that passages may take: a tenth."""
-_WRAPPING_TOKENS = 64
+_SEARCHES_SHARE = 3
+"""Inverse of the part that passages may take which a model searches for itself: a third."""
+_WRAPPING_TOKENS = 96
 """Tokens of the text around the passages in the prompt."""
+_MOST_LETTERS = 32
+"""Letters of a token, on average: more than any text has."""
 _SEEDS = 2**32
-_NOT_SUPPORTED = (
-    "min_tokens",
-    "logprobs",
-    "top_logprobs",
-    "prompt_logprobs",
-    "top_prompt_logprobs",
-    "guardrails",
-)
+_NOT_SUPPORTED = ("prompt_logprobs", "top_prompt_logprobs", "guardrails")
+_FORWARDED = ("min_tokens", "logprobs", "top_logprobs")
+"""Fields that a model at an address may have; the built-in model has not."""
+_FORWARDED_HINTS = ("prediction", "logit_bias", "verbosity", "reasoning_effort")
+"""Those without which an answer is as good."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +85,18 @@ class CompletionPlan:
     prompted: FunctionTools
     """The tools described in the prompt; their calls come as text."""
     passages: list[FoundPassage] | None
-    """Passages found in libraries; None without a search."""
+    """Passages found in libraries before the model is asked; None without a search."""
+    query: str
+    """The words that they were found by."""
+    search: LibrarySearch | None
+    """The search that the model calls itself."""
+    parallel: bool
+    """Whether the model may call several functions at once."""
+
+    @property
+    def cites(self) -> bool:
+        """Return whether markers in the text are citations. JSON has no place for them."""
+        return self.schema is None and (self.passages is not None or self.search is not None)
 
     @property
     def tokens(self) -> int:
@@ -108,7 +143,11 @@ def check(call: CompletionCall) -> None:
 
 
 async def make_plan(
-    call: CompletionCall, model: str, session: ModelSession, search: SearchLibraries
+    call: CompletionCall,
+    model: str,
+    session: ModelSession,
+    search: SearchLibraries,
+    tell: Tell = tell_nobody,
 ) -> CompletionPlan:
     """Builds the prompt with passages of the agent's libraries, and checks that it fits.
 
@@ -116,34 +155,50 @@ async def make_plan(
         ApiError: 400, the request asks for something impossible or too long.
     """
     responder, request = call.responder, call.options
-    arguments, tools = responder.arguments, responder.tools
-    box = toolbox(
-        [*(tool for tool in tools if isinstance(tool, FunctionTool)), *(request.tools or ())],
-        request.tool_choice or arguments.tool_choice,
-    )
-    native = {} if session.abilities.tools is False else box.openai()
-    prompted = _prompted(box, request, session)
+    arguments, tools = responder.arguments, [*responder.tools, *(request.tools or ())]
+    choice = request.tool_choice or arguments.tool_choice
     schema = schema_of(request.response_format or arguments.response_format)
+    libraries = library_ids(tools)
+    functions = [tool for tool in tools if isinstance(tool, FunctionTool)]
+    searches = bool(libraries) and _can_search(functions, choice, schema, request, session)
+    box = toolbox([*functions, *([LIBRARY_TOOL] if searches else [])], choice)
+    native = {} if session.abilities.tools is False else box.openai()
+    if native and not request.parallel_tool_calls:
+        native["parallel_tool_calls"] = False
+    prompted = _prompted(box, request, session)
     max_tokens = _first(request.max_tokens, arguments.max_tokens)
     length = _Length(session, model, max_tokens, native)
+    length.refuse_far_too_long(request.messages)
 
+    own_search: LibrarySearch | None = None
+    if searches:
+        own_search = LibrarySearch(libraries, search, 0, session.client)
     messages = _with_system(
         await as_chat(request.messages, session.abilities, call.read_document),
         responder.instructions,
         _REASONING if request.prompt_mode == "reasoning" else "",
+        own_search.instructions if own_search else "",
         prompted.prompt(),
     )
     prompt_tokens = await length.check(messages)
-    libraries = [tool for tool in tools if isinstance(tool, LibraryTool)]
-    passages = await find_passages(libraries, last_question(request.messages), search)
-    if passages:
-        passages = await that_fit(passages, length.room(prompt_tokens), session.client)
+    passages: list[FoundPassage] | None = None
+    query = ""
+    if own_search:
+        room = max(0, length.room(prompt_tokens, _SEARCHES_SHARE))
+        own_search = replace(own_search, tokens=room)
+    elif libraries and last_question(request.messages).strip():
+        tell(Progress(stage="searching"))
+        query, found = await find_for_last_question(
+            request.messages, lambda words: search(LibraryQuery(libraries, words))
+        )
+        room = length.room(prompt_tokens, _PASSAGES_SHARE)
+        passages, _ = await that_fit(found, room, session.client)
         messages = put_before(messages, passages)
         prompt_tokens = await length.check(messages)
 
-    max_tokens = length.of_answer(prompt_tokens)
+    max_tokens = length.of_answer((prompt_tokens or 0) + (own_search.tokens if own_search else 0))
     held_to = prompted.schema() if prompted.must_call else schema
-    temperature = _TEMPERATURE_WITH_PASSAGES if passages else _TEMPERATURE
+    temperature = _TEMPERATURE_WITH_PASSAGES if passages or own_search else _TEMPERATURE
     return CompletionPlan(
         body={
             "model": model,
@@ -152,7 +207,8 @@ async def make_plan(
             **_sampling(request, responder, session),
             **({} if max_tokens is None else {"max_tokens": max_tokens}),
             **native,
-            **_format(held_to, session),
+            **_forwarded(call, session),
+            **_format(held_to, session, request.response_format or arguments.response_format),
         },
         n=request.n or 1,
         seed=_first(request.random_seed, arguments.random_seed),
@@ -162,6 +218,29 @@ async def make_plan(
         schema=schema,
         prompted=prompted,
         passages=passages,
+        query=query,
+        search=own_search,
+        parallel=request.parallel_tool_calls,
+    )
+
+
+def _can_search(
+    functions: list[FunctionTool],
+    choice: object,
+    schema: dict[str, Any] | None,
+    request: CompletionOptions,
+    session: ModelSession,
+) -> bool:
+    """Return whether the model can call a search itself, beside what else it is asked for."""
+    last = request.messages[-1]
+    begun = isinstance(last, AssistantMessage) and last.prefix
+    # llama.cpp holds an answer to a schema or lets it call functions.
+    held = schema is not None and session.abilities.llama
+    return (
+        session.abilities.tools is not False
+        and choice in ("auto", "any", "required")
+        and not (begun or held)
+        and all(tool.function.name != LIBRARY_FUNCTION for tool in functions)
     )
 
 
@@ -175,6 +254,23 @@ class _Length:
         self._context = session.abilities.context_of(model)
         self._max_tokens = max_tokens
         self._tools = tools
+
+    def refuse_far_too_long(self, messages: Sequence[Message]) -> None:
+        """Refuses messages that no tokenizer could fit in, before they are rendered and counted.
+
+        Raises:
+            ApiError: 400.
+        """
+        if self._context is None:
+            return
+        letters = sum(letters_of(message) for message in messages)
+        if len(messages) > self._context or letters > self._context * _MOST_LETTERS:
+            raise ApiError(
+                400,
+                f"The prompt has {len(messages):,} messages and {letters:,} letters, far more than"
+                f" the model's context of {self._context} tokens. Shorten it.",
+                code="3051",
+            )
 
     async def check(self, messages: list[ChatMessage]) -> int | None:
         """The tokens of a prompt; None if the address cannot count them.
@@ -195,11 +291,11 @@ class _Length:
             )
         return prompt
 
-    def room(self, prompt: int | None) -> int:
-        """Tokens available for passages beside a prompt."""
+    def room(self, prompt: int | None, share: int) -> int:
+        """Tokens available for passages beside a prompt: at most one in `share` of the context."""
         answer = self._max_tokens or self._session.default_max_tokens or 0
         return min(
-            (self._context or _USUAL_CONTEXT) // _PASSAGES_SHARE,
+            (self._context or _USUAL_CONTEXT) // share,
             self._left(prompt) - answer - _WRAPPING_TOKENS,
         )
 
@@ -253,12 +349,43 @@ def _sampling(
     return {**usual, **{name: value for name, value in chosen.items() if value is not None}}
 
 
-def _format(schema: dict[str, Any] | None, session: ModelSession) -> dict[str, Any]:
+def _forwarded(call: CompletionCall, session: ModelSession) -> dict[str, Any]:
+    """The fields that a model at an address gets as they came.
+
+    Raises:
+        ApiError: 400, the built-in model does not have one.
+    """
+    request, arguments = call.options, call.responder.arguments
+    given = {
+        name: value
+        for name in (*_FORWARDED, *_FORWARDED_HINTS)
+        if (value := _first(getattr(request, name, None), getattr(arguments, name, None)))
+        not in (None, False)
+    }
+    if not session.is_embedded:
+        if request.prompt_mode == "reasoning":
+            given.setdefault("reasoning_effort", "high")
+        return {
+            name: value.body() if isinstance(value, Prediction) else value
+            for name, value in given.items()
+        }
+    for name in _FORWARDED:
+        if name in given:
+            raise ApiError(400, f"This model does not support {name}. Leave it out.", param=name)
+    if given:
+        call.notes.append(f"Without effect with this model: {', '.join(given)}")
+    return {}
+
+
+def _format(
+    schema: dict[str, Any] | None, session: ModelSession, asked: ResponseFormat | None
+) -> dict[str, Any]:
     """The response format that constrains the model to a schema."""
     if schema is None:
         return {}
     limited = bounded(schema) if session.abilities.llama else schema
-    named = {"name": "answer", "schema": limited, "strict": True}
+    name = asked.json_schema.name if asked and asked.json_schema else "answer"
+    named = {"name": name, "schema": limited, "strict": True}
     return {"response_format": {"type": "json_schema", "json_schema": named}}
 
 

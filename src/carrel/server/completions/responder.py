@@ -5,9 +5,9 @@ from typing import Any, Self
 
 from pydantic import TypeAdapter
 
-from carrel.wire.agents import Agent, CompletionArgs
-from carrel.wire.chat import ChatRequest
-from carrel.wire.tools import Tool
+from carrel.wire.generation.agents import Agent, CompletionArgs
+from carrel.wire.generation.chat import ChatRequest
+from carrel.wire.generation.tools import Tool
 
 _TOOLS: TypeAdapter[list[Tool]] = TypeAdapter(list[Tool])
 _SAFE = (
@@ -30,6 +30,8 @@ class Responder:
     top_p: float | None = None
     arguments: CompletionArgs = field(default_factory=CompletionArgs)
     """Defaults for fields that the request leaves out."""
+    thinks_apart: bool = False
+    """Whether thinking has a field of its own, beside a content that stays text."""
 
     @classmethod
     def of_agent(cls, agent: Agent) -> Self:
@@ -71,4 +73,6 @@ class Responder:
             instructions=_SAFE if request.safe_prompt else "",
             temperature=request.temperature,
             top_p=request.top_p,
+            # Clients that know the mode know chunks of thinking.
+            thinks_apart=request.prompt_mode is None,
         )

@@ -7,18 +7,36 @@ import uuid
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field, replace
+from typing import Any
 
-from carrel.server.completions.call import CompletionCall
-from carrel.server.completions.generation import Calls, End, Event, Text, generate, interleave
-from carrel.server.completions.plan import CompletionPlan, check, make_plan
+from carrel.server.completions.call import Batch, CompletionCall
+from carrel.server.completions.citations import Reference
+from carrel.server.completions.generation import (
+    Calls,
+    End,
+    Event,
+    Logprobs,
+    Text,
+    Thought,
+    ToolsRefusedError,
+    generate,
+    interleave,
+)
+from carrel.server.completions.parts import (
+    content_of,
+    reference_chunk,
+    thinking_chunk,
+)
+from carrel.server.completions.plan import check, make_plan
 from carrel.server.completions.responder import Responder
-from carrel.server.completions.sources import as_sources
+from carrel.server.completions.sources import LibraryQuery, library_ids
 from carrel.server.errors import ApiError
 from carrel.server.library.search import FoundPassage
 from carrel.server.library.service import LibraryService
 from carrel.server.models.engine import Engine
 from carrel.server.models.stages import Stages, Tell, tell_nobody
-from carrel.wire.completions import (
+from carrel.server.records.errors import RecordError
+from carrel.wire.generation.completions import (
     Choice,
     ChunkChoice,
     Completion,
@@ -30,8 +48,13 @@ from carrel.wire.completions import (
     Progress,
     Usage,
 )
-from carrel.wire.content import DocumentURLChunk, FileChunk, ImageURLChunk
-from carrel.wire.tools import ToolCall
+from carrel.wire.generation.content import (
+    DocumentURLChunk,
+    FileChunk,
+    ImageURLChunk,
+    as_chunks,
+)
+from carrel.wire.generation.tools import ToolCall
 
 log = logging.getLogger(__name__)
 
@@ -71,7 +94,7 @@ class CompletionService:
 
     async def stream(
         self, call: CompletionCall, *, progress: bool = False
-    ) -> AsyncGenerator[list[CompletionChunk | Progress]]:
+    ) -> AsyncGenerator[Batch]:
         """The answer in batches of chunks; closing it frees the model.
 
         With `progress`, includes the steps before the first word. Without it, a failure after the
@@ -100,7 +123,7 @@ class CompletionService:
                 async for batch in events:
                     if news := chunks.of_batch(batch):
                         yield news
-        except ApiError as error:
+        except (ApiError, RecordError) as error:
             if progress or not chunks.begun:
                 raise
             log.warning("completion %s broke off: %s", run.id, error.message)
@@ -111,35 +134,46 @@ class CompletionService:
     ) -> AsyncGenerator[list[tuple[int, Event]]]:
         """The events of every choice, with token counts and a deadline."""
 
-        async def search(ids: list[str], query: str, limit: int) -> list[FoundPassage]:
-            tell(Progress(stage="searching"))
-            return await self._library.search(ids, query, limit, call.caller)
+        async def search(query: LibraryQuery) -> list[FoundPassage]:
+            return await self._library.search(
+                query.library_ids, query.words, query.limit, call.caller, document=query.document
+            )
 
         async def read(chunk: DocumentURLChunk | FileChunk | ImageURLChunk) -> str:
             tell(Progress(stage="documents"))
             return await call.read_document(chunk)
 
         check(call)
+        named = library_ids([*call.responder.tools, *(call.options.tools or ())])
+        await self._library.require(named, call.caller)
+        asked = replace(call, read_document=read)
         try:
-            async with AsyncExitStack() as stack:
-                async with asyncio.timeout(self._seconds) as timeout:
-                    model = await self._engine.resolve(call.responder.model)
-                    running = self._engine.session(tell, model=model)
-                    session = await stack.enter_async_context(running)
-                    plan = await make_plan(
-                        replace(call, read_document=read), model, session, search
-                    )
-                run.begin(plan)
-                # The first choice is the first in every queue.
-                choices = [
-                    generate(session, plan, index, tell_nobody if index else tell)
-                    for index in range(plan.n)
-                ]
-                async with aclosing(interleave(choices, timeout.when())) as events:
-                    async for batch in events:
-                        for _, event in batch:
-                            run.count(event)
-                        yield batch
+            for is_last in (False, True):
+                async with AsyncExitStack() as stack:
+                    async with asyncio.timeout(self._seconds) as timeout:
+                        model = await self._engine.resolve(call.responder.model)
+                        owner = call.caller.organisation_id
+                        running = self._engine.session(tell, model=model, owner=owner)
+                        session = await stack.enter_async_context(running)
+                        plan = await make_plan(asked, model, session, search, tell)
+                    # The first choice is the first in every queue.
+                    choices = [
+                        generate(session, plan, index, tell_nobody if index else tell)
+                        for index in range(plan.n)
+                    ]
+                    try:
+                        merged = interleave(choices, timeout.when())
+                        async with aclosing(merged) as events:
+                            async for batch in events:
+                                for index, event in batch:
+                                    run.count(index, event)
+                                yield batch
+                    except ToolsRefusedError:
+                        if is_last:
+                            raise
+                        self._engine.note_without_tools(model)
+                    else:
+                        return
         except TimeoutError:
             raise ApiError(
                 504,
@@ -155,16 +189,15 @@ class _Run:
     responder: Responder
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
     created: int = field(default_factory=lambda: int(time.time()))
-    sources: list[Passage] | None = None
+    sources: dict[int, list[Passage] | None] = field(default_factory=dict)
+    """What each choice was given, once it has ended."""
     _prompt_tokens: int = 0
     _completion_tokens: int = 0
 
-    def begin(self, plan: CompletionPlan) -> None:
-        self.sources = None if plan.passages is None else as_sources(plan.passages)
-
-    def count(self, event: Event) -> None:
+    def count(self, index: int, event: Event) -> None:
         # The prompt counts once, whatever n.
         if isinstance(event, End):
+            self.sources[index] = event.sources
             self._prompt_tokens = event.prompt_tokens
             self._completion_tokens += event.completion_tokens
 
@@ -175,6 +208,14 @@ class _Run:
             completion_tokens=self._completion_tokens,
             total_tokens=self._prompt_tokens + self._completion_tokens,
         )
+
+    def thought(self, text: str) -> Delta:
+        """A piece of thinking: as a chunk of the content, or in the field that chats have."""
+        if not text:
+            return Delta()
+        if self.responder.thinks_apart:
+            return Delta(reasoning_content=text)
+        return Delta(content=[thinking_chunk(text)])
 
     def chunk(
         self,
@@ -193,7 +234,7 @@ class _Run:
         )
 
     def last_chunk(self, index: int, reason: FinishReason, *, with_usage: bool) -> CompletionChunk:
-        delta = Delta(content="", sources=self.sources)
+        delta = Delta(content="", sources=self.sources.get(index))
         return self.chunk(index, delta, reason, self.usage if with_usage else None)
 
 
@@ -211,7 +252,7 @@ class _Chunks:
         """Whether there was a chunk."""
         return bool(self._begun)
 
-    def of_batch(self, batch: list[tuple[int, Event]]) -> list[CompletionChunk | Progress]:
+    def of_batch(self, batch: list[tuple[int, Event]]) -> Batch:
         """The chunks of a batch of events, and the progress of the first choice."""
         return [chunk for index, event in batch for chunk in self._of(index, event)]
 
@@ -229,10 +270,19 @@ class _Chunks:
             yield self._last(index, "length" if event.reason == "model_length" else event.reason)
         elif isinstance(event, Calls):
             yield self._run.chunk(index, Delta(tool_calls=event.calls))
+        elif isinstance(event, Reference):
+            delta = Delta(content=[reference_chunk(event)], sources=event.sources)
+            yield self._run.chunk(index, delta)
+        elif isinstance(event, Logprobs):
+            chunk = self._run.chunk(index, Delta())
+            told = chunk.choices[0].model_copy(update={"logprobs": {"content": event.content}})
+            yield chunk.model_copy(update={"choices": [told]})
+        elif isinstance(event, Thought):
+            yield self._run.chunk(index, self._run.thought(event.text))
         elif event.text:
             yield self._run.chunk(index, Delta(content=event.text))
 
-    def broken_off(self) -> list[CompletionChunk | Progress]:
+    def broken_off(self) -> Batch:
         """The last chunks of the choices that have none yet."""
         return [self._last(index, "error") for index in sorted(self._open)]
 
@@ -245,14 +295,22 @@ class _Chunks:
 class _Collected:
     """One choice of a whole answer."""
 
-    text: str = ""
+    parts: list[str | Reference] = field(default_factory=list)
+    thoughts: str = ""
+    logprobs: list[Any] = field(default_factory=list)
     calls: list[ToolCall] | None = None
     reason: FinishReason = "error"
     problem: ApiError | None = None
 
     def add(self, event: Event) -> None:
         if isinstance(event, Text):
-            self.text += event.text
+            self.parts.append(event.text)
+        elif isinstance(event, Reference):
+            self.parts.append(event)
+        elif isinstance(event, Thought):
+            self.thoughts += event.text
+        elif isinstance(event, Logprobs):
+            self.logprobs += event.content
         elif isinstance(event, Calls):
             self.calls = event.calls
         elif isinstance(event, End):
@@ -262,7 +320,16 @@ class _Collected:
         # A chat client may send unknown fields of the message back:
         # litellm does, and the request would be refused.
         prefix = None if run.responder.version is None else False
+        thought = run.thought(self.thoughts)
+        content = content_of(self.parts)
+        if thought.content is not None:
+            content = [*thought.content, *as_chunks(content)]
         message = CompletionMessage(
-            content=self.text, tool_calls=self.calls, prefix=prefix, sources=run.sources
+            content=content,
+            reasoning_content=thought.reasoning_content,
+            tool_calls=self.calls,
+            prefix=prefix,
+            sources=run.sources.get(index),
         )
-        return Choice(index=index, message=message, finish_reason=self.reason)
+        logprobs = {"content": self.logprobs} if self.logprobs else None
+        return Choice(index=index, message=message, finish_reason=self.reason, logprobs=logprobs)

@@ -1,55 +1,132 @@
-"""Passages of an agent's libraries for a question, added to the prompt."""
+"""Passages of libraries for an answer: numbered, fitted to the context, put into the prompt."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from carrel.server.completions.citations import reference_name
 from carrel.server.completions.messages import ChatMessage
 from carrel.server.library.search import FoundPassage
-from carrel.server.models.address import ModelClient
+from carrel.server.models.embedded_client import EmbeddedClient
 from carrel.server.models.pool import PoolClient
-from carrel.wire.completions import Passage
-from carrel.wire.tools import LibraryTool
+from carrel.wire.generation.completions import Passage
+from carrel.wire.generation.tools import LibraryTool
 
-SearchLibraries = Callable[[list[str], str, int], Awaitable[list[FoundPassage]]]
-"""Library ids, a query and a limit to the passages found, best first."""
+QUERY_CHARACTERS = 2000
+_CITE = "Cite a passage by its name after the sentence it supports, like [ref1]."
+_NOTHING = (
+    "The libraries have no passage that answers this. If the question is about their documents, say"
+    " so.\nQuestion: "
+)
 
-_MOST = 5
-_QUERY_CHARACTERS = 2000
+
+@dataclass(frozen=True)
+class LibraryQuery:
+    """A search in the libraries of an answer; `document` is a part of a document's name."""
+
+    library_ids: list[str]
+    words: str
+    limit: int = 5
+    document: str | None = None
 
 
-async def find_passages(
-    tools: Iterable[LibraryTool], question: str, search: SearchLibraries
-) -> list[FoundPassage] | None:
-    """The best passages for a question, best first; None without libraries."""
-    ids = list(dict.fromkeys(id for tool in tools for id in tool.library_ids))
-    if not ids or not question.strip():
-        return None
-    return await search(ids, question[:_QUERY_CHARACTERS], _MOST)
+SearchLibraries = Callable[[LibraryQuery], Awaitable[list[FoundPassage]]]
+"""The passages found by a query, best first."""
+
+
+def library_ids(tools: Iterable[object]) -> list[str]:
+    """The libraries that some tools name, each once."""
+    libraries = (tool for tool in tools if isinstance(tool, LibraryTool))
+    return list(dict.fromkeys(id for tool in libraries for id in tool.library_ids))
+
+
+class GivenPassages:
+    """The passages that one answer was given, numbered from 1 in the order they came."""
+
+    def __init__(self, found: Iterable[FoundPassage] = ()) -> None:
+        self._found: list[FoundPassage] = []
+        self.add(found)
+
+    def add(self, found: Iterable[FoundPassage]) -> list[int]:
+        """Number passages; one that was given before keeps its number."""
+        numbers = []
+        for passage in found:
+            same = (at for at, one in enumerate(self._found) if _is_same(one, passage))
+            at = next(same, len(self._found))
+            if at == len(self._found):
+                self._found.append(passage)
+            numbers.append(at + 1)
+        return numbers
+
+    def is_given(self, number: int) -> bool:
+        """Return whether a passage has this number."""
+        return 1 <= number <= len(self._found)
+
+    def is_citable(self, number: int) -> bool:
+        """Return whether a bare `[number]` can only mean the passage: no passage has it as text."""
+        return self.is_given(number) and not any(f"[{number}]" in one.text for one in self._found)
+
+    def sources(self, numbers: Iterable[int] | None = None) -> list[Passage]:
+        """Return passages as sources of the answer, all without `numbers`."""
+        every = range(1, len(self._found) + 1)
+        return [
+            as_source(number, self._found[number - 1])
+            for number in (every if numbers is None else dict.fromkeys(numbers))
+        ]
+
+
+def _is_same(one: FoundPassage, other: FoundPassage) -> bool:
+    return (one.document_id, one.page, one.text) == (other.document_id, other.page, other.text)
+
+
+def as_source(number: int, passage: FoundPassage) -> Passage:
+    """Return a passage as a source of an answer."""
+    return Passage(
+        index=number,
+        library_id=passage.library_id,
+        document_id=passage.document_id,
+        document_name=passage.document_name,
+        page=passage.page,
+        snippet=passage.snippet,
+        matches=passage.matches,
+        score=passage.score,
+        box=passage.box,
+    )
 
 
 async def that_fit(
-    found: Sequence[FoundPassage], tokens: int, client: ModelClient | PoolClient
-) -> list[FoundPassage]:
-    """The best passages that fit into a number of tokens."""
+    found: Sequence[FoundPassage], tokens: int, client: EmbeddedClient | PoolClient
+) -> tuple[list[FoundPassage], int]:
+    """Return the best passages that fit into a number of tokens, and the tokens left."""
     fitting = []
     for passage in found:
-        tokens -= await client.count_tokens(passage.text)
-        if tokens < 0:
+        needed = await client.count_tokens(passage.text)
+        if needed > tokens:
             break
+        tokens -= needed
         fitting.append(passage)
-    return fitting
+    return fitting, tokens
+
+
+def as_text(number: int, passage: FoundPassage, *, place: bool) -> str:
+    """Return a passage under its name, with `place` also its document and page."""
+    if not place:
+        return f"[{reference_name(number)}] {passage.text}"
+    page = "" if passage.page is None else f", page {passage.page + 1}"
+    return f"[{reference_name(number)}] {passage.document_name}{page}\n{passage.text}"
 
 
 def put_before(messages: list[ChatMessage], passages: Sequence[FoundPassage]) -> list[ChatMessage]:
-    """The messages with numbered passages in the last question.
+    """Return the messages with named passages in the last question.
 
     The best passage comes last, next to the question: small models answer best from there.
     """
     numbers = [number for number, message in enumerate(messages) if message["role"] == "user"]
-    if not passages or not numbers:
+    if not numbers:
         return messages
-    texts = [f"[{index}] {passage.text}" for index, passage in enumerate(passages, 1)]
-    context = "\n\n".join([*reversed(texts), "Answer from the passages above.\nQuestion: "])
+    texts = [as_text(number, passage, place=False) for number, passage in enumerate(passages, 1)]
+    asking = f"Answer from the passages above. {_CITE}\nQuestion: "
+    context = "\n\n".join([*reversed(texts), asking]) if passages else _NOTHING
     asked = messages[numbers[-1]]
     return [
         {**message, "content": _after(context, message["content"])} if message is asked else message
@@ -61,21 +138,3 @@ def _after(text: str, content: str | list[dict[str, Any]]) -> str | list[dict[st
     return (
         text + content if isinstance(content, str) else [{"type": "text", "text": text}, *content]
     )
-
-
-def as_sources(passages: Sequence[FoundPassage]) -> list[Passage]:
-    """The passages as the answer's sources, numbered as in the prompt."""
-    return [
-        Passage(
-            index=index,
-            library_id=passage.library_id,
-            document_id=passage.document_id,
-            document_name=passage.document_name,
-            page=passage.page,
-            snippet=passage.snippet,
-            matches=passage.matches,
-            score=passage.score,
-            box=passage.box,
-        )
-        for index, passage in enumerate(passages, 1)
-    ]

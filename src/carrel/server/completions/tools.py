@@ -10,8 +10,14 @@ from typing import Any, Literal
 
 from carrel.server.errors import ApiError
 from carrel.server.models.formats import bounded
-from carrel.server.schemas import fits
-from carrel.wire.tools import Function, FunctionCall, FunctionTool, NamedToolChoice, ToolCall
+from carrel.server.models.json_schema import fits, refuse_too_large
+from carrel.wire.generation.tools import (
+    Function,
+    FunctionCall,
+    FunctionTool,
+    NamedToolChoice,
+    ToolCall,
+)
 
 _ID_LETTERS = string.ascii_letters + string.digits
 
@@ -83,8 +89,11 @@ def toolbox(
     """The functions allowed by a tool choice.
 
     Raises:
-        ApiError: 400, a call is demanded that is not possible.
+        ApiError: 400, a call is demanded that is not possible; 422, the schemas of the arguments
+            are too large.
     """
+    parameters = {"anyOf": [tool.function.parameters for tool in tools]}
+    refuse_too_large(parameters, ("body", "tools"))
     # A later tool of the same name replaces an earlier one.
     functions = {tool.function.name: tool.function for tool in tools}
     if isinstance(choice, NamedToolChoice):

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from carrel.server.errors import ApiError
-from carrel.server.records.ids import new_id
-from carrel.wire.completions import AssistantMessage, Message, ToolMessage, UserMessage
-from carrel.wire.conversations import (
+from carrel.server.records.sql.ids import new_id
+from carrel.wire.generation.completions import AssistantMessage, Message, ToolMessage, UserMessage
+from carrel.wire.generation.conversations import (
     Entry,
     FunctionCallEntry,
     FunctionResultEntry,
@@ -16,7 +16,7 @@ from carrel.wire.conversations import (
     MessageInput,
     MessageOutput,
 )
-from carrel.wire.tools import FunctionCall, ToolCall
+from carrel.wire.generation.tools import FunctionCall, ToolCall
 
 
 def as_entries(inputs: Inputs, before: Sequence[Entry]) -> list[Entry]:

@@ -8,15 +8,16 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from carrel.server.completions.messages import last_question
 from carrel.server.completions.responder import Responder
 from carrel.server.conversations.entries import as_messages
 from carrel.server.errors import ApiError
-from carrel.server.records.ids import new_id
-from carrel.wire.agents import Agent, CompletionArgs
-from carrel.wire.chat import ChatRequest
-from carrel.wire.completions import CompletionChunk, Delta, Progress, Usage
-from carrel.wire.conversations import (
+from carrel.server.records.errors import NotFound
+from carrel.server.records.sql.ids import new_id
+from carrel.wire.generation.agents import Agent, CompletionArgs
+from carrel.wire.generation.chat import ChatRequest
+from carrel.wire.generation.completions import CompletionChunk, Delta, Passage, Progress, Usage
+from carrel.wire.generation.content import as_chunks
+from carrel.wire.generation.conversations import (
     ConversationEvent,
     ConversationUsage,
     Entry,
@@ -27,7 +28,7 @@ from carrel.wire.conversations import (
     MessageOutput,
     ToolExecutionEntry,
 )
-from carrel.wire.tools import Function, FunctionTool, ToolCall
+from carrel.wire.generation.tools import Function, FunctionTool, RequestTool, ToolCall
 
 Complete = Callable[[Responder, ChatRequest], AsyncGenerator[list[CompletionChunk | Progress]]]
 """The chunks of a completion."""
@@ -129,7 +130,7 @@ class Turn:
         for id in ids:
             try:
                 agent = await self._find_agent(id)
-            except ApiError:
+            except NotFound:
                 # It was deleted since.
                 continue
             words = re.sub(r"[^a-z0-9]+", "_", agent.name.lower()).strip("_")[:40]
@@ -188,15 +189,18 @@ class _Leg:
         """The agent that it is handed to."""
         self._reachable = reachable
         self._outputs = outputs
+        self._first = len(outputs)
+        self._query = ""
         self._by = {
             "agent_id": speaker.agent.id if speaker.agent else None,
             "model": speaker.responder.model,
         }
         self._messages = as_messages([*said, *outputs])
-        self._text = ""
+        self._content: list[dict[str, Any]] = []
+        """The chunks of the open message; pieces of text or thinking are joined."""
         self._message_at: int | None = None
         self._search_at: int | None = None
-        self._searching = False
+        self._sources: dict[int | str, Passage] = {}
         self._called = False
 
     def request(self) -> ChatRequest:
@@ -207,7 +211,7 @@ class _Leg:
         """
         if not self._messages:
             raise ApiError(400, "Nothing was said yet. Send inputs.")
-        tools = [
+        tools: list[RequestTool] = [
             FunctionTool(
                 function=Function(
                     name=name,
@@ -225,28 +229,25 @@ class _Leg:
         """The events of a batch of chunks."""
         for chunk in batch:
             if isinstance(chunk, Progress):
-                if chunk.stage == "searching" and self._search_at is None:
-                    yield self._begin_search()
+                yield from self._step(chunk)
                 continue
-            if self._searching:
-                yield self._end_search()
             self.usage = chunk.usage or self.usage
             for choice in chunk.choices:
                 yield from self._of(choice.delta)
 
     def end(self) -> Iterator[ConversationEvent]:
         """The events that are left at the end, when the message is whole."""
-        if self._message_at is None and not self._called:
-            yield self._words("")
-        if self._message_at is not None:
-            self._change(self._message_at, content=self._text)
+        yield from self._end_search([])
+        if not self._called and not any(
+            isinstance(entry, MessageOutput) for entry in self._outputs[self._first :]
+        ):
+            yield self._said({"type": "text", "text": ""})
+        self._close_message()
 
     def _of(self, delta: Delta) -> Iterator[ConversationEvent]:
-        if delta.sources is not None and self._search_at is not None:
-            sources = [source.model_dump(mode="json") for source in delta.sources]
-            self._change(self._search_at, info={"sources": sources})
-        if isinstance(delta.content, str) and delta.content:
-            yield self._words(delta.content)
+        for sent in as_chunks(delta.content or ""):
+            for chunk in self._citations(sent) if sent["type"] == "reference" else (sent,):
+                yield self._said(chunk)
         for call in delta.tool_calls or ():
             self._called = True
             if successor := self._reachable.get(call.function.name):
@@ -254,18 +255,45 @@ class _Leg:
             else:
                 yield self._call(call)
 
-    def _words(self, text: str) -> ConversationEvent:
+    def _said(self, chunk: dict[str, Any]) -> ConversationEvent:
         if self._message_at is None:
             self._message_at = self._add(MessageOutput(content="", **self._new()))
-        self._text += text
+            self._content = []
+        last = self._content[-1] if self._content else None
+        if last is not None and last["type"] == chunk["type"] != "tool_reference":
+            self._content[-1] = _joined(last, chunk)
+        else:
+            self._content.append(chunk)
         return self._told(
             "message.output.delta",
             self._message_at,
-            content=text,
-            content_index=0,
+            content=chunk["text"] if chunk["type"] == "text" else chunk,
+            content_index=len(self._content) - 1,
             role="assistant",
             **self._by,
         )
+
+    def _close_message(self) -> None:
+        """Keeps the content of the open message: a text, unless it has other chunks."""
+        if self._message_at is not None:
+            texts = [chunk["text"] for chunk in self._content if chunk["type"] == "text"]
+            content = "".join(texts) if len(texts) == len(self._content) else self._content
+            entry = MessageOutput.model_validate({"content": content, **self._new()})
+            self._change(self._message_at, content=entry.content)
+        self._message_at = None
+
+    def _citations(self, chunk: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """A citation as the chunks that conversations have: one for each passage."""
+        for number in chunk["reference_ids"]:
+            if source := self._sources.get(number):
+                page = "" if source.page is None else f", page {source.page + 1}"
+                yield {
+                    "type": "tool_reference",
+                    "tool": _LIBRARIES,
+                    "title": f"{source.document_name}{page}",
+                    "description": source.snippet,
+                    "reference_ids": [number],
+                }
 
     def _call(self, call: ToolCall) -> ConversationEvent:
         function = call.function
@@ -277,21 +305,34 @@ class _Leg:
         at = self._add(FunctionCallEntry(**named, **self._new()))
         return self._told("function.call.delta", at, **named, **self._by)
 
-    def _begin_search(self) -> ConversationEvent:
-        self._searching = True
-        asked = {"query": last_question(self._messages)}
+    def _step(self, step: Progress) -> Iterator[ConversationEvent]:
+        """The events of a search that begins or ends."""
+        if step.query is None:
+            return
+        if self._search_at is None or self._query != step.query:
+            yield from self._end_search([])
+            yield self._begin_search(step.query)
+        if step.stage == "found":
+            yield from self._end_search(step.sources or [])
+
+    def _begin_search(self, query: str) -> ConversationEvent:
+        self._close_message()
+        self._query = query
         named: dict[str, Any] = {
             "name": _LIBRARIES,
-            "arguments": json.dumps(asked, ensure_ascii=False),
+            "arguments": json.dumps({"query": query}, ensure_ascii=False),
         }
         self._search_at = self._add(ToolExecutionEntry(**named, **self._new()))
         return self._told("tool.execution.started", self._search_at, **named, **self._by)
 
-    def _end_search(self) -> ConversationEvent:
-        assert self._search_at is not None
-        self._searching = False
-        self._change(self._search_at)
-        return self._told("tool.execution.done", self._search_at, name=_LIBRARIES)
+    def _end_search(self, sources: Sequence[Passage]) -> Iterator[ConversationEvent]:
+        if self._search_at is None:
+            return
+        self._sources |= {source.index: source for source in sources}
+        info = {"sources": [source.model_dump(mode="json") for source in sources]}
+        self._change(self._search_at, info=info)
+        yield self._told("tool.execution.done", self._search_at, name=_LIBRARIES, info=info)
+        self._search_at = None
 
     def _new(self) -> dict[str, Any]:
         """The fields of a new entry."""
@@ -308,6 +349,14 @@ class _Leg:
 
     def _told(self, kind: EventType, at: int, **fields: Any) -> ConversationEvent:
         return event(kind, id=self._outputs[at].id, output_index=at, **fields)
+
+
+def _joined(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    """Two chunks of text, or of thinking, as one."""
+    if before["type"] == "text":
+        return {**before, "text": before["text"] + after["text"]}
+    [one], [other] = before["thinking"], after["thinking"]
+    return {**before, "thinking": [{**one, "text": one["text"] + other["text"]}]}
 
 
 def event(kind: EventType, **fields: Any) -> ConversationEvent:

@@ -5,9 +5,9 @@ import hmac
 import sqlalchemy as sa
 
 from carrel.server.errors import InvalidKey
-from carrel.server.records import keys
-from carrel.server.records.caller import Caller
-from carrel.server.records.database import Database
+from carrel.server.records.accounts import keys
+from carrel.server.records.accounts.caller import Caller
+from carrel.server.records.sql.database import Database
 
 
 class KeyHash:
@@ -31,7 +31,7 @@ class Access:
         self._hash = KeyHash(secret)
 
     async def caller(self, authorization: str | None) -> Caller:
-        """The caller behind an `Authorization` header.
+        """Return the caller behind an `Authorization` header.
 
         Raises:
             InvalidKey: the bearer key is missing, unknown or revoked.
@@ -46,7 +46,7 @@ class Access:
         return Caller(found.organisation_id, found.user_id, found.id)
 
     async def admit(self, key: str) -> None:
-        """Makes the data folder's own key the only valid key of its user.
+        """Make the data folder's own key the only valid key of its user.
 
         On first start this makes the organisation and the user as well.
         """

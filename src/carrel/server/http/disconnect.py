@@ -14,7 +14,7 @@ LEFT = 499
 
 
 async def unless_disconnected(request: Request, work: Coroutine[Any, Any, T]) -> T:
-    """The result of `work`, which is cancelled when the caller disconnects.
+    """Return the result of `work`, which is cancelled when the caller disconnects.
 
     The request's body must have been read before.
 

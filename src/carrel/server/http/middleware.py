@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import logging
-import math
 import re
 import time
 import uuid
@@ -17,10 +16,10 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from carrel.server.datadir.signing import PREFIX
 from carrel.server.errors import ApiError, InvalidKey, unauthorized
 from carrel.server.http.access import Access
-from carrel.server.records.database import is_away
-from carrel.server.signing import PREFIX
+from carrel.server.records.sql.database import is_away
 from carrel.server.spans import Span, current_request, span
 
 log = logging.getLogger(__name__)
@@ -32,12 +31,14 @@ IDLE_SECONDS = 60
 PACE_SECONDS, PACE_BYTES = 60, 1024
 """Base time of a body in seconds, plus a second for each `PACE_BYTES`."""
 
+_RETRY_SECONDS = 5
+"""The wait that an answer names where a part of the server is away, unless it names another."""
 _OPEN = ("/healthz", "/readyz", "/openapi.json", "/docs")
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
 def request_id(scope: Scope) -> str:
-    """The id of a request: its `x-request-id` if valid, else a new one."""
+    """Return the id of a request: its `x-request-id` if valid, else a new one."""
     state = scope.setdefault("state", {})
     if "request_id" not in state:
         given = Headers(scope=scope).get("x-request-id", "")
@@ -77,6 +78,8 @@ class RequestLogging:
                 status = message["status"]
                 headers = MutableHeaders(scope=message)
                 headers["x-request-id"] = id
+                if status == 503:
+                    headers.setdefault("retry-after", str(_RETRY_SECONDS))
                 if headers.get("content-type", "").startswith("text/event-stream"):
                     stack.enter_context(span("stream", inner=False))
             elif message["type"] == "http.response.body":
@@ -122,7 +125,7 @@ def _stopping(id: str) -> JSONResponse:
 class BodyGuard:
     """Bounds a request's body in size and time, and lets its sender finish before an answer."""
 
-    def __init__(self, app: ASGIApp, limit: Callable[[], int]) -> None:
+    def __init__(self, app: ASGIApp, limit: Callable[[Scope], float]) -> None:
         self._app = app
         self._limit = limit
 
@@ -130,19 +133,27 @@ class BodyGuard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        body = _Body(scope, receive, send, self._limit())
+        headers = Headers(scope=scope)
+        if "content-length" in headers and "transfer-encoding" in headers:
+            # Two readings of where the request ends: what follows may be another one.
+            await _ambiguous(request_id(scope))(scope, receive, send)
+            return
+        body = _Body(scope, receive, send, self._limit(scope))
         await self._app(scope, body.receive, body.send)
+
+
+def _ambiguous(id: str) -> JSONResponse:
+    error = ApiError(400, "Send the length of the body, or a transfer encoding, and not both.")
+    return JSONResponse(error.body(id), error.status, headers={"connection": "close"})
 
 
 class _Body:
     """The incoming body of one request."""
 
-    def __init__(self, scope: Scope, receive: Receive, send: Send, limit: int) -> None:
+    def __init__(self, scope: Scope, receive: Receive, send: Send, limit: float) -> None:
         self._receive, self._send = receive, send
         headers = Headers(scope=scope)
-        # An upload counts the bytes of its file itself.
-        is_upload = headers.get("content-type", "").startswith("multipart/form-data")
-        self._limit = math.inf if is_upload else limit
+        self._limit = limit
         self._asks_first = "expect" in headers
         self._whole = not ("content-length" in headers or "transfer-encoding" in headers)
         self._answered = False
@@ -211,16 +222,19 @@ def is_open(path: str) -> bool:
 
 
 def _method(scope: Scope) -> str:
-    """The method, of those that exist: a label of metrics must have few values."""
+    """Return the method, of those that exist: a label of metrics must have few values."""
     method = str(scope["method"])
     return method if method in HTTPMethod.__members__ else "other"
 
 
 def _route(scope: Scope) -> str:
-    """The template of a request's path; for the same reason one word for all that have none."""
+    """Return the template of a request's path.
+
+    For the same reason one word for all that have none.
+    """
     return str(getattr(scope.get("route"), "path", None) or "none")
 
 
 def _shown(path: str) -> str:
-    """A path for the log: one line, without the token of a signed address."""
+    """Return a path for the log: one line, without the token of a signed address."""
     return f"{PREFIX}…" if path.startswith(PREFIX) else ascii(path)[1:-1]

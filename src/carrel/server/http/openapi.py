@@ -8,10 +8,10 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
-from carrel.wire.completions import CompletionChunk
-from carrel.wire.conversations import ConversationEvent
 from carrel.wire.errors import DetailBody, ErrorBody, ValidationErrorBody
-from carrel.wire.responses import ResponseEvent
+from carrel.wire.generation.completions import CompletionChunk
+from carrel.wire.generation.conversations import ConversationEvent
+from carrel.wire.generation.responses import ResponseEvent
 
 Described = dict[int | str, dict[str, Any]]
 
@@ -35,7 +35,7 @@ KEYED_ERRORS: Described = {
 
 
 def binary(*media_types: str) -> Described:
-    """Describes an answer that carries bytes."""
+    """Describe an answer that carries bytes."""
     content = {kind: {"schema": {"type": "string", "format": "binary"}} for kind in media_types}
     whole = {"description": "The bytes", "content": content}
     return {200: whole, 206: {**whole, "description": "The part asked for with `Range`"}}
@@ -49,7 +49,7 @@ _ENDED_BY_DONE = (
 
 
 def streamed(event: type[BaseModel], besides: str = _ENDED_BY_DONE) -> Described:
-    """Describes an answer that may come as server-sent events instead."""
+    """Describe an answer that may come as server-sent events instead."""
     schema = {
         "type": "string",
         "description": f"Server-sent events: the data of each is a {event.__name__}{besides}.",
@@ -60,7 +60,7 @@ def streamed(event: type[BaseModel], besides: str = _ENDED_BY_DONE) -> Described
 
 
 def multipart(fields: type[BaseModel] | None = None) -> dict[str, Any]:
-    """Describes the body of an upload: one file, and text parts."""
+    """Describe the body of an upload: one file, and text parts."""
     properties = fields.model_json_schema()["properties"] if fields else {}
     schema = {
         "type": "object",
@@ -74,7 +74,7 @@ def multipart(fields: type[BaseModel] | None = None) -> dict[str, Any]:
 def describe(
     app: FastAPI, routers: Sequence[APIRouter], is_open: Callable[[str], bool]
 ) -> dict[str, Any]:
-    """The OpenAPI description of the application, query models and keys included."""
+    """Return the OpenAPI description of the application, query models and keys included."""
     schema = get_openapi(
         title="Carrel",
         version=app.version,
@@ -129,7 +129,7 @@ def _content(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema of an optional query value, which cannot be null."""
+    """Return the schema of an optional query value, which cannot be null."""
     choices = [choice for choice in schema.get("anyOf", ()) if choice != {"type": "null"}]
     if len(choices) != 1:
         return schema

@@ -7,7 +7,7 @@ MOST_WAITED = 86_400.0
 
 
 def preferences(request: Request) -> dict[str, str]:
-    """The preferences by their names in small letters; a value may be empty."""
+    """Return the preferences by their names in small letters; a value may be empty."""
     found = {}
     for preference in ",".join(request.headers.getlist("prefer")).split(","):
         name, _, value = preference.partition(";")[0].partition("=")

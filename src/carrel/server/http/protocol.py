@@ -58,7 +58,7 @@ class Protocol(H11Protocol):
             self.transport.abort()
 
     def _watch(self) -> None:
-        """Starts the timer with the first byte of a head, and stops it with the last."""
+        """Start the timer with the first byte of a head, and stop it with the last."""
         if self.conn.their_state is not h11.IDLE:
             self._stop()
         elif self._deadline is None and (self.cycle is None or self.conn.trailing_data[0]):

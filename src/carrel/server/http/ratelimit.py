@@ -36,7 +36,7 @@ class Buckets:
         self._levels: dict[str, tuple[float, float]] = {}
 
     def level(self, owner: str, per_minute: int) -> float:
-        """The level of a bucket; negative if overdrawn."""
+        """Return the level of a bucket; negative if overdrawn."""
         now = self._clock()
         level, since = self._levels.get(owner, (per_minute, now))
         level = min(per_minute, level + (now - since) * per_minute / 60)
@@ -44,7 +44,7 @@ class Buckets:
         return level
 
     def take(self, owner: str, per_minute: int, amount: int) -> None:
-        """Takes an amount out of a bucket, even if it holds less."""
+        """Take an amount out of a bucket, even if it holds less."""
         level = self.level(owner, per_minute)
         self._levels[owner] = (level - amount, self._clock())
 
@@ -72,11 +72,11 @@ class Allowance:
         return max(0, math.ceil(missing * 60 / self.per_minute))
 
     def use(self, amount: int) -> None:
-        """Counts usage."""
+        """Count usage."""
         self.buckets.take(self.owner, self.per_minute, amount)
 
     def headers(self) -> dict[str, str]:
-        """The limit and what is left of it."""
+        """Return the limit and what is left of it."""
         return {
             f"x-ratelimit-limit-{self.unit}-minute": str(self.per_minute),
             f"x-ratelimit-remaining-{self.unit}-minute": str(self.remaining),
@@ -144,7 +144,7 @@ class RateLimit:
                 self._answers[key] -= 1
 
     def _allowances(self, scope: Scope, limits: Limits) -> tuple[list[Allowance], list[Allowance]]:
-        """The limits on requests and on tokens, where this request meets them."""
+        """Return the limits on requests and on tokens, where this request meets them."""
         caller = scope["state"]["caller"]
         organisation, key = caller.organisation_id, caller.key_id
 

@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 from carrel.server.errors import ApiError
-from carrel.server.library.vectors import stored_vectors
-from carrel.server.models.embedder import Embedder
-from carrel.server.models.embeddings import embedding_span
+from carrel.server.library.vectors.stored import stored_vectors
+from carrel.server.models.vectors.embedder import Embedder
+from carrel.server.models.vectors.embeddings import embedding_span
 from carrel.server.records.embeddings import StoredVector
-from carrel.server.records.tables import OWN_EMBEDDING
+from carrel.server.records.sql.tables import OWN_EMBEDDING
 
 if TYPE_CHECKING:
     import numpy as np

@@ -19,16 +19,16 @@ from carrel.server.errors import ApiError
 from carrel.server.jobs import RunStep
 from carrel.server.library.chunking import DEFAULT_SIZE, PageChunk, chunk_pages
 from carrel.server.library.embedding import LibraryEmbedder
+from carrel.server.library.fulltext.words import segment, vocabulary
 from carrel.server.library.places import TextPlaces, page_layout
-from carrel.server.library.words import segment, vocabulary
-from carrel.server.models.embedder import Embedder
+from carrel.server.models.vectors.embedder import Embedder
 from carrel.server.reading.options import BrokenOff, ReadOptions, UnreadableDocument
 from carrel.server.reading.processes.recogniser import OCRUnavailable
-from carrel.server.reading.reader import Reader
 from carrel.server.records import processing
-from carrel.server.records.database import Database
 from carrel.server.records.embeddings import StoredVector
 from carrel.server.records.processing import ChunkText, Job, PageRow, ProcessingOutcome, Superseded
+from carrel.server.records.sql.database import Database
+from carrel.server.vision.reader import VisionReader
 from carrel.text import clean_text
 from carrel.wire.ocr import OCRResult, OCRUsage, Page
 
@@ -99,7 +99,7 @@ class Processing:
         self,
         database: Database,
         blobs: Blobs,
-        reader: Reader,
+        reader: VisionReader,
         embedder: Embedder,
         library_embedder: LibraryEmbedder,
         embed_later: EmbedLater,

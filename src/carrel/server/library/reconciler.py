@@ -9,8 +9,8 @@ import sqlalchemy as sa
 
 from carrel.server.jobs import Jobs, Queue
 from carrel.server.records import documents, processing
-from carrel.server.records.database import Database
 from carrel.server.records.processing import Job, Superseded
+from carrel.server.records.sql.database import Database
 
 log = logging.getLogger(__name__)
 
@@ -36,6 +36,7 @@ class Reconciler:
         """Reconciles at once and then every minute, until cancelled."""
         while True:
             try:
+                await asyncio.to_thread(self._jobs.cancel_lost)
                 await self.reconcile()
             except Exception:
                 log.exception("the library could not be reconciled; trying again in a minute")

@@ -13,8 +13,8 @@ from carrel.server.errors import ApiError
 from carrel.server.jobs import JobKey, Queue, RunStep
 from carrel.server.library.embedding import LibraryEmbedder
 from carrel.server.records import embeddings
-from carrel.server.records.database import Database
 from carrel.server.records.embeddings import OtherDimensions
+from carrel.server.records.sql.database import Database
 
 log = logging.getLogger(__name__)
 

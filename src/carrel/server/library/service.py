@@ -1,6 +1,7 @@
 """The libraries of a server: processing and search over its records."""
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -9,23 +10,25 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from carrel.server.blobs.store import Blobs
-from carrel.server.errors import not_found
+from carrel.server.errors import ApiError
 from carrel.server.jobs import JobKey, Jobs, RunStep
 from carrel.server.library.embedding import AskAddress, LibraryEmbedder
 from carrel.server.library.processing import CountTokens, Processing
 from carrel.server.library.reconciler import Reconciler
 from carrel.server.library.reembedding import Reembedding
 from carrel.server.library.search import FoundPassage, Search
-from carrel.server.models.embedder import Embedder
+from carrel.server.models.reranker import CANDIDATES, RerankAddress, rerank
+from carrel.server.models.vectors.embedder import Embedder
 from carrel.server.reading.processes.parsers import PARSERS
-from carrel.server.reading.reader import Reader
 from carrel.server.records import documents, embeddings, libraries, processing
-from carrel.server.records.caller import Caller
-from carrel.server.records.database import Database
+from carrel.server.records.accounts.caller import Caller
 from carrel.server.records.documents import NewDocument
+from carrel.server.records.errors import NotFound
 from carrel.server.records.libraries import Role
 from carrel.server.records.processing import Job
-from carrel.server.records.tables import OWN_EMBEDDING
+from carrel.server.records.sql.database import Database
+from carrel.server.records.sql.tables import OWN_EMBEDDING
+from carrel.server.vision.reader import VisionReader
 from carrel.wire.documents import Document
 from carrel.wire.libraries import Library, LibraryCreate, LibraryEmbeddings, SearchQuery
 
@@ -48,7 +51,7 @@ class WorkerState:
 class LibraryService:
     """Processes the documents of libraries in the background, and searches them."""
 
-    def __init__(self, database: Database, blobs: Blobs, reader: Reader, jobs: Jobs) -> None:
+    def __init__(self, database: Database, blobs: Blobs, reader: VisionReader, jobs: Jobs) -> None:
         self._database = database
         self.embedder = Embedder()
         """The embedder; its weights are in memory once."""
@@ -63,6 +66,7 @@ class LibraryService:
             self._reembedding.enqueue,
         )
         self._search = Search(self.embedder)
+        self._reranker: Callable[[], RerankAddress | None] = lambda: None
         self._embedding = jobs.queue(
             "embeddings", "embed_library", self._reembedding.run, running=1
         )
@@ -78,6 +82,10 @@ class LibraryService:
     def embed_with(self, ask_address: AskAddress) -> None:
         """Sets how models at addresses are asked for vectors."""
         self._library_embedder.ask_address = ask_address
+
+    def rerank_with(self, address: Callable[[], RerankAddress | None]) -> None:
+        """Sets where passages are put in order after a search."""
+        self._reranker = address
 
     async def embeddings(self, caller: Caller, library_id: str) -> LibraryEmbeddings:
         """The embedding model of a library.
@@ -182,18 +190,43 @@ class LibraryService:
 
         await self._database.write(write)
 
+    async def require(self, library_ids: list[str], caller: Caller) -> None:
+        """Check that libraries can be searched for a caller.
+
+        Raises:
+            ApiError: 404, one was deleted, or the caller may not see it.
+        """
+        check = partial(libraries.missing, caller=caller, ids=library_ids)
+        if missing := await self._database.read(check):
+            raise ApiError(
+                404,
+                f"The library {missing[0][:80]} is to be searched, but it was deleted or is not"
+                " shared with you. Remove it from the tools, or have it shared or restored.",
+            )
+
     async def search(
-        self, library_ids: list[str], query: str, limit: int, caller: Caller
+        self,
+        library_ids: list[str],
+        query: str,
+        limit: int,
+        caller: Caller,
+        *,
+        document: str | None = None,
     ) -> list[FoundPassage]:
-        """The best passages of those libraries that the caller may see, best first."""
+        """The best passages of those libraries that the caller may see, best first.
+
+        `document` restricts them to documents with this in their name.
+        """
 
         vectors = await self._query_vectors(library_ids, query)
 
         def read(connection: sa.Connection) -> list[FoundPassage]:
             visible = libraries.accessible_ids(connection, caller, library_ids)
-            return self._search.find(connection, visible, query, limit, vectors=vectors)
+            among = documents.named(connection, visible, document) if document else None
+            return self._search.find(connection, visible, query, depth, among, vectors=vectors)
 
-        return await self._database.read(read)
+        depth = self._depth(limit)
+        return await self._reranked(query, await self._database.read(read), limit)
 
     async def search_library(
         self, caller: Caller, library_id: str, query: SearchQuery
@@ -201,23 +234,40 @@ class LibraryService:
         """The best passages of a library, or of some of its documents, best first.
 
         Raises:
-            ApiError: 404.
-            InvalidRequest: the attribute filter is not a JSON object.
+            NotFound: there is no such library.
+            InvalidField: the attribute filter is not a JSON object.
         """
 
         vectors = await self._query_vectors([library_id], query.query)
 
         def read(connection: sa.Connection) -> list[FoundPassage]:
             if not libraries.accessible_ids(connection, caller, [library_id]):
-                raise not_found("library", library_id)
+                raise NotFound.of("library", library_id)
             restricted = documents.ids_of(
                 connection, library_id, query.document_ids, query.filters_attributes
             )
             return self._search.find(
-                connection, [library_id], query.query, query.limit, restricted, vectors=vectors
+                connection, [library_id], query.query, depth, restricted, vectors=vectors
             )
 
-        return await self._database.read(read)
+        depth = self._depth(query.limit)
+        found = await self._database.read(read)
+        return await self._reranked(query.query, found, query.limit)
+
+    def _depth(self, limit: int) -> int:
+        """The number of passages to find for so many: more where they are reranked."""
+        return max(limit, CANDIDATES) if self._reranker() else limit
+
+    async def _reranked(
+        self, query: str, found: list[FoundPassage], limit: int
+    ) -> list[FoundPassage]:
+        address = self._reranker()
+        if address is None or len(found) < 2:
+            return found[:limit]
+        ranked = await rerank(address, query, [passage.text for passage in found], limit)
+        if ranked is None:
+            return found[:limit]
+        return [found[at].model_copy(update={"score": round(score, 4)}) for at, score in ranked]
 
     async def _query_vectors(self, library_ids: list[str], query: str) -> "dict[str, Vectors]":
         # By the next model, too: it may take over before the search reads.

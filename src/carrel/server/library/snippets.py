@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from carrel.server.library.words import Term, segment
+from carrel.server.library.fulltext.words import Term, segment
 from carrel.wire.libraries import Span
 
 LENGTH = 240

@@ -15,8 +15,8 @@ from functools import partial
 from carrel.server.errors import ApiError
 from carrel.server.models.engine import Engine
 from carrel.server.records import processing
-from carrel.server.records.database import Database
 from carrel.server.records.processing import Unsummarised
+from carrel.server.records.sql.database import Database
 from carrel.text import clean_text
 
 log = logging.getLogger(__name__)

@@ -94,6 +94,15 @@ class ModelClient:
             )
         return Abilities(models)
 
+    async def take_turn(self) -> None:
+        """Return once llama.cpp's loop, which works on all requests, has come round.
+
+        Raises:
+            ApiError: nothing answers there.
+        """
+        # Its health is answered beside the loop.
+        await self._send("GET", f"{self._root}/lora-adapters")
+
     async def count_tokens(self, text: str) -> int:
         """The tokens of a text; estimated if the address has no tokenizer."""
         try:

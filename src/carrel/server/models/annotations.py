@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from typing import Any, NamedTuple, Protocol
 
-from carrel.server import schemas
 from carrel.server.errors import ApiError, InvalidRequest
+from carrel.server.models import json_schema as schemas
 from carrel.server.models.engine import Engine, ModelSession
 from carrel.server.models.formats import bounded
-from carrel.wire.formats import ResponseFormat
+from carrel.wire.generation.formats import ResponseFormat
 from carrel.wire.ocr import OCRRequest, OCRResult, Page, PageImage
 
 MAX_IMAGES = 8
@@ -105,19 +105,21 @@ def check_formats(request: OCRRequest) -> None:
     """
     for name in ("document_annotation_format", "bbox_annotation_format"):
         schema = _schema(getattr(request, name))
+        if schema is None:
+            continue
+        loc = ("body", name, "json_schema", "schema")
+        schemas.refuse_too_large(schema, loc)
         try:
-            if schema is not None:
-                schemas.check(schema)
+            schemas.check(schema)
         except schemas.BadSchema as error:
-            raise InvalidRequest(
-                ("body", name, "json_schema", "schema"), f"This is no JSON schema: {error}"
-            ) from None
+            raise InvalidRequest(loc, f"This is no JSON schema: {error}") from None
 
 
-async def annotate(result: OCRResult, request: OCRRequest, engine: Engine) -> OCRResult:
+async def annotate(result: OCRResult, request: OCRRequest, engine: Engine, owner: str) -> OCRResult:
     """The result with the annotations that the request asks for.
 
     For pictures to be annotated, the result must have them, whether or not they were asked for.
+    `owner` is the organisation that takes its turn at the model.
 
     Raises:
         ApiError: there is no model, or it does not keep to the format.
@@ -125,7 +127,7 @@ async def annotate(result: OCRResult, request: OCRRequest, engine: Engine) -> OC
     pages, document = result.pages, None
     if not request.document_annotation_format and not request.bbox_annotation_format:
         return result
-    async with engine.session() as session:
+    async with engine.session(owner=owner) as session:
         annotator = Annotator(SessionModel(session))
         if request.bbox_annotation_format:
             pages = await annotator.images(pages, request.bbox_annotation_format)

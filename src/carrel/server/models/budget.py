@@ -2,9 +2,10 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from itertools import zip_longest
 
 
 @dataclass(eq=False)
@@ -17,15 +18,19 @@ class _Waiting:
 
 
 class TokenBudget:
-    """A token semaphore, first come first served."""
+    """A token semaphore with a queue for each owner; the owners take turns.
+
+    One who asks for much waits behind himself, not in front of the others.
+    """
 
     def __init__(self, tokens: int) -> None:
         self._free = self._tokens = tokens
-        self._waiting: deque[_Waiting] = deque()
+        self._queues: dict[str, deque[_Waiting]] = {}
+        """Never empty; the first is next."""
 
     @asynccontextmanager
     async def hold(
-        self, tokens: int, moved: Callable[[int], None] = lambda place: None
+        self, tokens: int, moved: Callable[[int], None] = lambda place: None, *, owner: str = ""
     ) -> AsyncIterator[None]:
         """Waits until `tokens` are free (at most all of them) and keeps them meanwhile.
 
@@ -34,7 +39,7 @@ class TokenBudget:
         tokens = min(tokens, self._tokens)
         turn = asyncio.get_running_loop().create_future()
         waiting = _Waiting(tokens, turn, moved)
-        self._waiting.append(waiting)
+        self._queues.setdefault(owner, deque()).append(waiting)
         self._admit()
         try:
             await turn
@@ -43,13 +48,25 @@ class TokenBudget:
             if turn.done() and not turn.cancelled():
                 self._free += tokens
             else:
-                self._waiting.remove(waiting)
+                self._queues[owner].remove(waiting)
+                if not self._queues[owner]:
+                    del self._queues[owner]
             self._admit()
 
     def _admit(self) -> None:
-        while self._waiting and self._waiting[0].tokens <= self._free:
-            first = self._waiting.popleft()
+        while self._queues:
+            owner, queue = next(iter(self._queues.items()))
+            if queue[0].tokens > self._free:
+                break
+            first = queue.popleft()
+            del self._queues[owner]
+            if queue:
+                self._queues[owner] = queue
             self._free -= first.tokens
             first.turn.set_result(None)
-        for place, waiting in enumerate(self._waiting, 1):
+        for place, waiting in enumerate(self._in_turn(), 1):
             waiting.moved(place)
+
+    def _in_turn(self) -> Iterator[_Waiting]:
+        for turns in zip_longest(*self._queues.values()):
+            yield from (waiting for waiting in turns if waiting is not None)

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from carrel.server.parent import end_with_parent
+from carrel.server.processes.parent import end_with_parent
 
 SLOTS = 4
 """Concurrent completions, which share the context."""
@@ -26,6 +26,8 @@ CONTEXT_TOKENS = 8192
 _BATCH_TOKENS = 4
 # Cache for prompts of idle slots: a chat's next turn does not read its history again.
 _PROMPT_CACHE_MIB = 128
+# Address space for prompts, grammars, the cache, and the threads of connections.
+_REQUESTS_BYTES = 2**30
 
 
 def main() -> None:
@@ -39,6 +41,7 @@ def main() -> None:
         server = start(Path(sys.argv[-1]), key, tokenizer="--tokenizer" in sys.argv)
     except RuntimeError as error:
         sys.exit(str(error))
+    _limit_memory()
     with suppress(BrokenPipeError):
         os.write(answer, f"{server.listening_address}\n".encode())
         os.close(answer)
@@ -76,6 +79,17 @@ def start(weights: Path, key: str, *, tokenizer: bool = False) -> Any:
     params.cache_ram_mib = 0 if tokenizer else _PROMPT_CACHE_MIB
     params.warmup = not tokenizer
     return xllamacpp.Server(params)
+
+
+def _limit_memory() -> None:
+    """Bound what requests take beside the loaded model; one that needs more ends this process."""
+    if sys.platform != "linux":
+        return
+    import resource
+
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    limit = pages * resource.getpagesize() + _REQUESTS_BYTES
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,11 @@
 """The language model of a server, embedded or remote."""
 
+import logging
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +13,16 @@ from carrel.server.errors import ApiError
 from carrel.server.models.address import Abilities, ModelAddress, ModelClient, model_http
 from carrel.server.models.budget import TokenBudget
 from carrel.server.models.embedded import CONTEXT_TOKENS, SLOTS
+from carrel.server.models.embedded_client import EmbeddedClient, Suspects
 from carrel.server.models.names import CHAT_NAMES, is_chat_name
 from carrel.server.models.pool import FIRST_TOKEN_SECONDS, ModelPool, PoolClient, PooledAddress
-from carrel.server.models.process import EmbeddedProcess
+from carrel.server.models.process import HUNG_SECONDS, EmbeddedProcess
 from carrel.server.models.stages import Tell, tell_nobody
 from carrel.server.models.weights import built_in_weights
-from carrel.wire.completions import Progress
+from carrel.wire.generation.completions import Progress
 from carrel.wire.models import ModelCapabilities, ModelCard
+
+log = logging.getLogger(__name__)
 
 BUILT_IN = "smollm2"
 
@@ -25,6 +31,8 @@ _DEFAULT_MAX_TOKENS = 1024
 _TOKENIZER_IDLE_SECONDS = 30
 # Text is counted in pieces, because the tokens of a piece come back as one list.
 _PIECE_CHARACTERS = 100_000
+_TOOLS_SECONDS = 600
+"""Time after which a model that refused tools is offered some again."""
 # Small models tend to repeat a few words endlessly.
 _BUILT_IN_SAMPLING = {"dry_multiplier": 0.8, "dry_allowed_length": 4}
 
@@ -33,16 +41,22 @@ _BUILT_IN_SAMPLING = {"dry_multiplier": 0.8, "dry_allowed_length": 4}
 class ModelSession:
     """A running model, for one completion."""
 
-    client: ModelClient | PoolClient
+    client: EmbeddedClient | PoolClient
     abilities: Abilities
     sampling: dict[str, Any]
     """Default sampling parameters."""
     _budget: TokenBudget | None
+    _owner: str
 
     @property
     def default_max_tokens(self) -> int | None:
         """Default maximum length of an answer in tokens; None leaves it to the address."""
         return None if self._budget is None else _DEFAULT_MAX_TOKENS
+
+    @property
+    def is_embedded(self) -> bool:
+        """Return whether the model runs in a process of this server."""
+        return self._budget is not None
 
     async def count_prompt(self, body: dict[str, Any]) -> int | None:
         """The tokens of a conversation in the model's template; only llama.cpp reports them."""
@@ -68,6 +82,7 @@ class ModelSession:
             share = self._budget.hold(
                 CONTEXT_TOKENS if alone else max(tokens, CONTEXT_TOKENS // SLOTS),
                 lambda place: tell(Progress(stage="queued", place=place)),
+                owner=self._owner,
             )
         async with share, aclosing(self.client.stream(body)) as chunks:
             tell(Progress(stage="asking"))
@@ -85,28 +100,37 @@ class Engine:
         addresses: Sequence[ModelAddress] = (),
         first_token_seconds: float = FIRST_TOKEN_SECONDS,
         strict: bool = False,
+        hung_seconds: float = HUNG_SECONDS,
     ) -> None:
         """Uses the built-in model without a path or an address.
 
         `strict` says that the models answer to their own names only.
         """
         self._strict = strict
-        self._process = EmbeddedProcess(lambda: model_path or built_in_weights())
+        self._http = model_http()
+        self._process = EmbeddedProcess(
+            lambda: model_path or built_in_weights(),
+            probe=lambda address: ModelClient(self._http, address).take_turn(),
+            hung_seconds=hung_seconds,
+        )
+        self._embedded_client = EmbeddedClient(self._http, self._process, Suspects())
         self._tokenizer = EmbeddedProcess(
             lambda: model_path or built_in_weights(),
             "--tokenizer",
             idle_seconds=_TOKENIZER_IDLE_SECONDS,
         )
         self._budget = TokenBudget(CONTEXT_TOKENS)
-        self._http = model_http()
         self._pool = (
             ModelPool(self._http, addresses, first_token_seconds=first_token_seconds)
             if addresses
             else None
         )
         self._abilities: dict[ModelAddress, Abilities] = {}
+        self._without_tools: dict[str, float] = {}
+        """Models that refused tools, and when."""
         self._aliases = [] if strict else list(CHAT_NAMES)
-        self._embedded = _embedded_card(model_path, self._aliases)
+        self._since = int(time.time())
+        self._embedded = _embedded_card(model_path, self._aliases, self._since)
         self._sampling = _BUILT_IN_SAMPLING if model_path is None else {}
 
     async def stop(self) -> None:
@@ -129,26 +153,37 @@ class Engine:
 
     @asynccontextmanager
     async def session(
-        self, tell: Tell = tell_nobody, *, model: str | None = None
+        self, tell: Tell = tell_nobody, *, model: str | None = None, owner: str = ""
     ) -> AsyncIterator[ModelSession]:
         """A running model, the default one without a name.
+
+        At the embedded model the owners, which are organisations or the server itself, take turns.
 
         Raises:
             ApiError: 503, there is none, it cannot be loaded, or it does not answer.
         """
         if self._pool is not None:
-            client = await self._pool.client(model or await self._default(self._pool))
-            yield ModelSession(client, client.abilities, {}, None)
+            name = model or await self._default(self._pool)
+            client = await self._pool.client(name)
+            abilities = client.abilities
+            if time.monotonic() - self._without_tools.get(name, -inf) < _TOOLS_SECONDS:
+                abilities = replace(abilities, tools=False)
+            yield ModelSession(client, abilities, {}, None, owner)
             return
         if self._process.pid is None:
             tell(Progress(stage="loading"))
         async with self._process.address() as address:
-            embedded = ModelClient(self._http, address)
+            embedded = self._embedded_client
             # One entry: a restarted embedded model has another address.
             if address not in self._abilities:
                 self._abilities = {address: await embedded.abilities()}
             abilities = self._abilities[address]
-            yield ModelSession(embedded, abilities, self._sampling, self._budget)
+            yield ModelSession(embedded, abilities, self._sampling, self._budget, owner)
+
+    def note_without_tools(self, model: str) -> None:
+        """Describe functions to a model in its prompt for a while: it refused tools."""
+        log.info("the model %s takes no tools; functions are described in its prompt", model)
+        self._without_tools[model] = time.monotonic()
 
     async def _default(self, pool: ModelPool) -> str:
         models = await pool.abilities(again=False)
@@ -188,6 +223,7 @@ class Engine:
         return [
             ModelCard(
                 id=name,
+                created=self._since,
                 owned_by="remote",
                 capabilities=_CAPABILITIES.model_copy(update={"vision": bool(abilities.images)}),
                 name=name,
@@ -231,9 +267,10 @@ def invalid_model(model: str, cards: Sequence[ModelCard]) -> ApiError:
     )
 
 
-def _embedded_card(path: Path | None, aliases: list[str]) -> ModelCard:
+def _embedded_card(path: Path | None, aliases: list[str], since: int) -> ModelCard:
     return ModelCard(
         id=BUILT_IN if path is None else path.stem,
+        created=since,
         owned_by="carrel",
         capabilities=_CAPABILITIES,
         name="SmolLM2 135M" if path is None else path.stem,

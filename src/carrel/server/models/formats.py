@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
-from carrel.server import schemas
 from carrel.server.errors import ApiError
-from carrel.wire.formats import ResponseFormat
+from carrel.server.models import json_schema as schemas
+from carrel.wire.generation.formats import ResponseFormat
 
 _MAX_ITEMS = 32
 _MAX_LENGTH = 1000
@@ -85,13 +85,14 @@ def schema_of(format: ResponseFormat | None) -> dict[str, Any] | None:
     """The schema of an answer in this format; None for plain text.
 
     Raises:
-        ApiError: 400, it is not a valid JSON schema.
+        ApiError: 400, it is not a valid JSON schema; 422, it is too large.
     """
     if format is None or format.type == "text":
         return None
     if format.json_schema is None:
         return {"type": "object"}
     schema = format.json_schema.schema_definition
+    schemas.refuse_too_large(schema, ("body", "response_format", "json_schema", "schema"))
     try:
         schemas.check(schema)
     except schemas.BadSchema as error:

@@ -3,14 +3,15 @@
 from collections.abc import Iterable, Iterator
 
 from carrel.server.models.names import OCR_NAMES
+from carrel.server.settings import VisionModel
 from carrel.wire.models import ModelCapabilities, ModelCard
 
 OCR_MODEL = "carrel-ocr"
 
 
-def ocr_card(*, strict: bool) -> ModelCard:
-    """The card of the server's reading of documents."""
-    return ModelCard(
+def ocr_cards(vision: VisionModel | None, *, strict: bool) -> list[ModelCard]:
+    """The cards of the readers of documents: the built-in one, and a vision model."""
+    built_in = ModelCard(
         id=OCR_MODEL,
         owned_by="carrel",
         name="Carrel OCR",
@@ -18,6 +19,15 @@ def ocr_card(*, strict: bool) -> ModelCard:
         aliases=[] if strict else list(OCR_NAMES),
         capabilities=ModelCapabilities(ocr=True, vision=True),
     )
+    if vision is None:
+        return [built_in]
+    beside = ModelCard(
+        id=vision.name,
+        name=vision.name,
+        description="pages of documents as Markdown, beside the built-in reading",
+        capabilities=ModelCapabilities(ocr=True, vision=True),
+    )
+    return [built_in, beside]
 
 
 def with_aliases(cards: Iterable[ModelCard]) -> list[ModelCard]:

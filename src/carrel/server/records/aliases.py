@@ -4,20 +4,20 @@ from datetime import UTC, datetime
 
 import sqlalchemy as sa
 
-from carrel.server.errors import not_found
 from carrel.server.records import agents
-from carrel.server.records.caller import Caller
-from carrel.server.records.tables import agent_aliases
-from carrel.wire.agents import AgentAlias, AliasRequest
+from carrel.server.records.accounts.caller import Caller
+from carrel.server.records.errors import NotFound
+from carrel.server.records.sql.tables import agent_aliases
+from carrel.wire.generation.agents import AgentAlias, AliasRequest
 
 
 def put(
     connection: sa.Connection, caller: Caller, agent_id: str, request: AliasRequest
 ) -> AgentAlias:
-    """Creates an alias of a version, or moves an existing one to it.
+    """Create an alias of a version, or move an existing one to it.
 
     Raises:
-        ApiError: 404, when there is no such agent or version.
+        NotFound, when there is no such agent or version.
     """
     agents.get(connection, caller, agent_id, request.version)
     now = datetime.now(UTC)
@@ -41,10 +41,10 @@ def put(
 
 
 def of_agent(connection: sa.Connection, caller: Caller, agent_id: str) -> list[AgentAlias]:
-    """An agent's aliases, by name.
+    """Return an agent's aliases, by name.
 
     Raises:
-        ApiError: 404.
+        NotFound: it does not exist, or is hidden.
     """
     agents.get(connection, caller, agent_id)
     rows = connection.execute(
@@ -56,15 +56,15 @@ def of_agent(connection: sa.Connection, caller: Caller, agent_id: str) -> list[A
 
 
 def delete(connection: sa.Connection, caller: Caller, agent_id: str, alias: str) -> None:
-    """Removes an alias; the version stays.
+    """Remove an alias; the version stays.
 
     Raises:
-        ApiError: 404.
+        NotFound: it does not exist, or is hidden.
     """
     agents.get(connection, caller, agent_id)
     gone = connection.execute(agent_aliases.delete().where(_is(agent_id, alias)))
     if gone.rowcount == 0:
-        raise not_found("alias", alias)
+        raise NotFound.of("alias", alias)
 
 
 def _is(agent_id: str, alias: str) -> sa.ColumnElement[bool]:

@@ -10,11 +10,11 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from carrel.server.errors import ApiError, not_found
 from carrel.server.records import files
-from carrel.server.records.caller import Caller
-from carrel.server.records.ids import new_id
-from carrel.server.records.tables import batch_inputs, batch_jobs, batch_lines
+from carrel.server.records.accounts.caller import Caller
+from carrel.server.records.errors import Conflict, NotFound
+from carrel.server.records.sql.ids import new_id
+from carrel.server.records.sql.tables import batch_inputs, batch_jobs, batch_lines
 from carrel.wire.batches import UNFINISHED, BatchCreate, BatchJob, BatchList, BatchQuery
 
 
@@ -92,7 +92,7 @@ def create(
     inputs: Sequence[str],
     lines: Sequence[NewLine],
 ) -> BatchJob:
-    """Adds a batch; `inputs` are the blobs of its lines."""
+    """Add a batch; `inputs` are the blobs of its lines."""
     id, now = new_id(), datetime.now(UTC)
     connection.execute(
         batch_jobs.insert().values(
@@ -126,16 +126,16 @@ def create(
 
 
 def get(connection: sa.Connection, caller: Caller, id: str) -> BatchJob:
-    """A batch of the caller's organisation.
+    """Return a batch of the caller's organisation.
 
     Raises:
-        ApiError: 404.
+        NotFound: it does not exist, or is hidden.
     """
     return _job(_find(connection, caller, id))
 
 
 def page(connection: sa.Connection, caller: Caller, query: BatchQuery) -> BatchList:
-    """A page of the batches of the caller's organisation."""
+    """Return a page of the batches of the caller's organisation."""
     wanted = [batch_jobs.c.organisation_id == caller.organisation_id, *_filters(caller, query)]
     rising = query.order_by == "created"
     order = [
@@ -161,10 +161,10 @@ def page(connection: sa.Connection, caller: Caller, query: BatchQuery) -> BatchL
 
 
 def cancel(connection: sa.Connection, caller: Caller, id: str) -> BatchJob:
-    """Ends a batch that waits, and asks one that runs to end; an ended one stays as it is.
+    """End a batch that waits, and ask one that runs to end; an ended one stays as it is.
 
     Raises:
-        ApiError: 404.
+        NotFound: it does not exist, or is hidden.
     """
     row = _find(connection, caller, id)
     if row.status == "QUEUED":
@@ -177,24 +177,24 @@ def cancel(connection: sa.Connection, caller: Caller, id: str) -> BatchJob:
 
 
 def delete(connection: sa.Connection, caller: Caller, id: str) -> None:
-    """Deletes a batch that has ended; its files stay.
+    """Delete a batch that has ended; its files stay.
 
     Raises:
-        ApiError: 404, or 409 while it waits or runs.
+        NotFound, or Conflict while it waits or runs.
     """
     if _find(connection, caller, id).status in UNFINISHED:
-        raise ApiError(409, "This batch has not ended. Cancel it before you delete it.")
+        raise Conflict("This batch has not ended. Cancel it before you delete it.")
     connection.execute(batch_jobs.delete().where(batch_jobs.c.id == id))
 
 
 def unfinished(connection: sa.Connection) -> list[str]:
-    """The ids of the batches that wait or run."""
+    """Return the ids of the batches that wait or run."""
     query = sa.select(batch_jobs.c.id).where(batch_jobs.c.status.in_(UNFINISHED))
     return list(connection.scalars(query))
 
 
 def begin(connection: sa.Connection, id: str) -> Work | None:
-    """Marks a batch as running; None if it is gone or has ended."""
+    """Mark a batch as running; None if it is gone or has ended."""
     row = connection.execute(sa.select(batch_jobs).where(batch_jobs.c.id == id)).one_or_none()
     if row is None or row.status not in UNFINISHED:
         return None
@@ -225,7 +225,7 @@ def is_cancelled(connection: sa.Connection, id: str) -> bool:
 
 
 def unanswered(connection: sa.Connection, id: str, after: int, limit: int) -> list[PendingLine]:
-    """The next lines without an answer, after the number `after`."""
+    """Return the next lines without an answer, after the number `after`."""
     lines = batch_lines.c
     query = (
         sa.select(lines.custom_id, lines.input, lines.start, lines.length, lines.number)
@@ -237,7 +237,7 @@ def unanswered(connection: sa.Connection, id: str, after: int, limit: int) -> li
 
 
 def record(connection: sa.Connection, id: str, number: int, status: int, response: str) -> bool:
-    """Writes a line's answer, once; returns whether the batch goes on."""
+    """Write a line's answer, once; return whether the batch goes on."""
     written = connection.execute(
         batch_lines.update()
         .where(
@@ -260,7 +260,7 @@ def record(connection: sa.Connection, id: str, number: int, status: int, respons
 def answered(
     connection: sa.Connection, id: str, *, failed: bool, after: int, limit: int
 ) -> list[AnsweredLine]:
-    """The next lines with an answer, or those that failed, after the number `after`."""
+    """Return the next lines with an answer, or those that failed, after the number `after`."""
     lines = batch_lines.c
     query = (
         sa.select(lines.number, lines.custom_id, lines.status, lines.response)
@@ -276,7 +276,7 @@ def answered(
 
 
 def finish(connection: sa.Connection, work: Work, outcome: BatchOutcome) -> None:
-    """Ends a batch with its files."""
+    """End a batch with its files."""
     made = [
         None if values is None else files.insert(connection, work.caller, values).id
         for values in (outcome.output, outcome.error)
@@ -309,7 +309,7 @@ def _find(connection: sa.Connection, caller: Caller, id: str) -> sa.Row[Any]:
     )
     row = connection.execute(query).one_or_none()
     if row is None:
-        raise not_found("batch", id)
+        raise NotFound.of("batch", id)
     return row
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from carrel.server.records.tables import batch_inputs, documents, files, trash_rows
+from carrel.server.records.sql.tables import batch_inputs, documents, files, trash_rows
 
 _COLUMNS = (
     files.c.blob,
@@ -20,13 +20,13 @@ _COLUMNS = (
 
 
 def count(connection: sa.Connection) -> int:
-    """The number of different blobs that records name."""
+    """Return the number of different blobs that records name."""
     every = sa.union(*(sa.select(column).where(column.is_not(None)) for column in _COLUMNS))
     return connection.scalar(sa.select(sa.func.count()).select_from(every.subquery())) or 0
 
 
 def after(connection: sa.Connection, hash: str, count: int) -> list[str]:
-    """The next hashes, in order, of blobs that a record names."""
+    """Return the next hashes, in order, of blobs that a record names."""
     # Each column gives its own next ones by its index.
     parts = [
         sa.select(column).where(column > hash).distinct().order_by(column).limit(count).subquery()

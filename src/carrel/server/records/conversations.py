@@ -8,33 +8,38 @@ from typing import Any
 import sqlalchemy as sa
 from pydantic import TypeAdapter
 
-from carrel.server.errors import ApiError, not_found
 from carrel.server.records import trash
-from carrel.server.records.caller import Caller
-from carrel.server.records.tables import conversation_entries, conversations
-from carrel.wire.conversations import Conversation, ConversationQuery, ConversationWrite, Entry
+from carrel.server.records.accounts.caller import Caller
+from carrel.server.records.errors import Conflict, NotFound
+from carrel.server.records.sql.tables import conversation_entries, conversations
+from carrel.wire.generation.conversations import (
+    Conversation,
+    ConversationQuery,
+    ConversationWrite,
+    Entry,
+)
 
 _ENTRY: TypeAdapter[Entry] = TypeAdapter(Entry)
 
 
 def get(connection: sa.Connection, caller: Caller, id: str) -> Conversation:
-    """A conversation of the caller.
+    """Return a conversation of the caller.
 
     Raises:
-        ApiError: 404.
+        NotFound: it does not exist, or is hidden.
     """
     query = sa.select(conversations).where(_own(caller), conversations.c.id == id)
     row = connection.execute(query).one_or_none()
     if row is None:
-        raise not_found("conversation", id)
+        raise NotFound.of("conversation", id)
     return _conversation(row)
 
 
 def entries(connection: sa.Connection, caller: Caller, id: str) -> list[Entry]:
-    """The entries of a conversation, in order.
+    """Return the entries of a conversation, in order.
 
     Raises:
-        ApiError: 404.
+        NotFound: it does not exist, or is hidden.
     """
     get(connection, caller, id)
     columns = conversation_entries.c
@@ -43,7 +48,7 @@ def entries(connection: sa.Connection, caller: Caller, id: str) -> list[Entry]:
 
 
 def page(connection: sa.Connection, caller: Caller, query: ConversationQuery) -> list[Conversation]:
-    """A page of the caller's conversations, newest first."""
+    """Return a page of the caller's conversations, newest first."""
     columns = conversations.c
     listed = (
         sa.select(conversations)
@@ -67,10 +72,10 @@ def page(connection: sa.Connection, caller: Caller, query: ConversationQuery) ->
 def write(
     connection: sa.Connection, caller: Caller, id: str, written: ConversationWrite
 ) -> Conversation:
-    """Adds a conversation, or changes the one that was read at its `updated_at`.
+    """Add a conversation, or changes the one that was read at its `updated_at`.
 
     Raises:
-        ApiError: 404, there is none to change, or the id is another's; or 409, it was changed
+        NotFound, there is none to change, or the id is another's; or Conflict, it was changed
             meanwhile.
     """
     now = datetime.now(UTC)
@@ -79,7 +84,7 @@ def write(
     if written.updated_at is not None or connection.scalar(_taken(id)):
         conversation = get(connection, caller, id)
         if conversation.updated_at != written.updated_at:
-            raise ApiError(409, "The conversation was changed meanwhile. Read it, then write it.")
+            raise Conflict("The conversation was changed meanwhile. Read it, then write it.")
         stay = entries(connection, caller, id)[: written.keep]
         delete(connection, caller, id, trash_days=0)
     else:
@@ -100,7 +105,7 @@ def _taken(id: str) -> sa.Select[Any]:
 def create(
     connection: sa.Connection, caller: Caller, conversation: Conversation, said: Sequence[Entry]
 ) -> None:
-    """Adds a conversation with its first entries."""
+    """Add a conversation with its first entries."""
     named = {"id", "name", "description", "metadata", "created_at", "updated_at"}
     partner = conversation.model_dump(mode="json", exclude=named | {"object"}, exclude_none=True)
     connection.execute(
@@ -117,15 +122,15 @@ def create(
 def extend(
     connection: sa.Connection, caller: Caller, id: str, known: int, said: Sequence[Entry]
 ) -> None:
-    """Adds entries to a conversation that still has the `known` number of them.
+    """Add entries to a conversation that still has the `known` number of them.
 
     Raises:
-        ApiError: 404; or 409, it went on meanwhile.
+        NotFound; or Conflict, it went on meanwhile.
     """
     get(connection, caller, id)
     counted = sa.select(sa.func.count()).where(conversation_entries.c.conversation_id == id)
     if connection.scalar(counted) != known:
-        raise ApiError(409, "The conversation went on meanwhile. Read it, then append again.")
+        raise Conflict("The conversation went on meanwhile. Read it, then append again.")
     _add(connection, id, known, said)
     connection.execute(
         conversations.update().where(conversations.c.id == id).values(updated_at=datetime.now(UTC))
@@ -133,10 +138,10 @@ def extend(
 
 
 def delete(connection: sa.Connection, caller: Caller, id: str, trash_days: int) -> None:
-    """Moves a conversation with its entries to the trash.
+    """Move a conversation with its entries to the trash.
 
     Raises:
-        ApiError: 404.
+        NotFound: it does not exist, or is hidden.
     """
     name = get(connection, caller, id).name
     trash.delete(connection, caller, "conversation", id, name, days=trash_days)

@@ -7,15 +7,15 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from carrel.server.errors import ApiError, InvalidRequest, not_found
 from carrel.server.records import libraries, trash
-from carrel.server.records.attributes import has_attribute
-from carrel.server.records.caller import Caller
-from carrel.server.records.expiry import expired, unexpired
-from carrel.server.records.ids import new_id
+from carrel.server.records.accounts.caller import Caller
+from carrel.server.records.errors import Conflict, InvalidField, NotFound
 from carrel.server.records.libraries import Role, paginate
-from carrel.server.records.tables import document_pages, documents
-from carrel.server.records.text import contains
+from carrel.server.records.sql.attributes import has_attribute
+from carrel.server.records.sql.expiry import expired, unexpired
+from carrel.server.records.sql.ids import new_id
+from carrel.server.records.sql.tables import document_pages, documents
+from carrel.server.records.sql.text import contains
 from carrel.wire.documents import (
     Document,
     DocumentList,
@@ -61,31 +61,31 @@ def get(
     id: str,
     needed: Role = Role.VIEWER,
 ) -> StoredDocument:
-    """A document of a library the caller may see.
+    """Return a document of a library the caller may see.
 
     Raises:
-        ApiError: 404, or 403 when the caller's role in the library does not suffice.
+        NotFound, NotAllowed: the caller's role in the library does not suffice.
     """
     libraries.require(connection, caller, library_id, needed)
     found = _one(connection, documents.c.library_id == library_id, documents.c.id == id)
     if found is None:
-        raise not_found("document", id)
+        raise NotFound.of("document", id)
     return found
 
 
 def get_signed(connection: sa.Connection, id: str) -> StoredDocument | None:
-    """The document of a signed address, if it still exists."""
+    """Return the document of a signed address, if it still exists."""
     return _one(connection, documents.c.id == id)
 
 
 def page(
     connection: sa.Connection, caller: Caller, library_id: str, query: DocumentQuery
 ) -> DocumentList:
-    """A page of a library's documents.
+    """Return a page of a library's documents.
 
     Raises:
-        ApiError: 404.
-        InvalidRequest: the attribute filter is not a JSON object.
+        NotFound: it does not exist, or is hidden.
+        InvalidField: the attribute filter is not a JSON object.
     """
     libraries.require(connection, caller, library_id)
     wanted = _with_positions().where(documents.c.library_id == library_id, unexpired(documents))
@@ -109,12 +109,12 @@ def page(
 def ids_of(
     connection: sa.Connection, library_id: str, ids: list[str] | None, attributes: str | None
 ) -> set[str] | None:
-    """The documents of a library among `ids` that have all `attributes`, a JSON object.
+    """Return the documents of a library among `ids` that have all `attributes`, a JSON object.
 
     None restricts nothing.
 
     Raises:
-        InvalidRequest: the attributes are not a JSON object.
+        InvalidField: the attributes are not a JSON object.
     """
     if ids is None and attributes is None:
         return None
@@ -126,13 +126,21 @@ def ids_of(
     return set(connection.scalars(wanted))
 
 
+def named(connection: sa.Connection, library_ids: list[str], part: str) -> set[str]:
+    """Return the documents of some libraries that have a part in their name."""
+    wanted = sa.select(documents.c.id).where(
+        documents.c.library_id.in_(library_ids), contains(documents.c.name, part)
+    )
+    return set(connection.scalars(wanted))
+
+
 def add(
     connection: sa.Connection, caller: Caller, library_id: str, new: NewDocument
 ) -> tuple[Document, bool]:
-    """The library's document with these bytes, and whether it is new and waits to be read.
+    """Return the library's document with these bytes, and whether it is new and wait to be read.
 
     Raises:
-        ApiError: 404, or 403 without the role of an editor.
+        NotFound, or NotAllowed without the role of an editor.
     """
     libraries.require(connection, caller, library_id, Role.EDITOR)
     delete_expired(connection)
@@ -167,10 +175,10 @@ def add(
 def update(
     connection: sa.Connection, caller: Caller, library_id: str, id: str, change: DocumentUpdate
 ) -> Document:
-    """Changes a document's name, attributes or expiry; returns it as it is then.
+    """Change a document's name, attributes or expiry; return it as it is then.
 
     Raises:
-        ApiError: 404, or 403 without the role of an editor.
+        NotFound, or NotAllowed without the role of an editor.
     """
     get(connection, caller, library_id, id, Role.EDITOR)
     values = change.body()
@@ -186,46 +194,46 @@ def update(
 def delete(
     connection: sa.Connection, caller: Caller, library_id: str, id: str, trash_days: int
 ) -> None:
-    """Moves a document to the trash; its text and its index are deleted.
+    """Move a document to the trash; its text and its index are deleted.
 
     Raises:
-        ApiError: 404, or 403 without the role of an editor.
+        NotFound, or NotAllowed without the role of an editor.
     """
     name = get(connection, caller, library_id, id, Role.EDITOR).document.name
     trash.delete(connection, caller, "document", id, name, days=trash_days, library_id=library_id)
 
 
 def delete_expired(connection: sa.Connection) -> int:
-    """Deletes expired documents; returns their number."""
+    """Delete expired documents; return their number."""
     return connection.execute(documents.delete().where(expired(documents))).rowcount
 
 
 def with_text(
     connection: sa.Connection, caller: Caller, library_id: str, id: str
 ) -> StoredDocument:
-    """A document that was read.
+    """Return a document that was read.
 
     Raises:
-        ApiError: 404; 409 while there is no text yet.
+        NotFound; Conflict while there is no text yet.
     """
     stored = get(connection, caller, library_id, id)
     if stored.generation is not None:
         return stored
     if stored.document.process_status == "error":
-        raise ApiError(409, f"The document has no text: {stored.document.error}")
-    raise ApiError(409, "The document is still being processed. Ask again when it is done.")
+        raise Conflict(f"The document has no text: {stored.document.error}")
+    raise Conflict("The document is still being processed. Ask again when it is done.")
 
 
 def page_texts(
     connection: sa.Connection, caller: Caller, library_id: str, id: str, query: TextQuery
-) -> tuple[Document, list[str]]:
-    """A document and the Markdown of its pages, of all or from one page to another.
+) -> list[str]:
+    """Return the Markdown of a document's pages, of all or from one page to another.
 
     Raises:
-        ApiError: 404; 409 while there is no text yet.
+        NotFound; Conflict while there is no text yet.
     """
     stored = with_text(connection, caller, library_id, id)
-    return stored.document, pages(connection, stored, query.page_start, query.page_end)
+    return pages(connection, stored, query.page_start, query.page_end)
 
 
 def pages(
@@ -234,7 +242,9 @@ def pages(
     first: int | None = None,
     last: int | None = None,
 ) -> list[str]:
-    """The Markdown of a document's pages, from page `first` to page `last`, both included."""
+    """Return the Markdown of a document's pages, from page `first` to page `last`, both
+    included.
+    """
     query = (
         sa.select(document_pages.c.markdown)
         .where(
@@ -278,7 +288,7 @@ def _one(
 
 
 def _position(connection: sa.Connection, row: sa.Row[Any]) -> int | None:
-    """The place of a document in the queue, if it waits."""
+    """Return the place of a document in the queue, if it waits."""
     if row.process_status != "todo":
         return None
     return connection.scalar(_BEFORE, {"due": row.not_before, "id": row.id})
@@ -309,7 +319,7 @@ def _has_attributes(connection: sa.Connection, given: str | None) -> list[sa.Col
     except (ValueError, RecursionError):
         filters = None
     if not isinstance(filters, dict):
-        raise InvalidRequest(
+        raise InvalidField(
             ("query", "filters_attributes"),
             'Give a JSON object of attributes and values, such as {"year": 2026}.',
         )

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from carrel.server.records.tables import CHUNKS_PER_LIBRARY, chunks, libraries, vectors
+from carrel.server.records.sql.tables import CHUNKS_PER_LIBRARY, chunks, libraries, vectors
 from carrel.wire.libraries import LibraryEmbeddings, NextEmbeddings
 
 _COLUMNS = (
@@ -66,7 +66,7 @@ class StoredVector:
 
 
 def searched(connection: sa.Connection, library_ids: Sequence[str]) -> list[SearchedLibrary]:
-    """The libraries of these ids that there are."""
+    """Return the libraries of these ids that there are."""
     query = sa.select(
         libraries.c.id,
         libraries.c.number,
@@ -81,14 +81,14 @@ def searched(connection: sa.Connection, library_ids: Sequence[str]) -> list[Sear
 
 
 def models(connection: sa.Connection, library_ids: Sequence[str]) -> set[str]:
-    """The models of some libraries, the next ones included."""
+    """Return the models of some libraries, the next ones included."""
     columns = libraries.c.embedding_model, libraries.c.next_embedding_model
     rows = connection.execute(sa.select(*columns).where(libraries.c.id.in_(library_ids)))
     return {model for row in rows for model in row if model is not None}
 
 
 def state(connection: sa.Connection, library_id: str) -> LibraryEmbeddings:
-    """A library's model, and how far the change to the next one is."""
+    """Return a library's model, and how far the change to the next one is."""
     row = connection.execute(sa.select(*_COLUMNS).where(libraries.c.id == library_id)).one()
     count = sa.select(sa.func.count())
     total = connection.scalar(count.where(_in_library(row.number, chunks.c.id))) or 0
@@ -132,7 +132,10 @@ def change(connection: sa.Connection, library_id: str, model: str, dimensions: i
 
 
 def waiting(connection: sa.Connection, library_id: str, limit: int) -> Waiting | None:
-    """Some chunks that lack a vector, of the next model if there is one; None if none does."""
+    """Return some chunks that lack a vector, of the next model if there is one.
+
+    None if none does.
+    """
     row = connection.execute(sa.select(*_COLUMNS).where(libraries.c.id == library_id)).one_or_none()
     if row is None:
         return None
@@ -152,7 +155,7 @@ def add(
     dimensions: int,
     new: Mapping[int, StoredVector],
 ) -> None:
-    """Stores the vectors of some chunks, unless the library has turned to another model.
+    """Store the vectors of some chunks, unless the library has turned to another model.
 
     Raises:
         OtherDimensions: the library has vectors of another length.
@@ -178,7 +181,7 @@ def add(
 
 
 def insert(connection: sa.Connection, series: int, new: Mapping[int, StoredVector]) -> None:
-    """Adds vectors of chunks, by the chunks' ids, to a series."""
+    """Add vectors of chunks, by the chunks' ids, to a series."""
     rows = [{"chunk_id": id, "series": series, **vars(each)} for id, each in new.items()]
     if rows:
         connection.execute(vectors.insert(), rows)
@@ -215,7 +218,7 @@ def swap(connection: sa.Connection, library_id: str) -> bool:
 def remove_old(
     connection: sa.Connection, library_id: str, after: int | None, limit: int
 ) -> int | None:
-    """Removes about `limit` vectors of series that neither answer nor grow.
+    """Remove about `limit` vectors of series that neither answer nor grow.
 
     Returns the id of the last chunk, after which the next call goes on; None when none is left.
     """
@@ -236,7 +239,7 @@ def remove_old(
 
 
 def fail(connection: sa.Connection, library_id: str, error: str) -> None:
-    """Records why chunks have no vectors yet."""
+    """Record why chunks have no vectors yet."""
     _set(connection, library_id, embedding_error=error)
 
 
@@ -250,7 +253,7 @@ def _locked(connection: sa.Connection, library_id: str) -> Any:
 
 
 def _growing(row: Any) -> int:
-    """The series that chunks without a vector are to get one of."""
+    """Return the series that chunks without a vector are to get one of."""
     changing = row.next_embedding_model is not None
     return int(row.next_embedding_series if changing else row.embedding_series)
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from carrel.server.errors import not_found
 from carrel.server.records import trash
-from carrel.server.records.caller import Caller
-from carrel.server.records.expiry import expired, unexpired
-from carrel.server.records.tables import files
-from carrel.server.records.text import contains
+from carrel.server.records.accounts.caller import Caller
+from carrel.server.records.errors import NotFound
+from carrel.server.records.sql.expiry import expired, unexpired
+from carrel.server.records.sql.tables import files
+from carrel.server.records.sql.text import contains
 from carrel.wire.files import File, FileList, FileQuery
 
 
@@ -29,7 +29,7 @@ class StoredFile:
 
 
 def insert(connection: sa.Connection, caller: Caller, values: dict[str, Any]) -> File:
-    """Adds a file of the caller's organisation; `values` are columns of the table."""
+    """Add a file of the caller's organisation; `values` are columns of the table."""
     row = connection.execute(
         files.insert()
         .values(organisation_id=caller.organisation_id, user_id=caller.user_id, **values)
@@ -39,45 +39,45 @@ def insert(connection: sa.Connection, caller: Caller, values: dict[str, Any]) ->
 
 
 def get(connection: sa.Connection, caller: Caller, id: str) -> StoredFile:
-    """A file the caller may see.
+    """Return a file the caller may see.
 
     Raises:
-        ApiError: 404.
+        NotFound: it does not exist, or is hidden.
     """
     query = sa.select(files).where(_visible(caller), files.c.id == id)
     row = connection.execute(query).one_or_none()
     if row is None:
-        raise not_found("file", id)
+        raise NotFound.of("file", id)
     return StoredFile(_file(row), row.blob)
 
 
 def get_signed(connection: sa.Connection, id: str) -> StoredFile | None:
-    """The file of a signed address, if it still exists."""
+    """Return the file of a signed address, if it still exists."""
     query = sa.select(files).where(unexpired(files), files.c.id == id)
     row = connection.execute(query).one_or_none()
     return None if row is None else StoredFile(_file(row), row.blob)
 
 
 def delete(connection: sa.Connection, caller: Caller, id: str, trash_days: int) -> None:
-    """Moves a file the caller may see to the trash.
+    """Move a file the caller may see to the trash.
 
     Raises:
-        ApiError: 404.
+        NotFound: it does not exist, or is hidden.
     """
     name = get(connection, caller, id).file.filename
     trash.delete(connection, caller, "file", id, name, days=trash_days)
 
 
 def delete_expired(connection: sa.Connection) -> int:
-    """Deletes expired files; returns their number."""
+    """Delete expired files; return their number."""
     return connection.execute(files.delete().where(expired(files))).rowcount
 
 
 def page(connection: sa.Connection, caller: Caller, query: FileQuery) -> FileList:
-    """A page of the files the caller may see, newest first.
+    """Return a page of the files the caller may see, newest first.
 
     Raises:
-        ApiError: 404, there is no file to come after.
+        NotFound: there is no file to come after.
     """
     wanted = [_visible(caller), *_filters(query)]
     following = [] if query.after is None else [_after(connection, caller, query.after)]
@@ -101,7 +101,7 @@ def _after(connection: sa.Connection, caller: Caller, id: str) -> sa.ColumnEleme
     query = sa.select(*columns).where(_visible(caller), files.c.id == id)
     row = connection.execute(query).one_or_none()
     if row is None:
-        raise not_found("file", id)
+        raise NotFound.of("file", id)
     return sa.tuple_(*columns) < sa.tuple_(sa.literal(row.created_at, columns[0].type), row.id)
 
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from carrel.server.errors import ApiError, InvalidRequest, not_found
 from carrel.server.records import trash
-from carrel.server.records.caller import Caller
-from carrel.server.records.database import take_turns
-from carrel.server.records.expiry import unexpired
-from carrel.server.records.ids import new_id
-from carrel.server.records.tables import documents, libraries, library_shares
-from carrel.server.records.text import contains
+from carrel.server.records.accounts.caller import Caller
+from carrel.server.records.errors import InvalidField, NotAllowed, NotFound
+from carrel.server.records.sql.database import take_turns
+from carrel.server.records.sql.expiry import unexpired
+from carrel.server.records.sql.ids import new_id
+from carrel.server.records.sql.tables import documents, libraries, library_shares
+from carrel.server.records.sql.text import contains
 from carrel.wire.libraries import (
     Library,
     LibraryCreate,
@@ -43,10 +43,10 @@ class Role(IntEnum):
 
 
 def get(connection: sa.Connection, caller: Caller, id: str, needed: Role = Role.VIEWER) -> Library:
-    """A library the caller may see.
+    """Return a library the caller may see.
 
     Raises:
-        ApiError: 404, or 403 when the caller's role does not suffice.
+        NotFound, NotAllowed: the caller's role does not suffice.
     """
     require(connection, caller, id, needed)
     row = connection.execute(_accessible(caller).where(libraries.c.id == id)).one()
@@ -54,26 +54,25 @@ def get(connection: sa.Connection, caller: Caller, id: str, needed: Role = Role.
 
 
 def require(connection: sa.Connection, caller: Caller, id: str, needed: Role = Role.VIEWER) -> None:
-    """Checks the caller's role in a library without adding up its figures, which is slow.
+    """Check the caller's role in a library without adding up its figures, which is slow.
 
     Raises:
-        ApiError: 404, or 403 when the caller's role does not suffice.
+        NotFound, NotAllowed: the caller's role does not suffice.
     """
     role: int | None = connection.scalar(
         _ROLE, {"id": id, "user": caller.user_id, "organisation": caller.organisation_id}
     )
     if role is None:
-        raise not_found("library", id)
+        raise NotFound.of("library", id)
     if role < needed:
-        raise ApiError(
-            403,
+        raise NotAllowed(
             f"You are a {Role(role).word} of this library; this needs its"
             f" {needed.word}. Ask the library's owner.",
         )
 
 
 def page(connection: sa.Connection, caller: Caller, query: LibraryQuery) -> LibraryList:
-    """A page of the libraries the caller may see, newest first."""
+    """Return a page of the libraries the caller may see, newest first."""
     number = _page_number(query)
     wanted = _accessible(caller)
     if query.search:
@@ -99,13 +98,19 @@ def page(connection: sa.Connection, caller: Caller, query: LibraryQuery) -> Libr
 
 
 def accessible_ids(connection: sa.Connection, caller: Caller, ids: list[str]) -> list[str]:
-    """The subset of the libraries that the caller may see."""
+    """Return the subset of the libraries that the caller may see."""
     asked = {"ids": ids, "user": caller.user_id, "organisation": caller.organisation_id}
     return list(connection.scalars(_ACCESSIBLE_IDS, asked))
 
 
+def missing(connection: sa.Connection, caller: Caller, ids: list[str]) -> list[str]:
+    """Return the libraries among `ids` that do not exist, or that the caller may not see."""
+    visible = accessible_ids(connection, caller, ids) if ids else []
+    return [id for id in ids if id not in visible]
+
+
 def create(connection: sa.Connection, caller: Caller, new: LibraryCreate) -> Library:
-    """Adds a library that belongs to the caller, or to the caller's organisation."""
+    """Add a library that belongs to the caller, or to the caller's organisation."""
     now = datetime.now(UTC)
     id = new_id()
     connection.execute(
@@ -126,16 +131,16 @@ def create(connection: sa.Connection, caller: Caller, new: LibraryCreate) -> Lib
 
 
 def next_number(connection: sa.Connection) -> int:
-    """The number of a library that is added now."""
+    """Return the number of a library that is added now."""
     take_turns(connection, "library numbers")
     return (connection.scalar(sa.select(sa.func.max(libraries.c.number))) or 0) + 1
 
 
 def update(connection: sa.Connection, caller: Caller, id: str, change: LibraryUpdate) -> Library:
-    """Changes the name or the description of a library; returns it as it is then.
+    """Change the name or the description of a library; return it as it is then.
 
     Raises:
-        ApiError: 404, or 403 without the role of an editor.
+        NotFound, or NotAllowed without the role of an editor.
     """
     get(connection, caller, id, Role.EDITOR)
     values = change.body()
@@ -149,10 +154,10 @@ def update(connection: sa.Connection, caller: Caller, id: str, change: LibraryUp
 
 
 def delete(connection: sa.Connection, caller: Caller, id: str, trash_days: int) -> Library:
-    """Moves a library with its documents to the trash; returns what it was.
+    """Move a library with its documents to the trash; return what it was.
 
     Raises:
-        ApiError: 404, or 403 for anyone but the owner.
+        NotFound, or NotAllowed for anyone but the owner.
     """
     library = get(connection, caller, id, Role.OWNER)
     trash.delete(connection, caller, "library", id, library.name, days=trash_days)
@@ -175,7 +180,7 @@ def _page_number(query: LibraryQuery) -> int:
     if query.page_token is None:
         return query.page
     if not re.fullmatch("[0-9]{1,9}", query.page_token):
-        raise InvalidRequest(("query", "page_token"), "Use the next_page_token of the page before.")
+        raise InvalidField(("query", "page_token"), "Use the next_page_token of the page before.")
     return int(query.page_token)
 
 
@@ -184,7 +189,9 @@ def _owned_by(user: Any, organisation: Any) -> sa.ColumnElement[bool]:
 
 
 def _accessible(caller: Caller) -> sa.Select[Any]:
-    """The libraries a caller may see, each with the caller's role and the library's figures."""
+    """Return the libraries a caller may see, each with the caller's role and the library's
+    figures.
+    """
     role = _role(caller.user_id, caller.organisation_id)
     size = sa.func.coalesce(sa.func.sum(documents.c.size), 0)
     return sa.select(
@@ -199,7 +206,7 @@ def _accessible(caller: Caller) -> sa.Select[Any]:
 
 
 def _role(user: Any, organisation: Any) -> sa.ColumnElement[int]:
-    """The role of a user of an organisation in a library; null without one."""
+    """Return the role of a user of an organisation in a library; null without one."""
     shares = library_shares.c
     level = sa.case((shares.role == Role.EDITOR.word, int(Role.EDITOR)), else_=int(Role.VIEWER))
     shared = (

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from carrel.server.records import embeddings
 from carrel.server.records.embeddings import StoredVector
-from carrel.server.records.tables import (
+from carrel.server.records.sql.tables import (
     CHUNKS_PER_LIBRARY,
     OWN_EMBEDDING,
     chunks,
@@ -41,7 +41,7 @@ class Job:
 
     @classmethod
     def of(cls, key: Sequence[str | int]) -> Self:
-        """The job of a key."""
+        """Return the job of a key."""
         document_id, generation = key
         return cls(str(document_id), int(generation))
 
@@ -111,7 +111,7 @@ class Unsummarised:
 
 
 def restart(connection: sa.Connection, document_id: str) -> Job:
-    """Starts a new generation; the text of the old one stays until the new one is published."""
+    """Start a new generation; the text of the old one stays until the new one is published."""
     generation = connection.execute(
         documents.update()
         .where(documents.c.id == document_id)
@@ -128,7 +128,7 @@ def restart(connection: sa.Connection, document_id: str) -> Job:
 
 
 def begin(connection: sa.Connection, job: Job) -> ProcessingInput:
-    """Marks the document as being worked on.
+    """Mark the document as being worked on.
 
     Raises:
         Superseded: there is nothing to do.
@@ -138,7 +138,7 @@ def begin(connection: sa.Connection, job: Job) -> ProcessingInput:
 
 
 def source(connection: sa.Connection, job: Job) -> ProcessingInput:
-    """The input of this processing.
+    """Return the input of this processing.
 
     Raises:
         Superseded: it is obsolete.
@@ -167,7 +167,7 @@ def source(connection: sa.Connection, job: Job) -> ProcessingInput:
 
 
 def save_pages(connection: sa.Connection, job: Job, pages: Iterable[PageRow]) -> None:
-    """Stores the pages of this generation."""
+    """Store the pages of this generation."""
     _require_current(connection, job)
     connection.execute(document_pages.delete().where(*_of(job)))
     rows = [
@@ -185,7 +185,7 @@ def save_pages(connection: sa.Connection, job: Job, pages: Iterable[PageRow]) ->
 
 
 def pages(connection: sa.Connection, job: Job) -> list[PageRow]:
-    """The stored pages of this generation."""
+    """Return the stored pages of this generation."""
     columns = document_pages.c
     query = sa.select(columns.page, columns.markdown, columns.layout)
     rows = connection.execute(query.where(*_of(job)).order_by(columns.page))
@@ -193,7 +193,7 @@ def pages(connection: sa.Connection, job: Job) -> list[PageRow]:
 
 
 def publish(connection: sa.Connection, job: Job, outcome: ProcessingOutcome) -> bool:
-    """Makes this generation the searchable one, removes the others, and ends the processing.
+    """Make this generation the searchable one, removes the others, and end the processing.
 
     Returns whether a model at an address is to embed its chunks yet.
 
@@ -225,7 +225,7 @@ def publish(connection: sa.Connection, job: Job, outcome: ProcessingOutcome) -> 
 def next_unsummarised(
     connection: sa.Connection, before: datetime, characters: int
 ) -> Unsummarised | None:
-    """The document that has waited longest for a summary among those processed `before`.
+    """Return the document that has waited longest for a summary among those processed `before`.
 
     Includes about `characters` of its text.
     """
@@ -254,7 +254,7 @@ def next_unsummarised(
 def save_summary(
     connection: sa.Connection, waiting: Unsummarised, summary: str | None, tokens: int
 ) -> None:
-    """Stores a summary and its token usage, unless the text has changed since."""
+    """Store a summary and its token usage, unless the text has changed since."""
     connection.execute(
         documents.update()
         .where(
@@ -271,7 +271,7 @@ def save_summary(
 
 
 def postpone(connection: sa.Connection, job: Job, error: str, seconds: float) -> None:
-    """Counts a failed attempt; the next is due after the given seconds."""
+    """Count a failed attempt; the next is due after the given seconds."""
     _set(
         connection,
         job,
@@ -283,7 +283,7 @@ def postpone(connection: sa.Connection, job: Job, error: str, seconds: float) ->
 
 
 def fail(connection: sa.Connection, job: Job, error: str) -> None:
-    """Ends the processing without a result; the text of the generation before stays."""
+    """End the processing without a result; the text of the generation before stays."""
     _set(
         connection,
         job,
@@ -319,7 +319,7 @@ def unfinished(connection: sa.Connection) -> list[Job]:
 
 
 def oldest_unfinished_seconds(connection: sa.Connection) -> float:
-    """The age of the document that has waited longest since its upload; 0 without one."""
+    """Return the age of the document that has waited longest since its upload; 0 without one."""
     query = sa.select(sa.func.min(documents.c.created_at, type_=documents.c.created_at.type))
     oldest = connection.scalar(query.where(documents.c.process_status.in_(UNFINISHED)))
     return 0.0 if oldest is None else (datetime.now(UTC) - oldest).total_seconds()

@@ -5,14 +5,15 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from carrel.server.errors import ApiError
-from carrel.server.records import libraries, plain, trash
-from carrel.server.records.caller import Caller
+from carrel.server.records import libraries, trash
+from carrel.server.records.accounts.caller import Caller
+from carrel.server.records.errors import Conflict, NotFound
 from carrel.server.records.libraries import Role
 from carrel.server.records.processing import Job
-from carrel.server.records.tables import documents, metadata
-from carrel.server.records.tables import libraries as library_table
-from carrel.server.records.tables import trash as trash_table
+from carrel.server.records.sql import plain
+from carrel.server.records.sql.tables import documents, metadata
+from carrel.server.records.sql.tables import libraries as library_table
+from carrel.server.records.sql.tables import trash as trash_table
 from carrel.wire.trash import TrashItem
 
 Enqueue = Callable[[sa.Connection, Job], None]
@@ -22,8 +23,8 @@ def restore(connection: sa.Connection, caller: Caller, id: str, enqueue: Enqueue
     """Restores an item that the caller deleted; its documents are indexed again.
 
     Raises:
-        ApiError: 404; 403 for a document of a library that the caller may not change any more;
-            409 where the library is gone, or has the same document again.
+        NotFound; NotAllowed for a document of a library that the caller may not change any more;
+            Conflict where the library is gone, or has the same document again.
     """
     item = trash.get(connection, caller, id)
     if item.library_id is not None:
@@ -44,16 +45,14 @@ def restore(connection: sa.Connection, caller: Caller, id: str, enqueue: Enqueue
 def _require_library(connection: sa.Connection, caller: Caller, library_id: str) -> None:
     try:
         libraries.require(connection, caller, library_id, Role.EDITOR)
-    except ApiError as error:
-        if error.status != 404:
-            raise
+    except NotFound:
         in_trash = sa.select(trash_table.c.name).where(trash_table.c.id == library_id)
         next_step = (
             "Restore the library first."
             if connection.execute(in_trash).first()
             else "It cannot be restored."
         )
-        raise ApiError(409, f"The document's library was deleted. {next_step}") from None
+        raise Conflict(f"The document's library was deleted. {next_step}") from None
 
 
 def _require_free(connection: sa.Connection, row: dict[str, Any]) -> None:
@@ -62,11 +61,11 @@ def _require_free(connection: sa.Connection, row: dict[str, Any]) -> None:
     )
     name = connection.scalar(same)
     if name is not None:
-        raise ApiError(409, f"The library has this document again, as {name[:80]!r}.")
+        raise Conflict(f"The library has this document again, as {name[:80]!r}.")
 
 
 def _to_be_indexed(row: dict[str, Any]) -> dict[str, Any]:
-    """A document's row that waits to be indexed, and counts its tokens and summary once."""
+    """Return a document's row that waits to be indexed, and count its tokens and summary once."""
     generation = row["generation"] + 1
     summarised = row["summarised_generation"]
     current = summarised is not None and summarised == row["indexed_generation"]

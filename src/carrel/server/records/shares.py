@@ -4,19 +4,19 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from carrel.server.errors import ApiError
 from carrel.server.records import libraries
-from carrel.server.records.caller import Caller
+from carrel.server.records.accounts.caller import Caller
+from carrel.server.records.errors import Impossible, NotFound
 from carrel.server.records.libraries import Role
-from carrel.server.records.tables import library_shares, users
+from carrel.server.records.sql.tables import library_shares, users
 from carrel.wire.libraries import Library, ShareRemoval, ShareRequest, Sharing, SharingList
 
 
 def get_all(connection: sa.Connection, caller: Caller, library_id: str) -> SharingList:
-    """The users of a library, its owner first.
+    """Return the users of a library, its owner first.
 
     Raises:
-        ApiError: 404.
+        NotFound: it does not exist, or is hidden.
     """
     library = libraries.get(connection, caller, library_id)
     query = (
@@ -32,7 +32,7 @@ def put(connection: sa.Connection, caller: Caller, library_id: str, share: Share
     """Shares a library, or changes the level of someone it is shared with.
 
     Raises:
-        ApiError: 404; 403 for anyone but the owner; 400 for the owner's own access, or for
+        NotFound; NotAllowed for anyone but the owner; Impossible for the owner's own access, or for
             someone who is not in the organisation.
     """
     library = libraries.get(connection, caller, library_id, Role.OWNER)
@@ -59,7 +59,7 @@ def delete(
     """Revokes an access and returns it. Only the owner may revoke another user's.
 
     Raises:
-        ApiError: 404; 403 for someone else's access; 400 for the owner's own.
+        NotFound; NotAllowed for someone else's access; Impossible for the owner's own.
     """
     own = (share.share_with_type, share.share_with_uuid) == ("User", caller.user_id)
     library = libraries.get(connection, caller, library_id, Role.VIEWER if own else Role.OWNER)
@@ -68,7 +68,7 @@ def delete(
         library_shares.delete().where(_is(library_id, share)).returning(library_shares)
     ).one_or_none()
     if row is None:
-        raise ApiError(404, "The library is not shared with them.")
+        raise NotFound("The library is not shared with them.")
     return _sharing(row)
 
 
@@ -82,7 +82,7 @@ def _is(library_id: str, share: ShareRequest | ShareRemoval) -> sa.ColumnElement
 
 def _refuse_owner(library: Library, share: ShareRequest | ShareRemoval) -> None:
     if library.owner_id == share.share_with_uuid:
-        raise ApiError(400, "The owner's own access cannot be changed or removed.")
+        raise Impossible("The owner's own access cannot be changed or removed.")
 
 
 def _refuse_outsider(connection: sa.Connection, caller: Caller, share: ShareRequest) -> None:
@@ -93,7 +93,7 @@ def _refuse_outsider(connection: sa.Connection, caller: Caller, share: ShareRequ
     else:
         belongs = share.share_with_uuid == organisation
     if not belongs or share.org_id not in (None, organisation):
-        raise ApiError(400, "A library can be shared only within its own organisation.")
+        raise Impossible("A library can be shared only within its own organisation.")
 
 
 def _owner(caller: Caller, library: Library) -> Sharing:

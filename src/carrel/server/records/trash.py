@@ -9,11 +9,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from carrel.server.errors import not_found
-from carrel.server.records import plain
-from carrel.server.records.caller import Caller
-from carrel.server.records.expiry import expired, unexpired
-from carrel.server.records.tables import (
+from carrel.server.records.accounts.caller import Caller
+from carrel.server.records.errors import NotFound
+from carrel.server.records.sql import plain
+from carrel.server.records.sql.database import purge
+from carrel.server.records.sql.expiry import expired, unexpired
+from carrel.server.records.sql.tables import (
     agent_aliases,
     agent_versions,
     agents,
@@ -48,7 +49,7 @@ def delete(
     days: int,
     library_id: str | None = None,
 ) -> None:
-    """Deletes an item of the records, which the caller may; the trash has it for some days.
+    """Delete an item of the records, which the caller may; the trash has it for some days.
 
     With 0 days it is deleted for ever.
     """
@@ -70,23 +71,25 @@ def delete(
             )
         )
         _keep_rows(connection, kind, id)
+    else:
+        purge(connection)
     connection.execute(own.delete().where(own.c.id == id))
 
 
 def get(connection: sa.Connection, caller: Caller, id: str) -> TrashItem:
-    """An item that the caller deleted.
+    """Return an item that the caller deleted.
 
     Raises:
-        ApiError: 404.
+        NotFound: it does not exist, or is hidden.
     """
     row = connection.execute(sa.select(trash).where(_own(caller), trash.c.id == id)).one_or_none()
     if row is None:
-        raise not_found("item in the trash", id)
+        raise NotFound.of("item in the trash", id)
     return _item(row)
 
 
 def page(connection: sa.Connection, caller: Caller, query: TrashQuery) -> TrashList:
-    """A page of the items that the caller deleted, the last deleted first."""
+    """Return a page of the items that the caller deleted, the last deleted first."""
     wanted = sa.select(trash).where(_own(caller))
     rows = connection.execute(
         wanted.order_by(trash.c.deleted_at.desc(), trash.c.id.desc())
@@ -98,7 +101,7 @@ def page(connection: sa.Connection, caller: Caller, query: TrashQuery) -> TrashL
 
 
 def take(connection: sa.Connection, id: str) -> list[tuple[str, dict[str, Any]]]:
-    """Takes an item out of the trash: the rows it had, with the names of their tables."""
+    """Take an item out of the trash: the rows it had, with the names of their tables."""
     columns = trash_rows.c
     rows = connection.execute(
         sa.select(columns.table, columns.row)
@@ -111,12 +114,13 @@ def take(connection: sa.Connection, id: str) -> list[tuple[str, dict[str, Any]]]
 
 
 def delete_for_ever(connection: sa.Connection, caller: Caller, id: str) -> None:
-    """Removes an item from the trash; garbage collection removes its bytes.
+    """Remove an item from the trash; garbage collection removes its bytes.
 
     Raises:
-        ApiError: 404.
+        NotFound: it does not exist, or is hidden.
     """
     get(connection, caller, id)
+    purge(connection)
     connection.execute(trash.delete().where(trash.c.id == id))
 
 
@@ -124,21 +128,25 @@ def release(connection: sa.Connection, caller: Caller, kind: TrashKind, id: str)
     """Frees an id for a new item: the one that the caller deleted is then deleted for ever.
 
     Raises:
-        ApiError: 404, another deleted it.
+        NotFound, another deleted it.
     """
     connection.execute(trash.delete().where(_deleted_by(caller), trash.c.id == id))
     if connection.scalar(sa.select(trash.c.id).where(trash.c.id == id)) is not None:
-        raise not_found(kind, id)
+        raise NotFound.of(kind, id)
 
 
 def empty(connection: sa.Connection, caller: Caller) -> int:
-    """Removes everything that the caller deleted from the trash; returns the number of items."""
+    """Remove everything that the caller deleted from the trash; return the number of items."""
+    purge(connection)
     return connection.execute(trash.delete().where(_own(caller))).rowcount
 
 
 def delete_expired(connection: sa.Connection) -> int:
-    """Removes expired items from the trash; returns their number."""
-    return connection.execute(trash.delete().where(expired(trash))).rowcount
+    """Remove expired items from the trash; return their number."""
+    removed = connection.execute(trash.delete().where(expired(trash))).rowcount
+    if removed:
+        purge(connection)
+    return removed
 
 
 def _keep_rows(connection: sa.Connection, kind: TrashKind, id: str) -> None:

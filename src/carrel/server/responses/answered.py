@@ -2,22 +2,33 @@
 
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
-from carrel.wire.completions import Completion, CompletionChunk, Usage
-from carrel.wire.responses import (
+from carrel.wire.generation.completions import (
+    Completion,
+    CompletionChunk,
+    CompletionMessage,
+    Delta,
+    Passage,
+    Usage,
+)
+from carrel.wire.generation.content import as_chunks
+from carrel.wire.generation.responses import (
     Incomplete,
     ModelResponse,
     OutputCall,
+    OutputItem,
     OutputMessage,
+    OutputReasoning,
     OutputText,
+    ReasoningText,
     ResponseError,
     ResponseEvent,
     ResponseRequest,
     ResponseUsage,
 )
-from carrel.wire.tools import ToolCall
+from carrel.wire.generation.tools import ToolCall
 
 Status = Literal["in_progress", "completed", "incomplete", "failed"]
 
@@ -27,29 +38,28 @@ _FAILED = ResponseError(
 
 
 class Response:
-    """One answer as far as it has come."""
+    """One answer as far as it has come: its items, of which the last may be open."""
 
     def __init__(self, request: ResponseRequest) -> None:
         self._request = request
         self._id = f"resp_{uuid.uuid4().hex}"
         self._created = int(time.time())
         self._sequence = -1
-        self._message_id = f"msg_{uuid.uuid4().hex}"
-        self._texts: list[str] = []
-        self._begun = self._closed = False
-        """Whether there is a message, which comes first, and whether it is whole."""
-        self._calls: list[OutputCall] = []
+        self._items: list[OutputItem] = []
+        self._is_open = False
+        self._sources: dict[int | str, Passage] = {}
         self._usage: Usage | None = None
         self._reason: str | None = None
 
     def whole(self, completion: Completion) -> ModelResponse:
         """The answer of a completion."""
         [choice] = completion.choices
+        message = choice.message
         self._usage, self._reason = completion.usage, choice.finish_reason
-        text = choice.message.content
-        self._texts = [str(text or "")]
-        self._begun = bool(text) or not choice.message.tool_calls
-        self._calls = [_call(call) for call in choice.message.tool_calls or ()]
+        for _ in self._take(message, message.sources):
+            pass
+        for _ in self._close():
+            pass
         return self._ended()
 
     def begin(self) -> Iterator[ResponseEvent]:
@@ -62,60 +72,124 @@ class Response:
         self._usage = chunk.usage or self._usage
         for choice in chunk.choices:
             self._reason = choice.finish_reason or self._reason
-            if choice.delta.content:
-                yield from self._text(str(choice.delta.content))
-            for call in choice.delta.tool_calls or ():
-                yield from self._called(_call(call))
+            yield from self._take(choice.delta, choice.delta.sources)
 
     def end(self) -> Iterator[ResponseEvent]:
         """The last events of a stream."""
-        if not self._begun and not self._calls:
+        if not any(isinstance(item, OutputMessage | OutputCall) for item in self._items):
             yield from self._open_message()
-        if self._begun and not self._closed:
-            yield from self._close_message()
+        yield from self._close()
         ended = self._ended()
         yield self._event(f"response.{ended.status}", response=ended)
 
-    def _text(self, text: str) -> Iterator[ResponseEvent]:
-        if not self._begun:
+    def _take(
+        self, said: Delta | CompletionMessage, sources: Sequence[Passage] | None
+    ) -> Iterator[ResponseEvent]:
+        self._sources |= {source.index: source for source in sources or ()}
+        if said.reasoning_content:
+            yield from self._thought(said.reasoning_content)
+        for chunk in as_chunks(said.content or ""):
+            if chunk["type"] == "reference":
+                for number in chunk["reference_ids"]:
+                    yield from self._cited(number)
+            elif chunk["type"] == "text":
+                yield from self._text(chunk["text"])
+        if isinstance(said, CompletionMessage) and not (said.content or said.tool_calls):
             yield from self._open_message()
-        self._texts.append(text)
+        for call in said.tool_calls or ():
+            yield from self._called(_call(call))
+
+    def _thought(self, text: str) -> Iterator[ResponseEvent]:
+        last = self._items[-1] if self._is_open else None
+        if not isinstance(last, OutputReasoning):
+            yield from self._open(OutputReasoning(id=f"rs_{uuid.uuid4().hex}"))
+            last = OutputReasoning(id=self._items[-1].id, content=[ReasoningText(text="")])
+        [part] = last.content
+        grown = ReasoningText(text=part.text + text)
+        self._items[-1] = last.model_copy(update={"content": [grown]})
+        yield self._part_event("response.reasoning_text.delta", delta=text)
+
+    def _text(self, text: str) -> Iterator[ResponseEvent]:
+        yield from self._open_message()
+        part = self._part()
+        self._change(part.model_copy(update={"text": part.text + text}))
         yield self._part_event("response.output_text.delta", delta=text, logprobs=[])
 
+    def _cited(self, number: int | str) -> Iterator[ResponseEvent]:
+        source = self._sources.get(number)
+        if source is None:
+            return
+        yield from self._open_message()
+        part = self._part()
+        annotation = {
+            "type": "file_citation",
+            "index": len(part.text),
+            "file_id": source.document_id,
+            "filename": source.document_name,
+        }
+        self._change(part.model_copy(update={"annotations": [*part.annotations, annotation]}))
+        yield self._part_event(
+            "response.output_text.annotation.added",
+            annotation_index=len(part.annotations),
+            annotation=annotation,
+        )
+
+    def _part(self) -> OutputText:
+        """The text of the open message."""
+        message = self._items[-1]
+        assert isinstance(message, OutputMessage), "no message is open"
+        return message.content[0] if message.content else OutputText(text="")
+
+    def _change(self, part: OutputText) -> None:
+        self._items[-1] = self._items[-1].model_copy(update={"content": [part]})
+
     def _open_message(self) -> Iterator[ResponseEvent]:
-        self._begun = True
-        opened = OutputMessage(id=self._message_id, status="in_progress", content=[])
-        yield self._event("response.output_item.added", output_index=0, item=opened)
+        if self._is_open and isinstance(self._items[-1], OutputMessage):
+            return
+        yield from self._open(
+            OutputMessage(id=f"msg_{uuid.uuid4().hex}", status="in_progress", content=[])
+        )
         yield self._part_event("response.content_part.added", part=OutputText(text=""))
 
-    def _close_message(self) -> Iterator[ResponseEvent]:
-        self._closed = True
-        message = self._message()
-        [part] = message.content
-        yield self._part_event("response.output_text.done", text=part.text, logprobs=[])
-        yield self._part_event("response.content_part.done", part=part)
-        yield self._event("response.output_item.done", output_index=0, item=message)
+    def _open(self, item: OutputItem) -> Iterator[ResponseEvent]:
+        yield from self._close()
+        self._items.append(item)
+        self._is_open = True
+        yield self._item_event("response.output_item.added", item=item)
 
-    def _message(self) -> OutputMessage:
-        content = [OutputText(text="".join(self._texts))]
-        return OutputMessage(id=self._message_id, status="completed", content=content)
+    def _close(self) -> Iterator[ResponseEvent]:
+        """The events that end the open item."""
+        if not self._is_open:
+            return
+        self._is_open = False
+        item = self._items[-1]
+        if isinstance(item, OutputMessage):
+            part = self._part()
+            item = item.model_copy(update={"status": "completed", "content": [part]})
+            yield self._part_event("response.output_text.done", text=part.text, logprobs=[])
+            yield self._part_event("response.content_part.done", part=part)
+        elif isinstance(item, OutputReasoning):
+            [thought] = item.content
+            yield self._part_event("response.reasoning_text.done", text=thought.text)
+        self._items[-1] = item
+        yield self._item_event("response.output_item.done", item=item)
 
     def _called(self, call: OutputCall) -> Iterator[ResponseEvent]:
-        if self._begun and not self._closed:
-            yield from self._close_message()
-        index = self._begun + len(self._calls)
-        self._calls.append(call)
-        opened = call.model_copy(update={"arguments": "", "status": "in_progress"})
-        yield self._event("response.output_item.added", output_index=index, item=opened)
-        place: dict[str, Any] = {"item_id": call.id, "output_index": index}
+        yield from self._open(call.model_copy(update={"arguments": "", "status": "in_progress"}))
+        self._items[-1] = call
+        place: dict[str, Any] = {"item_id": call.id}
         arguments = "response.function_call_arguments"
-        yield self._event(f"{arguments}.delta", **place, delta=call.arguments)
-        yield self._event(f"{arguments}.done", **place, arguments=call.arguments, name=call.name)
-        yield self._event("response.output_item.done", output_index=index, item=call)
+        yield self._item_event(f"{arguments}.delta", **place, delta=call.arguments)
+        yield self._item_event(
+            f"{arguments}.done", **place, arguments=call.arguments, name=call.name
+        )
+        yield from self._close()
 
     def _part_event(self, type: str, **fields: Any) -> ResponseEvent:
-        place = {"item_id": self._message_id, "output_index": 0, "content_index": 0}
-        return self._event(type, **place, **fields)
+        return self._item_event(type, item_id=self._items[-1].id, content_index=0, **fields)
+
+    def _item_event(self, type: str, **fields: Any) -> ResponseEvent:
+        return self._event(type, output_index=len(self._items) - 1, **fields)
 
     def _event(self, type: str, **fields: Any) -> ResponseEvent:
         self._sequence += 1
@@ -141,7 +215,7 @@ class Response:
             max_output_tokens=asked.max_output_tokens,
             metadata=asked.metadata,
             model=asked.model,
-            output=[*([self._message()] if self._begun else ()), *self._calls],
+            output=list(self._items),
             parallel_tool_calls=asked.parallel_tool_calls,
             temperature=asked.temperature,
             text=body["text"],

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from carrel.server.errors import ApiError
-from carrel.wire.responses import (
+from carrel.wire.generation.responses import (
     CallItem,
     FilePart,
+    FileSearch,
     ImagePart,
     MessageItem,
     OtherItem,
@@ -23,7 +24,7 @@ _KEPT = ("previous_response_id", "conversation", "prompt", "background")
 """Fields that need a service which keeps answers."""
 _WITHOUT_EFFECT = frozenset(
     [
-        *("include", "max_tool_calls", "prompt_cache_key", "prompt_cache_retention", "reasoning"),
+        *("include", "max_tool_calls", "prompt_cache_key", "prompt_cache_retention"),
         *("safety_identifier", "service_tier", "store", "stream_options", "top_logprobs"),
         *("truncation", "user"),
     ]
@@ -52,7 +53,9 @@ def as_chat(request: ResponseRequest) -> dict[str, Any]:
         "temperature": request.temperature,
         "top_p": request.top_p,
         "stream": request.stream,
-        "tools": [_function(tool) for tool in request.tools] or None,
+        "tools": [_tool(tool) for tool in request.tools] or None,
+        "parallel_tool_calls": request.parallel_tool_calls,
+        "reasoning_effort": request.reasoning.effort if request.reasoning else None,
         "tool_choice": choice
         if isinstance(choice, str)
         else {"type": "function", "function": {"name": choice.name}},
@@ -116,7 +119,9 @@ def _chunks(parts: Sequence[Part]) -> Iterator[dict[str, Any]]:
             raise _unsupported(f"such a part of the type {part.type[:80]}", "input")
 
 
-def _function(tool: ResponseFunction | OtherTool) -> dict[str, Any]:
+def _tool(tool: ResponseFunction | FileSearch | OtherTool) -> dict[str, Any]:
+    if isinstance(tool, FileSearch):
+        return {"type": "document_library", "library_ids": tool.vector_store_ids}
     if isinstance(tool, OtherTool):
         raise _unsupported(f"the tool {tool.type[:80]}", "tools")
     named = tool.model_dump(include={"name", "parameters", "description", "strict"})

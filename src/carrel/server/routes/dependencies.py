@@ -1,7 +1,8 @@
 """Dependencies of routes: the server, the caller, query parameters as a model."""
 
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
@@ -10,11 +11,20 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ValidationError
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
+from starlette.responses import Response
 
 from carrel.server.assembly import Server
-from carrel.server.records.caller import Caller
+from carrel.server.completions.call import CompletionCall
+from carrel.server.completions.responder import Responder
+from carrel.server.records.accounts.caller import Caller
+from carrel.wire.generation.completions import CompletionOptions
 
 M = TypeVar("M", bound=BaseModel)
+
+_UNSAFE_NAME = re.compile(r"[^A-Za-z0-9_.-]")
+_UNSAFE = re.compile(r"[^A-Za-z0-9_., :-]")
+"""What a header has no place for."""
+"""Characters that a header cannot hold."""
 
 
 def _server(request: Request) -> Server:
@@ -34,13 +44,37 @@ CurrentCaller = Annotated[Caller, Depends(_caller)]
 """The caller; the middleware has refused requests without a valid key."""
 
 
+def completion_call(
+    responder: Responder, asked: CompletionOptions, server: Server, caller: Caller
+) -> CompletionCall:
+    """Return a completion for a caller, whose documents it may read."""
+    pages = asked.document_page_limit
+    return CompletionCall(
+        responder, asked, caller, lambda chunk: server.ocr.text(chunk, caller, pages)
+    )
+
+
+def warn_of(notes: Sequence[str], answer: Response) -> None:
+    """Add notes to the `Warning` header of an answer."""
+    before = answer.headers.get("warning")
+    warnings = [f'299 carrel "{_UNSAFE.sub("?", note)}"' for note in notes]
+    if warnings:
+        answer.headers["warning"] = ", ".join([*([before] if before else []), *warnings])
+
+
+def ignored_note(names: Sequence[str]) -> list[str]:
+    """Name the fields of a request that were left out, if there are any."""
+    said = ", ".join(_UNSAFE_NAME.sub("?", name[:40]) for name in names[:20])
+    return [f"Ignored, as unknown: {said}"] if said else []
+
+
 def base_url(request: Request, server: Server) -> str:
-    """The base of signed addresses."""
+    """Return the base of signed addresses."""
     return server.settings.public_url or str(request.base_url)
 
 
 def query_of(model: type[M]) -> Callable[[Request], M]:
-    """A dependency that reads a model from the query.
+    """Return a dependency that reads a model from the query.
 
     A list is a repeated key, an object is JSON in one value. Unknown and empty parameters
     are ignored: newer clients send some that this server does not know.
@@ -55,13 +89,13 @@ def query_of(model: type[M]) -> Callable[[Request], M]:
 
 
 def fields_of(model: type[M], given: dict[str, str]) -> M:
-    """A model of the text parts of an upload. Unknown and empty parts are ignored."""
+    """Return a model of the text parts of an upload. Unknown and empty parts are ignored."""
     known = {name: value for name, value in given.items() if value and name in model.model_fields}
     return validated(model, known, "body")
 
 
 def validated(model: type[M], values: Any, where: str) -> M:
-    """Validates values that FastAPI did not read itself; errors are answered with 422."""
+    """Validate values that FastAPI did not read itself; errors are answered with 422."""
     try:
         return model.model_validate(values)
     except ValidationError as error:
@@ -87,7 +121,7 @@ def _value(annotation: Any, given: list[str]) -> Any:
 
 
 def _kinds(annotation: Any) -> set[Any]:
-    """The plain types of an annotation, without parameters and constraints."""
+    """Return the plain types of an annotation, without parameters and constraints."""
     origin = get_origin(annotation)
     if origin is Annotated:
         return _kinds(get_args(annotation)[0])

@@ -3,30 +3,39 @@
 import asyncio
 from functools import partial
 from typing import Annotated
+from urllib.parse import unquote
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Header, Request, Response
 
+from carrel.server.formats.mimetypes import sniff
 from carrel.server.http.openapi import multipart
-from carrel.server.library.whole_text import document_text
-from carrel.server.mimetypes import sniff
 from carrel.server.records import documents, libraries
 from carrel.server.records.documents import NewDocument
 from carrel.server.records.libraries import Role
-from carrel.server.routes.dependencies import CurrentCaller, CurrentServer, base_url, query_of
+from carrel.server.routes.dependencies import (
+    CurrentCaller,
+    CurrentServer,
+    base_url,
+    fields_of,
+    query_of,
+)
 from carrel.server.transfer.downloads import download
 from carrel.server.transfer.uploads import receive_upload
 from carrel.wire.documents import (
+    NAME_HEADER,
     Document,
     DocumentList,
     DocumentQuery,
     DocumentStatus,
     DocumentUpdate,
+    DocumentUpload,
     TextContent,
     TextQuery,
 )
 
 router = APIRouter(prefix="/v1/libraries/{library_id}/documents")
 
+_NAME = "The document's name with its folders, percent-encoded (an extension)"
 _SIGNED_SECONDS = 30 * 60
 _ADDED = {
     "Carrel-Document": {
@@ -55,8 +64,10 @@ async def upload_document(
     response: Response,
     server: CurrentServer,
     caller: CurrentCaller,
+    name: Annotated[str | None, Header(alias=NAME_HEADER, description=_NAME)] = None,
 ) -> Document:
-    """Adds a document, or answers the one the library already has with the same bytes."""
+    """Add a document, or answer the one the library already has with the same bytes."""
+    wanted = fields_of(DocumentUpload, {} if name is None else {"name": unquote(name)})
     await server.database.read(
         partial(libraries.get, caller=caller, id=library_id, needed=Role.EDITOR)
     )
@@ -65,7 +76,7 @@ async def upload_document(
     async with server.blobs.local(upload.blob.hash) as path:
         kind = await asyncio.to_thread(sniff, path, upload.filename)
     new = NewDocument(
-        name=upload.filename,
+        name=wanted.name or upload.filename,
         blob=upload.blob.hash,
         size=upload.blob.size,
         mime_type=kind.mimetype,
@@ -123,7 +134,7 @@ async def get_text(
     caller: CurrentCaller,
     query: Annotated[TextQuery, Depends(query_of(TextQuery))],
 ) -> TextContent:
-    document, pages = await server.database.read(
+    pages = await server.database.read(
         partial(
             documents.page_texts,
             caller=caller,
@@ -132,7 +143,7 @@ async def get_text(
             query=query,
         )
     )
-    return TextContent(text=await asyncio.to_thread(document_text, document, pages))
+    return TextContent(text="\n\n".join(pages))
 
 
 @router.get("/{document_id}/status")
@@ -155,7 +166,7 @@ async def sign_document(
     server: CurrentServer,
     caller: CurrentCaller,
 ) -> str:
-    """An address of the document's bytes, for half an hour, as a JSON string."""
+    """Return an address of the document's bytes, for half an hour, as a JSON string."""
     stored = await server.database.read(
         partial(documents.get, caller=caller, library_id=library_id, id=document_id)
     )
@@ -173,7 +184,7 @@ async def sign_text(
     server: CurrentServer,
     caller: CurrentCaller,
 ) -> str:
-    """An address of the document's text, or of its OCR result, as a JSON string."""
+    """Return an address of the document's text, or of its OCR result, as a JSON string."""
     stored = await server.database.read(
         partial(documents.with_text, caller=caller, library_id=library_id, id=document_id)
     )

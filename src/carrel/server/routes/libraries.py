@@ -77,7 +77,7 @@ async def search_library(
     caller: CurrentCaller,
     query: Annotated[SearchQuery, Depends(query_of(SearchQuery))],
 ) -> SearchResult:
-    """Finds passages in a library; an extension of this server."""
+    """Find passages in a library; an extension of this server."""
     return SearchResult(data=[*await server.library.search_library(caller, library_id, query)])
 
 
@@ -85,7 +85,7 @@ async def search_library(
 async def get_embeddings(
     library_id: str, server: CurrentServer, caller: CurrentCaller
 ) -> LibraryEmbeddings:
-    """The embedding model of a library, and how far a change to another is."""
+    """Return the embedding model of a library, and how far a change to another is."""
     return await server.library.embeddings(caller, library_id)
 
 

@@ -7,12 +7,12 @@ import sqlalchemy as sa
 from fastapi import APIRouter, Response
 
 from carrel.server.assembly import Server
+from carrel.server.datadir.signing import PREFIX, BadSignature, Kind
 from carrel.server.errors import ApiError
 from carrel.server.http.openapi import binary
 from carrel.server.records import documents, files
 from carrel.server.records.documents import StoredDocument
 from carrel.server.routes.dependencies import CurrentServer
-from carrel.server.signing import PREFIX, BadSignature, Kind
 from carrel.server.transfer.downloads import download, text_response
 
 router = APIRouter(prefix=PREFIX.rstrip("/"))
@@ -49,7 +49,7 @@ async def _document(server: Server, id: str) -> Response | None:
 
 
 async def _text(server: Server, id: str) -> Response | None:
-    """The OCR result of a document that was recognised, the text of any other."""
+    """Return the OCR result of a document that was recognised, the text of any other."""
 
     def read(connection: sa.Connection) -> tuple[StoredDocument, str] | None:
         stored = documents.get_signed(connection, id)

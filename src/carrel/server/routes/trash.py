@@ -19,19 +19,19 @@ async def list_trash(
     caller: CurrentCaller,
     query: Annotated[TrashQuery, Depends(query_of(TrashQuery))],
 ) -> TrashList:
-    """What the caller deleted, the last deleted first; an extension of this server."""
+    """Return what the caller deleted, the last deleted first; an extension of this server."""
     return await server.database.read(partial(trash.page, caller=caller, query=query))
 
 
 @router.get("/{item_id}", openapi_extra=EXTENSION)
 async def get_item(item_id: str, server: CurrentServer, caller: CurrentCaller) -> TrashItem:
-    """An item that the caller deleted; an extension of this server."""
+    """Return an item that the caller deleted; an extension of this server."""
     return await server.database.read(partial(trash.get, caller=caller, id=item_id))
 
 
 @router.post("/{item_id}/restore", openapi_extra=EXTENSION)
 async def restore(item_id: str, server: CurrentServer, caller: CurrentCaller) -> TrashItem:
-    """Puts an item back with its id; an extension of this server."""
+    """Put an item back with its id; an extension of this server."""
     enqueue = server.library.enqueue
     return await server.database.write(
         partial(restoring.restore, caller=caller, id=item_id, enqueue=enqueue)
@@ -40,12 +40,12 @@ async def restore(item_id: str, server: CurrentServer, caller: CurrentCaller) ->
 
 @router.delete("/{item_id}", status_code=204, response_class=Response, openapi_extra=EXTENSION)
 async def delete_for_ever(item_id: str, server: CurrentServer, caller: CurrentCaller) -> None:
-    """Deletes an item of the trash for ever; an extension of this server."""
+    """Delete an item of the trash for ever; an extension of this server."""
     await server.database.write(partial(trash.delete_for_ever, caller=caller, id=item_id))
 
 
 @router.delete("", openapi_extra=EXTENSION)
 async def empty_trash(server: CurrentServer, caller: CurrentCaller) -> EmptiedTrash:
-    """Deletes everything in the caller's trash for ever; an extension of this server."""
+    """Delete everything in the caller's trash for ever; an extension of this server."""
     deleted = await server.database.write(partial(trash.empty, caller=caller))
     return EmptiedTrash(deleted=deleted)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends
 
-from carrel.server.records import users
+from carrel.server.records.accounts import users
 from carrel.server.routes.dependencies import CurrentCaller, CurrentServer, query_of
 from carrel.wire.users import (
     MembershipQuery,

@@ -27,22 +27,29 @@ _PORTS = frozenset({80, 443, 8080, 8443})
 _REDIRECTS = 3
 _SECONDS = 60
 _CONNECT_SECONDS = 10
-_TRANSLATED = [
+_NOT_PUBLIC = [
     ipaddress.ip_network(network)
-    for network in ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32")
+    for network in (
+        # IANA's special-purpose registry, and multicast.
+        *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16"),
+        *("172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16"),
+        *("198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"),
+        # A cloud's own services, at an address that looks like any other.
+        "168.63.129.16/32",
+        # Protocols, documentation, and those that embed an IPv4 address, which would escape.
+        *("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"),
+    )
 ]
-"""IPv6 ranges that embed an IPv4 address, which would escape the check."""
+_IPV6 = ipaddress.ip_network("2000::/3")
+"""All that is public of IPv6 is in here."""
 
 
 def is_public(address: str) -> bool:
     """Whether an address is on the public internet."""
     ip = ipaddress.ip_address(address.partition("%")[0])
-    if isinstance(ip, ipaddress.IPv6Address):
-        if ip.ipv4_mapped is not None:
-            return is_public(str(ip.ipv4_mapped))
-        if any(ip in network for network in _TRANSLATED):
-            return False
-    return ip.is_global and not ip.is_multicast and not ip.is_reserved
+    if ip.version == 6 and ip not in _IPV6:
+        return False
+    return not any(ip in network for network in _NOT_PUBLIC)
 
 
 async def resolve(host: str, port: int) -> list[str]:

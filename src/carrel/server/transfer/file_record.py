@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from carrel.server.errors import InvalidRequest
-from carrel.server.mimetypes import sniff
-from carrel.server.records.ids import new_id
+from carrel.server.formats.mimetypes import sniff
+from carrel.server.records.sql.ids import new_id
 from carrel.server.transfer.uploads import ReceivedFile
 from carrel.wire.files import FileUpload, Purpose, SampleType
 

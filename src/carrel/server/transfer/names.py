@@ -3,16 +3,16 @@
 import unicodedata
 from pathlib import PurePosixPath
 
+from carrel.text import clean_name
+
 _MAX_BYTES = 255
 
 
 def safe_filename(name: str) -> str:
-    """The last part of a path-like name, without control characters, at most 255 bytes."""
+    """The last part of a path-like name without unseen characters, at most 255 bytes."""
     last = name.replace("\\", "/").rstrip("/").rpartition("/")[2]
-    shown = "".join(
-        c for c in unicodedata.normalize("NFC", last) if unicodedata.category(c) != "Cc"
-    )
-    shown = shown.strip()
+    normal = unicodedata.normalize("NFC", last)
+    shown = clean_name("".join(c for c in normal if unicodedata.category(c) != "Cc")).strip()
     if shown in ("", ".", ".."):
         return "file"
     suffix = PurePosixPath(shown).suffix

@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
-import itertools
+import asyncio
 import time
-from collections.abc import Callable, Sized
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sized
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from carrel.store.activity.state import ActivityItem, ActivityKind, ActivityState, Unit
-from carrel.store.core.handle import Handle
-from carrel.store.core.loop import OwnerLoop
-from carrel.store.core.slice import Slice
-from carrel.store.core.words import count
+from carrel.store.activity.state import (
+    ActivityItem,
+    ActivityKind,
+    ActivityState,
+    ActivityStatus,
+    Unit,
+)
+from carrel.store.core.actions.handle import Handle
+from carrel.store.core.actions.loop import OwnerLoop
+from carrel.store.core.actions.slice import Slice
+from carrel.store.core.formatting import count
+from carrel.store.journal.entries import Entry
+from carrel.store.journal.journal import Journal
 
 T = TypeVar("T")
 
 KEPT = 200
 """Ended items that are kept; successes are dropped before failures, the oldest first."""
+NOT_DONE = ("interrupted", "failed")
 Again = Callable[[], object]
 Report = Callable[[int, int], object]
 """Takes how many of how many are done."""
+Task = Callable[[Entry], object]
+"""Does a piece of work of the journal again; its result may be there already."""
 
 
 class ActivityEntry:
@@ -30,12 +42,16 @@ class ActivityEntry:
         self.id = item.id
         self._service = service
 
+    async def secure(self) -> None:
+        """Wait until the item is in the journal on the disk."""
+        await self._service.secure()
+
     def progress(self, done: int, total: int | None = None) -> None:
         """So far `done` units of `total`; the first call starts the clock."""
         self._service.change(self.id, status="running", done=done, total=total)
 
     def rename(self, name: str) -> None:
-        """Gives the item its name once that is known."""
+        """Give the item its name once that is known."""
         self._service.change(self.id, name=name)
 
     def about(self, subject: str) -> None:
@@ -67,12 +83,21 @@ class ActivityEntry:
 
 
 class ActivityService:
-    def __init__(self, loop: OwnerLoop) -> None:
+    """All items; those that can be done again are in the journal until they are done.
+
+    What runs when the service is left, or its process is killed, is interrupted at the next start.
+    """
+
+    def __init__(self, loop: OwnerLoop, journal: Journal) -> None:
         self.slice = Slice(ActivityState())
         self._loop = loop
-        self._ids = itertools.count(1)
+        self._journal = journal
+        self._tasks: dict[str, Task] = {}
         self._cancels: dict[str, Callable[[], object]] = {}
         self._agains: dict[str, Again] = {}
+        self._left = False
+
+    # Items
 
     def begin(
         self,
@@ -82,13 +107,35 @@ class ActivityService:
         unit: Unit = "bytes",
         total: int | None = None,
         subject: str | None = None,
+        task: str = "",
+        needs: Mapping[str, Any] | None = None,
+        left: Entry | None = None,
     ) -> ActivityEntry:
-        """A new item, queued. From any thread."""
-        item = ActivityItem(
-            f"{kind}-{next(self._ids)}", kind, name, total=total, unit=unit, subject=subject
-        )
-        self._loop.call(lambda: self._add(item))
+        """Return a new item, queued. From any thread.
+
+        With a `task` that does it again from `needs`, it is in the journal, in place of the one
+        that was `left`; with `needs` alone, the next start only shows it.
+        """
+        id = f"{kind}-{uuid.uuid4().hex[:12]}"
+        item = ActivityItem(id, kind, name, total=total, unit=unit, subject=subject)
+        entry = None
+        if needs is not None:
+            entry = Entry(id, kind, name, unit, total, subject, task, needs)
+        instead = None if left is None else left.id
+        self._loop.call(lambda: self._begin(item, entry, instead))
         return ActivityEntry(self, item)
+
+    def _begin(self, item: ActivityItem, entry: Entry | None, instead: str | None) -> None:
+        if entry is not None:
+            self._journal.add(entry, instead)
+        state = self.slice.value
+        if item.kind == "ocr":
+            # One state a document: this run takes the place of earlier ones that are not done.
+            self._keep(lambda old: old.subject != item.subject or old.status not in NOT_DONE)
+            state = self.slice.value
+        again = any(old.kind == item.kind and old.under_way for old in state.items)
+        number = state.begun.get(item.kind, 0) + 1 if again else 1
+        self._add(item, instead, {**state.begun, item.kind: number})
 
     def deletion(self, names: Sized, many: str, delete: Callable[[Report], Handle[T]]) -> Handle[T]:
         """Begins a deletion; its progress is an item where it is of several (`many`: "files")."""
@@ -99,18 +146,18 @@ class ActivityService:
         return entry.follow(delete(entry.progress))
 
     def show(self, item: ActivityItem) -> None:
-        """Adds an item that lives elsewhere, or replaces the one of its id; on the owner loop."""
+        """Add an item that lives elsewhere, or replace the one of its id; on the owner loop."""
         if any(old.id == item.id for old in self.slice.value.items):
             self._replace(item)
         else:
             self._add(item)
 
     def find(self, item_id: str) -> ActivityItem | None:
-        """The item of this id."""
+        """Return the item of this id."""
         return next((item for item in self.slice.value.items if item.id == item_id), None)
 
     def change(self, item_id: str, **fields: Any) -> None:
-        """Changes an item's fields and keeps its clock; on the owner loop."""
+        """Change an item's fields and keep its clock; on the owner loop."""
         old = self.find(item_id)
         if old is None or old.ended:
             return
@@ -120,54 +167,132 @@ class ActivityService:
         if item.started is None and item.status != "queued":
             item = replace(item, started=now, before=item.done or 0)
         if item.ended:
-            self._cancels.pop(item.id, None)
-            if item.status == "done":
-                self._agains.pop(item.id, None)
+            self._note_end(item)
             item = replace(item, finished=now, retryable=item.id in self._agains)
         elapsed, done = now - (item.started or now), (item.done or 0) - item.before
         if done > 0 and elapsed > 0:
             item = replace(item, rate=done / elapsed)
         self._replace(item)
 
+    def _note_end(self, item: ActivityItem) -> None:
+        self._cancels.pop(item.id, None)
+        if item.status == "done":
+            self._agains.pop(item.id, None)
+        if item.status == "failed" and item.error is not None:
+            self._journal.fail(item.id, item.error)
+        elif item.status == "done" or not self._left:
+            self._journal.end(item.id)
+
     def set_cancel(self, item_id: str, cancel: Callable[[], object]) -> None:
-        """Sets the function that cancels an item."""
+        """Set the function that cancels an item."""
         self._cancels[item_id] = cancel
 
     def set_again(self, item_id: str, again: Again) -> None:
-        """Sets the function that retries an item."""
+        """Set the function that retries an item."""
         self._agains[item_id] = again
 
-    def cancel(self, item_id: str) -> None:
-        """Cancels an item, from any thread; no effect where it cannot be cancelled."""
-        cancel = self._cancels.get(item_id)
-        if cancel is not None:
-            cancel()
+    # The journal
 
-    def retry(self, item_id: str) -> None:
-        """Retries a failed or cancelled item, which the new one replaces; from any thread."""
-        self._loop.call(lambda: self._retry(item_id))
+    def set_task(self, name: str, task: Task) -> None:
+        """Set the function that does the entries of a task again; the first one stays."""
+        self._tasks.setdefault(name, task)
 
-    def dismiss(self, item_id: str) -> None:
-        """Removes an ended item from the list, from any thread."""
-        self._loop.call(lambda: self._keep(lambda item: item.id != item_id or not item.ended))
+    async def secure(self) -> None:
+        """Wait until all items are in the journal on the disk."""
+        await self._journal.secure()
+
+    def add(self, entry: Entry) -> None:
+        """Add work to the journal that shows in another way; `end` ends it."""
+        self._journal.add(entry)
+
+    def end(self, entry_id: str) -> None:
+        """End such work."""
+        self._journal.end(entry_id)
+
+    async def take_over(self) -> None:
+        """Show what ended processes left undone, and what failed there."""
+        left = await asyncio.to_thread(self._journal.take_over)
+        for entry in left.entries:
+            self._show_left(entry)
+        if left.entries:
+            self.slice.set(begun={**self.slice.value.begun, **left.begun})
+
+    def _show_left(self, entry: Entry) -> None:
+        task = self._tasks.get(entry.task)
+        status: ActivityStatus = "interrupted" if entry.error is None else "failed"
+        if task is not None:
+            self._agains[entry.id] = lambda: task(entry)
+        kind: Any = entry.kind
+        unit: Any = entry.unit
+        self._add(
+            ActivityItem(
+                entry.id, kind, entry.name, status, total=entry.total, unit=unit,
+                subject=entry.subject, error=entry.error, retryable=task is not None,
+            )
+        )  # fmt: skip
+
+    def leave(self) -> None:
+        """Keep in the journal what is cancelled from now on: the next start resumes it."""
+        self._left = True
+
+    def close(self) -> None:
+        """End the journal of this process."""
+        self._journal.close()
+
+    # What a person does with items, from any thread
+
+    def cancel(self, *item_ids: str) -> None:
+        """Cancel items; no effect on those that cannot be cancelled. Drops interrupted ones."""
+        for item_id in item_ids:
+            if (cancel := self._cancels.get(item_id)) is not None:
+                cancel()
+        dropped = {item.id for item in self.slice.value.interrupted} & {*item_ids}
+        if dropped:
+            self._loop.call(lambda: self._keep(lambda item: item.id not in dropped))
+
+    def retry(self, *item_ids: str) -> None:
+        """Retries interrupted, failed or cancelled items, which the new ones replace."""
+        self._loop.call(lambda: self._retry(item_ids))
+
+    def dismiss(self, *item_ids: str) -> None:
+        """Remove ended items from the list."""
+        gone = {*item_ids}
+        self._loop.call(lambda: self._keep(lambda item: item.id not in gone or not item.ended))
 
     def dismiss_all(self) -> None:
-        """Removes all ended items from the list, from any thread."""
+        """Remove all ended items from the list."""
         self._loop.call(lambda: self._keep(lambda item: not item.ended))
 
-    def _retry(self, item_id: str) -> None:
-        item, again = self.find(item_id), self._agains.get(item_id)
-        if item is not None and item.retryable and again is not None:
-            self._keep(lambda each: each.id != item_id)
-            again()
+    def mark(self, item_ids: Iterable[str]) -> Handle[None]:
+        """Mark these items, and no others."""
+        marked = frozenset(item_ids)
+        return self._loop.start(lambda: self._mark(marked))
 
-    def _add(self, item: ActivityItem) -> None:
-        items = (item, *self.slice.value.items)
-        ended = sorted((old for old in items if old.ended), key=lambda old: old.status != "failed")
-        surplus = {old.id for old in ended[KEPT:]}
-        self.slice.set(items=items)
+    def _mark(self, marked: frozenset[str]) -> None:
+        self.slice.set(marked=marked)
+
+    def _retry(self, item_ids: Iterable[str]) -> None:
+        for item_id in item_ids:
+            item, again = self.find(item_id), self._agains.get(item_id)
+            if item is not None and item.retryable and again is not None:
+                again()
+                self._keep(lambda each, gone=item_id: each.id != gone)  # type: ignore[misc]
+
+    # The list
+
+    def _add(
+        self,
+        item: ActivityItem,
+        instead: str | None = None,
+        begun: Mapping[str, int] | None = None,
+    ) -> None:
+        old = self.slice.value.items
+        items = (item, *(one for one in old if one.id != instead))
+        ended = sorted((one for one in items if one.ended), key=lambda one: one.status != "failed")
+        surplus = {one.id for one in ended[KEPT:]}
+        self.slice.set(items=items, begun=self.slice.value.begun if begun is None else begun)
         if surplus:
-            self._keep(lambda old: old.id not in surplus)
+            self._keep(lambda one: one.id not in surplus)
 
     def _replace(self, item: ActivityItem) -> None:
         self.slice.set(
@@ -179,4 +304,7 @@ class ActivityService:
         for item in items:
             if not wanted(item):
                 self._agains.pop(item.id, None)
-        self.slice.set(items=tuple(item for item in items if wanted(item)))
+                self._journal.end(item.id)
+        kept = tuple(item for item in items if wanted(item))
+        marked = self.slice.value.marked & {item.id for item in kept}
+        self.slice.set(items=kept, marked=marked)

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from carrel.store.activity.service import ActivityEntry
-from carrel.store.core.watch import until
+from carrel.store.core.actions.watch import until
 from carrel.store.session.service import SessionService
 from carrel.text import clean_text
 
 if TYPE_CHECKING:
-    from carrel.client.errors import Unreachable
+    from carrel.client.http.errors import Unreachable
     from carrel.store.activity.service import ActivityEntry
     from carrel.store.session.service import SessionService
 
@@ -26,8 +26,8 @@ NOTICED = 2.0
 async def through(
     session: SessionService, entry: ActivityEntry, send: Callable[[], Coroutine[Any, Any, T]]
 ) -> T:
-    """Returns the result of `send`; waits while the service is lost and then sends again."""
-    from carrel.client.errors import Unreachable
+    """Return the result of `send`; waits while the service is lost and then send again."""
+    from carrel.client.http.errors import Unreachable
 
     while True:
         try:
@@ -37,7 +37,7 @@ async def through(
 
 
 async def _until_back(session: SessionService, entry: ActivityEntry, error: Unreachable) -> None:
-    session.doubt()
+    session.check_connection()
     try:
         async with asyncio.timeout(NOTICED):
             await until(session.slice, lambda state: state.connection != "ready")
@@ -52,10 +52,20 @@ UploadSource: TypeAlias = Path | tuple[str, int, AsyncIterable[bytes]]
 
 
 def source_name(source: UploadSource) -> str:
-    """The name of an upload, cleaned."""
+    """Return the name of an upload, cleaned."""
     return clean_text(source.name if isinstance(source, Path) else source[0])
 
 
+def journaled(source: UploadSource, task: str) -> tuple[str, dict[str, Any]]:
+    """Return an upload in the journal: the task that does it again, and what that needs.
+
+    Bytes that are not in a file of this machine cannot be sent again by the next start.
+    """
+    if isinstance(source, Path):
+        return task, {"path": str(source.expanduser().absolute())}
+    return "", {"bytes": source[1]}
+
+
 def expanded(source: UploadSource) -> UploadSource:
-    """The source with `~` expanded."""
+    """Return the source with `~` expanded."""
     return source.expanduser() if isinstance(source, Path) else source

@@ -14,7 +14,7 @@ ALWAYS = ("name", "model", "description", "instructions", "tools", "completion_a
 
 
 def to_yaml(draft: Draft, libraries: Mapping[str, str]) -> str:
-    """A draft for an editor. `libraries` gives names for the ids, in a comment."""
+    """Return a draft for an editor. `libraries` gives names for the ids, in a comment."""
     fields = {name: draft.fields.get(name) for name in FIELDS}
     shown = {name: value for name, value in fields.items() if value or name in ALWAYS}
     text = dump({MESSAGE: draft.message or None, **shown})
@@ -30,7 +30,7 @@ def to_yaml(draft: Draft, libraries: Mapping[str, str]) -> str:
 
 
 def from_yaml(text: str, draft: Draft) -> Draft:
-    """The draft as the text has it. Unchanged fields are not checked again.
+    """Return the draft as the text has it. Unchanged fields are not checked again.
 
     Raises:
         YAMLError: it is not YAML, or not a valid agent.
@@ -41,7 +41,7 @@ def from_yaml(text: str, draft: Draft) -> Draft:
 def _taken(document: Document, draft: Draft) -> Draft:
     from pydantic import ValidationError
 
-    from carrel.wire.agents import AgentCreate
+    from carrel.wire.generation.agents import AgentCreate
 
     data = dict(document.data)
     message = data.pop(MESSAGE, None)

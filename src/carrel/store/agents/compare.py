@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from carrel.store.core.diff import DiffLine, compare_lines
 
 if TYPE_CHECKING:
-    from carrel.wire.agents import Agent
+    from carrel.wire.generation.agents import Agent
 
 
 Change = Literal["same", "added", "removed", "changed"]
@@ -56,7 +56,7 @@ def compare_agents(old: Agent, new: Agent) -> tuple[FieldChange, ...]:
 
 
 def tool_name(tool: dict[str, Any]) -> str:
-    """The name that identifies a tool: `function lookup`, `connector mail`, `web_search`."""
+    """Return the name that identifies a tool: `function lookup`, `connector mail`, `web_search`."""
     kind = str(tool.get("type"))
     function = tool.get("function")
     name = function.get("name") if isinstance(function, dict) else tool.get("connector_id")
@@ -121,7 +121,10 @@ def _tools(old: Sequence[dict[str, Any]], new: Sequence[dict[str, Any]]) -> Iter
 
 
 def _structure(field: str, old: object, new: object, name: str | None = None) -> FieldChange:
-    """A value; where both versions have structure, what differs inside. `name` stands for it."""
+    """Return a value.
+
+    Where both versions have structure, what differs inside. `name` stands for it.
+    """
     if old == new or not (_has_parts(old) and type(old) is type(new)):
         return _value(field, old, new)
     return FieldChange(field, "changed", name, name, parts=tuple(_parts("", old, new)))
@@ -166,7 +169,7 @@ def _json(value: object) -> str:
 
 
 def _tool(tool: dict[str, Any]) -> str:
-    """A tool in words: its name and its settings."""
+    """Return a tool in words: its name and its settings."""
     rest = {key: value for key, value in tool.items() if key not in ("type", "connector_id")}
     if isinstance(function := rest.get("function"), dict):
         rest["function"] = {key: value for key, value in function.items() if key != "name"}

@@ -19,9 +19,10 @@ from pydantic import Field
 
 from carrel.store.agents.compare import DEFAULTS
 from carrel.store.agents.drafts import LIBRARY, Draft, fields_of
-from carrel.wire.agents import Agent, CompletionArgs
+from carrel.store.core.naming import ids_of
 from carrel.wire.base import JSONObject, Name, Request, Text
-from carrel.wire.tools import Tool
+from carrel.wire.generation.agents import Agent, CompletionArgs
+from carrel.wire.generation.tools import Tool
 from carrel.yamlfile import Document, FileError, check_in, dump, read_file
 
 SUFFIXES = (".yaml", ".yml")
@@ -68,7 +69,7 @@ class Defined:
     document: Document
 
     def mistake(self, field: str, value: str, reason: str) -> FileError:
-        """The error that a value of a list in a field is wrong."""
+        """Return the error that a value of a list in a field is wrong."""
         values = self.document.data.get(field)
         where = (field, values.index(value)) if values and value in values else (field,)
         error = self.document.mistake(where, reason)
@@ -76,7 +77,7 @@ class Defined:
 
 
 def read_definitions(paths: Iterable[Path]) -> list[Defined]:
-    """The agents of files, and of the files of folders.
+    """Return the agents of files, and of the files of folders.
 
     Raises:
         FileError: one is no agent, has the name of another, or a folder has no file.
@@ -97,7 +98,9 @@ def read_definitions(paths: Iterable[Path]) -> list[Defined]:
 
 
 def draft_of(definition: Definition, model: str = "") -> Draft:
-    """A new agent by a definition, without what depends on the service: libraries and handoffs."""
+    """Return a new agent by a definition, without what depends on the service: libraries and
+    handoffs.
+    """
     fields = {**definition.body(), "model": definition.model or model}
     kept = {name: value for name, value in fields.items() if name not in _OF_A_FILE}
     return Draft.blank().changed(**kept)
@@ -111,7 +114,7 @@ class Names:
     agents: Mapping[str, str]
 
     def fields(self, defined: Defined, model: str) -> dict[str, Any]:
-        """The fields of the agent that a file defines, with ids for names.
+        """Return the fields of the agent that a file defines, with ids for names.
 
         Raises:
             FileError: there is no such library or agent, or more than one.
@@ -133,9 +136,7 @@ class Names:
 
     def _id(self, defined: Defined, field: str, wanted: str) -> str:
         known = self.libraries if field == "libraries" else self.agents
-        if wanted in known:
-            return wanted
-        ids = [id for id, name in known.items() if name == wanted]
+        ids = ids_of(wanted, known)
         if len(ids) == 1:
             return ids[0]
         kind = "library" if field == "libraries" else "agent"
@@ -146,7 +147,7 @@ class Names:
         raise defined.mistake(field, wanted, reason)
 
     def text(self, agent: Agent) -> str:
-        """An agent as a file, with names for ids where they are clear."""
+        """Return an agent as a file, with names for ids where they are clear."""
         fields = fields_of(agent)
         libraries: list[str] = []
         tools = []
@@ -175,13 +176,13 @@ class Names:
         return about + dump({name: value for name, value in ordered.items() if value})
 
     def _name(self, names: Mapping[str, str], id: str) -> str:
-        """The name of an id, if no other has it."""
+        """Return the name of an id, if no other has it."""
         name = names.get(id, id)
         return name if list(names.values()).count(name) == 1 else id
 
 
 def same_fields(wanted: Mapping[str, Any], agent: Agent) -> dict[str, Any]:
-    """The wanted fields, those in the service's own words that mean what it has already.
+    """Return the wanted fields, those in the service's own words that mean what it has already.
 
     A service returns defaults that no file names.
     """
@@ -195,7 +196,7 @@ def same_fields(wanted: Mapping[str, Any], agent: Agent) -> dict[str, Any]:
 
 
 def _meaning(name: str, value: Any) -> Any:
-    """A value without defaults; of tools, whatever their order."""
+    """Return a value without defaults; of tools, whatever their order."""
     from pydantic import TypeAdapter, ValidationError
 
     kinds: dict[str, Any] = {"tools": list[Tool], "completion_args": CompletionArgs}

@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
-from carrel.atomic import write_private
 from carrel.store.agents.compare import DEFAULTS
 from carrel.store.core.problem import Problem, ProblemError
+from carrel.system.atomic import write_private
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
 
-    from carrel.wire.agents import Agent, AgentCreate, AgentUpdate
     from carrel.wire.base import Request
+    from carrel.wire.generation.agents import Agent, AgentCreate, AgentUpdate
 
 R = TypeVar("R", bound="Request")
 
@@ -45,8 +45,8 @@ _CLEARED: Mapping[str, Any] = {"tools": [], "completion_args": {}, "guardrails":
 
 
 def nobody() -> Agent:
-    """An empty agent, to compare a new one with."""
-    from carrel.wire.agents import Agent
+    """Return an empty agent, to compare a new one with."""
+    from carrel.wire.generation.agents import Agent
 
     now = datetime.now(UTC)
     return Agent(id="", name="", model="", version=0, versions=[], created_at=now, updated_at=now)
@@ -70,17 +70,17 @@ class Draft:
 
     @classmethod
     def of(cls, agent: Agent) -> Draft:
-        """A draft of the agent's next version, starting from this one."""
+        """Return a draft of the agent's next version, starting from this one."""
         return cls(agent.id, agent.id, agent.version, fields_of(agent))
 
     @classmethod
     def blank(cls, model: str = "") -> Draft:
-        """A new agent."""
+        """Return a new agent."""
         return cls(uuid.uuid4().hex, None, None, _saying({"model": model}))
 
     @classmethod
     def copy_of(cls, agent: Agent) -> Draft:
-        """A new agent like this version of another."""
+        """Return a new agent like this version of another."""
         return cls.blank().changed(**{**fields_of(agent), "name": f"{agent.name} copy"})
 
     @property
@@ -120,22 +120,22 @@ class Draft:
         return self.fields != fields_of(agent)
 
     def create(self) -> AgentCreate:
-        """The request for a new agent.
+        """Return the request for a new agent.
 
         Raises:
             ProblemError: the fields are not valid.
         """
-        from carrel.wire.agents import AgentCreate
+        from carrel.wire.generation.agents import AgentCreate
 
         return _checked(AgentCreate, {**self._named(), **self._about()})
 
     def update(self, agent: Agent) -> AgentUpdate | None:
-        """The request that makes an agent's next version of it; None when nothing differs.
+        """Return the request that makes an agent's next version of it; None when nothing differs.
 
         Raises:
             ProblemError: the fields are not valid.
         """
-        from carrel.wire.agents import AgentUpdate
+        from carrel.wire.generation.agents import AgentUpdate
 
         mine, theirs = self._named(), fields_of(agent)
         changes = {
@@ -146,7 +146,7 @@ class Draft:
         return _checked(AgentUpdate, {**changes, **self._about()}) if changes else None
 
     def preview(self, agent: Agent) -> Agent:
-        """The agent with this draft applied."""
+        """Return the agent with this draft applied."""
         theirs = fields_of(agent)
         changes = {
             name: self.fields.get(name, _CLEARED.get(name))
@@ -170,12 +170,12 @@ class Draft:
 
 
 def fields_of(agent: Agent) -> dict[str, Any]:
-    """The non-empty fields of a version, in the order of FIELDS."""
+    """Return the non-empty fields of a version, in the order of FIELDS."""
     return _saying({name: getattr(agent, name) for name in FIELDS})
 
 
 def _saying(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Drops empty values and default arguments."""
+    """Drop empty values and default arguments."""
     arguments = {
         name: value
         for name, value in (fields.get("completion_args") or {}).items()
@@ -197,7 +197,7 @@ def _checked(kind: type[R], body: dict[str, Any]) -> R:
 
 
 def complaints(error: ValidationError) -> list[str]:
-    """Validation errors, a sentence each."""
+    """Return validation errors, a sentence each."""
     return [
         f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}."
         for one in error.errors(include_url=False, include_input=False, include_context=False)
@@ -221,21 +221,21 @@ class SavedDrafts:
         return tuple(sorted(found, key=lambda draft: (-draft.updated, draft.id)))
 
     def save(self, draft: Draft) -> None:
-        """Writes a draft whole or not at all, readable by its owner only."""
+        """Write a draft whole or not at all, readable by its owner only."""
         text = json.dumps({"format": FORMAT, **asdict(draft)}, ensure_ascii=False)
         write_private(self._path(draft.id, "json"), text)
 
     def forget(self, draft_id: str) -> None:
-        """Removes a draft, but not its editor file. No error if it is gone."""
+        """Remove a draft, but not its editor file. No error if it is gone."""
         self._path(draft_id, "json").unlink(missing_ok=True)
 
     def delete(self, draft_id: str) -> None:
-        """Removes a draft and its editor file."""
+        """Remove a draft and its editor file."""
         self.forget(draft_id)
         self._path(draft_id, "yaml").unlink(missing_ok=True)
 
     def text(self, draft_id: str, text: str, since: float) -> Path:
-        """A file for an editor, with this text in it.
+        """Return a file for an editor, with this text in it.
 
         A file changed after `since` (seconds since 1970) is kept instead.
         """

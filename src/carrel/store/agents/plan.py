@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from carrel.store.agents.compare import Change, FieldChange, compare_agents
 from carrel.store.agents.definitions import Defined, Exported, Names, read_definitions, same_fields
 from carrel.store.agents.drafts import Draft, nobody
-from carrel.store.agents.trials import is_trial
-from carrel.store.agents.words import (
+from carrel.store.agents.formatting import (
     FieldRow,
     change_lines,
     changed_field_rows,
@@ -25,13 +24,14 @@ from carrel.store.agents.words import (
     next_version,
     version_name,
 )
+from carrel.store.agents.trials import is_trial
+from carrel.store.core.formatting import one_line
 from carrel.store.core.problem import Problem, ProblemError
-from carrel.store.core.words import one_line
 from carrel.yamlfile import FileError
 
 if TYPE_CHECKING:
     from carrel.client import Client
-    from carrel.wire.agents import Agent
+    from carrel.wire.generation.agents import Agent
 
 APPLIED = "applied"
 """The alias of the version that was applied last."""
@@ -86,7 +86,7 @@ class Plan:
 
 
 async def make_plan(client: Client, paths: Iterable[Path], delete: Sequence[str] = ()) -> Plan:
-    """The difference between files and the service; `delete` names agents to remove.
+    """Return the difference between files and the service; `delete` names agents to remove.
 
     Raises:
         FileError: a file is no agent, or names something that the service does not have.
@@ -114,7 +114,7 @@ async def make_plan(client: Client, paths: Iterable[Path], delete: Sequence[str]
 
 
 async def carry_out(client: Client, plan: Plan) -> AsyncIterator[Step]:
-    """Takes the steps of a plan, and gives each when it is done, with its agent as it is then.
+    """Take the steps of a plan, and give each when it is done, with its agent as it is then.
 
     Raises:
         ProblemError: an agent was changed since the plan was made.
@@ -130,7 +130,7 @@ async def carry_out(client: Client, plan: Plan) -> AsyncIterator[Step]:
 
 
 def plan_lines(plan: Plan) -> list[str]:
-    """The whole plan as lines of plain text."""
+    """Return the whole plan as lines of plain text."""
     lines = []
     for step in plan.steps:
         lines.append(f"{_MARKS[step.kind]} {one_line(step.name)}: {step_words(step)}")
@@ -144,7 +144,7 @@ def plan_lines(plan: Plan) -> list[str]:
 
 
 def plan_rows(plan: Plan) -> tuple[FieldRow, ...]:
-    """The steps that change an agent, each above its changes."""
+    """Return the steps that change an agent, each above its changes."""
     rows: list[FieldRow] = []
     for step in plan.pending:
         rows.append(FieldRow(one_line(step.name), step_words(step), _CHANGES[step.kind]))
@@ -185,7 +185,7 @@ def done_words(step: Step) -> str:
 
 
 def drift_words(step: Step) -> str:
-    """The change at the service that the file does not know; empty without one."""
+    """Return the change at the service that the file does not know; empty without one."""
     match step.drift:
         case "changed":
             known = version_name(step.known)
@@ -196,7 +196,9 @@ def drift_words(step: Step) -> str:
 
 
 def overwriting_words(plan: Plan) -> str:
-    """The agents whose changes at the service a plan would replace, and why the files may not."""
+    """Return the agents whose changes at the service a plan would replace, and why the files may
+    not.
+    """
     found = []
     for drift, singular, plural in (
         ("changed", "was changed at the service", "were changed at the service"),
@@ -233,8 +235,8 @@ async def _step(
 
 
 async def _applied(client: Client, agent: Agent) -> int | None:
-    """The version that was applied last."""
-    from carrel.client.errors import NotFound
+    """Return the version that was applied last."""
+    from carrel.client.http.errors import NotFound
 
     try:
         aliases = await client.agents.aliases(agent.id)
@@ -247,7 +249,7 @@ async def _drift(
     client: Client, agent: Agent, applied: int | None, exported: Exported | None
 ) -> tuple[Drift, int | None, tuple[FieldChange, ...]]:
     """Whether an agent was changed since a version that its file knows; which, and what."""
-    from carrel.client.errors import NotFound
+    from carrel.client.http.errors import NotFound
 
     known = {applied} if applied is not None else set()
     if exported is not None and exported.agent == agent.id:
@@ -284,7 +286,7 @@ async def _take(client: Client, step: Step, made: Mapping[str, str]) -> Agent | 
 
 
 async def _mark(client: Client, agent: Agent) -> None:
-    from carrel.client.errors import NotFound
+    from carrel.client.http.errors import NotFound
 
     with suppress(NotFound):  # a service need not have aliases
         await client.agents.set_alias(agent.id, APPLIED, agent.version)
@@ -304,7 +306,7 @@ def _by_name(agents: Sequence[Agent], names: Iterable[str]) -> dict[str, Agent]:
 
 
 async def default_model(client: Client) -> str:
-    from carrel.client.errors import NotFound
+    from carrel.client.http.errors import NotFound
 
     try:
         models = (await client.models.list()).chat_models
@@ -314,7 +316,7 @@ async def default_model(client: Client) -> str:
 
 
 def _in_order(defined: Sequence[Defined], there: Mapping[str, Agent]) -> list[Defined]:
-    """The definitions so that a new agent comes before those that hand over to it."""
+    """Return the definitions so that a new agent comes before those that hand over to it."""
     new = {one.definition.name: one for one in defined if one.definition.name not in there}
     found: dict[str, Defined] = {}
 

@@ -14,9 +14,9 @@ from carrel.store.agents.drafts import Draft, SavedDrafts
 from carrel.store.agents.state import AgentsState, Switched
 from carrel.store.agents.trials import is_left_over, is_trial, remove_trial
 from carrel.store.cache.last_seen import LastSeen
-from carrel.store.core.action import Policy, action, instant
+from carrel.store.core.actions.action import Policy, action, instant
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.deleting import delete_each
-from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.notifications.service import NotificationsService
 from carrel.store.session.area import Area
@@ -26,7 +26,7 @@ from carrel.store.trash.service import TrashService
 if TYPE_CHECKING:
     from carrel.client import Client
     from carrel.store.agents.plan import Plan, Step
-    from carrel.wire.agents import Agent, AgentAlias, AgentCreate, AgentUpdate
+    from carrel.wire.generation.agents import Agent, AgentAlias, AgentCreate, AgentUpdate
 
 
 class AgentsService(Area[AgentsState]):
@@ -48,13 +48,13 @@ class AgentsService(Area[AgentsState]):
 
     @action(Policy.JOIN)
     async def load(self) -> None:
-        """Loads the agents, the versions of the selected one, and the drafts."""
+        """Load the agents, the versions of the selected one, and the drafts."""
         with self._loading():
             await self._load()
 
     @action(Policy.RENEW, lane="load")
     async def reload(self) -> None:
-        """Loads again after a change: does not join a load that began before it."""
+        """Load again after a change: does not join a load that began before it."""
         with self._loading():
             await self._load()
 
@@ -65,7 +65,7 @@ class AgentsService(Area[AgentsState]):
 
     @action(Policy.LATEST, lane="versions")
     def select(self, agent_id: str | None) -> Coroutine[Any, Any, None]:
-        """Makes an agent the selected one and loads its versions."""
+        """Make an agent the selected one and load its versions."""
         self._choose(agent_id)
         return self._select(agent_id)
 
@@ -75,14 +75,14 @@ class AgentsService(Area[AgentsState]):
 
     @action(Policy.BESIDE)
     async def plan(self, paths: Sequence[Path], delete: Sequence[str] = ()) -> Plan:
-        """The difference between agents and their files; nothing is changed."""
+        """Return the difference between agents and their files; nothing is changed."""
         from carrel.store.agents.plan import make_plan
 
         return await make_plan(await self._session.client(), paths, delete)
 
     @action(Policy.SINGLE, lane="update", changes=True)
     async def apply(self, plan: Plan) -> tuple[Step, ...]:
-        """Makes exactly the planned change; gives the steps as they were taken."""
+        """Make exactly the planned change; give the steps as they were taken."""
         from carrel.store.agents.plan import carry_out
 
         client = await self._session.client()
@@ -93,7 +93,7 @@ class AgentsService(Area[AgentsState]):
 
     @action(Policy.QUEUE, changes=True)
     def create(self, agent: AgentCreate) -> Coroutine[Any, Any, Agent]:
-        """Makes an agent, version 0, and selects it unless another was selected meanwhile."""
+        """Make an agent, version 0, and selects it unless another was selected meanwhile."""
         return self._create(agent, self.slice.value.selected)
 
     async def _create(self, agent: AgentCreate, selected: str | None) -> Agent:
@@ -104,7 +104,7 @@ class AgentsService(Area[AgentsState]):
 
     @action(Policy.SINGLE, changes=True)
     def update(self, agent_id: str, change: AgentUpdate) -> Coroutine[Any, Any, Agent]:
-        """Makes a new version of an agent, which becomes the active one."""
+        """Make a new version of an agent, which becomes the active one."""
         return self._update(agent_id, change, self.slice.value.selected)
 
     async def _update(self, agent_id: str, change: AgentUpdate, selected: str | None) -> Agent:
@@ -118,7 +118,7 @@ class AgentsService(Area[AgentsState]):
 
     @action(Policy.SINGLE, lane="update", changes=True)
     def save(self, draft: Draft) -> Coroutine[Any, Any, Agent | None]:
-        """Saves a draft: an agent's next version, or a new agent. The draft is then
+        """Save a draft: an agent's next version, or a new agent. The draft is then
         dropped, unless it changed meanwhile.
 
         Returns None if it equals the active version.
@@ -145,21 +145,21 @@ class AgentsService(Area[AgentsState]):
 
     @action(Policy.SINGLE, lane="update", changes=True)
     async def use_model(self, agent_ids: Sequence[str], model: str) -> None:
-        """Makes a new active version of each agent, with another model."""
-        from carrel.wire.agents import AgentUpdate
+        """Make a new active version of each agent, with another model."""
+        from carrel.wire.generation.agents import AgentUpdate
 
         client = await self._session.client()
         for agent_id in agent_ids:
             agent = await client.agents.get(agent_id)
             change = AgentUpdate(model=model, version_message=f"Model {model}"[:500])
             self._remember(agent, await client.agents.update(agent_id, change))
-        await self.reload()
+        await self.reload().settled()
         count = f"{len(agent_ids)} agents have" if len(agent_ids) > 1 else "One agent has"
         self._notifications.notify(f"{count} the model {model} now.")
 
     @action(Policy.QUEUE, lane="drafts")
     async def keep(self, draft: Draft) -> None:
-        """Keeps a draft on disk; drops it if it equals its version."""
+        """Keep a draft on disk; drop it if it equals its version."""
         if draft in self.slice.value.drafts:
             return
         saved = self._saved()
@@ -171,7 +171,7 @@ class AgentsService(Area[AgentsState]):
 
     @action(Policy.QUEUE, lane="drafts")
     async def write(self, draft: Draft, libraries: Mapping[str, str]) -> Path:
-        """The path of a draft as YAML, for an editor.
+        """Return the path of a draft as YAML, for an editor.
 
         What an editor left of it, because it could not be read, is there again. `libraries`
         gives names for library ids.
@@ -184,7 +184,7 @@ class AgentsService(Area[AgentsState]):
 
     @action(Policy.QUEUE, lane="drafts")
     async def drop(self, draft_id: str) -> None:
-        """Drops a draft for good."""
+        """Drop a draft for good."""
         await asyncio.to_thread(self._saved().delete, draft_id)
         await self._load_drafts()
 
@@ -199,7 +199,7 @@ class AgentsService(Area[AgentsState]):
 
     @action(Policy.SINGLE, changes=True)
     def switch(self, agent_id: str, version: int) -> Coroutine[Any, Any, Agent]:
-        """Makes a version the active one."""
+        """Make a version the active one."""
         return self._switch(agent_id, version, self.slice.value.selected)
 
     async def _switch(self, agent_id: str, version: int, selected: str | None) -> Agent:
@@ -211,14 +211,25 @@ class AgentsService(Area[AgentsState]):
         return changed
 
     @action(Policy.SINGLE, lane="switch", changes=True)
-    def roll_back(self, agent_id: str) -> Coroutine[Any, Any, Agent]:
-        """Activates the previously active version, else the next lower one."""
-        return self._roll_back(agent_id, self.slice.value.selected)
+    def roll_back(self, agent_id: str, to: int | None = None) -> Coroutine[Any, Any, Agent]:
+        """Activates the previously active version, else the next lower one.
 
-    async def _roll_back(self, agent_id: str, selected: str | None) -> Agent:
+        With `to` it does so only while that is this one: the one that was asked about.
+        """
+        return self._roll_back(agent_id, to, self.slice.value.selected)
+
+    async def _roll_back(self, agent_id: str, to: int | None, selected: str | None) -> Agent:
         client = await self._session.client()
         agent = await client.agents.get(agent_id)
-        version = self._active_before(agent)
+        version = self.active_before(agent)
+        if to not in (None, version):
+            raise ProblemError(
+                Problem(
+                    f"{agent.name} v{agent.version} is active by now",
+                    "Nothing was changed.",
+                    "Look again, then roll back.",
+                )
+            )
         changed = await client.agents.switch(agent_id, version)
         if switched := self._switched.get(agent_id):
             switched.pop()
@@ -238,26 +249,26 @@ class AgentsService(Area[AgentsState]):
                     "It has small letters, digits, _ and -, with a letter first.",
                 )
             ) from None
-        await self._load_versions_again()
+        await self._load_versions_again().settled()
         self._notifications.notify(f"{made.alias} is now v{made.version}.")
 
     @action(Policy.QUEUE, lane="alias", changes=True)
     async def remove_alias(self, agent_id: str, alias: str) -> None:
-        """Removes an alias; its version stays."""
+        """Remove an alias; its version stays."""
         client = await self._session.client()
         await client.agents.delete_alias(agent_id, alias)
-        await self._load_versions_again()
+        await self._load_versions_again().settled()
         self._notifications.notify(f"Removed the alias {alias}.")
 
     @action(Policy.QUEUE, changes=True)
     async def delete(self, agent_id: str) -> None:
-        """Deletes an agent with all its versions. One that is gone already counts as deleted."""
+        """Delete an agent with all its versions. One that is gone already counts as deleted."""
         client = await self._session.client()
         deleted = await delete_each({agent_id: "this"}, client.agents.delete, lambda id: None)
         deleted.check("agent", "agents")
         self._trash.deleted("agents", deleted, ("agent", "agents"), self.reload)
-        await self.drop(agent_id)
-        await self.reload()
+        await self.drop(agent_id).settled()
+        await self.reload().settled()
 
     @instant
     def mark_version(self, version: int) -> None:
@@ -271,7 +282,7 @@ class AgentsService(Area[AgentsState]):
 
     @instant
     def compare(self, old: int, new: int) -> None:
-        """Compares two versions of the selected agent."""
+        """Compare two versions of the selected agent."""
         self._compare((old, new))
 
     def _remember(self, before: Agent, now: Agent) -> None:
@@ -280,8 +291,12 @@ class AgentsService(Area[AgentsState]):
             switched = Switched(before.version, now.version)
             self._switched.setdefault(now.id, []).append(switched)
 
-    def _active_before(self, agent: Agent) -> int:
-        """The version to roll back to."""
+    def active_before(self, agent: Agent) -> int:
+        """Return the version to roll back to.
+
+        Raises:
+            ProblemError: there is none.
+        """
         switched = self._switched.get(agent.id, [])
         # Another client activated a version since: these switches no longer apply.
         while switched and switched[-1].to != agent.version:
@@ -309,7 +324,7 @@ class AgentsService(Area[AgentsState]):
         self.slice.set(drafts=_adopted(drafts, state.items) if state.loaded else drafts)
 
     def _saved(self) -> SavedDrafts:
-        from carrel.config import folders
+        from carrel.config.profiles import folders
 
         return SavedDrafts(folders().state, self._session.slice.value.profile)
 
@@ -318,18 +333,18 @@ class AgentsService(Area[AgentsState]):
         self._notifications.notify(f"{agent.name} v{agent.version} is active.")
 
     async def _show(self, agent: Agent, selected: str | None) -> None:
-        """Selects an agent, unless another was chosen since `selected` was, and loads it."""
+        """Select an agent, unless another was chosen since `selected` was, and load it."""
         # From none selected, only a load moves on, to the first of its list.
         if selected is None or self.slice.value.selected == selected:
             self._choose(agent.id)
-        await self.reload()
+        await self.reload().settled()
 
     async def _every(self) -> tuple[Agent, ...]:
         client = await self._session.client()
         return tuple([agent async for agent in client.agents.every()])
 
     async def _load(self) -> None:
-        await self._load_drafts_in_turn()
+        await self._load_drafts_in_turn().settled()
         selected = self.slice.value.selected
         agents, as_of = await self._load_agents()
         items = [agent for agent in agents if not is_trial(agent)]
@@ -338,7 +353,7 @@ class AgentsService(Area[AgentsState]):
         # An agent selected meanwhile may be newer than this list.
         if self.slice.value.selected == selected and selected not in {one.id for one in items}:
             self._choose(items[0].id if items else None)
-        await self._load_versions_again()
+        await self._load_versions_again().settled()
         if as_of is None and not self._session.slice.value.read_only:
             client = await self._session.client()
             for agent in agents:
@@ -347,7 +362,7 @@ class AgentsService(Area[AgentsState]):
 
     async def _load_agents(self) -> tuple[tuple[Agent, ...], float | None]:
         """All agents of the service, and when a copy of them was current."""
-        from carrel.wire.agents import Agent
+        from carrel.wire.generation.agents import Agent
 
         async def every(_: Client) -> tuple[Agent, ...]:
             return await self._every()
@@ -364,7 +379,7 @@ class AgentsService(Area[AgentsState]):
         await self._load_versions(self.slice.value.selected)
 
     async def _load_versions(self, agent_id: str | None) -> None:
-        """Loads the versions of an agent, if it is still the selected one by then."""
+        """Load the versions of an agent, if it is still the selected one by then."""
         if agent_id is None:
             return
         agent = self.slice.value.agent
@@ -380,8 +395,8 @@ class AgentsService(Area[AgentsState]):
         self._compare(self.slice.value.marked)
 
     async def _every_version(self, agent_id: str) -> tuple[Agent, ...]:
-        """The versions of an agent, the newest first."""
-        from carrel.wire.agents import Agent
+        """Return the versions of an agent, the newest first."""
+        from carrel.wire.generation.agents import Agent
 
         async def load(client: Client) -> list[Agent]:
             return [version async for version in client.agents.every_version(agent_id)]
@@ -390,7 +405,7 @@ class AgentsService(Area[AgentsState]):
         return tuple(sorted(seen.value, key=lambda agent: agent.version, reverse=True))
 
     async def _every_alias(self, agent_id: str) -> tuple[AgentAlias, ...]:
-        from carrel.wire.agents import AgentAlias
+        from carrel.wire.generation.agents import AgentAlias
 
         async def load(client: Client) -> list[AgentAlias]:
             return [*await client.agents.aliases(agent_id)]
@@ -414,7 +429,7 @@ class AgentsService(Area[AgentsState]):
 
 
 def _adopted(drafts: Sequence[Draft], agents: Sequence[Agent]) -> tuple[Draft, ...]:
-    """The drafts; those of deleted agents become drafts of new ones."""
+    """Return the drafts; those of deleted agents become drafts of new ones."""
     there = {agent.id for agent in agents}
     return tuple(
         draft if draft.agent_id in there else replace(draft, agent_id=None, base=None)

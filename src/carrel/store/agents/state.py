@@ -10,7 +10,7 @@ from carrel.store.agents.drafts import Draft
 from carrel.store.core.problem import Problem
 
 if TYPE_CHECKING:
-    from carrel.wire.agents import Agent, AgentAlias
+    from carrel.wire.generation.agents import Agent, AgentAlias
 
 
 @dataclass(frozen=True, slots=True)

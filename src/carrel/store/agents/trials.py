@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from carrel.client import Client
-    from carrel.wire.agents import Agent
+    from carrel.wire.generation.agents import Agent
 
 
 logger = logging.getLogger(__name__)
@@ -30,8 +30,8 @@ def is_left_over(agent: Agent, now: float) -> bool:
 
 
 async def remove_trial(client: Client, agent_id: str) -> None:
-    """Removes a trial; if that fails, a later clean-up does."""
-    from carrel.client.errors import ClientError
+    """Remove a trial; if that fails, a later clean-up does."""
+    from carrel.client.http.errors import ClientError
 
     try:
         await client.agents.delete(agent_id)

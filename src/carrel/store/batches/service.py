@@ -11,19 +11,19 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from carrel.filenames import file_name, free
 from carrel.store.activity.service import ActivityService
+from carrel.store.batches.formatting import item_of, job_name, read_words, saved_words
 from carrel.store.batches.state import BatchesState
 from carrel.store.batches.submitted import SubmittedJobs
-from carrel.store.batches.words import item_of, job_name, read_words, saved_words
 from carrel.store.cache.copies import Copies, DocumentSource
-from carrel.store.core.action import Policy, action
-from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.actions.action import Policy, action
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.documents.reader import HOSTED_MODEL, USUAL, DocumentReader, OCROptions
 from carrel.store.notifications.service import NotificationsService
 from carrel.store.session.area import Area
 from carrel.store.session.service import SessionService
+from carrel.system.filenames import file_name, free
 
 if TYPE_CHECKING:
     from carrel.client import Client
@@ -64,7 +64,7 @@ class BatchesService(Area[BatchesState]):
     # A look that runs may have begun before the job that this one is for.
     @action(Policy.RENEW)
     async def load(self) -> None:
-        """Loads the newest jobs; looks again while one of them runs or its pages are missing."""
+        """Load the newest jobs; looks again while one of them runs or its pages are missing."""
         waited_for = await asyncio.to_thread(self._submitted.all)
         again = bool(waited_for)
         try:
@@ -75,7 +75,7 @@ class BatchesService(Area[BatchesState]):
 
     async def _load(self, waited_for: Collection[str]) -> bool:
         """Whether a job runs."""
-        from carrel.client.errors import ClientError, ServiceError, Unreachable
+        from carrel.client.http.errors import ClientError, ServiceError, Unreachable
         from carrel.wire.batches import BatchQuery
 
         client = await self._session.client()
@@ -100,7 +100,7 @@ class BatchesService(Area[BatchesState]):
         self, client: Client, ids: Collection[str], newest: Sequence[BatchJob]
     ) -> list[BatchJob]:
         """Those of the jobs that are not among the newest; one that is gone is forgotten."""
-        from carrel.client.errors import NotFound
+        from carrel.client.http.errors import NotFound
 
         found = []
         for id in {*ids} - {job.id for job in newest}:
@@ -112,7 +112,7 @@ class BatchesService(Area[BatchesState]):
 
     @action(Policy.JOIN)
     async def resume(self) -> None:
-        """Waits on for the OCR that an earlier run has submitted, if there is any."""
+        """Wait on for the OCR that an earlier run has submitted, if there is any."""
         if await asyncio.to_thread(self._submitted.all):
             self.load()
 
@@ -125,7 +125,7 @@ class BatchesService(Area[BatchesState]):
 
     @action(Policy.BESIDE)
     async def save(self, job_id: str, folder: Path) -> tuple[Path, ...]:
-        """Saves a job's answers and its failures in a folder that exists; overwrites nothing."""
+        """Save a job's answers and its failures in a folder that exists; overwrites nothing."""
         client = await self._session.client()
         job = await client.batches.get(job_id)
         wanted = [
@@ -144,7 +144,7 @@ class BatchesService(Area[BatchesState]):
 
     @action(Policy.BESIDE, changes=True)
     async def read(self, sources: Sequence[DocumentSource], options: OCROptions = USUAL) -> str:
-        """Sends files to OCR as one job and returns its id; the pages are kept when it ends."""
+        """Send files to OCR as one job and return its id; the pages are kept when it ends."""
         from carrel.wire.batches import BatchCreate, BatchLine
 
         client = await self._session.client()
@@ -168,8 +168,8 @@ class BatchesService(Area[BatchesState]):
 
     @action(Policy.QUEUE)
     async def _collect(self, job: BatchJob) -> None:
-        """Keeps the pages that a job of OCR has read, as if each file had been read by itself."""
-        from carrel.client.errors import NotFound
+        """Keep the pages that a job of OCR has read, as if each file had been read by itself."""
+        from carrel.client.http.errors import NotFound
 
         if job.id not in await asyncio.to_thread(self._submitted.all):
             return  # an earlier look has them
@@ -183,10 +183,10 @@ class BatchesService(Area[BatchesState]):
         self._notifications.notify(read_words(read, failed), "error" if failed else "info")
 
     async def _keep_all(self, job: BatchJob, output_file: str) -> int:
-        """Keeps the pages of a job's answers; the number of files that have some."""
+        """Keep the pages of a job's answers; the number of files that have some."""
         from pydantic import ValidationError
 
-        from carrel.client.errors import NotFound
+        from carrel.client.http.errors import NotFound
 
         options = _options_of(job)
         read = 0
@@ -200,7 +200,7 @@ class BatchesService(Area[BatchesState]):
         return read
 
     async def _keep(self, line: dict[str, Any], options: OCROptions) -> int:
-        """Keeps the pages of one answer; 1 if it has some."""
+        """Keep the pages of one answer; 1 if it has some."""
         from carrel.wire.ocr import OCRResult
 
         source = DocumentSource("file", str(line["custom_id"]), str(line["custom_id"]))
@@ -243,7 +243,7 @@ def _nothing(job: BatchJob) -> Problem:
 
 
 def _options_of(job: BatchJob) -> OCROptions:
-    """The options that a job was made with; the usual ones where they are not understood."""
+    """Return the options that a job was made with; the usual ones where they are not understood."""
     given = (job.metadata or {}).get(_OPTIONS)
     with contextlib.suppress(TypeError):
         return OCROptions(**given) if isinstance(given, dict) else USUAL
@@ -251,7 +251,7 @@ def _options_of(job: BatchJob) -> OCROptions:
 
 
 async def _lines(client: Client, file_id: str) -> AsyncIterator[dict[str, Any]]:
-    """The lines of a batch's file that are JSON objects."""
+    """Yield the lines of a batch's file that are JSON objects."""
     rest = b""
     async with client.files.content(file_id) as content:
         async for chunk in content:

@@ -7,7 +7,7 @@ import threading
 from pathlib import Path
 from urllib.parse import quote
 
-from carrel.atomic import write_private
+from carrel.system.atomic import write_private
 
 
 class SubmittedJobs:
@@ -18,11 +18,11 @@ class SubmittedJobs:
         self._lock = threading.Lock()
 
     def all(self) -> frozenset[str]:
-        """The ids."""
+        """Return the ids."""
         return frozenset(self._read())
 
     def add(self, job_id: str) -> None:
-        """Notes a job.
+        """Note a job.
 
         Raises:
             OSError: it cannot be written.

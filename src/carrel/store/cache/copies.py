@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 from weakref import WeakKeyDictionary
 
-from carrel.config import folders
+from carrel.config.profiles import folders
 from carrel.store.session.service import SessionService
 
 COPIES_BYTES = 512 * 1024 * 1024
@@ -46,7 +46,7 @@ class Copies:
         self._fetched: Counter[Path] = Counter()
 
     async def fetch(self, source: DocumentSource) -> Copy:
-        """The document's bytes on this machine, downloaded unless they are here already."""
+        """Return the document's bytes on this machine, downloaded unless they are here already."""
         key = f"{self._session.slice.value.profile}\0{source.id}"
         folder = folders().cache / "documents"
         path = folder / hashlib.sha256(key.encode()).hexdigest()[:32]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from carrel.config import Profile, folders
+from carrel.config.profiles import Profile, folders
 from carrel.store.cache.copies import make_room
 from carrel.store.core.problem import ProblemError
 from carrel.store.session.service import SessionService
@@ -54,7 +54,7 @@ class LastSeen:
         self._until_look = 0
 
     async def ask(self, key: str, kind: Any, call: Callable[[Client], Awaitable[T]]) -> Seen[T]:
-        """The service's answer, or its copy while the service is out of reach.
+        """Return the service's answer, or its copy while the service is out of reach.
 
         `kind` is the answer's type, for pydantic.
 
@@ -62,7 +62,7 @@ class LastSeen:
             ClientError: the service refused, or is out of reach and there is no copy.
             ProblemError: there is no connection, and no copy.
         """
-        from carrel.client.errors import Unreachable
+        from carrel.client.http.errors import Unreachable
 
         path = self._folder / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.json"
         adapter = _adapter(kind)
@@ -76,7 +76,7 @@ class LastSeen:
             kept = await asyncio.to_thread(_load, path, adapter)
             if kept is None:
                 raise
-            self._session.doubt()
+            self._session.check_connection()
             return kept
         with contextlib.suppress(OSError):  # a full disk must not empty a list
             await asyncio.to_thread(self._keep, path, adapter.dump_json(value))

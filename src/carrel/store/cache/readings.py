@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from carrel.atomic import write_private
-from carrel.config import folders
+from carrel.config.profiles import folders
 from carrel.store.cache.results import results_file
+from carrel.system.atomic import write_private
 
 MOST = 5000
 """Lines above which a profile's file is compacted to one line a document."""
@@ -34,11 +34,11 @@ class Readings:
         self._path = folders().cache / "readings" / f"{name}.jsonl"
 
     async def note(self, source_id: str, key: str, reading: PagesRead) -> None:
-        """Notes how far a document is, whose pages are kept under a key of `ResultCache`."""
+        """Note how far a document is, whose pages are kept under a key of `ResultCache`."""
         await asyncio.to_thread(self._note, source_id, key, reading)
 
     async def load(self) -> Mapping[str, PagesRead]:
-        """The readings by document id. Documents whose pages were evicted are left out."""
+        """Return the readings by document id. Documents whose pages were evicted are left out."""
         return await asyncio.to_thread(self._load)
 
     def _note(self, source_id: str, key: str, reading: PagesRead) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from carrel.config import folders
+from carrel.config.profiles import folders
 from carrel.store.cache.copies import make_room
 
 if TYPE_CHECKING:
@@ -38,20 +38,20 @@ class KeptResult:
 
 class ResultCache:
     async def load(self, key: str) -> KeptResult:
-        """The result under a key; empty if there is none."""
+        """Return the result under a key; empty if there is none."""
         return await asyncio.to_thread(_load, results_file(key))
 
     async def add(self, key: str, answer: KeptResult) -> None:
-        """Adds an answer; its pages replace older ones."""
+        """Add an answer; its pages replace older ones."""
         await asyncio.to_thread(_add, results_file(key), answer)
 
     async def forget(self, key: str, pages: Iterable[int] | None = None) -> None:
-        """Removes a result: these pages, or all of it."""
+        """Remove a result: these pages, or all of it."""
         await asyncio.to_thread(_forget, results_file(key), pages)
 
 
 def results_file(key: str) -> Path:
-    """The file of a key's result."""
+    """Return the file of a key's result."""
     name = hashlib.sha256(key.encode()).hexdigest()[:32]
     return folders().cache / "results" / f"{name}.jsonl"
 

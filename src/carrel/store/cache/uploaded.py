@@ -6,8 +6,8 @@ import asyncio
 import hashlib
 import json
 
-from carrel.atomic import write_private
-from carrel.config import folders
+from carrel.config.profiles import folders
+from carrel.system.atomic import write_private
 
 MOST = 2000
 """Files that are kept in mind; the oldest are forgotten."""
@@ -21,11 +21,11 @@ class Uploaded:
         self._path = folders().cache / "uploaded" / f"{name}.json"
 
     async def find(self, digest: str, name: str) -> str | None:
-        """The id of the file uploaded from bytes of this SHA-256 under this name, if any."""
+        """Return the id of the file uploaded from bytes of this SHA-256 under this name, if any."""
         return (await asyncio.to_thread(self._load)).get(f"{digest} {name}")
 
     async def note(self, digest: str, name: str, file_id: str) -> None:
-        """Notes an upload."""
+        """Note an upload."""
         await asyncio.to_thread(self._note, f"{digest} {name}", file_id)
 
     def _load(self) -> dict[str, str]:

@@ -45,7 +45,7 @@ class Comparison:
 
     @classmethod
     def of(cls, saved: Mapping[str, Any]) -> Comparison:
-        """A comparison as it was saved.
+        """Return a comparison as it was saved.
 
         Raises:
             KeyError, TypeError, ValueError: it is not one.
@@ -77,5 +77,5 @@ class Comparison:
         return judgement is None or not judgement.voted
 
     def judgement(self, question: int) -> Judgement | None:
-        """The judgement of the answers to a question."""
+        """Return the judgement of the answers to a question."""
         return next((one for one in self.judgements if one.question == question), None)

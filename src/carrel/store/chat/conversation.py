@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from carrel.store.tools.state import AgentCall
 
 if TYPE_CHECKING:
-    from carrel.wire.completions import Passage
+    from carrel.wire.generation.completions import Passage
 
 TurnRole = Literal["user", "assistant", "tool"]
 TurnStatus = Literal["writing", "done", "stopped", "failed", "lost"]
@@ -42,7 +42,8 @@ class Turn:
 
     Of a question: what is attached to it. Of an answer: the calls it asks for, the passages it
     was given, the agent's version, whether the agent `searches` libraries and the service said that
-    it `searched` them, seconds until the first token, tokens a second, how many tokens the question
+    it `searched` them, what the model was `thinking` before it answered and for how many seconds it
+    `thought`, seconds until the first token, tokens a second, how many tokens the question
     with its history and the answer took, whether it was `cut` at its longest, and the name of the
     `agent` where that may be another than the chat's. Of a tool: the call whose result it is.
     """
@@ -63,6 +64,8 @@ class Turn:
     call_id: str | None = None
     attachments: tuple[Attachment, ...] = ()
     agent: str = ""
+    thinking: str = ""
+    thought: float | None = None
 
     def says(self, other: Turn) -> bool:
         """Whether it says the same as another, whenever and however fast."""
@@ -98,7 +101,7 @@ class Conversation:
 
     @classmethod
     def of(cls, *turns: Turn) -> Conversation:
-        """Turns that follow one another, without variants."""
+        """Return turns that follow one another, without variants."""
         return cls(turns, tuple(range(NOTHING, len(turns) - 1)), len(turns) - 1)
 
     @property
@@ -107,11 +110,11 @@ class Conversation:
         return tuple(self.said[index] for index in self._path)
 
     def add(self, turn: Turn) -> Conversation:
-        """The conversation with one more turn at the end of the shown path."""
+        """Return the conversation with one more turn at the end of the shown path."""
         return Conversation((*self.said, turn), (*self.after, self.last), len(self.said))
 
     def joined(self, turns: Iterable[Turn]) -> Conversation:
-        """The conversation with these turns as its shown path; those it lacks are added."""
+        """Return the conversation with these turns as its shown path; those it lacks are added."""
         joined = replace(self, last=NOTHING)
         for turn in turns:
             variants = (at for at, one in enumerate(joined.after) if one == joined.last)
@@ -120,12 +123,12 @@ class Conversation:
         return joined
 
     def with_turn(self, place: int, turn: Turn) -> Conversation:
-        """The conversation with another turn in place of the one there."""
+        """Return the conversation with another turn in place of the one there."""
         at = self._path[place]
         return replace(self, said=(*self.said[:at], turn, *self.said[at + 1 :]))
 
     def before(self, place: int) -> Conversation:
-        """The path cut before a place. A turn added then is a variant of the one there."""
+        """Return the path cut before a place. A turn added then is a variant of the one there."""
         return replace(self, last=self._path[place - 1] if place else NOTHING)
 
     def variant(self, place: int) -> tuple[int, int]:
@@ -134,13 +137,13 @@ class Conversation:
         return variants.index(self._path[place]) + 1, len(variants)
 
     def choose(self, place: int, number: int) -> Conversation:
-        """Puts the variant of that number (from 1) on the path, and what was said last after it."""
+        """Put the variant of that number (from 1) on the path, and what was said last after it."""
         first = self._variants(place)[number - 1]
         following = (at for at in range(len(self.said) - 1, first, -1) if self._leads(first, at))
         return replace(self, last=next(following, first))
 
     def open_calls(self) -> tuple[AgentCall, ...]:
-        """The calls at the end of the path that have no result yet."""
+        """Return the calls at the end of the path that have no result yet."""
         results = set()
         for turn in reversed(self.turns):
             if turn.role != "tool":

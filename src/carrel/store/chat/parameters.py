@@ -24,7 +24,7 @@ class Parameters:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Parameters:
-        """The parameters as they are saved, or as a form holds them.
+        """Return the parameters as they are saved, or as a form holds them.
 
         Raises:
             ValueError: a value is out of range; the message says which.
@@ -48,7 +48,7 @@ class Parameters:
         return any(value is not None for value in (self.model, self.temperature, self.top_p))
 
     def request(self) -> dict[str, Any]:
-        """The part that a request can carry."""
+        """Return the part that a request can carry."""
         named = {
             "max_tokens": self.max_tokens,
             "random_seed": self.seed,
@@ -57,7 +57,7 @@ class Parameters:
         return {name: value for name, value in named.items() if value is not None}
 
     def sampling(self) -> dict[str, Any]:
-        """The part that only an agent can carry."""
+        """Return the part that only an agent can carry."""
         named = {"temperature": self.temperature, "top_p": self.top_p}
         return {name: value for name, value in named.items() if value is not None}
 

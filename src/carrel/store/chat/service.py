@@ -3,35 +3,38 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 import uuid
 from collections.abc import Coroutine
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from carrel.store.chat.answers import Answers
-from carrel.store.chat.asked import Asked
+from carrel.store.activity.uploads import UploadSource
+from carrel.store.chat.answering import attachments
+from carrel.store.chat.answering.answers import Answers
+from carrel.store.chat.answering.next_question import NextQuestion
+from carrel.store.chat.answering.session import OpenSession
 from carrel.store.chat.compared import Comparison
-from carrel.store.chat.conversation import EMPTY, Conversation, Turn
-from carrel.store.chat.kept import KeptChats
+from carrel.store.chat.conversation import EMPTY, Attachment, Conversation, Turn
 from carrel.store.chat.parameters import Parameters
-from carrel.store.chat.session_list import HISTORY
-from carrel.store.chat.sessions import ChatSession, SavedSessions
+from carrel.store.chat.session_list import HISTORY, SessionList
+from carrel.store.chat.sessions.remote_chats import RemoteChats
+from carrel.store.chat.sessions.saved import ChatSession, SavedSessions
 from carrel.store.chat.state import ChatState
 from carrel.store.chat.transcript import ChatFormat, export
-from carrel.store.core.action import Policy, action, instant
+from carrel.store.core.actions.action import Policy, action, instant
+from carrel.store.core.actions.handle import Handle
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.deleting import Deleted
-from carrel.store.core.handle import Handle
-from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.files.service import FilesService
+from carrel.store.session.area import Area
 from carrel.store.session.service import SessionService
 from carrel.store.tools.service import ToolsService
 from carrel.store.trash.service import TrashService
 
 if TYPE_CHECKING:
-    from carrel.wire.agents import Agent, AgentCreate
+    from carrel.wire.generation.agents import Agent, AgentCreate
 
 NO_AGENT = Problem("No agent chosen", "", "Choose the agent to chat with first.")
 NO_QUESTION = Problem("Nothing was asked yet", "", "Ask something first.")
@@ -42,7 +45,7 @@ UNREADABLE = Problem("This session cannot be opened", "Its file is missing or da
 WAITS = Problem("The agent waits for a result", "", "Answer its call first, or try again.")
 
 
-class ChatService(Answers):
+class ChatService(Area[ChatState]):
     """One open session and the list of the saved ones; tools are called as agents ask for it.
 
     With `saved` false its sessions are not kept: it stands beside another chat to compare.
@@ -55,15 +58,64 @@ class ChatService(Answers):
         files: FilesService,
         tools: ToolsService,
         sessions: SavedSessions,
-        kept: KeptChats,
+        remote: RemoteChats,
         trash: TrashService,
         *,
         saved: bool = True,
     ) -> None:
-        super().__init__(loop, session, files, tools, sessions, kept, keeps=saved)
+        super().__init__(loop, ChatState(), session)
         self._trash = trash
+        self._current = OpenSession(self.slice, session)
+        self._list = SessionList(self.slice, sessions, remote, keeps=saved)
+        self._question = NextQuestion(self.slice, files)
+        self._answers = Answers(
+            self.slice, session, self._current, tools, self._save, self._check_allowed
+        )
 
-    # Sessions
+    # The list of sessions
+
+    @action(Policy.JOIN)
+    async def load_sessions(self) -> None:
+        """Load the list of saved sessions; those of the service join it when they are known."""
+        self.load_remote()
+        await self._list.load()
+
+    @action(Policy.JOIN)
+    async def load_remote(self) -> None:
+        """Load the list of the sessions that the service keeps, and write those it lacks."""
+        remote = self._list.remote
+        before = remote.listed
+        await remote.load()
+        for session in remote.take_unwritten():
+            self._keep(session)
+        if remote.listed != before:
+            await self.reload().settled()
+
+    @action(Policy.RENEW, lane="load_sessions")
+    async def reload(self) -> None:
+        """Load again after a change: do not join a load that began before it."""
+        await self._list.refresh()
+
+    @action(Policy.LATEST, lane="load_sessions")
+    async def search_sessions(self, text: str) -> None:
+        """List only sessions in which something holds `text`; all for an empty text."""
+        self.slice.set(search=text.strip())
+        await self._list.refresh()
+
+    @action(Policy.JOIN)
+    async def comparisons(self) -> tuple[Comparison, ...]:
+        """Return the comparisons of all chats.
+
+        Of this machine alone while the service is out of reach.
+        """
+        from carrel.client.http.errors import Unreachable
+
+        try:
+            return await self._list.comparisons(await self._session.client())
+        except (Unreachable, ProblemError):
+            return await self._list.comparisons(None)
+
+    # The open session
 
     @action(Policy.LATEST, lane="open")
     async def new(
@@ -76,7 +128,7 @@ class ChatService(Answers):
         await self._end_answer()
         self._open(ChatSession(uuid.uuid4().hex, agent_id, "", time.time(), after, version))
         with self._loading():
-            await self._load_agent()
+            await self._current.load_agent()
 
     @action(Policy.LATEST, lane="open")
     async def try_draft(
@@ -96,25 +148,23 @@ class ChatService(Answers):
         await self._end_answer()
         self.slice.set(agent_id=agent_id, pinned=version, draft=False)
         with self._loading():
-            await self._load_agent()
+            await self._current.load_agent()
 
     @action(Policy.LATEST, lane="open")
     async def leave(self) -> None:
-        """Closes the session: nothing is open then."""
+        """Close the session: nothing is open then."""
         await self._end_answer()
-        self._close()
+        self._current.close()
 
     @action(Policy.LATEST, lane="open")
     async def resume(self, session_id: str) -> None:
-        """Opens a saved session, to read it and to go on, with what was said in it elsewhere."""
+        """Open a saved session, to read it and to go on, with what was said in it elsewhere."""
         await self._end_answer()
         with self._loading():
-            session: ChatSession | None = None
-            with contextlib.suppress(OSError, ValueError):
-                session = await asyncio.to_thread(self._saved.load, session_id)
+            session = await self._list.load_file(session_id)
             if session is not None:
                 self._open(session)
-            there = await self._kept.read(session_id)
+            there = await self._list.remote.read(session_id)
             if session is not None and there is not None:
                 conversation = self.slice.value.conversation
                 joined = conversation.joined(there.conversation.turns)
@@ -129,70 +179,33 @@ class ChatService(Answers):
                 await self._load_agent_if_reached()
 
     async def _load_agent_if_reached(self) -> None:
-        """Loads the agent; a chat is read without it, and the next question asks for it again."""
-        from carrel.client.errors import Unreachable
+        """Load the agent; a chat is read without it, and the next question asks for it again."""
+        from carrel.client.http.errors import Unreachable
 
         try:
-            await self._load_agent()
+            await self._current.load_agent()
         except Unreachable:
-            self._session.doubt()
+            self._session.check_connection()
         except ProblemError:
             if not self._session.offline:
                 raise
 
     @action(Policy.QUEUE)
     async def delete_session(self, session_id: str) -> None:
-        """Deletes a saved session with those beside it; an open one is closed."""
-        for id in (*await self._copy_here(session_id), session_id):
-            await self._copy_here(id)
-            await self._kept.delete(id)
-            # Before the answer ends, so that a late save is ignored.
-            await asyncio.to_thread(self._saved.delete, id)
+        """Delete a saved session with those beside it; an open one is closed."""
+        await self._list.delete(session_id)
         if session_id == self.slice.value.session_id:
             await self._end_answer()
-            self._close()
+            self._current.close()
         rest = (one for one in self.slice.value.sessions if one.id != session_id)
         self.slice.set(sessions=tuple(rest))
         deleted = Deleted(1, 0, (), None, (session_id,))
-        self._trash.deleted("chats", deleted, ("chat", "chats"), self.reload, self._restore)
-        await self.reload()
+        self._trash.deleted("chats", deleted, ("chat", "chats"), self.reload, self.restore)
+        await self.reload().settled()
 
-    async def _copy_here(self, session_id: str) -> tuple[str, ...]:
-        """Saves a session that only the service has: one that is deleted is restored from here.
-
-        Returns the ids of those beside it.
-        """
-        try:
-            return (await asyncio.to_thread(self._saved.load, session_id)).beside
-        except (OSError, ValueError):
-            there = await self._kept.read(session_id)
-            if there is None:
-                return ()
-            await asyncio.to_thread(self._saved.save, there)
-            return there.beside
-
-    async def _restore(self, session_id: str) -> None:
-        await asyncio.to_thread(self._saved.restore, session_id)
-        await self._kept.restore(session_id)
-        await self._restore_beside(session_id)
-
-    async def restore_deleted(self, session_id: str) -> None:
-        """Takes a chat out of the trash, here and at the service, where each has it."""
-        with contextlib.suppress(FileNotFoundError):
-            await asyncio.to_thread(self._saved.restore, session_id)
-        await self._kept.restore(session_id)
-        await self._restore_beside(session_id)
-
-    async def _restore_beside(self, session_id: str) -> None:
-        """Restores the chats beside one that was restored."""
-        beside: tuple[str, ...] = ()
-        with contextlib.suppress(OSError, ValueError):
-            beside = (await asyncio.to_thread(self._saved.load, session_id)).beside
-        for id in beside:
-            # One that got no question was never saved.
-            with contextlib.suppress(FileNotFoundError):
-                await asyncio.to_thread(self._saved.restore, id)
-            await self._kept.restore(id)
+    async def restore(self, session_id: str) -> None:
+        """Take a chat out of the trash, here and at the service, where each has it."""
+        await self._list.restore(session_id)
 
     @action(Policy.QUEUE)
     def set_comparison(self, comparison: Comparison | None) -> Coroutine[Any, Any, None]:
@@ -213,25 +226,55 @@ class ChatService(Answers):
     @property
     def fields(self) -> Agent | AgentCreate | None:
         """The agent that answers, as far as it is loaded."""
-        return self._asked.fields if self._asked is not None else None
+        return self._current.agent.fields if self._current.agent is not None else None
 
     @action(Policy.QUEUE)
     def set_parameters(self, parameters: Parameters) -> Coroutine[Any, Any, None]:
-        """Sets the model and the sampling parameters of the next answers, not of a running one."""
+        """Set the model and the sampling parameters of the next answers, not of a running one."""
         model = parameters.model or self.slice.value.model
-        context = None if model is None else self._context(model)
+        context = None if model is None else self._current.context_length(model)
         state = self.slice.set(parameters=parameters, context_length=context)
         return self._save() if state.turns else asyncio.sleep(0)
 
     def export(self, form: ChatFormat) -> str:
-        """The open session as Markdown, as it is shown, or as JSON with every variant."""
-        return export(self._session_now(), form)
+        """Return the open session as Markdown, as it is shown, or as JSON with every variant."""
+        return export(self._current.snapshot(), form)
+
+    # What goes with the next question
+
+    def attach(self, source: UploadSource) -> Handle[None]:
+        """Upload a file, to go with the next question of the session that is open now."""
+        session_id = self.slice.value.session_id or ""
+        self._loop.call(lambda: self._question.count_uploads(session_id, 1))
+        handle = self._upload(session_id, source)
+        handle.add_done_callback(lambda _: self._question.count_uploads(session_id, -1))
+        return handle
+
+    @action(Policy.BESIDE)
+    def _upload(self, session_id: str, source: UploadSource) -> Coroutine[Any, Any, None]:
+        return self._question.upload(session_id, source)
+
+    @instant
+    def attach_known(self, attachment: Attachment) -> None:
+        """Attach a file or document of the service."""
+        self._question.attach(attachment)
+
+    @instant
+    def detach(self, attachment: Attachment) -> None:
+        """Remove an attachment."""
+        self._question.detach(attachment)
+
+    @action(Policy.LATEST)
+    async def names_like(self, text: str) -> tuple[Attachment, ...]:
+        """Suggest attachments whose name contains `text`."""
+        client = await self._session.client()
+        return await attachments.names_like(client, text, self._current.library_ids)
 
     # Questions
 
     @action(Policy.SINGLE, lane="ask")
     def send(self, text: str) -> Coroutine[Any, Any, None]:
-        """Sends a question with what is attached; the answer grows in the slice.
+        """Send a question with what is attached; the answer grows in the slice.
 
         Names after an `@` are attached where the agent's libraries or the files have them. While
         its session is being opened, the question waits for it.
@@ -239,7 +282,7 @@ class ChatService(Answers):
         """
         opening = self._lane("open").last
         if opening is None:
-            return _end_of(_accepted(self._send(text)))
+            return self._send(text).check().linked()
         self.slice.set(history=self._with_question(text))
         return self._send_once_open(opening, text)
 
@@ -247,7 +290,7 @@ class ChatService(Answers):
         await asyncio.wait([opening])
         if opening.cancelled() or opening.exception() is not None:
             raise ProblemError(NOT_OPENED)
-        await _end_of(_accepted(self._send(text)))
+        await self._send(text).check().linked()
 
     @action(Policy.SINGLE, lane="send")
     def _send(self, text: str) -> Coroutine[Any, Any, None]:
@@ -262,7 +305,7 @@ class ChatService(Answers):
         return self._answer(conversation)
 
     def _with_question(self, text: str) -> tuple[str, ...]:
-        """The questions asked so far with one more, the newest."""
+        """Return the questions asked so far with one more, the newest."""
         before = (one for one in self.slice.value.history if one != text)
         return (*before, text)[-HISTORY:]
 
@@ -295,7 +338,7 @@ class ChatService(Answers):
 
     @instant
     def edit(self, place: int | None) -> None:
-        """Starts to edit the question at a place of the path; None cancels."""
+        """Start to edit the question at a place of the path; None cancels."""
         state = self.slice.value
         if place is None:
             self.slice.set(editing=None, attached=())
@@ -304,7 +347,7 @@ class ChatService(Answers):
 
     @action(Policy.QUEUE)
     async def choose_variant(self, place: int, number: int) -> None:
-        """Shows, and sends on, another variant of the turn at a place; numbers from 1."""
+        """Show, and send on, another variant of the turn at a place; numbers from 1."""
         state = self.slice.value
         if self._lane("send").busy:
             return
@@ -315,7 +358,7 @@ class ChatService(Answers):
 
     @instant
     def stop(self) -> None:
-        """Stops the answer; the text so far stays."""
+        """Stop the answer; the text so far stays."""
         self._lane("send").cancel()
         self._lane("ask").cancel()
 
@@ -325,7 +368,7 @@ class ChatService(Answers):
         return self._lane("send").busy
 
     def check_sendable(self) -> None:
-        """Raises ProblemError where a question cannot be sent now."""
+        """Raise ProblemError where a question cannot be sent now."""
         state = self.slice.value
         self._check_open()
         conversation = state.conversation
@@ -342,56 +385,42 @@ class ChatService(Answers):
         if self.slice.value.agent_id is None:
             raise ProblemError(NO_AGENT)
 
-    def _close(self) -> None:
-        self._asked = None
-        state = self.slice.value
-        self.slice.put(
-            ChatState(sessions=state.sessions, search=state.search, history=state.history)
-        )
-
     def _open(self, session: ChatSession) -> None:
-        draft = session.draft
-        self._asked = None if draft is None else Asked(draft, active=False)
-        model = None if draft is None else draft.model
+        self._current.open(session, self._question.uploads(session.id))
+
+    def _answer(self, conversation: Conversation) -> Coroutine[Any, Any, None]:
+        """Answer the last turn, with the parameters that are set when this is called."""
+        return self._answer_with(conversation, self.slice.value.parameters)
+
+    async def _answer_with(self, conversation: Conversation, parameters: Parameters) -> None:
+        try:
+            await self._answers.answer(conversation, parameters)
+        finally:
+            # Shielded: a stopped answer is saved too.
+            await asyncio.shield(asyncio.ensure_future(self._save()))
+            self._keep_open()
+
+    def _save(self) -> Coroutine[Any, Any, None]:
+        """Save the open session as it is now."""
+        return self._list.save(self._current.snapshot())
+
+    def _keep_open(self) -> None:
+        """Begin to write the open session to the service."""
+        session = self._current.snapshot()
+        if self._list.is_kept_remotely(session):
+            self._keep(session)
+
+    @action(Policy.QUEUE)
+    async def _keep(self, session: ChatSession) -> None:
+        """Write a session to the service; what was said elsewhere meanwhile is a variant."""
+        turns = await self._list.remote.keep(session)
         state = self.slice.value
-        self.slice.put(
-            ChatState(
-                session_id=session.id,
-                agent_id=session.agent_id,
-                agent_name=session.agent_name,
-                model=model,
-                pinned=session.pinned,
-                draft=draft is not None,
-                parameters=session.parameters,
-                comparison=session.comparison,
-                context_length=None if model is None else self._context(model),
-                conversation=session.conversation,
-                uploading=self._uploads[session.id],
-                sessions=state.sessions,
-                search=state.search,
-                history=state.history,
-            )
-        )
+        if turns and state.session_id == session.id:
+            joined = replace(state.conversation.joined(turns), last=state.conversation.last)
+            if joined != state.conversation:
+                self.slice.set(conversation=joined)
+                await self._save()
 
     async def _end_answer(self) -> None:
-        """Stops the answer, and waits until its last word is in the slice and on disk."""
+        """Stop the answer, and waits until its last word is in the slice and on disk."""
         await asyncio.gather(*self._lane("send").cancel(), return_exceptions=True)
-
-
-def _accepted(handle: Handle[None]) -> Handle[None]:
-    """The handle of an action, which is not refused."""
-    if handle.error is not None:
-        raise ProblemError(handle.error)
-    return handle
-
-
-async def _end_of(handle: Handle[None]) -> None:
-    try:
-        await handle
-    except asyncio.CancelledError:
-        handle.cancel()
-        await handle
-        raise
-    _accepted(handle)
-    if handle.outcome == "cancelled":
-        raise asyncio.CancelledError

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from carrel.pages.renderer import Renderer
 from carrel.store.cache.copies import Copies, DocumentSource
-from carrel.store.core.handle import Handle
-from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.actions.handle import Handle
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.documents.blocks import Rect
 from carrel.store.documents.boxes import rect_of
 
 if TYPE_CHECKING:
-    from carrel.wire.completions import Passage
+    from carrel.wire.generation.completions import Passage
 
 USUAL_PAGE = 2**0.5
 """Height by width of a page of unknown size."""
@@ -36,7 +36,7 @@ class Sources:
     def excerpt(
         self, passage: Passage, width: int, height_of_width: float | None = None
     ) -> Handle[Excerpt]:
-        """The page of a passage, `width` pixels wide.
+        """Return the page of a passage, `width` pixels wide.
 
         With `height_of_width`, a part of that aspect ratio around the passage.
         """
@@ -54,7 +54,7 @@ class Sources:
 
 
 def source_of(passage: Passage) -> DocumentSource:
-    """The document that a passage is from."""
+    """Return the document that a passage is from."""
     return DocumentSource(
         "document", passage.document_id, passage.document_name, passage.library_id
     )

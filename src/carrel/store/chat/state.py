@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Literal
 from carrel.store.chat.compared import Comparison
 from carrel.store.chat.conversation import EMPTY, Attachment, Conversation, Turn
 from carrel.store.chat.parameters import AGENTS_OWN, Parameters
-from carrel.store.chat.sessions import SessionSummary
+from carrel.store.chat.sessions.saved import SessionSummary
 from carrel.store.core.problem import Problem
 
 if TYPE_CHECKING:
-    from carrel.wire.completions import Progress
+    from carrel.wire.generation.completions import Progress
 
-Phase = Literal["idle", "connecting", "attaching", "waiting", "writing", "calling"]
+Phase = Literal["idle", "connecting", "attaching", "waiting", "thinking", "writing", "calling"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +23,13 @@ class ChatState:
 
     `version` is who would answer now, `pinned` the version that was chosen (None: whichever is
     active), `draft` whether it is none that is saved. `phase` tells what is waited for: the
-    connection, the files that the question names ("attaching"), the first word, the rest of the
-    answer, or a function of this program ("calling"). `step` is the service's step before the first
-    word, where it tells. `asked` counts the answers since the question, from 1: tools may answer
-    calls in between. `started` is when the question was sent (seconds since
-    1970), `context_length` how many tokens the model can take. `attached` goes with the next
-    question, which takes the place of the question at `editing` on the path. `history` are the
-    questions asked so far in any session, the newest last; `sessions` those that hold `search`.
+    connection, the files that the question names ("attaching"), the first word, the end of the
+    model's thinking, the rest of the answer, or a function of this program ("calling"). `step` is
+    the service's step before the first word, where it tells. `asked` counts the answers since the
+    question, from 1: tools may answer calls in between. `started` is when the question was sent
+    (seconds since 1970), `context_length` how many tokens the model can take. `attached` goes with
+    the next question, which takes the place of the question at `editing` on the path. `history` are
+    the questions asked so far in any session, the newest last; `sessions` those that hold `search`.
     `comparison` names the chats beside this one. `alias` stands for the agent while its name is
     hidden; the answers before the last question are hidden with it.
     """

@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 from typing import Literal
 
-from carrel.store.agents.words import version_name
+from carrel.store.agents.formatting import version_name
 from carrel.store.chat.conversation import Turn
-from carrel.store.chat.sessions import ChatSession, to_json
-from carrel.store.chat.words import ended, figures, source_words
-from carrel.store.core.words import one_line
+from carrel.store.chat.formatting import ended, figures, source_words
+from carrel.store.chat.sessions.saved import ChatSession, to_json
+from carrel.store.core.formatting import one_line
 
 ChatFormat = Literal["markdown", "json"]
 
 
 def export(session: ChatSession, form: ChatFormat) -> str:
-    """The whole chat as text."""
+    """Return the whole chat as text."""
     if form == "json":
         return json.dumps(to_json(session), ensure_ascii=False, indent=2) + "\n"
     parts = [f"# {session.title or session.agent_name}"]

@@ -13,19 +13,19 @@ from carrel.store.chat.compared import Comparison, Judgement
 from carrel.store.chat.conversation import EMPTY, Conversation
 from carrel.store.chat.service import OPENING, ChatService
 from carrel.store.chat.state import ChatState
+from carrel.store.comparison.formatting import ALIASES, answered, answerer, questions
 from carrel.store.comparison.state import MOST, ComparisonState, Side
 from carrel.store.comparison.votes import Votes, count_votes
-from carrel.store.comparison.words import ALIASES, answered, answerer, questions
-from carrel.store.core.action import Policy, action, instant
-from carrel.store.core.handle import Handle
-from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.actions.action import Policy, action, instant
+from carrel.store.core.actions.handle import Handle
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.requests.service import RequestsService
 from carrel.store.session.area import Area
 from carrel.store.session.service import SessionService
 
 if TYPE_CHECKING:
-    from carrel.wire.agents import Agent, AgentCreate
+    from carrel.wire.generation.agents import Agent, AgentCreate
 
 FULL = Problem("Four sides at most", "", "Go on with one of them, then compare again.")
 NOTHING_OPEN = Problem("No chat is open", "", "Begin one, then compare it.")
@@ -94,7 +94,7 @@ class ComparisonService(Area[ComparisonState]):
 
     @action(Policy.LATEST, lane="open")
     def add(self, side: Side) -> Coroutine[Any, Any, None]:
-        """Puts another side beside the open chat, with the history of that chat."""
+        """Put another side beside the open chat, with the history of that chat."""
         state = self.first.slice.value
         if state.session_id is None:
             raise ProblemError(NOTHING_OPEN)
@@ -154,7 +154,7 @@ class ComparisonService(Area[ComparisonState]):
 
     @action(Policy.BESIDE)
     def send(self, text: str) -> Coroutine[Any, Any, None]:
-        """Sends a question, with what is attached in the first chat, to all sides.
+        """Send a question, with what is attached in the first chat, to all sides.
 
         On the owner loop the handle has failed already if the question was not accepted. A side
         that fails or is slow does not hold up the others.
@@ -204,13 +204,13 @@ class ComparisonService(Area[ComparisonState]):
 
     @instant
     def stop(self) -> None:
-        """Stops every answer; the text so far stays."""
+        """Stop every answer; the text so far stays."""
         for chat in self.chats:
             chat.stop()
 
     @instant
     def same_seed(self, on: bool) -> None:
-        """Gives all sides one seed, drawn by chance, or leaves the seed to the agents again."""
+        """Give all sides one seed, drawn by chance, or leave the seed to the agents again."""
         seed = random.SystemRandom().randrange(1, 10**6) if on else None
         for chat in self.chats:
             chat.set_parameters(replace(chat.slice.value.parameters, seed=seed))
@@ -248,19 +248,15 @@ class ComparisonService(Area[ComparisonState]):
 
     @action(Policy.BESIDE)
     def note(self, text: str) -> Coroutine[Any, Any, None]:
-        """Writes a note about the last answers; it leaves hidden names hidden."""
+        """Write a note about the last answers; it leaves hidden names hidden."""
         record, before = self._judged()
         others = (one for one in record.judgements if one.question != before.question)
         return _ended([self._judge(record, (*others, replace(before, note=text.strip())))])
 
     @action(Policy.JOIN)
     async def count_votes(self) -> tuple[Votes, ...]:
-        """The votes of all comparisons, those of this machine and of the service."""
-        handle = self.first.comparisons()
-        found = await handle
-        if handle.error is not None:
-            raise ProblemError(handle.error)
-        return count_votes(found or ())
+        """Return the votes of all comparisons, those of this machine and of the service."""
+        return count_votes(await self.first.comparisons())
 
     def _compared(self) -> Comparison:
         if self.record is None:
@@ -268,7 +264,7 @@ class ComparisonService(Area[ComparisonState]):
         return self.record
 
     def _judged(self) -> tuple[Comparison, Judgement]:
-        """The comparison, and its judgement of the last answers so far."""
+        """Return the comparison, and its judgement of the last answers so far."""
         record, states = self._compared(), [chat.slice.value for chat in self.chats]
         if any(state.phase != "idle" for state in states) or not any(map(answered, states)):
             raise ProblemError(UNANSWERED)
@@ -281,7 +277,7 @@ class ComparisonService(Area[ComparisonState]):
     # What follows from the first chat
 
     def _look(self, _new: ChatState, _old: ChatState) -> None:
-        """Opens and closes the chats beside the first, and hides names."""
+        """Open and close the chats beside the first, and hides names."""
         state = self.first.slice.value
         record, asked = state.comparison, questions(state)
         if (seen := (state.session_id, record, asked)) != self._seen:
@@ -316,14 +312,16 @@ def _answerer(chat: ChatService) -> str:
 
 
 def _draft_of(chat: ChatService) -> AgentCreate | None:
-    from carrel.wire.agents import AgentCreate
+    from carrel.wire.generation.agents import AgentCreate
 
     fields: Agent | AgentCreate | None = chat.fields
     return fields if chat.slice.value.draft and isinstance(fields, AgentCreate) else None
 
 
 def _history(state: ChatState) -> Conversation:
-    """The turns of a chat for one with another agent: each answer keeps the name of its own."""
+    """Return the turns of a chat for one with another agent: each answer keeps the name of its
+    own.
+    """
     return Conversation.of(
         *(
             replace(turn, agent=turn.agent or state.agent_name)
@@ -336,17 +334,12 @@ def _history(state: ChatState) -> Conversation:
 
 async def _open(chat: ChatService, side: Side, after: Conversation) -> None:
     if side.draft is not None:
-        handle = chat.try_draft(side.draft, side.agent_id, after=after)
+        await chat.try_draft(side.draft, side.agent_id, after=after)
     else:
-        handle = chat.new(side.agent_id, side.version, after=after)
-    await handle
-    if handle.error is not None:
-        raise ProblemError(handle.error)
-    if handle.outcome == "cancelled":
-        raise asyncio.CancelledError
+        await chat.new(side.agent_id, side.version, after=after)
 
 
 async def _ended(handles: Sequence[Handle[None]]) -> None:
-    """Waits for all of them; each failure shows in its own chat."""
+    """Wait for all of them; each failure shows in its own chat."""
     for handle in handles:
-        await handle
+        await handle.settled()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from carrel.store.core.problem import Problem
 
 if TYPE_CHECKING:
-    from carrel.wire.agents import AgentCreate
+    from carrel.wire.generation.agents import AgentCreate
 
 MOST = 4
 """Sides of a comparison."""

@@ -29,7 +29,7 @@ class Votes:
 
 
 def count_votes(comparisons: Iterable[Comparison]) -> tuple[Votes, ...]:
-    """A row for each version that was judged, the one with the most votes first."""
+    """Return a row for each version that was judged, the one with the most votes first."""
     won, lost, tied = Counter[str](), Counter[str](), Counter[str]()
     for comparison in comparisons:
         for judgement in comparison.judgements:

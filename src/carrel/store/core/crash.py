@@ -18,8 +18,8 @@ KEPT = 20
 
 
 def write_report(error: BaseException) -> Path | None:
-    """Writes a report and returns its path; None if it cannot be written."""
-    from carrel.config import folders
+    """Write a report and return its path; None if it cannot be written."""
+    from carrel.config.profiles import folders
 
     now = datetime.now(UTC)
     lines = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
+from carrel.store.core.formatting import count
 from carrel.store.core.problem import Problem, ProblemError
-from carrel.store.core.words import count
 
 NAMED = 3
 """Undeleted items that a problem names."""
@@ -26,7 +26,7 @@ class Deleted:
     ids: tuple[str, ...]
 
     def words(self, one: str, many: str) -> str:
-        """“Deleted 3 files; 1 was gone already.”; `one` and `many` are the nouns."""
+        """Return “Deleted 3 files; 1 was gone already.”; `one` and `many` are the nouns."""
         words = f"Deleted {self.counted(self.done, one, many)}"
         if self.gone:
             was = "was" if self.gone == 1 else "were"
@@ -39,7 +39,8 @@ class Deleted:
         return f"{'one' if number == 1 else count(number)} {_of(number, one, many)}"
 
     def check(self, one: str, many: str) -> None:
-        """
+        """Check that all are deleted.
+
         Raises:
             ProblemError: some are not deleted.
         """
@@ -61,13 +62,13 @@ async def delete_each(
     forget: Callable[[str], object],
     progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> Deleted:
-    """Deletes items one after the other; `names` has their names by id.
+    """Delete items one after the other; `names` has their names by id.
 
     An item already gone counts as deleted. A failure does not stop the others, unless the
     service is lost. `forget` is called with each deleted id, `progress` with the number of items
     that were tried and of all.
     """
-    from carrel.client.errors import ClientError, NotFound, Unreachable
+    from carrel.client.http.errors import ClientError, NotFound, Unreachable
 
     gone, failed, reason = 0, [], None
     ids: list[str] = []

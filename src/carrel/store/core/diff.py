@@ -48,7 +48,7 @@ Pair = tuple[DiffLine | None, DiffLine | None]
 
 
 def compare_lines(old: str, new: str) -> tuple[DiffLine, ...]:
-    """Compares two texts line by line, and replaced lines word by word.
+    """Compare two texts line by line, and replaced lines word by word.
 
     The old text is the same and removed lines joined by line ends, the new text the same and
     added ones.
@@ -64,7 +64,7 @@ def compare_lines(old: str, new: str) -> tuple[DiffLine, ...]:
 
 
 def hunks(lines: Sequence[DiffLine], context: int = 3) -> tuple[Hunk, ...]:
-    """What changed, with up to `context` lines of the same before and after each change.
+    """Return what changed, with up to `context` lines of the same before and after each change.
 
     Going through the old text, keeping what a hunk skips and what it has as the same, leaving
     out what it removes and taking in what it adds gives the new text.
@@ -92,7 +92,7 @@ def hunks(lines: Sequence[DiffLine], context: int = 3) -> tuple[Hunk, ...]:
 
 
 def side_by_side(lines: Sequence[DiffLine]) -> tuple[Pair, ...]:
-    """The old text on the left and the new one on the right, line by line."""
+    """Return the old text on the left and the new one on the right, line by line."""
     pairs: list[Pair] = []
     for same, group in groupby(lines, lambda line: line.change == "same"):
         block = tuple(group)
@@ -105,7 +105,7 @@ def side_by_side(lines: Sequence[DiffLine]) -> tuple[Pair, ...]:
 
 
 def _replaced(before: Sequence[str], after: Sequence[str]) -> Iterator[DiffLine]:
-    """Replaced lines, paired in order."""
+    """Yield replaced lines, paired in order."""
     pairs = [_words(old, new) for old, new in zip(before, after, strict=False)]
     paired = len(pairs)
     yield from (DiffLine("removed", old) for old, _ in pairs)

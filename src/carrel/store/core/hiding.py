@@ -51,11 +51,11 @@ class Hider:
         self._pattern = re.compile("|".join([*parts, *words, *_PATTERNS]))
 
     def spans(self, text: str) -> list[tuple[int, int]]:
-        """The spans of a text that are to be masked."""
+        """Return the spans of a text that are to be masked."""
         return [found.span() for found in self._pattern.finditer(text)]
 
     def hide(self, text: str) -> str:
-        """The text with these spans masked."""
+        """Return the text with these spans masked."""
         return self._pattern.sub(lambda found: masked(found[0]), text)
 
 

@@ -6,7 +6,7 @@ import logging
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
-from carrel.config import folders
+from carrel.config.profiles import folders
 from carrel.text import redact
 
 MAX_BYTES, KEPT = 1_000_000, 3
@@ -18,7 +18,7 @@ class _Redacted(logging.Formatter):
 
 
 def start() -> Path | None:
-    """Starts to log to a file; returns its path, or None if it cannot be made."""
+    """Start to log to a file; return its path, or None if it cannot be made."""
     path = folders().state / "carrel.log"
     logger = logging.getLogger("carrel")
     for handler in [item for item in logger.handlers if isinstance(item, RotatingFileHandler)]:

@@ -27,7 +27,7 @@ class Problem:
 
     @classmethod
     def of(cls, error: BaseException) -> Problem:
-        """The problem an exception means.
+        """Return the problem an exception means.
 
         An unexpected one is logged with its traceback, and a crash report is
         written whose path the problem names.
@@ -63,8 +63,8 @@ def _of_system(error: OSError) -> Problem:
 
 def _of_known(error: BaseException) -> Problem | None:
     # Imported late: an error of these modules means they are loaded already.
-    from carrel.client import errors
-    from carrel.config import ConfigError
+    from carrel.client.http import errors
+    from carrel.config.profiles import ConfigError
     from carrel.local.errors import LocalError, NotInstalled
     from carrel.pages.errors import NoPicture
     from carrel.sync.errors import SyncError, TooManyDeletions

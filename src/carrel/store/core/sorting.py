@@ -23,14 +23,14 @@ class Sort:
 
 
 def next_sort(sort: Sort | None, column: str) -> Sort | None:
-    """The sort after a column was chosen once more: ascending, descending, none."""
+    """Return the sort after a column was chosen once more: ascending, descending, none."""
     if sort is None or sort.column != column:
         return Sort(column)
     return None if sort.descending else Sort(column, descending=True)
 
 
 def in_order(items: Iterable[T], key: Callable[[T], Any], *, descending: bool) -> list[T]:
-    """The items by a key. Those whose key is None come last in both directions."""
+    """Return the items by a key. Those whose key is None come last in both directions."""
     keyed = [(key(item), item) for item in items]
     known = sorted(
         ((value, item) for value, item in keyed if value is not None),

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field, ValidationError
 
-from carrel.atomic import write_private
-from carrel.locking import Locked, lock_file
 from carrel.store.core.problem import Problem, ProblemError
+from carrel.system.atomic import write_private
+from carrel.system.locking import Locked, lock_file
 
 TAKEN = Problem(
     "A demo is under way", "Another terminal or notebook plays one.", "End that one first."
@@ -37,7 +37,7 @@ class Journal:
 
     @contextmanager
     def held(self) -> Iterator[Journal]:
-        """Keeps other demos away meanwhile.
+        """Keep other demos away meanwhile.
 
         Raises:
             ProblemError: another demo is under way.
@@ -72,7 +72,7 @@ class Journal:
         return record
 
     def write(self, record: Record) -> None:
-        """Writes what was made so far."""
+        """Write what was made so far."""
         write_private(self._path, record.model_dump_json())
 
     def end(self) -> None:

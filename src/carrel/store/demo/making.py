@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from carrel.store.agents.definitions import Defined, Definition, Names
 from carrel.store.agents.plan import default_model
-from carrel.store.chat.sessions import SavedSessions
+from carrel.store.chat.sessions.saved import SavedSessions
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.demo.journal import Journal, Record
 from carrel.store.demo.script import Demo, NeededLibrary
@@ -19,7 +19,7 @@ from carrel.yamlfile import Document as Read
 
 if TYPE_CHECKING:
     from carrel.client import Client
-    from carrel.wire.agents import Agent
+    from carrel.wire.generation.agents import Agent
 
 LOOK = 0.3
 """Seconds between two looks at a document that is processed."""
@@ -28,7 +28,7 @@ MARK = "carrel-demo"
 
 
 async def make(client: Client, demo: Demo, folder: Path, journal: Journal) -> AsyncIterator[str]:
-    """Makes everything; gives words before each part. Paths are from `folder`.
+    """Make everything; gives words before each part. Paths are from `folder`.
 
     Raises:
         ProblemError: a name is taken, there is no model, or a document cannot be processed.
@@ -50,7 +50,7 @@ async def make(client: Client, demo: Demo, folder: Path, journal: Journal) -> As
 
 
 async def remove(client: Client, journal: Journal, sessions: SavedSessions) -> None:
-    """Removes everything that the journal lists, with the chats that were held meanwhile.
+    """Remove everything that the journal lists, with the chats that were held meanwhile.
 
     Nothing of it goes to the trash. If this fails the journal stays, for the next demo.
 
@@ -133,7 +133,7 @@ async def _make_agent(
 
 
 async def _conversations(client: Client, agents: set[str]) -> list[str]:
-    from carrel.client.errors import NotFound
+    from carrel.client.http.errors import NotFound
 
     with suppress(NotFound):  # a service need not have conversations
         return [
@@ -145,7 +145,7 @@ async def _conversations(client: Client, agents: set[str]) -> list[str]:
 async def _delete(
     client: Client, delete: Callable[[str], Coroutine[Any, Any, None]], id: str
 ) -> None:
-    from carrel.client.errors import NotFound
+    from carrel.client.http.errors import NotFound
 
     with suppress(NotFound):
         await delete(id)

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from typing import Literal, Protocol
 
 from carrel.store.chat.state import ChatState
-from carrel.store.core.action import Policy, Service, action, instant
-from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.actions.action import Policy, Service, action, instant
+from carrel.store.core.actions.loop import OwnerLoop
+from carrel.store.core.actions.slice import Slice
 from carrel.store.core.problem import Problem, ProblemError
-from carrel.store.core.slice import Slice
 from carrel.store.demo.script import Demo, OnScreen, Show, Step
 from carrel.store.demo.state import DemoState
 from carrel.store.documents.state import DocumentState
@@ -34,7 +34,7 @@ class Face(Protocol):
         """Whether steps of keys are played; if not, they are left out."""
 
     async def show(self, show: Show) -> None:
-        """Shows a thing.
+        """Show a thing.
 
         Raises:
             ProblemError: it is not there.
@@ -51,7 +51,7 @@ class Face(Protocol):
         """Presses a key, or types a character; ends once that was handled."""
 
     async def next_key(self) -> None:
-        """Ends at the next key that a person presses, which does nothing else."""
+        """End at the next key that a person presses, which does nothing else."""
 
     def shows(self, text: str) -> bool:
         """Whether a line of the screen has a text."""
@@ -122,7 +122,7 @@ class Player(Service[DemoState]):
 
     @instant
     def pause(self) -> None:
-        """Holds the step that is played, with its limit, or goes on with it."""
+        """Hold the step that is played, with its limit, or go on with it."""
         if self._runs.is_set() and self.slice.value.phase == "playing":
             self._runs.clear()
             self.slice.set(paused=True)
@@ -205,7 +205,7 @@ class Player(Service[DemoState]):
             left -= loop.time() - began if self._runs.is_set() else 0
 
     def _condition(self, step: Step) -> Callable[[], bool] | None:
-        """What a step waits for, told from how things are before it begins."""
+        """Return what a step waits for, told from how things are before it begins."""
         match step.wait:
             case None:
                 return None

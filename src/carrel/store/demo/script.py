@@ -24,7 +24,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from carrel.store.agents.definitions import Definition
 from carrel.wire.base import Name, Request, Text
-from carrel.wire.tools import LibraryTool
+from carrel.wire.generation.tools import LibraryTool
 from carrel.yamlfile import Document, FileError, check_in, read_file
 
 LIMIT = 60.0
@@ -160,7 +160,7 @@ class Demo(Request):
 
 
 def load_demo(path: Path) -> Demo:
-    """The demo of a file, once everything about it was checked that needs no service.
+    """Return the demo of a file, once everything about it was checked that needs no service.
 
     Raises:
         FileError: the file, or one that it names, cannot be used.

@@ -7,8 +7,8 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from carrel.config import LOCAL, folders
-from carrel.store.chat.sessions import SavedSessions
+from carrel.config.profiles import LOCAL, folders
+from carrel.store.chat.sessions.saved import SavedSessions
 from carrel.store.demo import JOURNAL
 from carrel.store.demo.journal import Journal
 from carrel.store.demo.making import make, remove
@@ -22,13 +22,16 @@ Connect = Callable[[], AbstractAsyncContextManager["Client"]]
 
 
 def local_journal() -> Journal:
-    """The journal of what demos make on this machine."""
+    """Return the journal of what demos make on this machine."""
     return Journal(folders().state / JOURNAL)
 
 
 @asynccontextmanager
 async def connect_local(say: Callable[[str], None] = lambda _: None) -> AsyncIterator[Client]:
-    """A client of the server of this machine, which stays until the end; starts it if need be."""
+    """Yield a client of the server of this machine, which stays until the end.
+
+    Start it if need be.
+    """
     from carrel.client import Client
     from carrel.local import Lease, ensure
 
@@ -41,7 +44,7 @@ async def connect_local(say: Callable[[str], None] = lambda _: None) -> AsyncIte
 async def set_up(
     demo: Demo, folder: Path, journal: Journal, connect: Connect, say: Callable[[str], None]
 ) -> AsyncIterator[None]:
-    """Makes what a demo needs, first removing what one that was killed has left.
+    """Make what a demo needs, first removing what one that was killed has left.
 
     It is removed at the end, whatever happened. Paths are from `folder`; `say` is told before
     each part.
@@ -62,7 +65,7 @@ async def set_up(
 
 
 async def remove_left(journal: Journal, connect: Connect) -> None:
-    """Removes what the journal lists, at the server as it runs now."""
+    """Remove what the journal lists, at the server as it runs now."""
     if journal.record is not None:
         async with connect() as client:
             await remove(client, journal, SavedSessions(folders().state, LOCAL))

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.chat.sources import source_of
-from carrel.store.core.handle import Handle
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.demo.script import Show
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from carrel.store.documents.service import DocumentsService
     from carrel.store.libraries.service import LibrariesService
 
-PlaceName = Literal["libraries", "document", "agents", "chat"]
+ScreenName = Literal["libraries", "document", "agents", "chat"]
 """The places that a demo shows."""
 
 
@@ -38,26 +37,26 @@ class _Named(Protocol):
 N = TypeVar("N", bound=_Named)
 
 
-async def put(areas: Areas, show: Show) -> PlaceName:
-    """Makes a thing the one that is open or chosen; gives the place that shows it.
+async def put(areas: Areas, show: Show) -> ScreenName:
+    """Make a thing the one that is open or chosen; give the place that shows it.
 
     Raises:
         ProblemError: it is not there, or could not be loaded.
     """
     if show.library is not None:
-        await _end(areas.libraries.load())
+        await areas.libraries.load()
         library = _named(areas.libraries.slice.value.items, show.library, "library")
         if areas.libraries.slice.value.query:
-            await _end(areas.libraries.search(""))
-        await _end(areas.libraries.select(library.id))
+            await areas.libraries.search("")
+        await areas.libraries.select(library.id)
         return "libraries"
     if (name := show.agent or show.chat) is not None:
-        await _end(areas.agents.load())
+        await areas.agents.load()
         agent = _named(areas.agents.slice.value.items, name, "agent")
         if show.chat is not None:
-            await _end(areas.chat.new(agent.id))
+            await areas.chat.new(agent.id)
             return "chat"
-        await _end(areas.agents.select(agent.id))
+        await areas.agents.select(agent.id)
         return "agents"
     if show.hit is not None:
         libraries = areas.libraries.slice.value
@@ -73,12 +72,6 @@ async def put(areas: Areas, show: Show) -> PlaceName:
     elif show.page is not None:
         areas.documents.go(show.page - 1)
     return "document"
-
-
-async def _end(handle: Handle[Any]) -> None:
-    await handle
-    if handle.error is not None:
-        raise ProblemError(handle.error)
 
 
 def _named(items: Iterable[N], name: str, kind: str) -> N:

@@ -10,12 +10,13 @@ from carrel.pages.errors import NoPicture
 from carrel.pages.renderer import Renderer
 from carrel.store.activity.service import ActivityEntry, ActivityService
 from carrel.store.cache.copies import Copies, DocumentSource
-from carrel.store.core.action import Policy, action
-from carrel.store.core.handle import Handle
-from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.actions.action import Policy, action
+from carrel.store.core.actions.handle import Handle
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.problem import Problem
-from carrel.store.documents.reader import DocumentReader, OCROptions
+from carrel.store.documents.reader import OCR, DocumentReader, OCROptions, ocr_needs
 from carrel.store.documents.remembered import RememberedOptions
+from carrel.store.journal.entries import Entry
 from carrel.store.notifications.service import NotificationsService
 from carrel.store.session.area import Area
 from carrel.store.session.service import SessionService
@@ -47,12 +48,13 @@ class BatchService(Area[BatchState]):
         self._copies = copies
         self._remembered = remembered
         self._reader = DocumentReader(session)
+        activity.set_task(OCR, self._read_left)
 
     @action(Policy.BESIDE)
     async def read(
         self, sources: Sequence[DocumentSource], options: OCROptions | None = None
     ) -> int:
-        """Reads documents one after the other; returns the number read completely.
+        """Read documents one after the other; return the number read completely.
 
         By default each is read with the options chosen last for its kind.
 
@@ -62,7 +64,7 @@ class BatchService(Area[BatchState]):
         chosen = [options or self._remembered.of(source.name) for source in sources]
         handles = [self._begin(*each) for each in zip(sources, chosen, strict=True)]
         try:
-            await asyncio.gather(*handles)
+            await asyncio.gather(*(handle.settled() for handle in handles))
         except asyncio.CancelledError:
             for handle in handles:
                 handle.cancel()
@@ -79,16 +81,31 @@ class BatchService(Area[BatchState]):
         self._notifications.notify(words, "error" if failed else "info")
         return done
 
-    def _begin(self, source: DocumentSource, options: OCROptions) -> Handle[None]:
-        entry = self._activity.begin("ocr", source.name, unit="pages", subject=source.id)
+    def _begin(
+        self, source: DocumentSource, options: OCROptions, left: Entry | None = None
+    ) -> Handle[None]:
+        entry = self._activity.begin(
+            "ocr",
+            source.name,
+            unit="pages",
+            subject=source.id,
+            task=OCR,
+            needs=ocr_needs(source, options),
+            left=left,
+        )
         return entry.follow(
             self._read_one(source, options, entry), lambda: self._begin(source, options)
         )
+
+    def _read_left(self, entry: Entry) -> Handle[None]:
+        source = DocumentSource(**entry.needs["source"])
+        return self._begin(source, OCROptions(**entry.needs["options"]), entry)
 
     @action(Policy.QUEUE)
     async def _read_one(
         self, source: DocumentSource, options: OCROptions, entry: ActivityEntry
     ) -> None:
+        await entry.secure()
         copy = await self._copies.fetch(source)
         key = self._reader.key(copy, options)
         kept = await self._reader.results.load(key)

@@ -26,14 +26,14 @@ class Rect:
     height: float
 
     def shared(self, other: Rect) -> float:
-        """The shared area, as a part of the page."""
+        """Return the shared area, as a part of the page."""
         across = min(self.left + self.width, other.left + other.width) - max(self.left, other.left)
         down = min(self.top + self.height, other.top + other.height) - max(self.top, other.top)
         return max(across, 0.0) * max(down, 0.0)
 
 
 def per_page(function: Callable[[Page], T]) -> Callable[[Page], T]:
-    """Caches results by page: pages are immutable."""
+    """Cache results by page: pages are immutable."""
     known: OrderedDict[int, tuple[Page, T]] = OrderedDict()
 
     @wraps(function)
@@ -49,7 +49,7 @@ def per_page(function: Callable[[Page], T]) -> Callable[[Page], T]:
 
 @per_page
 def blocks_of(page: Page) -> tuple[Block, ...]:
-    """The page's blocks; where the service gives none, its pictures."""
+    """Return the page's blocks; where the service gives none, its pictures."""
     from carrel.wire.ocr import Block
 
     if page.blocks:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from carrel.store.core.words import percent
+from carrel.store.core.formatting import percent
 from carrel.store.documents.blocks import Rect, blocks_of, per_page
 from carrel.store.documents.order import DOUBTFUL, cells_doubtful, order_doubtful
 from carrel.store.documents.table_rows import as_markdown, rows_of
@@ -57,7 +57,7 @@ class TextPassage:
     block: int | None
 
     def spans(self, start: int, end: int) -> tuple[int, int] | None:
-        """The part of a span of the page's Markdown that is in here, relative to `start`."""
+        """Return the part of a span of the page's Markdown that is in here, relative to `start`."""
         if self.start is None:
             return None
         first, last = max(start - self.start, 0), min(end - self.start, len(self.text))
@@ -96,7 +96,7 @@ def boxes(page: Page) -> tuple[BlockBox, ...]:
 
 @per_page
 def passages(page: Page) -> tuple[TextPassage, ...]:
-    """The page's text in reading order, cut where its blocks begin and end."""
+    """Return the page's text in reading order, cut where its blocks begin and end."""
     text = page.markdown
     found: list[TextPassage] = []
     at = 0
@@ -120,24 +120,36 @@ def passages(page: Page) -> tuple[TextPassage, ...]:
 
 
 def block_at(page: Page, place: Rect) -> int | None:
-    """The block that overlaps a rectangle most."""
+    """Return the block that overlaps a rectangle most."""
     shared = [(box.rect.shared(place), box.block) for box in boxes(page)]
     most, block = max(shared, default=(0.0, -1), key=lambda one: one[0])
     return block if most > 0 else None
 
 
 def rect_of(box: PageBox | None) -> Rect | None:
-    """A passage's box in parts of its page; None where the page's size is not known."""
+    """Return a passage's box in parts of its page; None where the page's size is not known."""
     if box is None or not box.page_width or not box.page_height:
         return None
     edges = (box.top_left_x, box.top_left_y, box.bottom_right_x, box.bottom_right_y)
     return _in_parts(edges, box.page_width, box.page_height)
 
 
+UNREAD = "\N{REPLACEMENT CHARACTER}"
+"""Stands for a line that OCR found and could not read."""
+
+
 def lacking(page: Page | None) -> str:
-    """A note on missing data: `The service gives no boxes.`; empty when it says all."""
+    """Return a note on missing data: `The service gives no boxes.`; empty when it says all.
+
+    Lines that OCR cannot read come first.
+    """
     if page is None or not page.markdown.strip():
         return ""
+    if UNREAD in page.markdown and not from_file(page):
+        return (
+            "“�” is a line in a script that OCR does not know: install tesseract-ocr and its"
+            " language's package (such as tesseract-ocr-rus) where the server runs."
+        )
     missing = []
     if not any(_rect(block, page) for block in blocks_of(page)):
         missing.append("no boxes")
@@ -221,12 +233,12 @@ def _find(block: Block, text: str, at: int) -> tuple[int, int] | None:
 
 
 def _loosely(content: str) -> str:
-    """A pattern of the same words with any white space between."""
+    """Return a pattern of the same words with any white space between."""
     return r"\s+".join(map(re.escape, content.split()))
 
 
 def _taken_out(page: Page, block: Block) -> str | None:
-    """A table that the text only links to, as Markdown."""
+    """Return a table that the text only links to, as Markdown."""
     table = next((one for one in page.tables if one.id == block.table_id), None)
     return None if table is None else as_markdown(rows_of(table.content))
 

@@ -41,7 +41,7 @@ class SavedCorrections:
         self._folder = state / "corrections"
 
     def load(self, hash: str) -> Corrections:
-        """The corrections of a document."""
+        """Return the corrections of a document."""
         try:
             lines = self._path(hash).read_text("utf-8").splitlines()
         except OSError:
@@ -73,14 +73,14 @@ class SavedCorrections:
 
 
 def key_of(mark: TextMark) -> WordKey:
-    """The key of a doubtful word."""
+    """Return the key of a doubtful word."""
     return mark.page, mark.start, mark.text
 
 
 def doubtful_words(
     pages: Iterable[Page | None], corrections: Corrections
 ) -> tuple[DoubtfulWord, ...]:
-    """The doubtful words of the pages that are read, in their order."""
+    """Return the doubtful words of the pages that are read, in their order."""
     return tuple(
         DoubtfulWord(mark, corrections.get(key_of(mark)))
         for page in pages
@@ -90,7 +90,7 @@ def doubtful_words(
 
 
 def corrected(page: Page, corrections: Corrections) -> str:
-    """The page's Markdown with its corrections."""
+    """Return the page's Markdown with its corrections."""
     text = page.markdown
     fitting = [
         (start, read, words)
@@ -103,7 +103,7 @@ def corrected(page: Page, corrections: Corrections) -> str:
 
 
 def around(page: Page, mark: TextMark) -> Rect | None:
-    """The part of the page around a word, if its block has a place.
+    """Return the part of the page around a word, if its block has a place.
 
     Of a block of several lines it is a window; lines are taken to be equally long.
     """

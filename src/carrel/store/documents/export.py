@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from carrel.filenames import file_name, free
 from carrel.pages.errors import NoPicture
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.documents.blocks import Rect, blocks_of
@@ -21,6 +20,7 @@ from carrel.store.documents.boxes import boxes
 from carrel.store.documents.corrections import Corrections, corrected
 from carrel.store.documents.table_rows import as_csv
 from carrel.store.documents.tables import tables
+from carrel.system.filenames import file_name, free
 
 if TYPE_CHECKING:
     from carrel.wire.ocr import Page
@@ -52,7 +52,7 @@ class ReadDocument:
 
 
 async def files(document: ReadDocument, format: ExportFormat, draw: Draw) -> list[NamedFile]:
-    """A document as files. Pictures missing in the answer are drawn from the document."""
+    """Return a document as files. Pictures missing in the answer are drawn from the document."""
     match format:
         case "markdown":
             return [(f"{document.stem}.md", markdown(document).encode())]
@@ -85,7 +85,7 @@ def zipped(named: Sequence[NamedFile]) -> bytes:
 
 
 def write(to: Path, named: Sequence[NamedFile]) -> tuple[Path, ...]:
-    """Writes files to a folder; a path with an ending names a single file.
+    """Write files to a folder; a path with an ending names a single file.
 
     Nothing is overwritten: a name that is taken gets a number.
     """
@@ -101,12 +101,12 @@ def write(to: Path, named: Sequence[NamedFile]) -> tuple[Path, ...]:
 
 
 def markdown(document: ReadDocument) -> str:
-    """The whole text."""
+    """Return the whole text."""
     return "\n\n".join(page.markdown for page in document.pages) + "\n"
 
 
 def as_json(document: ReadDocument) -> str:
-    """The pages as the service answered them."""
+    """Return the pages as the service answered them."""
     whole: dict[str, object] = {"pages": [page.model_dump(mode="json") for page in document.pages]}
     if document.annotation is not None:
         whole["document_annotation"] = document.annotation
@@ -132,7 +132,7 @@ async def _pictures(document: ReadDocument, draw: Draw) -> AsyncIterator[NamedFi
 
 
 def _sent(url: str | None) -> tuple[str, bytes] | None:
-    """The kind and the bytes of a picture that came with the answer."""
+    """Return the kind and the bytes of a picture that came with the answer."""
     match = _DATA_URL.match(url or "")
     if url is None or match is None:
         return None

@@ -44,7 +44,7 @@ class TextMark:
 
 @per_page
 def heat(page: Page) -> tuple[TextMark, ...]:
-    """The words of a page with a confidence below FAIR."""
+    """Return the words of a page with a confidence below FAIR."""
     scores = page.confidence_scores
     found = []
     for word in (scores and scores.word_confidence_scores) or ():
@@ -58,7 +58,7 @@ def heat(page: Page) -> tuple[TextMark, ...]:
 
 @per_page
 def doubtful(page: Page) -> tuple[TextMark, ...]:
-    """The words of a page with a confidence below DOUBTFUL."""
+    """Return the words of a page with a confidence below DOUBTFUL."""
     return tuple(mark for mark in heat(page) if mark.kind == "doubtful")
 
 
@@ -74,12 +74,14 @@ def hits(page: Page, query: str) -> tuple[TextMark, ...]:
 
 
 def marks(page: Page, query: str) -> tuple[TextMark, ...]:
-    """The marks to step through: the hits of a search, else the doubtful words."""
+    """Return the marks to step through: the hits of a search, else the doubtful words."""
     return hits(page, query) if query.strip() else doubtful(page)
 
 
 def marked(passage: TextPassage, found: Iterable[TextMark], chosen: TextMark | None) -> str:
-    """A passage's Markdown with signs around its marks, for `runs` to find when it is drawn."""
+    """Return a passage's Markdown with signs around its marks, for `runs` to find when it is
+    drawn.
+    """
     text = _SIGNS.sub(_WIDTHLESS, passage.text)
     parts: list[str] = []
     at = 0

@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from carrel.store.cache.copies import Copy, DocumentSource
 from carrel.store.cache.readings import PagesRead, Readings
@@ -15,7 +15,7 @@ from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.session.service import SessionService
 
 if TYPE_CHECKING:
-    from carrel.wire.formats import ResponseFormat
+    from carrel.wire.generation.formats import ResponseFormat
     from carrel.wire.ocr import OCRDocument, OCRRequest, OCRResult
 
 BATCH = 4
@@ -36,7 +36,8 @@ class OCROptions:
 
     `pages` as a person writes them, from 1 (`1-3, 7`), empty for all; `tables` in the text, or
     taken out of it as Markdown or HTML; `headers` and footers apart from the text; `pictures`
-    with the answer; `schema` a JSON schema that the whole document is to be answered in.
+    with the answer; `schema` a JSON schema that the whole document is to be answered in; `model`
+    the one that reads, empty for the service's own choice.
     """
 
     pages: str = ""
@@ -45,14 +46,18 @@ class OCROptions:
     scores: Scores = "word"
     pictures: bool = False
     schema: str = ""
+    model: str = ""
 
     def check(self) -> None:
-        """Raises ProblemError where a field cannot be understood."""
+        """Raise ProblemError where a field cannot be understood."""
         self.wanted(None)
         self.format()
 
     def wanted(self, page_count: int | None) -> list[int] | None:
-        """The pages asked for, from 0, of those there are; None for all of an unknown number."""
+        """Return the pages asked for, from 0, of those there are.
+
+        None for all of an unknown number.
+        """
         from carrel.wire.ocr import parse_pages
 
         if not self.pages.strip():
@@ -68,8 +73,8 @@ class OCROptions:
         return sorted(found)
 
     def format(self) -> ResponseFormat | None:
-        """The schema as a request names it."""
-        from carrel.wire.formats import ResponseFormat
+        """Return the schema as a request names it."""
+        from carrel.wire.generation.formats import ResponseFormat
 
         if not self.schema.strip():
             return None
@@ -85,11 +90,22 @@ class OCROptions:
         return ResponseFormat.model_validate({"type": "json_schema", "json_schema": named})
 
     def key(self) -> str:
-        """The part that an answer depends on: not the pages, which are read independently."""
+        """Return the part that an answer depends on: not the pages, which are read
+        independently.
+        """
         fields = asdict(self)
         if not self.schema:
             del fields["pages"]
         return json.dumps(fields, sort_keys=True)
+
+
+OCR = "read a document"
+"""The task of the journal."""
+
+
+def ocr_needs(source: DocumentSource, options: OCROptions) -> dict[str, Any]:
+    """Return what that task needs."""
+    return {"source": asdict(source), "options": asdict(options)}
 
 
 USUAL = OCROptions()
@@ -107,7 +123,7 @@ class DocumentReader:
         return f"{copy.hash}\0{self._session.slice.value.profile}\0{options.key()}"
 
     async def note(self, source: DocumentSource, key: str, read: int, total: int | None) -> None:
-        """Notes how many pages of a document are read, for the lists of later runs."""
+        """Note how many pages of a document are read, for the lists of later runs."""
         if total:
             await self._readings.note(source.id, key, PagesRead(read, total))
 
@@ -118,7 +134,7 @@ class DocumentReader:
         options: OCROptions,
         unread: Callable[[], Sequence[int]],
     ) -> AsyncIterator[KeptResult]:
-        """Reads the pages that `unread` names, the first alone, and keeps every answer.
+        """Read the pages that `unread` names, the first alone, and keep every answer.
 
         `unread` is called before each batch, so that the page in view comes first.
         """
@@ -137,7 +153,7 @@ class DocumentReader:
             size = max(1, min(BATCH, int(BATCH_SECONDS / max(a_page, 1e-3))))
 
     async def read_whole(self, source: DocumentSource, key: str, options: OCROptions) -> KeptResult:
-        """Reads a document of unknown length in one request."""
+        """Read a document of unknown length in one request."""
         wanted = options.wanted(None)
         answer = await self.ask(source, wanted, options)
         if wanted is None:
@@ -155,7 +171,7 @@ class DocumentReader:
     async def keep(
         self, source: DocumentSource, key: str, answer: OCRResult, options: OCROptions
     ) -> None:
-        """Keeps an answer to one request for all the pages that are wanted."""
+        """Keep an answer to one request for all the pages that are wanted."""
         kept = _kept(answer)
         if options.wanted(None) is None:
             kept.page_count = len(kept.pages)
@@ -165,12 +181,12 @@ class DocumentReader:
     async def request(
         self, source: DocumentSource, pages: list[int] | None, options: OCROptions
     ) -> OCRRequest:
-        """The request for these pages, or for all."""
+        """Return the request for these pages, or for all."""
         from carrel.wire.ocr import OCRRequest
 
         hosted = self._session.slice.value.hosted
         return OCRRequest(
-            model=HOSTED_MODEL if hosted else None,
+            model=options.model or (HOSTED_MODEL if hosted else None),
             # Signed each time: a URL may expire before the last page is read.
             document=await self._document(source),
             pages=None if pages is None else [*pages],
@@ -184,8 +200,8 @@ class DocumentReader:
         )
 
     async def _document(self, source: DocumentSource) -> OCRDocument:
-        """The document as a request for reading names it."""
-        from carrel.wire.content import DocumentURLChunk, FileChunk
+        """Return the document as a request for reading names it."""
+        from carrel.wire.generation.content import DocumentURLChunk, FileChunk
 
         if source.kind == "file":
             return FileChunk(file_id=source.id)
@@ -200,5 +216,5 @@ def _kept(answer: OCRResult) -> KeptResult:
 
 
 def in_a_row(pages: Sequence[int], most: int) -> list[int]:
-    """The leading run of consecutive pages."""
+    """Return the leading run of consecutive pages."""
     return [page for place, page in enumerate(pages[:most]) if page == pages[0] + place]

@@ -9,8 +9,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import get_args
 
-from carrel.atomic import write_private
 from carrel.store.documents.reader import USUAL, OCROptions, Scores, Tables
+from carrel.system.atomic import write_private
 
 FORMAT = 1
 KINDS = 100
@@ -25,7 +25,7 @@ class RememberedOptions:
         self._kinds: Mapping[str, OCROptions] = _load(self._path)
 
     def of(self, name: str) -> OCROptions:
-        """The options for a document of this name."""
+        """Return the options for a document of this name."""
         return self._kinds.get(kind(name), USUAL)
 
     def note(self, name: str, options: OCROptions) -> None:
@@ -36,7 +36,7 @@ class RememberedOptions:
         self._kinds = dict([*others.items(), (kind(name), chosen)][-KINDS:])
 
     def save(self) -> None:
-        """Writes them to disk. From any thread.
+        """Write them to disk. From any thread.
 
         Raises:
             OSError: they cannot be written.
@@ -63,8 +63,14 @@ def _load(path: Path) -> Mapping[str, OCROptions]:
 
 
 def _options(
-    *, tables: Tables, scores: Scores, headers: bool, pictures: bool, **_: str
+    *, tables: Tables, scores: Scores, headers: bool, pictures: bool, model: str = "", **_: str
 ) -> OCROptions:
     if tables not in get_args(Tables) or scores not in get_args(Scores):
         raise ValueError(tables, scores)
-    return OCROptions(tables=tables, scores=scores, headers=bool(headers), pictures=bool(pictures))
+    return OCROptions(
+        tables=tables,
+        scores=scores,
+        headers=bool(headers),
+        pictures=bool(pictures),
+        model=str(model),
+    )

@@ -13,16 +13,16 @@ from carrel.pages.errors import NoPicture
 from carrel.pages.renderer import Renderer
 from carrel.store.activity.service import ActivityEntry, ActivityService
 from carrel.store.cache.copies import Copies, DocumentSource
-from carrel.store.core.action import Policy, action, instant
-from carrel.store.core.handle import Handle
-from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.actions.action import Policy, action, instant
+from carrel.store.core.actions.handle import Handle
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.documents import export
 from carrel.store.documents.blocks import Rect
 from carrel.store.documents.boxes import block_at, boxes, passages, rect_of
 from carrel.store.documents.corrections import SavedCorrections, key_of
 from carrel.store.documents.marks import TextMark, marks
-from carrel.store.documents.reader import DocumentReader, OCROptions
+from carrel.store.documents.reader import OCR, DocumentReader, OCROptions, ocr_needs
 from carrel.store.documents.remembered import RememberedOptions
 from carrel.store.documents.state import DocumentState, OpenedDocument
 from carrel.store.session.area import Area
@@ -66,7 +66,7 @@ class DocumentsService(Area[DocumentState]):
         box: PageBox | None = None,
         options: OCROptions | None = None,
     ) -> Coroutine[Any, Any, None]:
-        """Opens a document at a page, and there at a box, and begins to read what is not kept.
+        """Open a document at a page, and there at a box, and begin to read what is not kept.
 
         By default with the options chosen last for its kind. A large one is not read at a hosted
         service before `read` is called.
@@ -103,7 +103,7 @@ class DocumentsService(Area[DocumentState]):
         return self._session.slice.value.hosted and self.slice.value.unread > LARGE
 
     def read(self) -> Handle[None]:
-        """Reads the pages that are not read yet, the current one first.
+        """Read the pages that are not read yet, the current one first.
 
         A document that could not be downloaded is opened again.
         """
@@ -119,11 +119,13 @@ class DocumentsService(Area[DocumentState]):
             unit="pages",
             total=len(state.wanted) or None,
             subject=source.id,
+            task=OCR,
+            needs=ocr_needs(source, state.options),
         )
         return entry.follow(self._read(opened, state.options, entry), lambda: self.open(source))
 
     def read_again(self, options: OCROptions | None = None) -> Handle[None]:
-        """Reads the document with other options, or once more with the same.
+        """Read the document with other options, or once more with the same.
 
         With other options, what is kept of them is not read again.
         """
@@ -170,18 +172,18 @@ class DocumentsService(Area[DocumentState]):
 
     @instant
     def stop(self) -> None:
-        """Stops reading; finished pages stay."""
+        """Stop reading; finished pages stay."""
         self._lane("read").cancel()
 
     def picture(self, page: int, width: int, part: Rect | None = None) -> Handle[bytes]:
-        """A page of the open document as PNG, `width` pixels wide, or that part of it."""
+        """Return a page of the open document as PNG, `width` pixels wide, or that part of it."""
         return self._loop.run(self._picture(self.slice.value, page, width, part))
 
     # Moving about
 
     @instant
     def go(self, page: int) -> None:
-        """Shows a page; one beyond the end is the last."""
+        """Show a page; one beyond the end is the last."""
         self._go(page)
 
     @instant
@@ -208,7 +210,7 @@ class DocumentsService(Area[DocumentState]):
 
     @instant
     def find(self, query: str) -> None:
-        """Searches the pages that are read, from the current one on; "" ends the search."""
+        """Search the pages that are read, from the current one on; "" ends the search."""
         self.slice.set(query=query, mark=None)
         if query.strip():
             self._mark(1, at_first=True)
@@ -263,12 +265,12 @@ class DocumentsService(Area[DocumentState]):
 
     @action(Policy.BESIDE)
     def as_files(self, format: export.ExportFormat) -> Coroutine[Any, Any, list[export.NamedFile]]:
-        """The pages that are read, as files."""
+        """Return the pages that are read, as files."""
         return self._files(self.slice.value, format)
 
     @action(Policy.BESIDE)
     def save(self, format: export.ExportFormat, to: Path) -> Coroutine[Any, Any, tuple[Path, ...]]:
-        """Writes the pages that are read to a folder, or a file of that name; gives the paths."""
+        """Write the pages that are read to a folder, or a file of that name; give the paths."""
         return self._save(self.slice.value, format, to)
 
     async def _save(
@@ -324,6 +326,7 @@ class DocumentsService(Area[DocumentState]):
     async def _read(
         self, opened: OpenedDocument, options: OCROptions, entry: ActivityEntry
     ) -> None:
+        await entry.secure()
         state, source = self.slice.value, opened.source
         self.slice.set(reading=True, started=time.time(), read_before=state.read, error=None)
         key = self._reader.key(opened.copy, options)
@@ -349,7 +352,7 @@ class DocumentsService(Area[DocumentState]):
         await self._reader.note(source, key, read, state.page_count)
 
     def _unread(self) -> list[int]:
-        """The pages to be read, from the current one on, then those before it."""
+        """Return the pages to be read, from the current one on, then those before it."""
         state = self.slice.value
         unread = [n for n in sorted(state.wanted) if state.pages[n] is None]
         return [n for n in unread if n >= state.current] or unread
@@ -357,7 +360,7 @@ class DocumentsService(Area[DocumentState]):
     def _put(
         self, found: Mapping[int, Page], page_count: int | None, annotation: str | None
     ) -> None:
-        """Adds pages, and the page count if it is known."""
+        """Add pages, and the page count if it is known."""
         state = self.slice.value
         count = state.page_count if page_count is None else page_count
         if count is None:
@@ -377,7 +380,7 @@ class DocumentsService(Area[DocumentState]):
 
 
 def _choosable(page: Page | None) -> list[int | None]:
-    """The blocks of a page that can be seen on either side, in reading order."""
+    """Return the blocks of a page that can be seen on either side, in reading order."""
     if page is None:
         return []
     seen = {box.block for box in boxes(page)} | {passage.block for passage in passages(page)}
@@ -385,7 +388,7 @@ def _choosable(page: Page | None) -> list[int | None]:
 
 
 def _beyond(found: list[TextMark], state: DocumentState, by: int) -> list[TextMark]:
-    """The marks of the current page that come after the chosen one, or before."""
+    """Return the marks of the current page that come after the chosen one, or before."""
     if state.mark is not None:
         at = state.mark.start
     else:

@@ -24,7 +24,7 @@ _SYNTAX = re.compile(
 
 
 def rows_of(content: str) -> Rows:
-    """The rows of a table in Markdown or HTML; none when it is neither."""
+    """Return the rows of a table in Markdown or HTML; none when it is neither."""
     if "<t" in content.lower():
         parser = _HTMLTable()
         parser.feed(content)
@@ -44,7 +44,7 @@ def as_csv(rows: Rows) -> str:
 
 
 def as_markdown(rows: Rows) -> str:
-    """A Markdown table whose first row is the head."""
+    """Return a Markdown table whose first row is the head."""
     if not rows:
         return ""
     head, *body = (list(map(_escaped, row)) for row in rows)
@@ -53,12 +53,12 @@ def as_markdown(rows: Rows) -> str:
 
 
 def _escaped(cell: str) -> str:
-    """A cell's text that Markdown shows as it is."""
+    """Return a cell's text that Markdown shows as it is."""
     return _SYNTAX.sub(r"\\\g<0>", cell).replace("\n", "<br>")
 
 
 def _plain(cell: str) -> str:
-    """A cell's text as Markdown shows it; a link is its words."""
+    """Return a cell's text as Markdown shows it; a link is its words."""
     lines = re.sub(r"(?<!\\)<br\s*/?>", "\n", cell)
     return _ESCAPED.sub(r"\1", _LINK.sub(r"\1", lines)).strip()
 
@@ -110,7 +110,7 @@ class _HTMLTable(HTMLParser):
         self._parts = None
 
     def rows(self) -> list[list[str]]:
-        """The rows with every cell in its column."""
+        """Return the rows with every cell in its column."""
         taken: dict[tuple[int, int], str] = {}
         for y, row in enumerate(self._rows):
             x = 0

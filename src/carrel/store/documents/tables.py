@@ -28,7 +28,7 @@ class ReadTable:
 
 
 def tables(page: Page) -> tuple[ReadTable, ...]:
-    """The tables of a page, in reading order."""
+    """Return the tables of a page, in reading order."""
     contents = {table.id: table.content for table in page.tables}
     found: list[tuple[str, int | None]] = [
         (contents.pop(block.table_id or "", block.content), number)

@@ -12,17 +12,21 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-from carrel.store.chat.asked import Asked
+from carrel.store.chat.answering.agent import AnsweringAgent
 from carrel.store.chat.parameters import AGENTS_OWN
+from carrel.store.core.formatting import one_line
 from carrel.store.core.problem import Problem, ProblemError
-from carrel.store.core.words import one_line
 from carrel.store.evals.cases import Case, Judge
 
 if TYPE_CHECKING:
     from carrel.client import Client
     from carrel.store.tools.loop import Tools
-    from carrel.wire.agents import Agent
-    from carrel.wire.completions import Completion, CompletionMessage, CompletionRequest, Passage
+    from carrel.wire.generation.agents import Agent
+    from carrel.wire.generation.completions import (
+        Completion,
+        CompletionRequest,
+        Passage,
+    )
 
 T = TypeVar("T")
 
@@ -53,12 +57,12 @@ class Pace:
         self._until = 0.0
 
     async def keep(self, ask: Callable[[], Awaitable[T]]) -> T:
-        """What `ask` gives, once the service takes it.
+        """Return what `ask` gives, once the service takes it.
 
         Raises:
             ClientError: it was refused for another reason, or too often.
         """
-        from carrel.client.errors import ServiceError
+        from carrel.client.http.errors import ServiceError
 
         asked = 0
         while True:
@@ -90,12 +94,14 @@ class Answered:
     completion_tokens: int = 0
 
     def add(self, completion: Completion, seconds: float) -> None:
-        """Takes in the answer of one step."""
+        """Take in the answer of one step."""
         self.seconds += seconds
         self.prompt_tokens += completion.usage.prompt_tokens
         self.completion_tokens += completion.usage.completion_tokens
+        from carrel.wire.generation.content import text_of
+
         message = completion.choices[0].message
-        self.text = text_of(message)
+        self.text = text_of(message.content)
         self.passages += message.sources or ()
         if completion.choices[0].finish_reason == "error":
             self.error = "The service failed during the answer."
@@ -114,7 +120,7 @@ class Target:
     ) -> None:
         """`made` hears of the id of an agent that was made, and of an empty one at its end."""
         self._client = client
-        self._asked = Asked(version, active)
+        self._asked = AnsweringAgent(version, active)
         self._version = version
         self._active = active
         self._made = made
@@ -132,14 +138,14 @@ class Target:
             self._made("")
 
     async def answer(self, case: Case, seed: int | None, pace: Pace, tools: Tools) -> Answered:
-        """The answer to a case; calls of functions are answered by `tools`.
+        """Return the answer to a case; calls of functions are answered by `tools`.
 
         Raises:
             ProblemError: the version is gone, another is active by now, or a tool cannot be had.
             ClientError: the service refused.
         """
         from carrel.store.tools.loop import complete_with_tools
-        from carrel.wire.completions import AssistantMessage
+        from carrel.wire.generation.completions import AssistantMessage
 
         answered = Answered()
 
@@ -164,7 +170,7 @@ class Target:
         return answered
 
     async def _complete(self, request: CompletionRequest) -> Completion:
-        from carrel.client.errors import NotFound
+        from carrel.client.http.errors import NotFound
 
         agent_id = self._agent_id
         try:
@@ -178,7 +184,7 @@ class Target:
         return completion
 
     async def _ask(self, agent_id: str, request: CompletionRequest) -> Completion:
-        from carrel.client.errors import UnexpectedAnswer
+        from carrel.client.http.errors import UnexpectedAnswer
 
         named = request.model_copy(update={"agent_id": agent_id})
         completion = await self._client.completions.complete(named)
@@ -193,8 +199,8 @@ class Target:
             self._made(self._agent_id)
 
     async def _renew(self, agent_id: str) -> None:
-        """Makes the agent of another version again, if it was cleaned away as left over."""
-        from carrel.client.errors import NotFound
+        """Make the agent of another version again, if it was cleaned away as left over."""
+        from carrel.client.http.errors import NotFound
 
         async with self._renewing:
             if self._agent_id != agent_id:
@@ -230,7 +236,7 @@ class Asking:
         self.judging = 0
 
     async def similarity(self, one: str, other: str, model: str) -> float:
-        """The cosine similarity of two texts; 0 with an empty one."""
+        """Return the cosine similarity of two texts; 0 with an empty one."""
         if not one.strip() or not other.strip():
             return 0.0
         found = await self._pace.keep(
@@ -241,18 +247,13 @@ class Asking:
         return sum(map(operator.mul, first, second)) / length if length else 0.0
 
     async def verdict(self, judge: Judge, case: Case, answer: str) -> tuple[bool, str]:
-        """An agent's verdict on an answer, and its reason."""
+        """Return an agent's verdict on an answer, and its reason."""
+        from carrel.wire.generation.content import text_of
+
         request = _judging(self._judges[judge.agent], judge, case, answer)
         completion = await self._pace.keep(lambda: self._client.completions.complete(request))
         self.judging += completion.usage.total_tokens
-        return _read_verdict(text_of(completion.choices[0].message))
-
-
-def text_of(message: CompletionMessage) -> str:
-    """The text of an answer, which may come as chunks of several kinds."""
-    if isinstance(message.content, list):
-        return "".join(str(chunk.get("text", "")) for chunk in message.content)
-    return message.content or ""
+        return _read_verdict(text_of(completion.choices[0].message.content))
 
 
 def _unanswered(request: CompletionRequest, end: str) -> str:
@@ -264,7 +265,7 @@ def _unanswered(request: CompletionRequest, end: str) -> str:
 
 
 def _judging(agent_id: str, judge: Judge, case: Case, answer: str) -> CompletionRequest:
-    from carrel.wire.completions import CompletionRequest
+    from carrel.wire.generation.completions import CompletionRequest
 
     asked = (
         f"Criterion:\n{judge.criterion}\n\nQuestion:\n{case.question}\n\nAnswer:\n{answer}\n\n"

@@ -22,7 +22,7 @@ from carrel.wire.base import JSONObject, Name
 from carrel.yamlfile import Document, FileError, check_in, dump, read, read_file
 
 if TYPE_CHECKING:
-    from carrel.wire.completions import CompletionRequest
+    from carrel.wire.generation.completions import CompletionRequest
 
 _LONGEST_NAME = 72
 
@@ -153,8 +153,8 @@ class Case(_Strict):
         return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"
 
     def request(self, agent_id: str, seed: int | None) -> CompletionRequest:
-        """The question to an agent."""
-        from carrel.wire.completions import CompletionRequest
+        """Return the question to an agent."""
+        from carrel.wire.generation.completions import CompletionRequest
 
         said = [{"role": one.role, "content": one.content} for one in self.before]
         fields: dict[str, Any] = {
@@ -194,7 +194,7 @@ class CaseSet(_Strict):
 
 
 def load_set(path: Path) -> CaseSet:
-    """The test cases of a file.
+    """Return the test cases of a file.
 
     Raises:
         FileError: it holds something else, or two cases cannot be told apart.
@@ -224,7 +224,7 @@ def load_set(path: Path) -> CaseSet:
 
 
 def add_case(path: Path, case: Case) -> None:
-    """Adds a case at the end of a set's file, or begins one. What is in it stays as it is.
+    """Add a case at the end of a set's file, or begin one. What is in it stays as it is.
 
     Raises:
         FileError: the file is no set, or has the case already.
@@ -245,14 +245,14 @@ def add_case(path: Path, case: Case) -> None:
         item = dump({"cases": [entry]}).partition("\n")[2]
         text = (before or "cases:\n") + _indented_like(before, item)
         read(text)
-    from carrel.atomic import write_private
+    from carrel.system.atomic import write_private
 
     path.parent.mkdir(parents=True, exist_ok=True)
     write_private(path, text)
 
 
 def _indented_like(text: str, item: str) -> str:
-    """A list's item with the indent of the last item of a text's list of cases."""
+    """Return a list's item with the indent of the last item of a text's list of cases."""
     first = re.search(r"^cases:[^\n]*\n(?:\s*#[^\n]*\n|\s*\n)*( *)-", text, re.MULTILINE)
     indent = first[1] if first else ""
     return "".join(f"{indent}{line}\n" if line else "\n" for line in item.splitlines())

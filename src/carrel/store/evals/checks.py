@@ -9,12 +9,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from carrel.store.core.words import one_line
+from carrel.store.core.formatting import one_line
 from carrel.store.evals.cases import Case, Check, Judge, Number, Similar, Source
 from carrel.store.evals.records import Checked
+from carrel.system import patterns
 
 if TYPE_CHECKING:
-    from carrel.wire.completions import Passage
+    from carrel.wire.generation.completions import Passage
 
 _SHOWN = 80
 _NUMBER = re.compile(r"[-−+]?\d(?:[\d.,'\u00a0\u202f]*\d)?(?:[eE][-+]?\d+)?")
@@ -32,14 +33,14 @@ class Service(Protocol):
     """What some checks ask a service for."""
 
     async def similarity(self, one: str, other: str, model: str) -> float:
-        """The cosine similarity of two texts."""
+        """Return the cosine similarity of two texts."""
 
     async def verdict(self, judge: Judge, case: Case, answer: str) -> tuple[bool, str]:
         """Whether an agent finds that an answer meets a criterion, and its reason."""
 
 
 async def checked(case: Case, given: Given, service: Service) -> list[Checked]:
-    """The result of each check of a case."""
+    """Return the result of each check of a case."""
     found = []
     for check in case.checks:
         passed, reason = await _result(check, case, given, service)
@@ -82,10 +83,17 @@ async def _result(check: Check, case: Case, given: Given, service: Service) -> t
         case dict():
             return _schema(value, given.text)
     if check.kind == "regex":
-        found = re.search(value, given.text)
-        return bool(found), f"found “{_short(found[0])}”" if found else "nothing matches"
+        return _matches(value, given.text)
     there = one_line(value).casefold() in one_line(given.text).casefold()
     return there, "it is there" if there else "it is not there"
+
+
+def _matches(pattern: str, text: str) -> tuple[bool, str]:
+    try:
+        found = patterns.search(pattern, text)
+    except patterns.PatternError as error:
+        return False, str(error)
+    return found is not None, "nothing matches" if found is None else f"found “{_short(found)}”"
 
 
 def _source(wanted: Source, passages: Sequence[Passage]) -> tuple[bool, str]:
@@ -111,7 +119,7 @@ def _number(wanted: Number, text: str) -> tuple[bool, str]:
 
 
 def _numbers(text: str) -> Iterator[float]:
-    """The numbers in a text, whichever way their thousands are set apart."""
+    """Yield the numbers in a text, whichever way their thousands are set apart."""
     for match in _NUMBER.finditer(text):
         written = re.sub(r"['\u00a0\u202f]", "", match[0]).replace("−", "-")
         for thousands, point in ((",", "."), (".", ",")):
@@ -123,14 +131,15 @@ def _numbers(text: str) -> Iterator[float]:
 
 
 def _schema(schema: dict[str, Any], text: str) -> tuple[bool, str]:
-    from jsonschema import validators
-
     fenced = re.fullmatch(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", text, re.DOTALL)
     try:
         value = json.loads(fenced[1] if fenced else text)
     except (ValueError, RecursionError):
         return False, "the answer is not JSON"
-    error = next(iter(validators.validator_for(schema)(schema).iter_errors(value)), None)
+    try:
+        error = next(iter(patterns.validator(schema).iter_errors(value)), None)
+    except patterns.PatternError as problem:
+        return False, str(problem)
     if error is None:
         return True, "it keeps to it"
     where = ".".join(str(part) for part in error.absolute_path)

@@ -16,11 +16,11 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from carrel.config import Price
-from carrel.locking import Locked, lock_file
+from carrel.config.profiles import Price
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.evals.cases import CaseSet
 from carrel.store.evals.statistics import Tally
+from carrel.system.locking import Locked, lock_file
 
 FORMAT = 1
 
@@ -125,7 +125,7 @@ class Run(_Kept):
         return (read + written) / 1_000_000
 
     def of(self, case: str) -> list[Attempt]:
-        """The attempts at a case, by their repeats."""
+        """Return the attempts at a case, by their repeats."""
         found = [one for one in self.attempts if one.case == case]
         return sorted(found, key=lambda one: one.repeat)
 
@@ -151,7 +151,7 @@ class Journal:
         return (case, repeat) in self._done
 
     def add(self, attempt: Attempt) -> None:
-        """Keeps an attempt; one that is there already stays as it is.
+        """Keep an attempt; one that is there already stays as it is.
 
         Raises:
             ProblemError: it cannot be written, for example on a full disk.
@@ -163,7 +163,7 @@ class Journal:
         self.run.attempts.append(attempt)
 
     def note_trial(self, agent_id: str) -> None:
-        """Notes the agent that was made for this run, for whoever cleans up after a kill; empty
+        """Note the agent that was made for this run, for whoever cleans up after a kill; empty
         once it is removed.
         """
         _append(self._file, self.path, _Trial(trial=agent_id).model_dump_json())
@@ -176,7 +176,7 @@ class Records:
         self._folder = folder
 
     def all(self) -> tuple[Run, ...]:
-        """The runs, newest first. Files that are none are left out."""
+        """Return the runs, newest first. Files that are none are left out."""
         found = []
         for path in self._folder.glob("*.jsonl"):
             try:
@@ -186,7 +186,7 @@ class Records:
         return tuple(sorted(found, key=lambda run: (run.header.begun, run.id), reverse=True))
 
     def get(self, wanted: str) -> Run:
-        """The run of an id, of its beginning, or of a file.
+        """Return the run of an id, of its beginning, or of a file.
 
         Raises:
             ProblemError: there is none, or more than one.
@@ -212,7 +212,7 @@ class Records:
         return self._folder / f"{run_id}.jsonl"
 
     def unfinished(self, like: Header) -> Run | None:
-        """The newest run of the same questions to the same version that is not whole."""
+        """Return the newest run of the same questions to the same version that is not whole."""
         wanted = _asked(like)
         return next(
             (run for run in self.all() if not run.finished and _asked(run.header) == wanted), None
@@ -220,7 +220,7 @@ class Records:
 
     @contextmanager
     def begin(self, header: Header) -> Iterator[Journal]:
-        """A new run.
+        """Yield a new run.
 
         Raises:
             ProblemError: it cannot be written.
@@ -236,7 +236,7 @@ class Records:
 
     @contextmanager
     def resume(self, run: Run) -> Iterator[Journal]:
-        """A run to go on with.
+        """Yield a run to go on with.
 
         Raises:
             ProblemError: another program goes on with it, or it cannot be written.
@@ -249,7 +249,10 @@ class Records:
 
     @contextmanager
     def left_behind(self, service: str) -> Iterator[list[str]]:
-        """The agents that killed runs have left on a service; once removed they are no longer."""
+        """Yield the agents that killed runs have left on a service.
+
+        Once removed they are no longer.
+        """
         with ExitStack() as stack:
             left = []
             for run in self.all():
@@ -277,7 +280,7 @@ def _locked(path: Path) -> Iterator[BufferedWriter]:
 
 
 def _trial_of(path: Path) -> str:
-    """The agent that a run has made and not removed; empty without one."""
+    """Return the agent that a run has made and not removed; empty without one."""
     found = ""
     for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
         if line.startswith('{"trial":'):
@@ -319,7 +322,8 @@ _ATTEMPT = TypeAdapter(Attempt)
 
 
 def _read(path: Path) -> Run:
-    """
+    """Read the file of a run.
+
     Raises:
         ValueError: the file is no run.
     """

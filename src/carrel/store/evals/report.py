@@ -72,7 +72,7 @@ class Report:
 
 
 def report(run: Run, baseline: Run | None = None) -> Report:
-    """A run's cases, in the order of its set."""
+    """Return a run's cases, in the order of its set."""
     tallies = run.tallies()
     before = baseline.tallies() if baseline else {}
     evidence = compare(before, tallies) if baseline else None
@@ -84,7 +84,7 @@ def report(run: Run, baseline: Run | None = None) -> Report:
 
 
 def junit(report: Report) -> str:
-    """The report as JUnit XML: what fails there is what the exit code tells."""
+    """Return the report as JUnit XML: what fails there is what the exit code tells."""
     header = report.run.header
     suite = ElementTree.Element(
         "testsuite",
@@ -146,7 +146,7 @@ def _outcome(name: str, tally: Tally, before: Tally | None, evidence: Evidence |
 
 
 def _alone(tally: Tally) -> Outcome:
-    """The outcome of a case without a baseline."""
+    """Return the outcome of a case without a baseline."""
     if not tally.total:
         return "open"
     if tally.passed == tally.total:

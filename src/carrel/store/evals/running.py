@@ -9,10 +9,11 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from carrel.config import Profile
+from carrel.config.profiles import Profile
 from carrel.store.agents.trials import is_trial, remove_trial
+from carrel.store.core.formatting import one_line
+from carrel.store.core.naming import ids_of
 from carrel.store.core.problem import Problem, ProblemError
-from carrel.store.core.words import one_line
 from carrel.store.evals.asking import Answered, Asking, Pace, Target
 from carrel.store.evals.cases import Case, CaseSet
 from carrel.store.evals.checks import Given, checked
@@ -21,7 +22,7 @@ from carrel.store.evals.records import Attempt, Header, Journal, Records, Run, n
 if TYPE_CHECKING:
     from carrel.client import Client
     from carrel.store.tools.loop import Tools
-    from carrel.wire.agents import Agent
+    from carrel.wire.generation.agents import Agent
 
 JOBS = 2
 """Attempts at once, unless it is said otherwise."""
@@ -75,7 +76,7 @@ async def run_set(
     tools: Callable[[], Tools],
     on_progress: OnProgress = lambda progress: None,
 ) -> Run:
-    """Runs a set against a version of an agent; None is the active one. `profile` is that of the
+    """Run a set against a version of an agent; None is the active one. `profile` is that of the
     client, `tools` gives those of one question.
 
     To stop it, cancel the task: what has ended is kept.
@@ -128,7 +129,7 @@ class _Running:
         self._tools = tools
 
     async def work(self, target: Target) -> None:
-        """Makes every attempt that has not ended yet."""
+        """Make every attempt that has not ended yet."""
         self._tell()
         header = self._journal.run.header
         open_attempts = iter(
@@ -152,7 +153,7 @@ class _Running:
 
     async def _attempt(self, target: Target, case: Case, repeat: int, seed: int | None) -> Attempt:
         """One attempt. An answer that the service refuses is one that did not pass."""
-        from carrel.client.errors import NotFound, ServiceError, Unauthorized
+        from carrel.client.http.errors import NotFound, ServiceError, Unauthorized
 
         attempt = Attempt(case=case.id, repeat=repeat, seed=seed)
         try:
@@ -191,7 +192,7 @@ def _source(name: str, page: int | None) -> str:
 
 
 async def _version(client: Client, agent: Agent, version: int | None) -> Agent:
-    from carrel.client.errors import NotFound
+    from carrel.client.http.errors import NotFound
 
     if version is None or version == agent.version:
         return agent
@@ -204,13 +205,13 @@ async def _version(client: Client, agent: Agent, version: int | None) -> Agent:
 
 
 async def _judges(client: Client, cases: CaseSet) -> dict[str, str]:
-    """The ids of the agents that judge, by what the set calls them."""
+    """Return the ids of the agents that judge, by what the set calls them."""
     if not cases.judges:
         return {}
-    agents = [one async for one in client.agents.every() if not is_trial(one)]
+    agents = {agent.id: agent.name async for agent in client.agents.every() if not is_trial(agent)}
     found = {}
     for wanted in cases.judges:
-        ids = [one.id for one in agents if wanted in (one.id, one.name)]
+        ids = ids_of(wanted, agents)
         if len(ids) != 1:
             title = f"There is no agent “{wanted}”" if not ids else f"Two agents are “{wanted}”"
             raise ProblemError(Problem(title, "A check of the set names it as judge."))
@@ -219,7 +220,7 @@ async def _judges(client: Client, cases: CaseSet) -> dict[str, str]:
 
 
 async def _clean(client: Client, service: str, records: Records) -> None:
-    """Removes what runs that were killed have left on the service."""
+    """Remove what runs that were killed have left on the service."""
     with records.left_behind(service) as trials:
         for trial in trials:
             await remove_trial(client, trial)

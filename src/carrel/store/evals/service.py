@@ -9,9 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from carrel.config import Profile
-from carrel.store.core.action import Policy, action, instant
-from carrel.store.core.loop import OwnerLoop
+from carrel.config.profiles import Profile
+from carrel.store.core.actions.action import Policy, action, instant
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.evals.state import EvalsState
 from carrel.store.notifications.service import NotificationsService
@@ -54,7 +54,7 @@ class EvalsService(Area[EvalsState]):
 
     @action(Policy.JOIN)
     async def load(self) -> None:
-        """Loads the kept runs."""
+        """Load the kept runs."""
         with self._loading():
             await self._load()
 
@@ -62,7 +62,7 @@ class EvalsService(Area[EvalsState]):
     def run(
         self, agent_id: str, version: int | None, path: Path, plan: Plan
     ) -> Coroutine[Any, Any, Run]:
-        """Runs a set's file against a version of an agent, None for the active one.
+        """Run a set's file against a version of an agent, None for the active one.
 
         The run is shown as it goes, unless another is chosen meanwhile. What has ended is kept,
         whatever happens.
@@ -115,12 +115,12 @@ class EvalsService(Area[EvalsState]):
 
     @instant
     def stop(self) -> None:
-        """Stops the run under way; what has ended is kept."""
+        """Stop the run under way; what has ended is kept."""
         self._lane("run").cancel()
 
     @action(Policy.LATEST)
     def show(self, run: str, baseline: str | None = None) -> Coroutine[Any, Any, None]:
-        """Shows a run, beside another: their ids, or files."""
+        """Show a run, beside another: their ids, or files."""
         self.slice.set(shown=run, baseline=baseline, report=None, error=None)
         return self._show(run, baseline)
 
@@ -133,13 +133,13 @@ class EvalsService(Area[EvalsState]):
 
     @instant
     def show_none(self) -> None:
-        """Shows no run."""
+        """Show no run."""
         self._lane("show").cancel()
         self.slice.set(shown=None, baseline=None, report=None)
 
     @action(Policy.QUEUE)
     async def add_case(self, path: Path, case: Case) -> None:
-        """Adds a test case at the end of a set's file, or begins one."""
+        """Add a test case at the end of a set's file, or begin one."""
         from carrel.store.evals.cases import add_case
 
         try:
@@ -151,7 +151,7 @@ class EvalsService(Area[EvalsState]):
         self._notifications.notify(f"Added to {path.name}: {case.id}")
 
     def before(self, run: Run) -> Run | None:
-        """The newest finished run of the same agent and set before this one."""
+        """Return the newest finished run of the same agent and set before this one."""
         mine = run.header
         for other in self.slice.value.runs:
             theirs = other.header
@@ -191,7 +191,7 @@ class _Live:
             slice.set(report=report(progress.run))
 
     def end(self) -> None:
-        """Shows it whole, beside the one before."""
+        """Show it whole, beside the one before."""
         state = self._service.slice.value
         run = next((one for one in state.runs if one.id == self._run), None)
         if run is not None and (state.shown, state.baseline) == (self._run, None):

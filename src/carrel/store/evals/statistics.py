@@ -76,7 +76,7 @@ class Evidence:
 
 
 def compare(old: Mapping[str, Tally], new: Mapping[str, Tally]) -> Evidence:
-    """Compares the cases that both runs have."""
+    """Compare the cases that both runs have."""
     pairs = {
         name: (old[name], new[name])
         for name in new
@@ -92,7 +92,7 @@ def compare(old: Mapping[str, Tally], new: Mapping[str, Tally]) -> Evidence:
 
 
 def fisher(old: Tally, new: Tally) -> float:
-    """The chance that of all passes at most so many fall on the new attempts."""
+    """Return the chance that of all passes at most so many fall on the new attempts."""
     chances = _chances(old, new)
     return min(1.0, sum(chance for count, chance in chances.items() if count <= new.passed))
 
@@ -118,7 +118,7 @@ def stratified(pairs: Iterable[tuple[Tally, Tally]]) -> float:
 
 
 def _chances(old: Tally, new: Tally) -> dict[int, float]:
-    """The chance of each number of passes among the new attempts."""
+    """Return the chance of each number of passes among the new attempts."""
     passes, total = old.passed + new.passed, old.total + new.total
     ways = math.comb(total, passes)
     return {
@@ -128,7 +128,7 @@ def _chances(old: Tally, new: Tally) -> dict[int, float]:
 
 
 def _normal(pairs: Sequence[tuple[Tally, Tally]], observed: int) -> float:
-    """The same of many cases, whose sum is normal."""
+    """Return the same of many cases, whose sum is normal."""
     mean = spread = 0.0
     for old, new in pairs:
         total = old.total + new.total
@@ -139,7 +139,7 @@ def _normal(pairs: Sequence[tuple[Tally, Tally]], observed: int) -> float:
 
 
 def _worse(pairs: Mapping[str, tuple[Tally, Tally]]) -> frozenset[str]:
-    """The cases whose fall alone is evidence."""
+    """Return the cases whose fall alone is evidence."""
     error = ALPHA / 2
     least = {name: _least(old, new) for name, (old, new) in pairs.items()}
     count = 1
@@ -151,7 +151,7 @@ def _worse(pairs: Mapping[str, tuple[Tally, Tally]]) -> frozenset[str]:
 
 
 def _least(old: Tally, new: Tally) -> float:
-    """The least chance that Fisher's test could give with so many passes in all."""
+    """Return the least chance that Fisher's test could give with so many passes in all."""
     passes = old.passed + new.passed
     lowest = max(0, passes - old.total)
     return fisher(Tally(passes - lowest, old.total), Tally(lowest, new.total))

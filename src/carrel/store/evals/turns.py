@@ -17,7 +17,7 @@ _NO_ANSWER = Problem("No answer to take", "Choose an answer to a question of you
 
 
 def case_of(chat: ChatState, index: int, *, good: bool) -> Case:
-    """The case of the answer at `index`: a good one is to come again, a bad one is not.
+    """Return the case of the answer at `index`: a good one is to come again, a bad one is not.
 
     Raises:
         ProblemError: there is no answer to a question, or a blind comparison hides it.

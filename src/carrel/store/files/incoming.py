@@ -12,14 +12,14 @@ from urllib.parse import unquote, urlsplit
 
 import httpx
 
-from carrel.client.errors import NotFound
-from carrel.client.uploads import size_of
-from carrel.filenames import file_name
+from carrel.client.http.errors import NotFound
+from carrel.client.http.uploads import size_of
 from carrel.store.activity.uploads import UploadSource
 from carrel.store.cache.uploaded import Uploaded
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.files.service import FilesService
 from carrel.store.session.service import SessionService
+from carrel.system.filenames import file_name
 from carrel.wire.files import File
 
 ADDRESS_SECONDS = 30.0
@@ -38,7 +38,8 @@ class Incoming:
         self._uploaded = Uploaded(session.slice.value.profile)
 
     async def file(self, document: Document, title: str | None = None) -> File:
-        """The file of a path, an address, bytes, or an id; `title` names one that is uploaded.
+        """Return the file of a path, an address, bytes, or an id; `title` names one that is
+        uploaded.
 
         Raises:
             ProblemError: there is no such document, or the service refuses it.
@@ -66,16 +67,7 @@ class Incoming:
                 return await client.files.get(known)
             except NotFound:
                 pass  # deleted meanwhile
-        handle = self._files.upload(source)
-        try:
-            file = await handle
-        except asyncio.CancelledError:
-            handle.cancel()
-            raise
-        if handle.error is not None:
-            raise ProblemError(handle.error)
-        if file is None:
-            raise asyncio.CancelledError
+        file = await self._files.upload(source).linked()
         await self._uploaded.note(digest, name, file.id)
         return file
 
@@ -125,7 +117,7 @@ async def _exists(path: Path) -> bool:
 
 
 def _measured(content: Path | bytes, name: str) -> UploadSource:
-    """The source of an upload under a name.
+    """Return the source of an upload under a name.
 
     Raises:
         ClientError: the path is no file that can be read.
@@ -137,7 +129,7 @@ def _measured(content: Path | bytes, name: str) -> UploadSource:
 
 
 def _digest(content: Path | bytes) -> str:
-    """The SHA-256 in hex."""
+    """Return the SHA-256 in hex."""
     if isinstance(content, bytes):
         return hashlib.sha256(content).hexdigest()
     with content.expanduser().open("rb") as file:

@@ -7,30 +7,45 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from carrel.filenames import file_name, free
 from carrel.store.activity.service import ActivityEntry, ActivityService, Report
-from carrel.store.activity.uploads import UploadSource, expanded, source_name, through
+from carrel.store.activity.uploads import (
+    UploadSource,
+    expanded,
+    journaled,
+    source_name,
+    through,
+)
 from carrel.store.cache.last_seen import LastSeen, Seen
 from carrel.store.cache.readings import Readings
-from carrel.store.core.action import Policy, action, instant
+from carrel.store.core.actions.action import Policy, action, instant
+from carrel.store.core.actions.handle import Handle
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.deleting import delete_each
-from carrel.store.core.handle import Handle
-from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.formatting import count
 from carrel.store.core.marking import inverted, toggled, with_range, without
 from carrel.store.core.paging import last_page, with_page
 from carrel.store.core.sorting import Sort
+from carrel.store.files.formatting import hidden
 from carrel.store.files.media_types import TYPES
+from carrel.store.files.same import same_file
 from carrel.store.files.state import FilesState
-from carrel.store.files.words import hidden
+from carrel.store.journal.entries import UPLOAD_FILE, Entry
 from carrel.store.notifications.service import NotificationsService
 from carrel.store.session.area import Area
 from carrel.store.session.service import SessionService
 from carrel.store.trash.service import TrashService
+from carrel.system.filenames import file_name, free
 
 if TYPE_CHECKING:
     from carrel.wire.files import File, FileList, Purpose, Source
 
     Marking = Callable[[Mapping[str, File], Mapping[str, File]], Mapping[str, File]]
+
+
+ARRIVING = 1.0
+"""Reload interval in seconds of the list while many files arrive."""
+DOWNLOAD = "download a file"
+"""A task of the journal."""
 
 
 class FilesService(Area[FilesState]):
@@ -49,25 +64,28 @@ class FilesService(Area[FilesState]):
         self._activity = activity
         self._notifications = notifications
         self._readings = Readings(session.slice.value.profile)
+        self._uploaded = 0  # files since no upload waited
+        activity.set_task(UPLOAD_FILE, self._upload_left)
+        activity.set_task(DOWNLOAD, self._download_left)
 
     @action(Policy.JOIN)
     async def load(self) -> None:
-        """Loads the page that is shown once more."""
+        """Load the page that is shown once more."""
         await self._load(self.slice.value.page)
 
     @action(Policy.RENEW, lane="load")
     async def reload(self) -> None:
-        """Loads again after a change: does not join a load that began before it."""
+        """Load again after a change: does not join a load that began before it."""
         await self._load(self.slice.value.page)
 
     @action(Policy.LATEST, lane="load")
     async def load_page(self, page: int) -> None:
-        """Loads a page and shows it."""
+        """Load a page and show it."""
         await self._load(page)
 
     @action(Policy.LATEST, lane="load")
     async def search(self, text: str) -> None:
-        """Shows only files whose name has `text` in it, and no word after a `!`; "" shows all."""
+        """Show only files whose name has `text` in it, and no word after a `!`; "" shows all."""
         self.slice.set(search=text, seen={})
         await self._load(0)
 
@@ -78,13 +96,13 @@ class FilesService(Area[FilesState]):
         source: Source | None = None,
         type: str | None = None,
     ) -> None:
-        """Shows only files of a purpose, a source and one of TYPES; None means any."""
+        """Show only files of a purpose, a source and one of TYPES; None means any."""
         self.slice.set(purpose=purpose, source=source, type=type, seen={})
         await self._load(0)
 
     @action(Policy.LATEST, lane="load")
     async def show_all(self) -> None:
-        """Ends the search, and shows files of every kind."""
+        """End the search, and shows files of every kind."""
         self.slice.set(search="", purpose=None, source=None, type=None, seen={})
         await self._load(0)
 
@@ -96,7 +114,7 @@ class FilesService(Area[FilesState]):
 
     @instant
     def select(self, file_id: str | None) -> None:
-        """Makes a file the selected one."""
+        """Make a file the selected one."""
         self.slice.set(selected=file_id)
 
     @instant
@@ -107,23 +125,23 @@ class FilesService(Area[FilesState]):
 
     @instant
     def mark_range(self, file_ids: Iterable[str]) -> None:
-        """Marks several files of the cached pages."""
+        """Mark several files of the cached pages."""
         state = self.slice.value
         self.slice.set(marked=with_range(state.marked, file_ids, state.find))
 
     @instant
     def mark_none(self) -> None:
-        """Removes all marks."""
+        """Remove all marks."""
         self.slice.set(marked={})
 
     @action(Policy.LATEST, lane="marks")
     async def mark_all(self) -> None:
-        """Marks every file that the search and the filters let through."""
+        """Mark every file that the search and the filters let through."""
         await self._mark(lambda marked, listed: {**marked, **listed})
 
     @action(Policy.LATEST, lane="marks")
     async def invert_marks(self) -> None:
-        """Marks every unmarked file of the list, and no other one of it."""
+        """Mark every unmarked file of the list, and no other one of it."""
         await self._mark(inverted)
 
     async def _mark(self, change: Marking) -> None:
@@ -150,7 +168,7 @@ class FilesService(Area[FilesState]):
         return {file.id: file for file in files if wanted.matches(file.filename)}
 
     def delete(self, file_ids: Iterable[str]) -> Handle[int]:
-        """Deletes files and gives their number. Those already gone count as deleted.
+        """Delete files and give their number. Those already gone count as deleted.
 
         The progress of several is in the activity.
         """
@@ -172,50 +190,98 @@ class FilesService(Area[FilesState]):
         return deleted.done
 
     def upload(self, source: UploadSource, *, purpose: Purpose | None = None) -> Handle[File]:
-        """Uploads a file; its progress is in the activity."""
-        entry = self._activity.begin("upload", source_name(source))
+        """Upload a file; its progress is in the activity."""
+        return self._begin_upload(source, purpose)
+
+    def _begin_upload(
+        self, source: UploadSource, purpose: Purpose | None, left: Entry | None = None
+    ) -> Handle[File]:
+        """Upload a file; one that is `left` of an earlier start may be there already."""
+        task, needs = journaled(source, UPLOAD_FILE)
+        entry = self._activity.begin(
+            "upload",
+            source_name(source),
+            task=task,
+            needs={**needs, "purpose": purpose},
+            left=left,
+        )
         return entry.follow(
-            self._upload(source, purpose, entry), lambda: self.upload(source, purpose=purpose)
+            self._upload(source, purpose, entry, left is not None),
+            lambda: self.upload(source, purpose=purpose),
         )
 
+    def _upload_left(self, entry: Entry) -> Handle[File]:
+        return self._begin_upload(Path(entry.needs["path"]), entry.needs.get("purpose"), entry)
+
+    def _download_left(self, entry: Entry) -> Handle[Path]:
+        path = Path(entry.needs["to"])
+        return self._begin_download(entry.subject or "", path, entry.name, entry)
+
     def download(self, file_id: str, to: Path) -> Handle[Path]:
-        """Saves a file at `to`, or under its own name where `to` is a folder.
+        """Save a file at `to`, or under its own name where `to` is a folder.
 
         Nothing is overwritten: a name that is taken gets a number.
         """
         known = self.slice.value.find(file_id)
         name = known.filename if known else file_id
-        entry = self._activity.begin("download", name, subject=file_id)
+        return self._begin_download(file_id, to.expanduser().absolute(), name)
+
+    def _begin_download(
+        self, file_id: str, to: Path, name: str, left: Entry | None = None
+    ) -> Handle[Path]:
+        entry = self._activity.begin(
+            "download",
+            name,
+            subject=file_id,
+            task=DOWNLOAD,
+            needs={"to": str(to)},
+            left=left,
+        )
         return entry.follow(
-            self._download(file_id, to.expanduser(), name, entry),
-            lambda: self.download(file_id, to),
+            self._download(file_id, to, name, entry), lambda: self.download(file_id, to)
         )
 
     @action(Policy.LATEST)
     async def signed_url(self, file_id: str, hours: int = 24) -> str:
-        """A signed URL of the file, valid for 1 to 168 hours."""
+        """Return a signed URL of the file, valid for 1 to 168 hours."""
         client = await self._session.client()
         return (await client.files.url(file_id, hours)).url
 
     @action(Policy.QUEUE, lane="upload", changes=True)
     async def _upload(
-        self, source: UploadSource, purpose: Purpose | None, entry: ActivityEntry
+        self, source: UploadSource, purpose: Purpose | None, entry: ActivityEntry, left: bool
     ) -> File:
+        await entry.secure()
+
         async def send() -> File:
             client = await self._session.client()
             entry.progress(0)
+            if left and isinstance(source, Path) and (there := await same_file(client, source)):
+                return there
             return await client.files.upload(
                 expanded(source), purpose=purpose, on_progress=entry.progress
             )
 
         file = await through(self._session, entry, send)
         entry.about(file.id)
-        self._notifications.notify(f"Uploaded {file.filename}.")
-        self.reload()
+        self._uploaded += 1
+        if not self._lane("upload").others_wait:
+            number, self._uploaded = self._uploaded, 0
+            words = file.filename if number == 1 else f"{count(number)} files"
+            self._notifications.notify(f"Uploaded {words}.")
+        self._show_arrived()
         return file
+
+    @action(Policy.JOIN)
+    async def _show_arrived(self) -> None:
+        """Load the list again; once a while where many files arrive."""
+        if self._lane("upload").others_wait:
+            await asyncio.sleep(ARRIVING)
+        self.reload()
 
     @action(Policy.QUEUE, lane="download")
     async def _download(self, file_id: str, to: Path, name: str, entry: ActivityEntry) -> Path:
+        await entry.secure()
         client = await self._session.client()
         entry.progress(0)
         place = await asyncio.to_thread(_place, to, name, file_id)
@@ -252,7 +318,7 @@ class FilesService(Area[FilesState]):
             await self._load_missing()
 
     async def _load_missing(self) -> None:
-        """Loads the other pages: only what is here can be sorted."""
+        """Load the other pages: only what is here can be sorted."""
         with self._loading():
             while (page := self.slice.value.missing) is not None:
                 found = (await self._list(page)).value
@@ -292,5 +358,5 @@ def _place(to: Path, name: str, file_id: str) -> Path:
 
 
 def _wanted(text: str) -> str:
-    """The part of a search that the service supports: no words after a `!`."""
+    """Return the part of a search that the service supports: no words after a `!`."""
     return " ".join(word for word in text.split() if not word.startswith("!"))

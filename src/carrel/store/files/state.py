@@ -61,10 +61,10 @@ class FilesState:
         return first_missing(self.seen, self.last_page)
 
     def at(self, index: int) -> File | None:
-        """The file in this place of the whole list, if it is in a cached page."""
+        """Return the file in this place of the whole list, if it is in a cached page."""
         return seen_at(index, self.page_size, self.page, self.items, self.seen)
 
     def find(self, file_id: str | None) -> File | None:
-        """A file in the cached pages."""
+        """Return a file in the cached pages."""
         pages = (self.items, *self.seen.values())
         return next((file for items in pages for file in items if file.id == file_id), None)

@@ -8,8 +8,8 @@ from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
 
 from carrel.store.chat.service import ChatService
-from carrel.store.core.action import Policy, action
-from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.actions.action import Policy, action
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.finder.state import KINDS, FinderState, FoundItem
 from carrel.store.session.area import Area
 from carrel.store.session.service import SessionService
@@ -35,7 +35,7 @@ class FinderService(Area[FinderState]):
 
     @action(Policy.LATEST)
     async def find(self, text: str) -> None:
-        """Searches by name; results arrive kind by kind."""
+        """Search by name; results arrive kind by kind."""
         text = text.strip()
         self.slice.put(FinderState(text, self._chats(text), searching=bool(text)))
         if not text:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from carrel.atomic import write_private
+from carrel.system.atomic import write_private
 
 FORMAT = 1
 KEPT = 50
@@ -14,7 +14,7 @@ KEPT = 50
 
 
 def load_histories(path: Path) -> Mapping[str, tuple[str, ...]]:
-    """The saved histories; none where there are none that can be read."""
+    """Return the saved histories; none where there are none that can be read."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         if data["format"] != FORMAT:
@@ -25,7 +25,7 @@ def load_histories(path: Path) -> Mapping[str, tuple[str, ...]]:
 
 
 def save_histories(path: Path, texts: Mapping[str, tuple[str, ...]]) -> None:
-    """Writes the histories.
+    """Write the histories.
 
     Raises:
         OSError: it cannot be written.

@@ -6,10 +6,10 @@ import asyncio
 from pathlib import Path
 from urllib.parse import quote
 
-from carrel.config import Profile
-from carrel.store.core.action import Policy, Service, action, instant
+from carrel.config.profiles import Profile
+from carrel.store.core.actions.action import Policy, Service, action, instant
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.hiding import holds_secret
-from carrel.store.core.loop import OwnerLoop
 from carrel.store.histories.saved import KEPT, load_histories, save_histories
 from carrel.store.histories.state import HistoriesState
 
@@ -26,12 +26,12 @@ class HistoriesService(Service[HistoriesState]):
         super().__init__(loop, HistoriesState(load_histories(self._path)))
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """What was typed in a list, the newest last."""
+        """Return what was typed in a list, the newest last."""
         return self.slice.value.texts.get(name, ())
 
     @instant
     def note(self, name: str, text: str) -> None:
-        """Adds a text, unless it is empty, very long or holds a secret."""
+        """Add a text, unless it is empty, very long or holds a secret."""
         text = text.strip()
         if not 0 < len(text) <= LONGEST or self._secret(text):
             return

@@ -6,15 +6,15 @@ import json
 from pathlib import Path
 from typing import Any
 
-from carrel.atomic import write_private
 from carrel.store.core.sorting import Sort
 from carrel.store.layout.state import LayoutState, TableLayout
+from carrel.system.atomic import write_private
 
 FORMAT = 1
 
 
 def load_layout(path: Path) -> LayoutState:
-    """The saved layout; the usual one where there is none that can be read."""
+    """Return the saved layout; the usual one where there is none that can be read."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         if data["format"] != FORMAT:
@@ -32,7 +32,7 @@ def load_layout(path: Path) -> LayoutState:
 
 
 def save_layout(path: Path, state: LayoutState) -> None:
-    """Writes the layout.
+    """Write the layout.
 
     Raises:
         OSError: it cannot be written.

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from carrel.store.core.action import Policy, Service, action, instant
-from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.actions.action import Policy, Service, action, instant
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.sorting import next_sort
 from carrel.store.layout.saved import load_layout, save_layout
 from carrel.store.layout.state import LayoutState, TableLayout
@@ -38,7 +38,7 @@ class LayoutService(Service[LayoutState]):
 
     @instant
     def widen(self, table: str, column: str, width: int) -> None:
-        """Gives a column a width in cells."""
+        """Give a column a width in cells."""
         layout = self.slice.value.table(table)
         widths = {**layout.widths, column: max(width, LEAST_WIDTH)}
         self._put(table, replace(layout, widths=widths))
@@ -50,7 +50,7 @@ class LayoutService(Service[LayoutState]):
 
     @instant
     def resize(self, place: str, widths: Mapping[int, float]) -> None:
-        """Gives the panes of a place widths in percent, by their place from the left."""
+        """Give the panes of a place widths in percent, by their place from the left."""
         self.slice.set(panes={**self.slice.value.panes, place: dict(widths)})
         self._save()
 

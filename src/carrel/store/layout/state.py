@@ -35,5 +35,5 @@ class LayoutState:
     error: Problem | None = None
 
     def table(self, name: str) -> TableLayout:
-        """The layout of a table."""
+        """Return the layout of a table."""
         return self.tables.get(name, USUAL)

@@ -17,7 +17,7 @@ def to_text(attributes: Mapping[str, object]) -> str:
 
 
 def from_text(text: str) -> dict[str, Any]:
-    """Parses the lines; empty ones are ignored.
+    """Parse the lines; empty ones are ignored.
 
     Raises:
         ProblemError: a line is malformed, a name is duplicate, or a value is not allowed.
@@ -65,7 +65,7 @@ def _read(line: str, number: int) -> tuple[str, Any]:
 
 
 def _parsed(text: str) -> Any:
-    """The value as JSON, else as text."""
+    """Return the value as JSON, else as text."""
     try:
         return json.loads(text, parse_constant=str)
     except ValueError:

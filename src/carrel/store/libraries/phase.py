@@ -30,6 +30,9 @@ _PHASES: dict[str, DocumentPhase] = {
 
 
 def document_phase(document: Document) -> DocumentPhase:
-    """The processing phase. An unknown status counts as ready, so that nothing waits for it."""
+    """Return the processing phase.
+
+    An unknown status counts as ready, so that nothing waits for it.
+    """
     word = document.process_status or document.processing_status
     return _PHASES.get(word) or _PHASES.get(document.processing_status, "ready")

@@ -32,7 +32,7 @@ class ProcessingItems:
         return bool(self._unfinished)
 
     def show(self, document: Document) -> None:
-        """Shows how far the service is with a document."""
+        """Show how far the service is with a document."""
         phase, item_id = document_phase(document), _item_id(document.id)
         self._unfinished.pop(document.id, None)
         known = self._activity.find(item_id)
@@ -57,7 +57,7 @@ class ProcessingItems:
 
     async def look(self, client: Client, seen: Collection[str]) -> None:
         """Asks for unfinished documents that no list shows: on another page, in another library."""
-        from carrel.client.errors import NotFound
+        from carrel.client.http.errors import NotFound
 
         elsewhere = [each for each in self._unfinished.items() if each[0] not in seen]
         for document_id, library_id in elsewhere[:ASKED_AT_ONCE]:

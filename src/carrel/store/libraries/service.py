@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+import asyncio
+import contextlib
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from carrel.store.activity.service import ActivityEntry, Report
-from carrel.store.activity.uploads import UploadSource, expanded, source_name, through
-from carrel.store.core.action import Policy, action, instant
+from carrel.store.activity.service import ActivityEntry, ActivityService, Report
+from carrel.store.activity.uploads import UploadSource, expanded, journaled, source_name, through
+from carrel.store.cache.last_seen import LastSeen
+from carrel.store.core.actions.action import Policy, action, instant
+from carrel.store.core.actions.handle import Handle
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.deleting import delete_each
-from carrel.store.core.handle import Handle
 from carrel.store.core.marking import inverted, toggled, with_range, without
 from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.core.sorting import Sort
+from carrel.store.journal.entries import Entry
 from carrel.store.libraries.lists import LibraryLists
+from carrel.store.libraries.phase import UNFINISHED, document_phase
+from carrel.store.libraries.processing import ProcessingItems
+from carrel.store.libraries.state import LibrariesState
+from carrel.store.notifications.service import NotificationsService
+from carrel.store.session.area import Area
+from carrel.store.session.service import SessionService
+from carrel.store.trash.service import TrashService
 
 if TYPE_CHECKING:
     from carrel.wire.documents import AttributeValue, Document
@@ -21,12 +35,144 @@ if TYPE_CHECKING:
     Marking = Callable[[Mapping[str, Document], Mapping[str, Document]], Mapping[str, Document]]
 
 
-class LibrariesService(LibraryLists):
-    """Libraries and their documents."""
+UPLOAD, ADD = "upload a document", "add a file to a library"
+"""The tasks of the journal."""
+
+POLL, POLL_HOSTED = 1.0, 5.0
+"""Poll interval in seconds for unprocessed documents: on this machine, hosted."""
+AWAITED = 0.3
+"""Poll interval in seconds for a document that a caller waits for."""
+
+
+class LibrariesService(Area[LibrariesState]):
+    """Libraries and their documents; polls documents until they are processed."""
+
+    def __init__(
+        self,
+        loop: OwnerLoop,
+        session: SessionService,
+        activity: ActivityService,
+        notifications: NotificationsService,
+        trash: TrashService,
+        last_seen: LastSeen,
+    ) -> None:
+        super().__init__(loop, LibrariesState(), session)
+        self._last_seen = last_seen
+        self._activity = activity
+        self._processing = ProcessingItems(activity, self.reprocess)
+        self._lists = LibraryLists(self.slice, session, last_seen, self._processing)
+        self._notifications = notifications
+        self._trash = trash
+        activity.set_task(UPLOAD, self._upload_left)
+        activity.set_task(ADD, self._add_left)
+
+    # Lists
+
+    @action(Policy.JOIN)
+    async def load(self) -> None:
+        """Load the libraries, and the selected one's documents."""
+        await self._load()
+
+    @action(Policy.RENEW, lane="load")
+    async def reload(self) -> None:
+        """Load again after a change: does not join a load that began before it."""
+        await self._load()
+
+    async def _load(self) -> None:
+        with self._loading():
+            await self._lists.load_libraries()
+        await self._load_documents_again().settled()
+
+    @action(Policy.RENEW, lane="load")
+    async def _load_libraries_again(self) -> None:
+        await self._lists.load_libraries()
+
+    @action(Policy.BESIDE)
+    async def every(self) -> Sequence[Library]:
+        """All libraries of the service; the lists stay as they are."""
+        return await self._lists.every()
+
+    @action(Policy.BESIDE)
+    async def wait_processed(self, document: Document) -> Document:
+        """Wait until a document is processed, and give it as it is then."""
+        return await self._wait_processed(document)
+
+    @action(Policy.BESIDE)
+    async def wait_all_processed(self, library_id: str) -> None:
+        """Wait until every document of a library is processed."""
+        client = await self._session.client()
+        for document in [each async for each in client.documents.every(library_id)]:
+            await self._wait_processed(document)
+
+    async def _wait_processed(self, document: Document) -> Document:
+        while document_phase(document) in UNFINISHED:
+            await asyncio.sleep(AWAITED)
+            client = await self._session.client()
+            document = await client.documents.get(document.library_id, document.id)
+        return document
+
+    @action(Policy.LATEST, lane="documents")
+    def select(self, library_id: str | None) -> Coroutine[Any, Any, None]:
+        """Make a library the selected one and load its documents."""
+        if library_id != self.slice.value.selected:
+            self._lists.choose(library_id)
+        return self._show_documents()
+
+    @action(Policy.LATEST, lane="documents")
+    async def load_documents(self, page: int) -> None:
+        """Load a page of the selected library's documents and show it."""
+        await self._show_documents(page)
+
+    @action(Policy.LATEST, lane="documents")
+    async def sort(self, sort: Sort | None) -> None:
+        """Has the service sort the documents by a column of SORT_FIELDS."""
+        self.slice.set(sort=sort, seen={})
+        await self._show_documents()
+
+    @action(Policy.RENEW, lane="documents")
+    async def _load_documents_again(self) -> None:
+        await self._show_documents(self.slice.value.page)
+
+    @action(Policy.RENEW, lane="documents")
+    async def _show_newest(self) -> None:
+        await self._show_documents()
+
+    @action(Policy.QUEUE, changes=True)
+    async def reprocess(self, library_id: str, document_id: str) -> None:
+        """Has a document of a library processed again."""
+        client = await self._session.client()
+        await client.documents.reprocess(library_id, document_id)
+        self._load_documents_again()
+
+    async def _show_documents(self, page: int = 0) -> None:
+        with self._loading():
+            await self._lists.load_documents(page)
+        if self.slice.value.as_of is None and self._processing:
+            self._poll()
+
+    @action(Policy.JOIN)
+    async def _poll(self) -> None:
+        """Poll documents until all that were seen are processed."""
+        while self._processing:
+            await asyncio.sleep(POLL_HOSTED if self._session.slice.value.hosted else POLL)
+            await self._look_quietly().settled()
+        await self._load_libraries_again().settled()
+
+    @action(Policy.JOIN, lane="documents")
+    async def _look_quietly(self) -> None:
+        from carrel.client.http.errors import Unreachable
+
+        # The session handles a lost server; a later poll may succeed.
+        with contextlib.suppress(Unreachable):
+            await self._lists.load_documents(self.slice.value.page)
+            seen = {document.id for document in self.slice.value.documents}
+            await self._processing.look(await self._session.client(), seen)
+
+    # Libraries
 
     @action(Policy.QUEUE, changes=True)
     def create(self, name: str, description: str | None = None) -> Coroutine[Any, Any, Library]:
-        """Makes a library, and selects it unless another was selected meanwhile."""
+        """Make a library, and selects it unless another was selected meanwhile."""
         if not name.strip():
             raise ProblemError(Problem("A library needs a name", "This one has none."))
         return self._create(name, description, self.slice.value.selected)
@@ -37,22 +183,22 @@ class LibrariesService(LibraryLists):
         client = await self._session.client()
         library = await client.libraries.create(LibraryCreate(name=name, description=description))
         if self.slice.value.selected == selected:
-            self._choose(library.id)
-        await self.reload()
+            self._lists.choose(library.id)
+        await self.reload().settled()
         return library
 
     @action(Policy.QUEUE, changes=True)
     async def rename(self, library_id: str, name: str) -> None:
-        """Renames a library."""
+        """Rename a library."""
         from carrel.wire.libraries import LibraryUpdate
 
         client = await self._session.client()
         await client.libraries.update(library_id, LibraryUpdate(name=name))
-        await self._load_libraries_again()
+        await self._load_libraries_again().settled()
 
     @action(Policy.QUEUE, changes=True)
     def delete(self, library_ids: Iterable[str]) -> Coroutine[Any, Any, int]:
-        """Deletes libraries with their documents, and gives their number.
+        """Delete libraries with their documents, and give their number.
 
         Those already gone count as deleted.
         """
@@ -64,23 +210,23 @@ class LibrariesService(LibraryLists):
         with self._loading():
             deleted = await delete_each(names, client.libraries.delete, self._forget_library)
         self._trash.deleted("libraries", deleted, ("library", "libraries"), self.reload)
-        await self.reload()
+        await self.reload().settled()
         deleted.check("library", "libraries")
         return deleted.done
 
     @instant
     def select_document(self, document_id: str | None) -> None:
-        """Makes a document the selected one."""
+        """Make a document the selected one."""
         self.slice.set(document=document_id, text=None)
 
     @action(Policy.LATEST)
     def search(self, query: str) -> Coroutine[Any, Any, None]:
-        """Searches the selected library; an empty query ends the search."""
+        """Search the selected library; an empty query ends the search."""
         self.slice.set(query=query, hits=(), error=None)
         return self._search(self.slice.value.selected, query)
 
     async def _search(self, library_id: str | None, query: str) -> None:
-        from carrel.client.errors import NotFound
+        from carrel.client.http.errors import NotFound
         from carrel.wire.libraries import SearchResult
 
         if not query.strip() or library_id is None:
@@ -103,7 +249,7 @@ class LibrariesService(LibraryLists):
 
     @action(Policy.LATEST)
     def show_text(self, library_id: str, document_id: str) -> Coroutine[Any, Any, str]:
-        """Loads the text of a document, and shows it if the document is still the selected one."""
+        """Load the text of a document, and show it if the document is still the selected one."""
         if library_id == self.slice.value.selected:
             self.slice.set(document=document_id, text=None)
         return self._show_text(library_id, document_id)
@@ -120,7 +266,7 @@ class LibrariesService(LibraryLists):
         return text
 
     def delete_documents(self, library_id: str, document_ids: Iterable[str]) -> Handle[int]:
-        """Deletes documents of a library, and gives their number.
+        """Delete documents of a library, and give their number.
 
         Those already gone count as deleted. The progress of several is in the activity.
         """
@@ -143,7 +289,7 @@ class LibrariesService(LibraryLists):
             report,
         )
         self._trash.deleted("libraries", deleted, ("document", "documents"), self.reload)
-        await self.reload()
+        await self.reload().settled()
         deleted.check("document", "documents")
         return deleted.done
 
@@ -156,7 +302,7 @@ class LibrariesService(LibraryLists):
         name: str | None = None,
         attributes: Mapping[str, AttributeValue | list[AttributeValue]] | None = None,
     ) -> None:
-        """Renames a document, or replaces its attributes."""
+        """Rename a document, or replace its attributes."""
         from carrel.wire.documents import DocumentUpdate
 
         given = None if attributes is None else dict(attributes)
@@ -174,23 +320,23 @@ class LibrariesService(LibraryLists):
 
     @instant
     def mark_range(self, document_ids: Iterable[str]) -> None:
-        """Marks several documents of the cached pages."""
+        """Mark several documents of the cached pages."""
         state = self.slice.value
         self.slice.set(marked=with_range(state.marked, document_ids, state.find))
 
     @instant
     def mark_none(self) -> None:
-        """Removes all marks."""
+        """Remove all marks."""
         self.slice.set(marked={})
 
     @action(Policy.LATEST, lane="marks")
     def mark_all(self) -> Coroutine[Any, Any, None]:
-        """Marks every document of the selected library."""
+        """Mark every document of the selected library."""
         return self._mark(self.slice.value.selected, lambda marked, listed: listed)
 
     @action(Policy.LATEST, lane="marks")
     def invert_marks(self) -> Coroutine[Any, Any, None]:
-        """Marks every unmarked document of the selected library, and no other one."""
+        """Mark every unmarked document of the selected library, and no other one."""
         return self._mark(self.slice.value.selected, inverted)
 
     async def _mark(self, library_id: str | None, change: Marking) -> None:
@@ -203,27 +349,61 @@ class LibrariesService(LibraryLists):
             self.slice.set(marked=change(self.slice.value.marked, listed))
 
     def upload(self, library_id: str, source: UploadSource) -> Handle[Document]:
-        """Uploads a file into a library; the service then processes it.
+        """Upload a file into a library; the service then processes it.
 
         A source whose name is a path becomes a document of that name.
         """
-        entry = self._activity.begin("upload", source_name(source))
+        return self._begin_upload(library_id, source)
+
+    def _begin_upload(
+        self, library_id: str, source: UploadSource, left: Entry | None = None
+    ) -> Handle[Document]:
+        task, needs = journaled(source, UPLOAD)
+        entry = self._activity.begin(
+            "upload",
+            source_name(source),
+            task=task,
+            needs={**needs, "library": library_id},
+            left=left,
+        )
         return entry.follow(
             self._upload(library_id, source, entry), lambda: self.upload(library_id, source)
         )
 
     def add_file(self, library_id: str, file_id: str) -> Handle[Document]:
-        """Puts a file of the service into a library: its bytes go through this machine."""
-        entry = self._activity.begin("upload", file_id, subject=file_id)
+        """Put a file of the service into a library: its bytes go through this machine."""
+        return self._begin_adding(library_id, file_id, file_id)
+
+    def _begin_adding(
+        self, library_id: str, file_id: str, name: str, left: Entry | None = None
+    ) -> Handle[Document]:
+        entry = self._activity.begin(
+            "upload",
+            name,
+            subject=file_id,
+            task=ADD,
+            needs={"library": library_id, "file": file_id},
+            left=left,
+        )
         return entry.follow(
             self._add_file(library_id, file_id, entry), lambda: self.add_file(library_id, file_id)
         )
+
+    # A service answers content that a library has with the document there: nothing is doubled.
+
+    def _upload_left(self, entry: Entry) -> Handle[Document]:
+        return self._begin_upload(entry.needs["library"], Path(entry.needs["path"]), entry)
+
+    def _add_left(self, entry: Entry) -> Handle[Document]:
+        return self._begin_adding(entry.needs["library"], entry.needs["file"], entry.name, entry)
 
     @action(Policy.QUEUE, lane="upload", changes=True)
     async def _upload(
         self, library_id: str, source: UploadSource, entry: ActivityEntry
     ) -> Document:
         from carrel.wire.documents import DocumentUpdate
+
+        await entry.secure()
 
         async def send() -> Document:
             client = await self._session.client()
@@ -244,6 +424,7 @@ class LibrariesService(LibraryLists):
 
     @action(Policy.QUEUE, lane="upload", changes=True)
     async def _add_file(self, library_id: str, file_id: str, entry: ActivityEntry) -> Document:
+        await entry.secure()
         client = await self._session.client()
         file = await client.files.get(file_id)
         entry.rename(file.filename)

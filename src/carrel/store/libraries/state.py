@@ -51,14 +51,14 @@ class LibrariesState:
         return last_page(self.total, self.page_size)
 
     def at(self, index: int) -> Document | None:
-        """The document in this place of the whole list, if it is in a cached page."""
+        """Return the document in this place of the whole list, if it is in a cached page."""
         return seen_at(index, self.page_size, self.page, self.documents, self.seen)
 
     def find(self, document_id: str | None) -> Document | None:
-        """A document in the cached pages."""
+        """Return a document in the cached pages."""
         pages = (self.documents, *self.seen.values())
         return next((one for page in pages for one in page if one.id == document_id), None)
 
     def library(self, library_id: str | None) -> Library | None:
-        """A library."""
+        """Return a library."""
         return next((one for one in self.items if one.id == library_id), None)

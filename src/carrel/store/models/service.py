@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from carrel.config import folders
-from carrel.store.core.action import Policy, action
-from carrel.store.core.loop import OwnerLoop
+from carrel.config.profiles import folders
+from carrel.store.core.actions.action import Policy, action
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.models.state import ModelsState
 from carrel.store.notifications.service import NotificationsService
@@ -16,7 +16,7 @@ from carrel.store.session.area import Area
 from carrel.store.session.service import SessionService
 
 if TYPE_CHECKING:
-    from carrel.config import Profile
+    from carrel.config.profiles import Profile
     from carrel.local import ModelServer as ModelServer
 
 PATIENCE = 60.0
@@ -37,7 +37,7 @@ class ModelsService(Area[ModelsState]):
 
     @action(Policy.SINGLE)
     async def look(self, addresses: Mapping[str, str]) -> tuple[ModelServer, ...]:
-        """Looks for model servers at named addresses of this machine; a hosted profile has none."""
+        """Look for model servers at named addresses of this machine; a hosted profile has none."""
         if not self._profile.local:
             return ()
         from carrel.local import find_model_servers

@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 import time
 
-from carrel.store.core.loop import OwnerLoop
-from carrel.store.core.slice import Slice
-from carrel.store.core.words import one_line
+from carrel.store.core.actions.loop import OwnerLoop
+from carrel.store.core.actions.slice import Slice
+from carrel.store.core.formatting import one_line
 from carrel.store.notifications.state import Level, Notification, NotificationsState
 
 KEPT = 50
@@ -21,6 +21,6 @@ class NotificationsService:
         self._ids = itertools.count(1)
 
     def notify(self, text: str, level: Level = "info", *, undo: bool = False) -> None:
-        """Adds a line, from any thread."""
+        """Add a line, from any thread."""
         line = Notification(next(self._ids), one_line(text), level, time.time(), undo)
         self._loop.call(lambda: self.slice.set(items=(*self.slice.value.items, line)[-KEPT:]))

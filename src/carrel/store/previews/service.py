@@ -10,9 +10,9 @@ from carrel.pages.errors import NoPicture
 from carrel.pages.renderer import Renderer
 from carrel.store.cache.copies import Copies, DocumentSource
 from carrel.store.cache.last_seen import LastSeen
-from carrel.store.core.action import Policy, action
-from carrel.store.core.handle import Handle
-from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.actions.action import Policy, action
+from carrel.store.core.actions.handle import Handle
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.previews.state import PreviewKind, PreviewState
 from carrel.store.session.area import Area
 from carrel.store.session.service import SessionService
@@ -55,7 +55,7 @@ class PreviewService(Area[PreviewState]):
 
     @action(Policy.LATEST)
     async def show(self, file: File | None) -> None:
-        """Shows a file; None shows nothing."""
+        """Show a file; None shows nothing."""
         self._file = file
         if file is None:
             self.slice.put(PreviewState())
@@ -74,7 +74,7 @@ class PreviewService(Area[PreviewState]):
             self.slice.set(loading=False)
 
     def picture(self, width: int) -> Handle[bytes]:
-        """The first page as PNG, `width` pixels wide."""
+        """Return the first page as PNG, `width` pixels wide."""
         return self._loop.run(self._draw(self.slice.value, width))
 
     async def _draw(self, state: PreviewState, width: int) -> bytes:
@@ -113,7 +113,7 @@ class PreviewService(Area[PreviewState]):
 
 
 def kind_of(file: File) -> PreviewKind:
-    """The kind of preview a file allows without OCR."""
+    """Return the kind of preview a file allows without OCR."""
     mimetype = file.mimetype or ""
     name = file.filename.lower()
     if mimetype == "application/jsonl" or name.endswith((".jsonl", ".ndjson")):
@@ -129,7 +129,7 @@ _TEXTS = (".json", ".xml", ".yaml", ".yml", ".tex", ".bib", ".md", ".txt", ".csv
 
 
 def _decoded(content: bytes, *, more: bool) -> str:
-    """The text, without a truncated last line."""
+    """Return the text, without a truncated last line."""
     encoding = next((name for mark, name in _BYTE_ORDERS if content.startswith(mark)), "utf-8-sig")
     text = clean_text(content.decode(encoding, "replace"))
     return text.rpartition("\n")[0] or text if more else text

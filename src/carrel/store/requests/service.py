@@ -7,8 +7,8 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from carrel.store.core.loop import OwnerLoop
-from carrel.store.core.slice import Slice
+from carrel.store.core.actions.loop import OwnerLoop
+from carrel.store.core.actions.slice import Slice
 from carrel.store.requests.state import LoggedCall, RequestsState
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class RequestsService:
         self._concealed: list[tuple[Call, float]] = []
 
     def log(self, call: Call) -> None:
-        """Adds a call, from any thread."""
+        """Add a call, from any thread."""
         self._loop.call(lambda: self._add(call, time.time()))
 
     def clear(self) -> None:
@@ -37,7 +37,7 @@ class RequestsService:
         self._loop.call(lambda: self.slice.put(RequestsState(hidden=self.slice.value.hidden)))
 
     def conceal(self, conceals: bool) -> None:
-        """Holds calls back that would tell who answers, and shows them after; on the owner loop."""
+        """Hold calls back that would tell who answers, and show them after; on the owner loop."""
         self._conceals = conceals
         if not conceals:
             held, self._concealed = self._concealed, []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,11 +11,10 @@ from carrel.store.agents.service import AgentsService
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.chat.conversation import Turn
 from carrel.store.chat.service import ChatService
-from carrel.store.core.action import Policy, action
-from carrel.store.core.handle import Handle
-from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.actions.action import Policy, action
+from carrel.store.core.actions.loop import OwnerLoop
+from carrel.store.core.actions.watch import until
 from carrel.store.core.problem import Problem, ProblemError
-from carrel.store.core.watch import until
 from carrel.store.documents.service import DocumentsService
 from carrel.store.files.service import FilesService
 from carrel.store.libraries.phase import document_phase
@@ -26,9 +24,9 @@ from carrel.store.session.area import Area
 from carrel.store.session.service import SessionService
 
 if TYPE_CHECKING:
-    from carrel.wire.agents import Agent
     from carrel.wire.documents import Document
     from carrel.wire.files import File
+    from carrel.wire.generation.agents import Agent
     from carrel.wire.libraries import Library
 
 T = TypeVar("T")
@@ -82,7 +80,7 @@ class SampleService(Area[SampleState]):
 
     @action(Policy.QUEUE)
     async def stop(self) -> None:
-        """Stops it where it is."""
+        """Stop it where it is."""
         self._lane("play").cancel()
 
     async def _step(
@@ -112,11 +110,11 @@ class SampleService(Area[SampleState]):
         for file in listed.data:
             if (file.filename, file.bytes) == (samples.NAME, len(content)):
                 return file
-        return await _done(self._files.upload((samples.NAME, len(content), _Content(content))))
+        return await self._files.upload((samples.NAME, len(content), _Content(content))).linked()
 
     async def _read(self, file: File) -> int:
         source = DocumentSource("file", file.id, file.filename)
-        await _done(self._documents.open(source))
+        await self._documents.open(source).linked()
         state = await until(
             self._documents.slice,
             lambda state: state.source != source or state.complete or state.error is not None,
@@ -128,25 +126,25 @@ class SampleService(Area[SampleState]):
         return state.read
 
     async def _fill(self) -> Library:
-        await _done(self._libraries.load())
+        await self._libraries.load().linked()
         known = self._libraries.slice.value.items
         library = next((each for each in known if each.name == LIBRARY), None)
         if library is None:
-            library = await _done(
-                self._libraries.create(LIBRARY, "The sample of the workbench; delete it any time.")
-            )
+            library = await self._libraries.create(
+                LIBRARY, "The sample of the workbench; delete it any time."
+            ).linked()
         content = samples.content()
-        document = await _done(
-            self._libraries.upload(library.id, (samples.NAME, len(content), _Content(content)))
-        )
-        _check(await _done(self._libraries.wait_processed(document)))
+        document = await self._libraries.upload(
+            library.id, (samples.NAME, len(content), _Content(content))
+        ).linked()
+        _check(await self._libraries.wait_processed(document).linked())
         return library
 
     async def _ask(self, library: Library) -> Turn:
         agent = await self._agent(library)
-        await _done(self._chat.new(agent.id))
+        await self._chat.new(agent.id).linked()
         session_id = self._chat.slice.value.session_id
-        await _done(self._chat.send(samples.QUESTION))
+        await self._chat.send(samples.QUESTION).linked()
         if self._chat.slice.value.session_id != session_id:
             raise ProblemError(ELSEWHERE)
         turn = self._chat.slice.value.turns[-1]
@@ -155,8 +153,8 @@ class SampleService(Area[SampleState]):
         return turn
 
     async def _agent(self, library: Library) -> Agent:
-        from carrel.wire.agents import AgentCreate, CompletionArgs
-        from carrel.wire.tools import LibraryTool
+        from carrel.wire.generation.agents import AgentCreate, CompletionArgs
+        from carrel.wire.generation.tools import LibraryTool
 
         client = await self._session.client()
         for agent in await client.agents.list(name=AGENT):
@@ -174,7 +172,7 @@ class SampleService(Area[SampleState]):
             completion_args=CompletionArgs(temperature=0, max_tokens=ANSWER),
             tools=[LibraryTool(type="document_library", library_ids=[library.id])],
         )
-        return await _done(self._agents.create(made))
+        return await self._agents.create(made).linked()
 
 
 def _found(turn: Turn) -> str:
@@ -196,21 +194,3 @@ def _check(document: Document) -> None:
     if document_phase(document) == "failed":
         reason = document.error or "The service gives no reason."
         raise ProblemError(Problem("The sample was not processed", reason))
-
-
-async def _done(handle: Handle[T]) -> T:
-    """The action's result.
-
-    Raises:
-        ProblemError: it failed.
-    """
-    try:
-        result = await handle
-    except asyncio.CancelledError:
-        handle.cancel()
-        raise
-    if handle.error is not None:
-        raise ProblemError(handle.error)
-    if handle.outcome == "cancelled":
-        raise ProblemError(Problem("The sample was stopped", ""))
-    return result  # type: ignore[return-value]  # None only where T has it

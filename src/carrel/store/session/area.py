@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from carrel.store.core.action import Service
-from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.actions.action import Service
+from carrel.store.core.actions.loop import OwnerLoop
+from carrel.store.core.actions.slice import S
 from carrel.store.core.problem import Problem, ProblemError
-from carrel.store.core.slice import S
 from carrel.store.session.service import SessionService
 
 READ_ONLY = Problem(
@@ -33,18 +33,18 @@ class Area(Service[S]):
     def _failed(self, error: Exception) -> Problem:
         problem = super()._failed(error)
         if problem.lost:
-            self._session.doubt()
+            self._session.check_connection()
         return problem
 
     def service_is_back(self) -> None:
-        """Clears an error caused by the lost service."""
+        """Clear an error caused by the lost service."""
         error: Problem | None = getattr(self.slice.value, "error", None)
         if error is not None and error.lost:
             self.slice.set(error=None)
 
     @contextmanager
     def _loading(self) -> Iterator[None]:
-        """Sets `loading` in the slice while the block runs."""
+        """Set `loading` in the slice while the block runs."""
         self._loads += 1
         self.slice.set(loading=True, error=None)
         try:

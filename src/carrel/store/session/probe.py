@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from carrel.config import check_url, on_this_machine
+from carrel.config.profiles import check_url, on_this_machine
 from carrel.store.core.problem import Problem
 
 if TYPE_CHECKING:
-    from carrel.config import Profile
+    from carrel.config.profiles import Profile
 
 PATIENCE = 10.0
 """Time-out in seconds."""
@@ -22,13 +22,13 @@ def unencrypted(profile: Profile) -> bool:
 
 
 async def probe(profile: Profile) -> Problem | None:
-    """The reason a profile cannot be used: no answer, or the key is refused. None if it can.
+    """Return the reason a profile cannot be used: no answer, or the key is refused. None if it can.
 
     Raises:
         ConfigError: its address is not valid.
     """
     from carrel.client import Client
-    from carrel.client.errors import ClientError, NotFound, Unauthorized
+    from carrel.client.http.errors import ClientError, NotFound, Unauthorized
 
     url = check_url(profile.url or "")
     try:

@@ -10,15 +10,15 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from carrel.config import on_this_machine
-from carrel.store.core.action import Policy, Service, action, instant
-from carrel.store.core.loop import OwnerLoop
+from carrel.config.profiles import on_this_machine
+from carrel.store.core.actions.action import Policy, Service, action, instant
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.session.state import Connection, SessionState
 
 if TYPE_CHECKING:
     from carrel.client import Call, Client
-    from carrel.config import Profile
+    from carrel.config.profiles import Profile
     from carrel.local import Lease
     from carrel.wire.models import ModelCard
 
@@ -67,12 +67,12 @@ class SessionService(Service[SessionState]):
 
     @action(Policy.QUEUE)
     async def ready(self) -> None:
-        """Ends when the service has answered; fails with the reason when it cannot."""
+        """End when the service has answered; fails with the reason when it cannot."""
         await self.client()
 
     @instant
     def retry(self) -> None:
-        """Tries again now."""
+        """Try again now."""
         if self.slice.value.connection == "failed":
             self._settled.clear()
             self._enter("starting")
@@ -80,7 +80,7 @@ class SessionService(Service[SessionState]):
 
     @instant
     def allow_changes(self) -> None:
-        """Turns changes on for a read-only profile, until the program ends."""
+        """Turn changes on for a read-only profile, until the program ends."""
         self.slice.set(read_only=False)
 
     @property
@@ -89,7 +89,7 @@ class SessionService(Service[SessionState]):
         return self._answered > 0
 
     async def client(self) -> Client:
-        """The client of the service, as soon as it has answered once."""
+        """Return the client of the service, as soon as it has answered once."""
         await self._settled.wait()
         state = self.slice.value
         if self._client is None or state.connection == "failed":
@@ -97,24 +97,24 @@ class SessionService(Service[SessionState]):
         return self._client
 
     async def load_models(self) -> None:
-        """Loads the list of models."""
+        """Load the list of models."""
         await self.client()
         await self._load_models()
 
     async def another_client(self) -> Client:
-        """A separate client, for another event loop. The caller closes it."""
+        """Return a separate client, for another event loop. The caller closes it."""
         from carrel.client import Client
 
         await self.client()
         return Client(*self._address, on_call=self._on_call)
 
     def card(self, model: str) -> ModelCard | None:
-        """The service's card of a model."""
+        """Return the service's card of a model."""
         return next((card for card in self._cards or () if card.answers_to(model)), None)
 
-    def lacks(self, model: str) -> bool:
-        """Whether the service lists its models without this one."""
-        return bool(self._cards) and self.card(model) is None
+    def lists(self, model: str) -> bool:
+        """Whether the service lists a model, or lists none at all."""
+        return not self._cards or self.card(model) is not None
 
     @property
     def refused(self) -> bool:
@@ -127,8 +127,8 @@ class SessionService(Service[SessionState]):
         out = self.slice.value.connection in ("lost", "failed")
         return out and not self._refused and not self._late
 
-    def doubt(self) -> None:
-        """Checks the service now, because a request did not reach it."""
+    def check_connection(self) -> None:
+        """Check the service now, because a request did not reach it."""
         self._look.set()
 
     async def start(self) -> None:
@@ -136,7 +136,7 @@ class SessionService(Service[SessionState]):
         self._keeper = asyncio.create_task(self._keep(), name="carrel-session")
 
     async def close(self) -> None:
-        """Ends the connection and gives up the lease."""
+        """End the connection and gives up the lease."""
         await super().close()
         if self._keeper is not None:
             self._keeper.cancel()
@@ -146,7 +146,7 @@ class SessionService(Service[SessionState]):
         await self._drop_lease()
 
     async def _keep(self) -> None:
-        """Connects, checks periodically, and reconnects when the service is gone."""
+        """Connect, checks periodically, and reconnects when the service is gone."""
         while True:
             self._look.clear()
             await self._attempt()
@@ -159,7 +159,7 @@ class SessionService(Service[SessionState]):
     async def _attempt(self) -> None:
         """One check of the service, after connecting if needed."""
         # Off the loop: these imports are slow, and the face should paint first.
-        errors = await asyncio.to_thread(importlib.import_module, "carrel.client.errors")
+        errors = await asyncio.to_thread(importlib.import_module, "carrel.client.http.errors")
         state = self.slice.value
         try:
             if self._client is None or (self._profile.local and state.connection == "lost"):
@@ -209,7 +209,7 @@ class SessionService(Service[SessionState]):
 
     async def _check(self) -> None:
         assert self._client is not None
-        from carrel.client.errors import Unreachable
+        from carrel.client.http.errors import Unreachable
 
         began = time.monotonic()
         async with asyncio.timeout(CHECK_TIMEOUT):
@@ -225,21 +225,23 @@ class SessionService(Service[SessionState]):
 
     async def _load_models(self) -> None:
         assert self._client is not None
-        from carrel.client.errors import ClientError, NotFound, Unauthorized
+        from carrel.client.http.errors import ClientError, NotFound, Unauthorized
 
         try:
             async with asyncio.timeout(CHECK_TIMEOUT):
-                self._cards = tuple((await self._client.models.list()).chat_models)
+                listed = await self._client.models.list()
+                self._cards, readers = tuple(listed.chat_models), tuple(listed.ocr_models)
         except Unauthorized:
             raise
         except NotFound:
-            self._cards = ()  # a service need not list its models
+            self._cards, readers = (), ()  # a service need not list its models
         except (ClientError, TimeoutError) as error:
             logger.info("the models are not known yet: %s", error)  # retried at the next check
             return
         first = next(iter(self._cards), None)
         self.slice.set(
             models=tuple(card.id for card in self._cards),
+            ocr_models=readers,
             model=_model_words(first) if first and not self.slice.value.hosted else None,
             context_length=first.max_context_length if first else None,
         )

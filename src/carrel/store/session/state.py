@@ -17,7 +17,7 @@ class SessionState:
     A service at an address of this machine is not `hosted`, whoever started it.
     `since` is when the connection came into this state (seconds since 1970); of one that is lost,
     when the service answered last, 0 if it never did. `error` is why it is "failed", `model` the
-    words for the service's model, `context_length` its tokens.
+    words for the service's model, `context_length` its tokens, `ocr_models` those that read.
     `trash_days` are those in which a delete can be undone, None where it cannot.
     """
 
@@ -30,6 +30,7 @@ class SessionState:
     url: str | None = None
     model: str | None = None
     models: tuple[str, ...] = ()
+    ocr_models: tuple[str, ...] = ()
     context_length: int | None = None
     trash_days: int | None = None
     since: float = 0.0

@@ -13,7 +13,7 @@ from carrel.store.activity.state import ActivityItem, ActivityStatus
 from carrel.store.core.problem import Problem
 from carrel.store.libraries.service import LibrariesService
 from carrel.store.notifications.service import NotificationsService
-from carrel.store.sync.words import files, folder_name, summary_words
+from carrel.store.sync.formatting import files, folder_name, summary_words
 
 if TYPE_CHECKING:
     from carrel.sync.ledger import SyncedFolder
@@ -54,7 +54,7 @@ class Round:
         self._due = 0.0
 
     def moved(self, progress: SyncProgress) -> None:
-        """Shows progress."""
+        """Show progress."""
         self._change(progress=progress)
         if progress.phase != "syncing":
             return
@@ -71,7 +71,7 @@ class Round:
             self._libraries.load()
 
     def ended(self, result: Summary | Exception) -> None:
-        """Shows the result of one sync; another may follow."""
+        """Show the result of one sync; another may follow."""
         if isinstance(result, Exception):
             error = Problem.of(result)
             self._close("failed", error)
@@ -84,6 +84,7 @@ class Round:
             progress=None,
             preview=None,
             summary=result,
+            reached=None,
             synced_at=time.time(),
             compared_at=time.time(),
         )
@@ -98,7 +99,7 @@ class Round:
 
     @contextlib.contextmanager
     def followed(self) -> Iterator[None]:
-        """Ends the activity item if the block fails or is cancelled."""
+        """End the activity item if the block fails or is cancelled."""
         try:
             yield
         except asyncio.CancelledError:

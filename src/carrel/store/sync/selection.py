@@ -8,7 +8,7 @@ from collections.abc import Iterable
 def wanted(
     folder: str, names: Iterable[str], rules: Iterable[tuple[str, str]], *, folders: bool = False
 ) -> list[str]:
-    """The names of a folder's files, or of the folders in it, that a sync would take.
+    """Return the names of a folder's files, or of the folders in it, that a sync would take.
 
     `folder` is its path below the topmost one, "" for that itself; `rules` are the texts of the
     `.gitignore` and `.carrelignore` files that hold there, each with its folder, the topmost first.

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from carrel.config import Profile, folders
+from carrel.config.profiles import Profile, folders
 from carrel.store.activity.service import ActivityService
-from carrel.store.core.action import Policy, action
-from carrel.store.core.handle import Handle
-from carrel.store.core.loop import OwnerLoop
+from carrel.store.core.actions.action import Policy, action
+from carrel.store.core.actions.handle import Handle
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.libraries.service import LibrariesService
 from carrel.store.notifications.service import NotificationsService
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from carrel.sync.progress import Summary as Summary
     from carrel.sync.runner import Runner
 
+LEDGER = "ledger.db"
 AGAIN = 5.0
 """Retry interval in seconds of a watch that lost the service."""
 
@@ -64,13 +65,13 @@ class SyncService(Area[SyncState]):
         self._runs: dict[tuple[str, Path], _Run] = {}
 
     async def close(self) -> None:
-        """Stops every sync; each resumes when it is started again."""
+        """Stop every sync; each resumes when it is started again."""
         await super().close()
         if self._opened is not None:
             self._opened.close()
 
     def service_is_back(self) -> None:
-        """Compares folders again that failed while the service was lost."""
+        """Compare folders again that failed while the service was lost."""
         for folder in self.slice.value.folders:
             if folder.problem is not None and folder.problem.lost and not folder.running:
                 self._change(folder.id, problem=None, compared_at=None)
@@ -78,14 +79,43 @@ class SyncService(Area[SyncState]):
 
     @action(Policy.JOIN)
     async def load(self) -> None:
-        """Loads the synced folders, and compares with their libraries those not compared lately."""
+        """Load the synced folders, and compares with their libraries those not compared lately."""
         known = {each.id: each for each in self.slice.value.folders}
         found = self._ledger().folders(self._service)
-        folders = tuple(known.get(each.id) or _state(each) for each in found)
+        folders = tuple(known.get(each.id) or self._recalled(each) for each in found)
         self.slice.set(folders=folders)
         for folder, state in zip(found, folders, strict=True):
             if state.due(time.time()):
                 await self._look(folder)
+
+    def recall(self) -> None:
+        """Show the synced folders as earlier starts left them; on the owner loop."""
+        if (folders().sync / LEDGER).exists():
+            found = self._ledger().folders(self._service)
+            self.slice.set(folders=tuple(self._recalled(each) for each in found))
+
+    def _recalled(self, folder: SyncedFolder) -> FolderState:
+        if self._ledger().is_busy(folder):  # in another process
+            return replace(_state(folder), reached=None, watched=False)
+        return _state(folder)
+
+    def resume(self, *, watch: bool = True) -> None:
+        """Sync what was cut off, and with `watch` watches what was watched."""
+        for folder in self.slice.value.unfinished:
+            if folder.reached or watch:
+                again = watch and folder.watched
+                self._start(folder.library_id, folder.path, folder.settings, again)
+
+    @property
+    def under_way(self) -> tuple[Handle[None], ...]:
+        """The syncs that run and end by themselves: not those that watch."""
+        return tuple(run.handle for run in self._runs.values() if not run.watch)
+
+    def drop(self) -> None:
+        """Leaves what was cut off as it is, and watches nothing; the next sync goes on there."""
+        for folder in self.slice.value.unfinished:
+            self._ledger().watch(_folder_of(folder), False)
+            self._change(folder.id, watched=False)
 
     @action(Policy.LATEST)
     async def preview(
@@ -96,7 +126,7 @@ class SyncService(Area[SyncState]):
         include: Sequence[str] = (),
         exclude: Sequence[str] = (),
     ) -> Preview:
-        """What a sync would do; without a library, into one that is made for it."""
+        """Return what a sync would do; without a library, into one that is made for it."""
         folder = await self._folder(library_id or "", path)
         settings = _settings(delete, include, exclude)
         try:
@@ -126,35 +156,36 @@ class SyncService(Area[SyncState]):
         return self._start(library_id, path.expanduser().resolve(), settings, watch, max_delete)
 
     def again(self, folder_id: int) -> Handle[None]:
-        """Syncs a folder as it was synced last."""
+        """Sync a folder as it was synced last."""
         folder = self.find(folder_id)
         return self._start(folder.library_id, folder.path, folder.settings)
 
     def stop(self, folder_id: int) -> None:
-        """Stops a folder's sync; what is there stays. From any thread."""
+        """Stop a folder's sync; what is there stays. From any thread."""
         folder = self.find(folder_id)
+        self._loop.call(lambda: self._ledger().watch(_folder_of(folder), False))
         self._stop(folder.library_id, folder.path)
 
     def _stop(self, library_id: str, path: Path) -> None:
-        """Stops the sync of a folder with a library, if one runs."""
+        """Stop the sync of a folder with a library, if one runs."""
         if run := self._runs.get((library_id, path)):
             run.handle.cancel()
 
     @action(Policy.QUEUE)
     async def forget(self, folder_id: int) -> None:
-        """Takes a folder off the list; its documents stay in the library."""
+        """Take a folder off the list; its documents stay in the library."""
         folder = self._state(folder_id)
         if folder is None:
             return
         if run := self._runs.get((folder.library_id, folder.path)):
             run.handle.cancel()
-            await run.handle
+            await run.handle.settled()
         self._ledger().forget(await self._folder(folder.library_id, folder.path))
         rest = tuple(each for each in self.slice.value.folders if each.id != folder_id)
         self.slice.set(folders=rest)
 
     def find(self, folder_id: int) -> FolderState:
-        """A synced folder.
+        """Return a synced folder.
 
         Raises:
             KeyError: there is none with this id.
@@ -175,7 +206,7 @@ class SyncService(Area[SyncState]):
         watch: bool = False,
         max_delete: int | None = None,
     ) -> Handle[None]:
-        """Starts a sync, or joins the same one; one that is asked for otherwise is refused."""
+        """Start a sync, or join the same one; one that is asked for otherwise is refused."""
         run = self._runs.get((library_id, path))
         if run is not None and not run.handle.done():
             same = (run.settings, run.watch) == (settings, watch)
@@ -201,17 +232,24 @@ class SyncService(Area[SyncState]):
     ) -> None:
         folder = await self._folder(library_id, path)
         old = {each.id: each for each in self.slice.value.folders}
-        state = replace(_state(folder), settings=settings, watching=watch)
+        state = replace(
+            _state(folder), settings=settings, watching=watch, reached=None, watched=False
+        )
         self.slice.set(folders=tuple({**old, folder.id: state}.values()))
         try:
             if not watch or max_delete is not None:
                 await self._once(folder, settings, max_delete)
             if watch:
-                await self._watch(folder, settings)
+                self._ledger().watch(folder, True)
+                with self._ledger().lock_watch(folder):
+                    await self._watch(folder, settings)
         except Exception as error:
             self._change(folder.id, problem=Problem.of(error))
             raise
         finally:
+            known = self._state(folder.id)
+            if known is not None and known.progress is not None:
+                self._change(folder.id, reached=known.progress.reached)
             self._change(folder.id, watching=False, progress=None)
 
     async def _once(
@@ -225,7 +263,7 @@ class SyncService(Area[SyncState]):
         round.ended(summary)
 
     async def _watch(self, folder: SyncedFolder, settings: SyncSettings) -> None:
-        from carrel.client.errors import Unreachable
+        from carrel.client.http.errors import Unreachable
         from carrel.sync.watcher import follow
 
         round = self._round(folder, settings)
@@ -238,13 +276,13 @@ class SyncService(Area[SyncState]):
                             round.ended(result)
                             if isinstance(result, Unreachable):
                                 # It may come back at another address.
-                                self._session.doubt()
+                                self._session.check_connection()
                                 break
             await asyncio.sleep(AGAIN)
 
     async def _look(self, folder: SyncedFolder) -> None:
         """Previews a folder's sync, unless one runs or ran since the start."""
-        from carrel.client.errors import ClientError
+        from carrel.client.http.errors import ClientError
         from carrel.sync.errors import SyncError
 
         before = self._state(folder.id)
@@ -276,7 +314,7 @@ class SyncService(Area[SyncState]):
         self.slice.set(looking=progress)
 
     def _change(self, folder_id: int, **fields: Any) -> None:
-        """Changes what is shown of a folder."""
+        """Change what is shown of a folder."""
         self.slice.set(
             folders=tuple(
                 replace(each, **fields) if each.id == folder_id else each
@@ -316,7 +354,21 @@ class SyncService(Area[SyncState]):
 
 
 def _state(folder: SyncedFolder) -> FolderState:
-    return FolderState(folder.id, folder.library_id, folder.path, folder.settings, folder.synced_at)
+    return FolderState(
+        folder.id,
+        folder.library_id,
+        folder.path,
+        folder.settings,
+        folder.synced_at,
+        reached=folder.reached,
+        watched=folder.watched,
+    )
+
+
+def _folder_of(state: FolderState) -> SyncedFolder:
+    from carrel.sync.ledger import SyncedFolder
+
+    return SyncedFolder(state.id, state.library_id, state.path, state.settings, state.synced_at)
 
 
 def _settings(delete: bool, include: Sequence[str], exclude: Sequence[str]) -> SyncSettings:

@@ -25,7 +25,8 @@ class FolderState:
     since the program began, are in seconds since 1970.
 
     `progress` is there while a sync looks or works, `preview` says what a sync would do that has
-    not been asked for, and `summary` what the last one did.
+    not been asked for, and `summary` what the last one did. `reached` is how many of how many
+    files a sync did that was cut off; `watched`: an earlier start watched it and nobody ended that.
     """
 
     id: int
@@ -39,6 +40,8 @@ class FolderState:
     preview: Preview | None = None
     summary: Summary | None = None
     problem: Problem | None = None
+    reached: tuple[int, int] | None = None
+    watched: bool = False
 
     @property
     def running(self) -> bool:
@@ -61,6 +64,13 @@ class SyncState:
     looking: SyncProgress | None = None
     error: Problem | None = None
 
+    @property
+    def unfinished(self) -> tuple[FolderState, ...]:
+        """The folders whose sync was cut off by the end of a process, or that were watched."""
+        return tuple(
+            each for each in self.folders if (each.reached or each.watched) and not each.running
+        )
+
     def of(self, library_id: str | None) -> tuple[FolderState, ...]:
-        """The folders of one library."""
+        """Return the folders of one library."""
         return tuple(each for each in self.folders if each.library_id == library_id)

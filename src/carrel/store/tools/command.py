@@ -9,21 +9,29 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from carrel.config import KEY_VARIABLES
+from carrel.config.tools import CommandSettings
 from carrel.store.tools.source import LONGEST_RESULT, as_result
-from carrel.tool_settings import CommandSettings
 
 if TYPE_CHECKING:
-    from carrel.wire.tools import FunctionTool
+    from carrel.wire.generation.tools import FunctionTool
 
 logger = logging.getLogger(__name__)
 
 _LONGEST_ERROR = 2000
 _PIECE = 65536
+_INHERITED = frozenset(
+    [
+        *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "LANGUAGE", "TZ"),
+        *("TMPDIR", "TMP", "TEMP", "PYTHONPATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH"),
+        *("DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR"),
+        *("SYSTEMROOT", "WINDIR", "COMSPEC", "PATHEXT", "USERPROFILE"),
+        *("APPDATA", "LOCALAPPDATA", "PROGRAMDATA"),
+    ]
+)
 
 
 class CommandTool:
@@ -40,7 +48,7 @@ class CommandTool:
 
     async def list(self) -> Sequence[FunctionTool]:
         """Its one tool."""
-        from carrel.wire.tools import Function, FunctionTool
+        from carrel.wire.generation.tools import Function, FunctionTool
 
         settings = self._settings
         parameters = {"type": "object", "properties": {}, **settings.parameters}
@@ -50,7 +58,7 @@ class CommandTool:
         return [FunctionTool(function=function)]
 
     async def call(self, name: str, arguments: str) -> str:
-        """Runs the command once."""
+        """Run the command once."""
         try:
             if not isinstance(json.loads(arguments or "{}"), dict):
                 raise ValueError
@@ -86,14 +94,27 @@ class CommandTool:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             cwd=self._folder,
-            env={**_environment(), **self._settings.env},
+            env=environment(self._settings.env),
             start_new_session=sys.platform != "win32",
         )
 
 
-def _environment() -> dict[str, str]:
-    """This program's environment without its keys."""
-    return {name: value for name, value in os.environ.items() if name not in KEY_VARIABLES}
+def environment(given: Mapping[str, str]) -> dict[str, str]:
+    """Return what a tool sees of this program's environment: where it is, and what `given` names.
+
+    A model chooses what a tool is called with: no key of this machine is in its reach. A value
+    such as `$TOKEN` stands for the variable of that name.
+    """
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if name.upper() in _INHERITED or name.startswith("LC_")
+    }
+    named = {
+        name: os.environ.get(value[1:], "") if value.startswith("$") else value
+        for name, value in given.items()
+    }
+    return inherited | named
 
 
 async def _feed(process: asyncio.subprocess.Process, text: str) -> None:
@@ -115,7 +136,7 @@ async def _read(stream: asyncio.StreamReader | None) -> str:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """Ends the command and all that it started."""
+    """End the command and all that it started."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         if sys.platform == "win32":
             process.kill()

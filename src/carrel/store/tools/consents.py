@@ -8,10 +8,12 @@ import shlex
 import threading
 from pathlib import Path
 
-from carrel.atomic import write_private
+from carrel.config.tools import CommandSettings, ServerSettings
 from carrel.store.tools.state import Consent
+from carrel.system.atomic import write_private
 from carrel.text import redact
-from carrel.tool_settings import CommandSettings, ServerSettings
+
+_LONGEST_SCRIPT = 1_000_000
 
 
 class Consents:
@@ -26,7 +28,7 @@ class Consents:
         return consent.mark in self._read()
 
     def give(self, consent: Consent) -> None:
-        """Allows it from now on.
+        """Allow it from now on.
 
         Raises:
             OSError: it cannot be kept.
@@ -60,13 +62,17 @@ class Consents:
 def consent_of(
     name: str, settings: CommandSettings | ServerSettings, folder: Path, service: str
 ) -> Consent:
-    """The permission that agents of a service need for a tool."""
+    """Return the permission that agents of a service need for a tool.
+
+    It ends with a change of a script that the command names.
+    """
     url = settings.url if isinstance(settings, ServerSettings) else ""
     headers = settings.headers if isinstance(settings, ServerSettings) else {}
     kind = type(settings).__name__
     all_of_it = [
         *(kind, name, settings.command, url, str(folder), service),
         *(sorted(settings.env.items()), sorted(headers.items())),
+        *(_content(folder / word) for word in settings.command),
     ]
     return Consent(
         name,
@@ -74,3 +80,16 @@ def consent_of(
         redact(url) if url else shlex.join(settings.command),
         hashlib.sha256(json.dumps(all_of_it).encode()).hexdigest(),
     )
+
+
+def _content(path: Path) -> str:
+    """Return the digest of a script.
+
+    Empty for any other word, and for a program, which gets updates.
+    """
+    try:
+        if not path.is_file() or path.stat().st_size > _LONGEST_SCRIPT:
+            return ""
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except (OSError, ValueError):
+        return ""

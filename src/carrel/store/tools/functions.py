@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from carrel.wire.tools import FunctionTool
+    from carrel.wire.generation.tools import FunctionTool
 
 logger = logging.getLogger(__name__)
 
@@ -22,7 +22,7 @@ class Functions:
         self._functions: dict[str, Callable[..., Any]] = {}
 
     def add(self, function: Callable[..., Any]) -> None:
-        """Registers a function under its own name, replacing one of that name.
+        """Register a function under its own name, replacing one of that name.
 
         Raises:
             TypeError: it has no name, or its parameters cannot be described to a model.
@@ -40,8 +40,8 @@ class Functions:
         self._functions[function.__name__] = function
 
     async def list(self) -> Sequence[FunctionTool]:
-        """The functions, each with its docstring and its parameters."""
-        from carrel.wire.tools import Function, FunctionTool
+        """Return the functions, each with its docstring and its parameters."""
+        from carrel.wire.generation.tools import Function, FunctionTool
 
         return [
             FunctionTool(
@@ -55,7 +55,7 @@ class Functions:
         ]
 
     async def call(self, name: str, arguments: str) -> str:
-        """Calls a function in a thread of its own; returns its result as text, or its error."""
+        """Call a function in a thread of its own; return its result as text, or its error."""
         from pydantic import validate_call
 
         function = self._functions[name]

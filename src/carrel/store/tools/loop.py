@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from carrel.store.tools.state import AgentCall
 
 if TYPE_CHECKING:
-    from carrel.wire.completions import AssistantMessage, CompletionRequest
-    from carrel.wire.tools import FunctionTool
+    from carrel.wire.generation.completions import AssistantMessage, CompletionRequest
+    from carrel.wire.generation.tools import FunctionTool
 
 STEPS = 8
 """Answers that may call tools, one after the other, before a person has to go on."""
@@ -29,7 +29,8 @@ class Tools(Protocol):
         """
 
     async def result(self, call: AgentCall) -> str | None:
-        """What a tool answers, or its error in words; None when there is none, or it may not run.
+        """Return what a tool answers, or its error in words; None when there is none, or it may
+        not run.
 
         Raises:
             ProblemError: it cannot be had.
@@ -47,6 +48,7 @@ async def answer_with_tools(
 
     Args:
         ask: has the model answer; gets the number of the step from 1, gives the open calls.
+        tools: answer the calls.
         answered: takes in each result, in the order of the calls.
         limit: the most answers.
 
@@ -81,15 +83,18 @@ async def complete_with_tools(
     """Completes a request with tools, outside of a chat.
 
     Args:
+        request: the messages so far, and the agent.
         complete: sends a request and gives its answer.
+        tools: answer the calls.
         known: the functions that the agent has already.
         stepped: hears of each step, from 1.
         called: hears of each call with its result.
+        limit: the most answers.
 
     Returns:
         The request with all messages, the last answer too, and how it ended.
     """
-    from carrel.wire.completions import ToolMessage
+    from carrel.wire.generation.completions import ToolMessage
 
     offered = await tools.offered(known)
     if offered:

@@ -13,13 +13,14 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from carrel.config.tools import ServerSettings
 from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.tools.command import environment
 from carrel.store.tools.source import as_result
 from carrel.text import clean_text, redact
-from carrel.tool_settings import ServerSettings
 
 if TYPE_CHECKING:
-    from carrel.wire.tools import FunctionTool
+    from carrel.wire.generation.tools import FunctionTool
     from mcp import Client
 
 logger = logging.getLogger(__name__)
@@ -46,7 +47,7 @@ class McpServer:
 
     async def list(self) -> Sequence[FunctionTool]:
         """Its tools, at most MOST_TOOLS."""
-        from carrel.wire.tools import Function, FunctionTool
+        from carrel.wire.generation.tools import Function, FunctionTool
 
         found: list[FunctionTool] = []
         cursor: str | None = None
@@ -74,7 +75,7 @@ class McpServer:
         return found[:MOST_TOOLS]
 
     async def call(self, name: str, arguments: str) -> str:
-        """Calls a tool of it."""
+        """Call a tool of it."""
         try:
             given = json.loads(arguments or "{}")
             if not isinstance(given, dict):
@@ -174,7 +175,7 @@ class McpServer:
         command = StdioServerParameters(
             command=program,
             args=arguments,
-            env=dict(settings.env),
+            env=environment(settings.env),
             cwd=self._folder,
         )
         with _listening(self._said) as errors:
@@ -219,7 +220,7 @@ def _gone(error: Any) -> bool:
 
 
 def _words(content: Any) -> str:
-    """A part of a result as text for a model that reads text."""
+    """Return a part of a result as text for a model that reads text."""
     if content.type == "text":
         return str(content.text)
     if content.type == "resource":
@@ -231,7 +232,9 @@ def _words(content: Any) -> str:
 
 @contextlib.contextmanager
 def _listening(said: deque[str]) -> Any:
-    """A file for a child's stderr, whose last lines are kept: a terminal app owns the screen."""
+    """Yield a file for a child's stderr, whose last lines are kept: a terminal app owns the
+    screen.
+    """
     reading, writing = os.pipe()
 
     def read() -> None:

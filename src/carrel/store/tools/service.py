@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from carrel.config import Profile
-from carrel.settings import Settings, load_settings, settings_file
-from carrel.store.core.action import Policy, Service, action, instant
-from carrel.store.core.loop import OwnerLoop
+from carrel.config.profiles import Profile
+from carrel.config.settings import Settings, load_settings, settings_file
+from carrel.store.core.actions.action import Policy, Service, action, instant
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.tools.command import CommandTool
 from carrel.store.tools.consents import Consents, consent_of
@@ -21,8 +21,8 @@ from carrel.store.tools.source import ToolSource
 from carrel.store.tools.state import AgentCall, Consent, NamedTool, ToolsState
 
 if TYPE_CHECKING:
-    from carrel.tool_settings import CommandSettings, ServerSettings
-    from carrel.wire.tools import FunctionTool
+    from carrel.config.tools import CommandSettings, ServerSettings
+    from carrel.wire.generation.tools import FunctionTool
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class ToolsService(Service[ToolsState]):
         """Those of which it is not yet known whether they are given, by their marks."""
 
     def add(self, function: Callable[..., Any]) -> None:
-        """Registers a function that agents may call. From any thread.
+        """Register a function that agents may call. From any thread.
 
         Raises:
             TypeError: it has no name, or its parameters cannot be described to a model.
@@ -75,10 +75,11 @@ class ToolsService(Service[ToolsState]):
         self._functions.add(function)
 
     def of_question(self, names: Sequence[str] = ()) -> QuestionTools:
-        """The tools of one question: the functions, the commands, and those switched on by name.
+        """Return the tools of one question: the functions, the commands, and those switched on by
+        name.
 
-        A command answers the calls of its name always; it and the tools of a server are offered
-        to an agent only when `names` has them.
+        A command answers the calls of its name where the agent declares the function, or where
+        `names` has it; it and the tools of a server are offered to an agent only in that case.
         """
         return QuestionTools(self, tuple(names))
 
@@ -92,7 +93,7 @@ class ToolsService(Service[ToolsState]):
 
     @action(Policy.BESIDE)
     async def named(self) -> tuple[NamedTool, ...]:
-        """The tools of the settings."""
+        """Return the tools of the settings."""
         settings = await asyncio.to_thread(load_settings)
         found: list[tuple[str, CommandSettings | ServerSettings]] = [
             *settings.tools.items(),
@@ -103,14 +104,14 @@ class ToolsService(Service[ToolsState]):
 
     @action(Policy.QUEUE)
     async def allow(self, consent: Consent, allowed: bool) -> None:
-        """Allows a tool to run, or takes that back."""
+        """Allow a tool to run, or take that back."""
         change = self._consents.give if allowed else self._consents.take_back
         await asyncio.to_thread(change, consent)
         if not allowed and (server := self._servers.pop(consent.mark, None)):
             await server.close()
 
     async def close(self) -> None:
-        """Ends the servers that were started, too."""
+        """End the servers that were started, too."""
         await super().close()
         for asked in self._asked.values():
             asked.decided.cancel()
@@ -120,17 +121,17 @@ class ToolsService(Service[ToolsState]):
     # Below: for the tools of a question, on the owner loop.
 
     async def functions(self) -> list[_Offer]:
-        """The functions of this program."""
+        """Return the functions of this program."""
         return [_Offer(self._functions, tool) for tool in await self._functions.list()]
 
     async def command(self, name: str, settings: CommandSettings) -> _Offer:
-        """A command; permission is asked when it is called."""
+        """Return a command; permission is asked when it is called."""
         source = CommandTool(name, settings, settings_file().parent)
         (tool,) = await source.list()
         return _Offer(source, tool, self._consent(name, settings))
 
     async def server(self, name: str, settings: ServerSettings) -> list[_Offer]:
-        """The tools of a server, which is started after permission and runs on.
+        """Return the tools of a server, which is started after permission and run on.
 
         Raises:
             ProblemError: permission was refused, or the server did not answer.
@@ -191,16 +192,18 @@ class QuestionTools:
         self._names = names
         self._settings = Settings()
         self._offers: dict[str, _Offer] | None = None
+        self._declared: frozenset[str] = frozenset()
 
     async def offered(self, known: frozenset[str]) -> list[FunctionTool]:
-        """The tools that the agent does not have itself."""
+        """Return the tools that the agent does not have itself."""
+        self._declared = known
         offers = await self._found()
         return [_renamed(offer.tool, name) for name, offer in offers.items() if name not in known]
 
     async def result(self, call: AgentCall) -> str | None:
-        """Calls the tool of that name."""
+        """Call the tool of that name."""
         offer = (await self._found()).get(call.name)
-        if offer is None and call.name in self._settings.tools:
+        if offer is None and call.name in self._declared & self._settings.tools.keys():
             offer = await self._service.command(call.name, self._settings.tools[call.name])
         if offer is None:
             return None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from carrel.text import clean_text
 
 if TYPE_CHECKING:
-    from carrel.wire.tools import FunctionTool
+    from carrel.wire.generation.tools import FunctionTool
 
 LONGEST_RESULT = 100_000
 """Characters of a result that a model is given."""
@@ -25,14 +25,14 @@ class ToolSource(Protocol):
         """
 
     async def call(self, name: str, arguments: str) -> str:
-        """Calls a tool with JSON text; returns its result, or its error in words for the model."""
+        """Call a tool with JSON text; return its result, or its error in words for the model."""
 
     async def close(self) -> None:
-        """Ends what it has started."""
+        """End what it has started."""
 
 
 def as_result(text: str) -> str:
-    """What a tool answered, cleaned and cut for a model."""
+    """Return what a tool answered, cleaned and cut for a model."""
     cleaned = clean_text(text).strip()
     if len(cleaned) <= LONGEST_RESULT:
         return cleaned

@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from carrel.store.core.action import Policy, action, instant
+from carrel.store.core.actions.action import Policy, action, instant
+from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.deleting import Deleted
-from carrel.store.core.loop import OwnerLoop
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.notifications.service import NotificationsService
 from carrel.store.session.area import Area
@@ -100,7 +100,7 @@ class TrashService(Area[TrashState]):
 
     @action(Policy.JOIN)
     async def load(self) -> None:
-        """Loads the list of the trash: the service's, and what this machine keeps."""
+        """Load the list of the trash: the service's, and what this machine keeps."""
         await self._load()
 
     @action(Policy.RENEW, lane="load")
@@ -138,7 +138,7 @@ class TrashService(Area[TrashState]):
         return self._restore_each(items)
 
     async def _restore_each(self, items: Sequence[DeletedItem]) -> int:
-        from carrel.client.errors import ClientError, Unreachable
+        from carrel.client.http.errors import ClientError, Unreachable
 
         client = await self._session.client()
         refused: list[Exception] = []
@@ -170,7 +170,7 @@ class TrashService(Area[TrashState]):
         return self._ways.pop(deletion.number)
 
     async def _undo(self, deletion: Deletion, way: _WayBack) -> None:
-        from carrel.client.errors import ClientError, Unreachable
+        from carrel.client.http.errors import ClientError, Unreachable
 
         client = None if way.restore else await self._session.client()
         restore = way.restore or (client.trash.restore if client else None)

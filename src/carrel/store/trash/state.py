@@ -48,6 +48,6 @@ class TrashState:
     error: Problem | None = None
 
     def last(self, area: DeletedFrom | None = None) -> Deletion | None:
-        """The newest deletion, or the newest of one area."""
+        """Return the newest deletion, or the newest of one area."""
         found = (each for each in reversed(self.deletions) if area in (None, each.area))
         return next(found, None)

@@ -13,11 +13,11 @@ from textual.widgets.selection_list import Selection
 
 from carrel.store.agents.drafts import Draft
 from carrel.text import clean_text
-from carrel.tui.dialogs.dialog import Dialog, buttons, hint
-from carrel.tui.dialogs.model_field import ModelField, model_label
-from carrel.tui.looks import labels
-from carrel.tui.widgets.choices import Choices
-from carrel.tui.widgets.fields import Field, MultilineField
+from carrel.tui.dialogs.core.dialog import Dialog, buttons, hint
+from carrel.tui.dialogs.core.model_field import ModelField, model_label
+from carrel.tui.theme import labels
+from carrel.tui.widgets.inputs.choices import Choices
+from carrel.tui.widgets.inputs.fields import Field, MultilineField
 from carrel.wire.libraries import Library
 
 Then = Literal["leave", "save", "yaml"]
@@ -153,12 +153,12 @@ class AgentForm(Dialog[Filled]):
         return self.query_one(f"#{field}", Field).value.strip()
 
     def _edited(self, field: str, text: str) -> str:
-        """A text as it was edited. One that was not is no change, whatever its ends are."""
+        """Return a text as it was edited. One that was not is no change, whatever its ends are."""
         before = str(self._start.fields.get(field, ""))
         return before if text == clean_text(before) else text.strip()
 
     def _number(self, field: str) -> object:
-        """The value of a number field; None when it is empty."""
+        """Return the value of a number field; None when it is empty."""
         if not (text := self._text(field)):
             return None
         try:

@@ -8,9 +8,9 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Button, Static
 
-from carrel.store.agents.words import FieldRow
-from carrel.tui.dialogs.dialog import Dialog, buttons, hint
-from carrel.tui.widgets.diff import DiffView
+from carrel.store.agents.formatting import FieldRow
+from carrel.tui.dialogs.core.dialog import Dialog, buttons, hint
+from carrel.tui.widgets.details.diff import DiffView
 
 
 class _Shown(DiffView):

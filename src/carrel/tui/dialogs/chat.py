@@ -8,15 +8,15 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Button, Input, Label, Static
 
+from carrel.store.chat.formatting import code_blocks
 from carrel.store.chat.parameters import Parameters
 from carrel.store.chat.service import ChatService
 from carrel.store.chat.state import ChatState
-from carrel.store.chat.words import code_blocks
 from carrel.store.core.problem import Problem
-from carrel.tui.dialogs.dialog import Dialog, buttons, hint
-from carrel.tui.dialogs.model_field import ModelField, model_label
-from carrel.tui.widgets.fields import Field
-from carrel.wire.completions import Passage
+from carrel.tui.dialogs.core.dialog import Dialog, buttons, hint
+from carrel.tui.dialogs.core.model_field import ModelField, model_label
+from carrel.tui.widgets.inputs.fields import Field
+from carrel.wire.generation.completions import Passage
 
 FIELDS = {
     "temperature": "Temperature, 0 to 1",
@@ -127,7 +127,7 @@ class SaveDialog(Dialog[Path]):
 
 
 def copies(state: ChatState, source: Passage | None) -> dict[str, str]:
-    """The parts of a chat that can be copied, by their names."""
+    """Return the parts of a chat that can be copied, by their names."""
     answers = [turn for turn in state.turns if turn.role == "assistant" and turn.text]
     texts: dict[str, str] = {}
     if answers:

@@ -11,18 +11,19 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Input
 
-from carrel.store.core.watch import watch
+from carrel.store.core.actions.watch import watch
+from carrel.store.core.problem import ProblemError
 from carrel.store.documents.corrections import DoubtfulWord, around, doubtful_words
+from carrel.store.documents.formatting import doubtful_row, doubtful_title
 from carrel.store.documents.marks import TextMark
 from carrel.store.documents.service import DocumentsService
 from carrel.store.documents.state import DocumentState
-from carrel.store.documents.words import doubtful_row, doubtful_title
-from carrel.tui.dialogs.dialog import Dialog, hint
-from carrel.tui.looks import labels
-from carrel.tui.widgets.columns import Column
-from carrel.tui.widgets.fields import Field
-from carrel.tui.widgets.picture import PagePicture
-from carrel.tui.widgets.table import Row, VirtualTable
+from carrel.tui.dialogs.core.dialog import Dialog, hint
+from carrel.tui.theme import labels
+from carrel.tui.widgets.inputs.fields import Field
+from carrel.tui.widgets.pages.picture import PagePicture
+from carrel.tui.widgets.tables.columns import Column
+from carrel.tui.widgets.tables.table import Row, VirtualTable
 
 
 class Corrections(Dialog[None]):
@@ -101,12 +102,12 @@ class Corrections(Dialog[None]):
             self._edit()
 
     def _word(self) -> DoubtfulWord | None:
-        """The word under the cursor."""
+        """Return the word under the cursor."""
         key = self._table.key
         return next((word for word in self._words if doubtful_row(word).id == key), None)
 
     def _edit(self) -> None:
-        """Puts the word under the cursor into the field, and its picture beside."""
+        """Put the word under the cursor into the field, and its picture beside."""
         self._edited = word = self._word()
         if word is None:
             return
@@ -116,7 +117,7 @@ class Corrections(Dialog[None]):
         self.call_after_refresh(self._draw, word)
 
     def _save(self) -> None:
-        """Saves the word in the field, if it was changed."""
+        """Save the word in the field, if it was changed."""
         word, typed = self._edited, self.query_one(Field).value.strip()
         before = None if word is None else word.corrected or word.mark.text
         if word is None or typed == before:
@@ -161,7 +162,10 @@ class Corrections(Dialog[None]):
         if place is None or not columns:
             picture.display = False
             return
-        png = await self._documents.picture(word.mark.page, picture.pixels(columns), place)
-        if png is not None and word is self._edited:
+        try:
+            png = await self._documents.picture(word.mark.page, picture.pixels(columns), place)
+        except ProblemError:
+            return
+        if word is self._edited:
             picture.display = True
             await picture.show(png, columns, [])

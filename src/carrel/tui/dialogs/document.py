@@ -10,9 +10,9 @@ from textual.widgets import Button, Label, Static
 
 from carrel.store.core.problem import ProblemError
 from carrel.store.libraries.attributes import KINDS, from_text, to_text
-from carrel.tui.dialogs.dialog import Dialog, buttons, hint
-from carrel.tui.looks import labels
-from carrel.tui.widgets.fields import Field, MultilineField
+from carrel.tui.dialogs.core.dialog import Dialog, buttons, hint
+from carrel.tui.theme import labels
+from carrel.tui.widgets.inputs.fields import Field, MultilineField
 
 
 @dataclass(frozen=True)

@@ -8,17 +8,17 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Static
 
-from carrel.store.core.watch import watch
+from carrel.store.core.actions.watch import watch
 from carrel.store.evals.state import EvalsState
-from carrel.tui.dialogs.dialog import Dialog, hint
-from carrel.tui.looks import labels
-from carrel.tui.widgets.columns import Column
-from carrel.tui.widgets.scroll import TextPane
-from carrel.tui.widgets.table import Row, VirtualTable
+from carrel.tui.dialogs.core.dialog import Dialog, hint
+from carrel.tui.theme import labels
+from carrel.tui.widgets.tables.columns import Column
+from carrel.tui.widgets.tables.table import Row, VirtualTable
+from carrel.tui.widgets.text.scroll import TextPane
 
 if TYPE_CHECKING:
+    from carrel.store.evals.formatting import CaseRow
     from carrel.store.evals.records import Run
-    from carrel.store.evals.words import CaseRow
     from carrel.store.store import Store
 
 HINT = "enter answers · r runs a set · o other run · b baseline · x stops · esc"
@@ -91,7 +91,7 @@ class Evals(Dialog[str]):
         self._close()
 
     def _show(self, state: EvalsState) -> None:
-        from carrel.store.evals.words import (
+        from carrel.store.evals.formatting import (
             case_rows,
             progress_words,
             run_title,
@@ -171,8 +171,8 @@ def _row(row: "CaseRow") -> Row:
 
 
 def _answers(run: "Run", case: str) -> Content:
-    """The answers of a run to a case, each with its checks."""
-    from carrel.store.evals.words import attempt_words, run_title
+    """Return the answers of a run to a case, each with its checks."""
+    from carrel.store.evals.formatting import attempt_words, run_title
 
     asked = next((one for one in run.header.cases.cases if one.id == case), None)
     parts = [labels.line(run_title(run), "bold $accent")]

@@ -1,5 +1,6 @@
 """The options of OCR."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
@@ -9,20 +10,21 @@ from textual.content import Content
 from textual.widgets import Button, Input, Label, RadioSet, Static
 from textual.widgets.selection_list import Selection
 
+from carrel.store.core.formatting import one_line
 from carrel.store.core.problem import ProblemError
 from carrel.store.documents.reader import OCROptions
-from carrel.tui.dialogs.dialog import Dialog, buttons, hint
-from carrel.tui.looks import labels
+from carrel.tui.dialogs.core.dialog import Dialog, buttons, hint
 from carrel.tui.terminal.textual_private import MarkedRadioButton
-from carrel.tui.widgets.choices import Choices
-from carrel.tui.widgets.fields import Field, MultilineField
+from carrel.tui.theme import labels
+from carrel.tui.widgets.inputs.choices import Choices
+from carrel.tui.widgets.inputs.fields import Field, MultilineField
 
 TABLES = {"text": "in the text", "markdown": "apart, Markdown", "html": "apart, HTML"}
 SCORES = {"word": "of every word", "page": "of pages", "none": "none"}
 
 
 class OCRForm(Dialog[OCROptions]):
-    """Pages, tables, headers, scores, pictures and a schema."""
+    """Pages, tables, headers, scores, pictures, a schema, and the model where there are several."""
 
     DEFAULT_CSS = """
     OCRForm .dialog { width: 76; height: auto; max-height: 94%; padding: 0 1; }
@@ -53,11 +55,19 @@ class OCRForm(Dialog[OCROptions]):
         Binding("f2,ctrl+s", "read", "Run OCR", id="ocr.read"),
     ]
 
-    def __init__(self, options: OCROptions, pages: int | None, billed: str = "") -> None:
+    def __init__(
+        self,
+        options: OCROptions,
+        pages: int | None,
+        billed: str = "",
+        models: Sequence[str] = (),
+    ) -> None:
         super().__init__("Run OCR")
         self._options = options
         self._pages = pages
         self._billed = billed
+        chosen = [options.model] if options.model and options.model not in models else []
+        self._models = [*models, *chosen]
 
     def inside(self) -> ComposeResult:
         options = self._options
@@ -65,6 +75,10 @@ class OCRForm(Dialog[OCROptions]):
             known = f" of {self._pages}" if self._pages else ""
             yield Label(f"Pages{known} · such as 1-3, 7; empty for all")
             yield Field(options.pages, id="pages")
+            if len(self._models) > 1:
+                yield Label("Read by")
+                named = {name: one_line(name) for name in self._models}
+                yield _radio("model", {"": "the service's choice", **named}, options.model)
             yield Label("Tables")
             yield _radio("tables", TABLES, options.tables)
             yield Label("Scores")
@@ -100,6 +114,7 @@ class OCRForm(Dialog[OCROptions]):
             scores=_chosen(self.query_one("#scores", RadioSet)),
             pictures="pictures" in also,
             schema=self.query_one("#schema", MultilineField).text.strip(),
+            model=_chosen(self.query_one("#model", RadioSet)) if len(self._models) > 1 else "",
         )
         try:
             options.check()

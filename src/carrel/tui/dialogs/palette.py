@@ -13,10 +13,10 @@ from textual.timer import Timer
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
-from carrel.store.core.watch import watch
-from carrel.tui.dialogs.dialog import Dialog
-from carrel.tui.looks import labels
-from carrel.tui.widgets.fields import Field
+from carrel.store.core.actions.watch import watch
+from carrel.tui.dialogs.core.dialog import Dialog
+from carrel.tui.theme import labels
+from carrel.tui.widgets.inputs.fields import Field
 
 if TYPE_CHECKING:
     from carrel.store.finder.service import FinderService

@@ -9,8 +9,7 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Static
 
-from carrel.store.requests.state import LoggedCall, RequestsState
-from carrel.store.requests.words import (
+from carrel.store.requests.formatting import (
     RequestRow,
     as_command,
     as_curl,
@@ -22,15 +21,16 @@ from carrel.store.requests.words import (
     target,
     title,
 )
-from carrel.tui.dialogs.ask import Choose, Thing
-from carrel.tui.dialogs.dialog import hint
-from carrel.tui.dialogs.listing import Listing
-from carrel.tui.looks import labels
+from carrel.store.requests.state import LoggedCall, RequestsState
+from carrel.tui.dialogs.core.ask import Choose, Option
+from carrel.tui.dialogs.core.dialog import hint
+from carrel.tui.dialogs.core.listing import Listing
 from carrel.tui.terminal.clipboard import copy
-from carrel.tui.widgets.columns import Column
-from carrel.tui.widgets.filter import ListFilter
-from carrel.tui.widgets.scroll import TextPane
-from carrel.tui.widgets.table import Row, VirtualTable
+from carrel.tui.theme import labels
+from carrel.tui.widgets.inputs.filter import ListFilter
+from carrel.tui.widgets.tables.columns import Column
+from carrel.tui.widgets.tables.table import Row, VirtualTable
+from carrel.tui.widgets.text.scroll import TextPane
 
 if TYPE_CHECKING:
     from carrel.store.store import Store
@@ -120,9 +120,9 @@ class RequestLog(Listing[RequestsState]):
             "the request ID": call.request_id,
         }
 
-        things = [Thing(name, f"Copy {name}") for name, text in texts.items() if text]
+        options = [Option(name, f"Copy {name}") for name, text in texts.items() if text]
         title = "Copy" if call.path.startswith("/") else "A signed address is a key: not copied"
-        if part := await self.app.push_screen(Choose(title, things), wait_for_dismiss=True):
+        if part := await self.app.push_screen(Choose(title, options), wait_for_dismiss=True):
             copy(self.app, texts[part] or "")
 
 

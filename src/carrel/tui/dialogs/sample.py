@@ -11,13 +11,13 @@ from textual.content import Content
 from textual.widgets import Button, Static
 
 from carrel import samples
-from carrel.store.chat.words import source_words
-from carrel.store.core.watch import watch
-from carrel.store.core.words import duration
+from carrel.store.chat.formatting import source_words
+from carrel.store.core.actions.watch import watch
+from carrel.store.core.formatting import duration
 from carrel.store.sample.service import SampleService
 from carrel.store.sample.state import SampleState, SampleStep
-from carrel.tui.dialogs.dialog import Dialog, buttons, hint
-from carrel.tui.looks import labels
+from carrel.tui.dialogs.core.dialog import Dialog, buttons, hint
+from carrel.tui.theme import labels
 
 _MARKS = {
     "waiting": ("○", "$muted"),

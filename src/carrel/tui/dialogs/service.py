@@ -9,13 +9,20 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Button, Input, Label, OptionList, Static
 from textual.widgets.selection_list import Selection
 
-from carrel.config import ConfigError, Profile, add_profile, check_url, load_profile, profiles
+from carrel.config.profiles import (
+    ConfigError,
+    Profile,
+    add_profile,
+    check_url,
+    load_profile,
+    profiles,
+)
 from carrel.store.session.probe import probe, unencrypted
-from carrel.tui.dialogs.ask import Choose, Thing
-from carrel.tui.dialogs.dialog import Dialog, buttons, hint
-from carrel.tui.looks import labels
-from carrel.tui.widgets.choices import Choices
-from carrel.tui.widgets.fields import Field
+from carrel.tui.dialogs.core.ask import Choose, Option
+from carrel.tui.dialogs.core.dialog import Dialog, buttons, hint
+from carrel.tui.theme import labels
+from carrel.tui.widgets.inputs.choices import Choices
+from carrel.tui.widgets.inputs.fields import Field
 
 HOW = "Kept as a profile; the key in a file that only you can read. enter goes on · esc closes"
 AGAIN = "Correct it, or press F2 again to keep it anyway."
@@ -31,8 +38,8 @@ class ServiceList(Choose):
     ]
     HOW = "enter connects · e edits · D removes · esc closes"
 
-    def __init__(self, things: Sequence[Thing]) -> None:
-        super().__init__("Services", things)
+    def __init__(self, options: Sequence[Option]) -> None:
+        super().__init__("Services", options)
         self.verb: Literal["connect", "edit", "remove"] = "connect"
         """The action for the chosen service."""
 
@@ -40,7 +47,7 @@ class ServiceList(Choose):
         at = self.query_one(OptionList).highlighted
         if at is not None:
             self.verb = verb
-            self.dismiss(self.things[at].id)
+            self.dismiss(self.options[at].id)
 
 
 class ServiceForm(Dialog[Profile]):
@@ -110,7 +117,8 @@ class ServiceForm(Dialog[Profile]):
             self.run_worker(self._try(profile), exit_on_error=False)
 
     def _profile(self) -> Profile:
-        """
+        """Return the profile that is typed.
+
         Raises:
             ConfigError: what is typed is no profile, or another has its name.
         """

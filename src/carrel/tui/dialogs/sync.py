@@ -14,12 +14,11 @@ from textual.timer import Timer
 from textual.widgets import Button, Input, SelectionList, Static
 from textual.widgets.selection_list import Selection
 
-from carrel.store.core.handle import Handle
-from carrel.store.core.watch import watch
-from carrel.store.session.words import service_words
+from carrel.store.core.actions.handle import Handle
+from carrel.store.core.actions.watch import watch
+from carrel.store.session.formatting import service_words
 from carrel.store.store import Store
-from carrel.store.sync.state import SyncState
-from carrel.store.sync.words import (
+from carrel.store.sync.formatting import (
     confirm_words,
     folder_name,
     pattern_words,
@@ -28,13 +27,14 @@ from carrel.store.sync.words import (
     preview_words,
     progress_words,
 )
-from carrel.tui.dialogs.confirm import Confirm
-from carrel.tui.dialogs.dialog import Dialog, buttons, hint
-from carrel.tui.dialogs.path import PathDialog
-from carrel.tui.looks import labels
+from carrel.store.sync.state import SyncState
+from carrel.tui.dialogs.core.confirm import Confirm
+from carrel.tui.dialogs.core.dialog import Dialog, buttons, hint
+from carrel.tui.dialogs.core.path import PathDialog
 from carrel.tui.terminal.drops import parse_folder
-from carrel.tui.widgets.choices import Choices
-from carrel.tui.widgets.fields import Field
+from carrel.tui.theme import labels
+from carrel.tui.widgets.inputs.choices import Choices
+from carrel.tui.widgets.inputs.fields import Field
 
 if TYPE_CHECKING:
     from carrel.store.sync.service import Preview
@@ -174,7 +174,8 @@ class SyncDialog(Dialog[SyncWish]):
         if handle.error is not None:
             self._failed = True
             self._show(labels.block(str(handle.error), "$failed"), ())
-        elif (preview := handle.result(0)) is not None:
+        elif handle.outcome == "done":
+            preview = handle.result(0)
             self._previewed, self._preview_shown = wish, preview
             self._show(labels.line(preview_words(preview)), _rows(preview))
 
@@ -221,7 +222,7 @@ class SyncDialog(Dialog[SyncWish]):
 
     @work(exit_on_error=False)
     async def _confirm(self, wish: SyncWish) -> None:
-        """Accepts, after a question if more would be deleted than may be without one."""
+        """Accept, after a question if more would be deleted than may be without one."""
         assert self._preview_shown is not None
         question = confirm_words(self._preview_shown)
         if question is None:

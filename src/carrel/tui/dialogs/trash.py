@@ -8,16 +8,16 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
-from carrel.store.core.handle import Handle
+from carrel.store.core.actions.handle import Handle
+from carrel.store.trash.formatting import DeletedRow, deleted_rows, trash_title
 from carrel.store.trash.service import TrashService
 from carrel.store.trash.state import TrashState
-from carrel.store.trash.words import DeletedRow, deleted_rows, trash_title
-from carrel.tui.dialogs.dialog import hint
-from carrel.tui.dialogs.listing import Listing
-from carrel.tui.looks import labels
-from carrel.tui.widgets.columns import Column
-from carrel.tui.widgets.filter import ListFilter
-from carrel.tui.widgets.table import Row, VirtualTable
+from carrel.tui.dialogs.core.dialog import hint
+from carrel.tui.dialogs.core.listing import Listing
+from carrel.tui.theme import labels
+from carrel.tui.widgets.inputs.filter import ListFilter
+from carrel.tui.widgets.tables.columns import Column
+from carrel.tui.widgets.tables.table import Row, VirtualTable
 
 HINT = "enter restores · space marks · / filters · esc closes"
 
@@ -62,7 +62,7 @@ class Trash(Listing[TrashState]):
             self.table.say(Content.styled("Nothing is in the trash.", "$muted"))
 
     def _chosen(self) -> Iterable[str]:
-        """The marked items, else the one under the cursor."""
+        """Return the marked items, else the one under the cursor."""
         key = self.table.key
         return self._trash.slice.value.marked or ([] if key is None else [key])
 

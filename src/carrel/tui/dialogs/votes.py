@@ -6,10 +6,10 @@ from textual.app import ComposeResult
 from textual.content import Content
 
 from carrel.store.comparison.votes import HEADINGS, Votes
-from carrel.tui.dialogs.dialog import Dialog, hint
-from carrel.tui.looks import labels
-from carrel.tui.widgets.columns import Column
-from carrel.tui.widgets.table import Row, VirtualTable
+from carrel.tui.dialogs.core.dialog import Dialog, hint
+from carrel.tui.theme import labels
+from carrel.tui.widgets.tables.columns import Column
+from carrel.tui.widgets.tables.table import Row, VirtualTable
 
 _NONE = "No answers were judged yet: v votes, where chats stand side by side."
 

@@ -1,15 +1,15 @@
 """OCR of the open document: of its other pages, or again with other options."""
 
 from carrel.store.documents.corrections import doubtful_words
-from carrel.store.session.words import service_words
+from carrel.store.session.formatting import service_words
+from carrel.tui.base.screen import MainScreen
 from carrel.tui.dialogs.corrections import Corrections
 from carrel.tui.dialogs.ocr import OCRForm
-from carrel.tui.looks import labels
-from carrel.tui.place import Place
+from carrel.tui.theme import labels
 
 
-async def read_on(place: Place) -> None:
-    """Reads the pages that are not read yet; asks first where they are many."""
+async def read_on(place: MainScreen) -> None:
+    """Read the pages that are not read yet; asks first where they are many."""
     documents = place.store.documents
     state = documents.slice.value
     if documents.large and state.source is not None:
@@ -19,8 +19,8 @@ async def read_on(place: Place) -> None:
     place.do(documents.read())
 
 
-async def correct(place: Place) -> None:
-    """Shows the doubtful words of the document, to be corrected."""
+async def correct(place: MainScreen) -> None:
+    """Show the doubtful words of the document, to be corrected."""
     documents = place.store.documents
     state = documents.slice.value
     if not doubtful_words(state.pages, state.corrections):
@@ -31,11 +31,12 @@ async def correct(place: Place) -> None:
     )
 
 
-async def read_again(place: Place) -> None:
-    """Reads the document again, with the options that are chosen."""
+async def read_again(place: MainScreen) -> None:
+    """Read the document again, with the options that are chosen."""
     documents = place.store.documents
     state = documents.slice.value
-    billed = service_words(place.store.session.slice.value)
-    options = await place.ask(OCRForm(state.options, state.page_count, billed))
+    session = place.store.session.slice.value
+    form = OCRForm(state.options, state.page_count, service_words(session), session.ocr_models)
+    options = await place.ask(form)
     if options is not None:
         place.do(documents.read_again(options))

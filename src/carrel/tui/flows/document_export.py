@@ -3,39 +3,39 @@
 from pathlib import Path
 from typing import cast
 
-from carrel.store.core.words import count
+from carrel.store.core.formatting import count
 from carrel.store.documents.blocks import blocks_of
 from carrel.store.documents.corrections import corrected
 from carrel.store.documents.export import ExportFormat
+from carrel.store.documents.formatting import annotation, corrected_words
 from carrel.store.documents.state import DocumentState
 from carrel.store.documents.table_rows import as_csv, as_markdown
 from carrel.store.documents.tables import tables
-from carrel.store.documents.words import annotation, corrected_words
-from carrel.tui.dialogs.ask import Ask, Thing
-from carrel.tui.place import Place
+from carrel.tui.base.screen import MainScreen
+from carrel.tui.dialogs.core.ask import Ask, Option
 
 FORMATS = (
-    Thing("markdown", "Markdown", "the whole text"),
-    Thing("corrected", "Corrected Markdown", "with your corrections"),
-    Thing("json", "JSON", "pages, boxes and scores"),
-    Thing("csv", "Tables as CSV", "a file each"),
-    Thing("images", "Pictures", "a file each"),
+    Option("markdown", "Markdown", "the whole text"),
+    Option("corrected", "Corrected Markdown", "with your corrections"),
+    Option("json", "JSON", "pages, boxes and scores"),
+    Option("csv", "Tables as CSV", "a file each"),
+    Option("images", "Pictures", "a file each"),
 )
 
 
-async def copy_part(place: Place) -> None:
-    """Copies a table, a block, a page or another part of the document, as is chosen."""
+async def copy_part(place: MainScreen) -> None:
+    """Copy a table, a block, a page or another part of the document, as is chosen."""
     state = place.store.documents.slice.value
     if state.source is None:
         return
     offers = _offers(state)
-    things = [Thing(str(n), name, details) for n, (name, details, _) in enumerate(offers)]
-    if part := await place.choose("Copy", things):
+    options = [Option(str(n), name, details) for n, (name, details, _) in enumerate(offers)]
+    if part := await place.choose("Copy", options):
         place.copy(offers[int(part)][2])
 
 
 def _offers(state: DocumentState) -> list[tuple[str, str, str]]:
-    """The parts that can be copied: name, a word on it, and the text."""
+    """Return the parts that can be copied: name, a word on it, and the text."""
     offers: list[tuple[str, str, str]] = []
     page = state.page
     if page is not None:
@@ -65,8 +65,8 @@ def _offers(state: DocumentState) -> list[tuple[str, str, str]]:
     return offers
 
 
-async def save(place: Place) -> None:
-    """Saves what was read, in a form and at a path that are chosen."""
+async def save(place: MainScreen) -> None:
+    """Save what was read, in a form and at a path that are chosen."""
     documents = place.store.documents
     if documents.slice.value.source is None:
         return
@@ -76,6 +76,6 @@ async def save(place: Place) -> None:
     path = await place.ask(Ask("Save to", "A folder or a new file", "~/"))
     if not path:
         return
-    if files := await place.finish(documents.save(cast(ExportFormat, form), Path(path))):
+    if files := await documents.save(cast(ExportFormat, form), Path(path)):
         where = files[0] if len(files) == 1 else f"{len(files)} files to {files[0].parent}"
         place.notice(f"Saved {where}.")

@@ -4,13 +4,12 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from carrel.store.core.problem import ProblemError
 from carrel.store.evals.state import DEFAULT_FILE, EvalsState
-from carrel.tui.dialogs.ask import Ask, Choose, Thing
+from carrel.tui.base.screen import MainScreen
+from carrel.tui.dialogs.core.ask import Ask, Choose, Option
+from carrel.tui.dialogs.core.path import PathDialog
 from carrel.tui.dialogs.evals import Evals
-from carrel.tui.dialogs.path import PathDialog
-from carrel.tui.place import Place
-from carrel.wire.agents import Agent
+from carrel.wire.generation.agents import Agent
 
 if TYPE_CHECKING:
     from carrel.store.evals.records import Run
@@ -18,12 +17,12 @@ if TYPE_CHECKING:
 _OTHER = "other"
 
 
-async def look(place: Place, agent: Agent, version: int) -> None:
-    """Shows the newest run of an agent, and goes on as is chosen there. `version` answers the sets
+async def look(place: MainScreen, agent: Agent, version: int) -> None:
+    """Show the newest run of an agent, and go on as is chosen there. `version` answers the sets
     that are run.
     """
     evals = place.store.evals
-    await place.finish(evals.load())
+    await evals.load()
     if runs := _runs(evals.slice.value, agent):
         shown = evals.slice.value.shown
         if shown not in [run.id for run in runs]:
@@ -38,44 +37,40 @@ async def look(place: Place, agent: Agent, version: int) -> None:
             await _choose(place, agent, baseline=chosen == "baseline")
 
 
-async def take_case(place: Place) -> None:
-    """Adds the last answer of the open chat to a set's file, as good or as bad."""
+async def take_case(place: MainScreen) -> None:
+    """Add the last answer of the open chat to a set's file, as good or as bad."""
     from carrel.store.evals.turns import case_of
 
     evals, chat = place.store.evals, place.store.chat.slice.value
     file = evals.slice.value.file or DEFAULT_FILE
-    things = [
-        Thing("good", "A good answer", f"is to come again · {file.name}"),
-        Thing("bad", "A bad answer", f"is not to come again · {file.name}"),
-        Thing(_OTHER, "Another file…", str(file)),
+    options = [
+        Option("good", "A good answer", f"is to come again · {file.name}"),
+        Option("bad", "A bad answer", f"is not to come again · {file.name}"),
+        Option(_OTHER, "Another file…", str(file)),
     ]
-    chosen = await place.ask(Choose("Test case of the last answer", things))
+    chosen = await place.ask(Choose("Test case of the last answer", options))
     if chosen == _OTHER:
         if (
             named := await place.ask(Ask("File of test cases", str(DEFAULT_FILE), str(file)))
         ) is None:
             return
         file = Path(named)
-        chosen = await place.ask(Choose(f"Test case in {file.name}", things[:2]))
+        chosen = await place.ask(Choose(f"Test case in {file.name}", options[:2]))
     if chosen is None:
         return
-    try:
-        case = case_of(chat, len(chat.turns) - 1, good=chosen == "good")
-    except ProblemError as error:
-        place.workbench.show_problem(error.problem)
-        return
-    await place.finish(evals.add_case(file, case))
+    case = case_of(chat, len(chat.turns) - 1, good=chosen == "good")
+    await evals.add_case(file, case)
 
 
-async def _run(place: Place, agent: Agent, version: int) -> None:
+async def _run(place: MainScreen, agent: Agent, version: int) -> None:
     from carrel.store.evals.running import Plan
 
     report = place.store.evals.slice.value.report
     if report is not None and not report.run.finished:
         run = report.run
         kept = f"{len(run.attempts)} of {run.total} are kept"
-        things = [Thing("resume", "Go on with this run", kept), Thing("new", "Run a set…")]
-        if (chosen := await place.choose("Run", things)) is None:
+        options = [Option("resume", "Go on with this run", kept), Option("new", "Run a set…")]
+        if (chosen := await place.choose("Run", options)) is None:
             return
         if chosen == "resume":
             place.do(place.store.evals.resume(run.id))
@@ -95,8 +90,8 @@ async def _run(place: Place, agent: Agent, version: int) -> None:
     place.do(place.store.evals.run(agent.id, other, files[0], Plan(int(often))))
 
 
-async def _choose(place: Place, agent: Agent, *, baseline: bool) -> None:
-    from carrel.store.evals.words import run_rows
+async def _choose(place: MainScreen, agent: Agent, *, baseline: bool) -> None:
+    from carrel.store.evals.formatting import run_rows
 
     evals = place.store.evals
     state = evals.slice.value
@@ -104,26 +99,26 @@ async def _choose(place: Place, agent: Agent, *, baseline: bool) -> None:
     if not runs:
         place.notice("No run is kept yet: r runs a set.")
         return
-    things = [
-        Thing(row.id, row.agent, f"{row.cases} · {row.passed} · {row.state} · {row.age}")
+    options = [
+        Option(row.id, row.agent, f"{row.cases} · {row.passed} · {row.state} · {row.age}")
         for row in run_rows(runs, time.time())
         if not baseline or row.id != state.shown
     ]
-    if not things:
+    if not options:
         place.notice("There is no other run to compare with.")
         return
     title = "Compare with" if baseline else "Show the run"
-    chosen = await place.ask(Choose(title, things))
+    chosen = await place.ask(Choose(title, options))
     if chosen is None:
         return
     if baseline and state.shown is not None:
-        await place.finish(evals.show(state.shown, chosen))
+        await evals.show(state.shown, chosen)
     elif not baseline:
         run = next(one for one in runs if one.id == chosen)
         before = evals.before(run)
-        await place.finish(evals.show(chosen, before.id if before else None))
+        await evals.show(chosen, before.id if before else None)
 
 
 def _runs(state: EvalsState, agent: Agent) -> "list[Run]":
-    """The kept runs of an agent, newest first."""
+    """Return the kept runs of an agent, newest first."""
     return [run for run in state.runs if run.header.agent_id == agent.id]

@@ -1,35 +1,37 @@
 """Libraries and their documents: making, renaming, filling, processing again, deleting."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from textual.content import Content
 
-from carrel.store.core.words import count, size
-from carrel.tui.dialogs.ask import Ask, Thing
+from carrel.store.core.formatting import count, size
+from carrel.tui.base.screen import MainScreen
+from carrel.tui.dialogs.core.ask import Ask, Option
+from carrel.tui.dialogs.core.many import ChooseMany
+from carrel.tui.dialogs.core.path import PathDialog
 from carrel.tui.dialogs.document import DocumentFields, DocumentForm
-from carrel.tui.dialogs.many import ChooseMany
-from carrel.tui.dialogs.path import PathDialog
-from carrel.tui.looks import labels
-from carrel.tui.place import Place
+from carrel.tui.flows.files import may_upload
+from carrel.tui.theme import labels
 from carrel.wire.documents import Document
 from carrel.wire.libraries import Library
 
 
-async def make_library(place: Place) -> None:
-    """Makes a library."""
+async def make_library(place: MainScreen) -> None:
+    """Make a library."""
     if name := await place.ask(Ask("New library", "Its name")):
         place.do(place.store.libraries.create(name))
 
 
-async def rename_library(place: Place, library: Library) -> None:
-    """Gives a library another name."""
+async def rename_library(place: MainScreen, library: Library) -> None:
+    """Give a library another name."""
     name = await place.ask(Ask("Rename library", "Its name", library.name))
     if name and name != library.name:
         place.do(place.store.libraries.rename(library.id, name))
 
 
-async def edit_document(place: Place, document: Document) -> None:
-    """Gives a document another name and other attributes."""
+async def edit_document(place: MainScreen, document: Document) -> None:
+    """Give a document another name and other attributes."""
     before = DocumentFields(document.name, document.attributes or {})
     after = await place.ask(DocumentForm(before))
     if after is None or after == before:
@@ -44,26 +46,31 @@ async def edit_document(place: Place, document: Document) -> None:
     )
 
 
-async def upload(place: Place, library_id: str) -> None:
-    """Uploads files, named by their paths, into a library."""
-    for file in await place.ask(PathDialog("Upload into this library")) or ():
-        place.do(place.store.libraries.upload(library_id, file))
+async def upload(place: MainScreen, library_id: str) -> None:
+    """Upload files, named by their paths, into a library."""
+    files = await place.ask(PathDialog("Upload into this library"))
+    await upload_all(place, library_id, files or ())
 
 
-async def add_files(place: Place, library_id: str) -> None:
-    """Puts files of the service into a library."""
+async def upload_all(place: MainScreen, library_id: str, files: Sequence[Path]) -> None:
+    """Upload files into a library; asks first about many."""
+    if await may_upload(place, files):
+        for file in files:
+            place.do(place.store.libraries.upload(library_id, file))
+
+
+async def add_files(place: MainScreen, library_id: str) -> None:
+    """Put files of the service into a library."""
     state = await place.load(place.store.files)
-    if state is None:
-        return
-    things = [Thing(f.id, f.filename, size(f.bytes)) for f in state.items]
-    if not things:
+    options = [Option(f.id, f.filename, size(f.bytes)) for f in state.items]
+    if not options:
         place.notice("There are no files yet: u Upload.", failed=True)
         return
-    for file_id in await place.ask(ChooseMany("Add files", things)) or ():
+    for file_id in await place.ask(ChooseMany("Add files", options)) or ():
         place.do(place.store.libraries.add_file(library_id, file_id))
 
 
-async def reprocess(place: Place, documents: Sequence[Document]) -> None:
+async def reprocess(place: MainScreen, documents: Sequence[Document]) -> None:
     """Has documents of the selected library processed again."""
     names = labels.names(each.name for each in documents)
     if await place.confirm(f"Process {_these(documents)} again?", names, "Reprocess"):
@@ -72,16 +79,16 @@ async def reprocess(place: Place, documents: Sequence[Document]) -> None:
         place.store.libraries.mark_none()
 
 
-async def delete_documents(place: Place, documents: Sequence[Document]) -> None:
-    """Deletes documents of one library."""
+async def delete_documents(place: MainScreen, documents: Sequence[Document]) -> None:
+    """Delete documents of one library."""
     library_id, ids = documents[0].library_id, [document.id for document in documents]
     names = labels.names(each.name for each in documents)
     if await place.confirm_delete(f"Delete {_these(documents)}?", names):
         place.do(place.store.libraries.delete_documents(library_id, ids))
 
 
-async def delete_library(place: Place, library: Library) -> None:
-    """Deletes a library with its documents."""
+async def delete_library(place: MainScreen, library: Library) -> None:
+    """Delete a library with its documents."""
     held = library.nb_documents
     with_it = "Its document goes" if held == 1 else f"Its {count(held)} documents go"
     about = [labels.line(library.name, "bold"), Content(f"{with_it} with it." if held else "")]

@@ -7,16 +7,16 @@ from textual.screen import Screen
 
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.finder.state import FoundItem
+from carrel.tui.base.screen import MainScreen
 from carrel.tui.dialogs.palette import Command, Palette
 from carrel.tui.flows import sample
-from carrel.tui.place import Place
 
 _MOVING = ("table.", "scroll.", "text.", "picture.", "app.palette", "place.")
 """Beginnings of the ids of what only moves about."""
 
 
-async def choose(place: Place) -> None:
-    """Opens the palette, and does what is chosen in it."""
+async def choose(place: MainScreen) -> None:
+    """Open the palette, and does what is chosen in it."""
     appearance = place.workbench.appearance
     palette = Palette(
         [*_commands_of(place), *_app_commands(place)],
@@ -31,7 +31,7 @@ async def choose(place: Place) -> None:
 
 
 def _commands_of(screen: Screen[None]) -> list[Command]:
-    """The actions of a screen's keys that can be done now, each once; no moving about."""
+    """Return the actions of a screen's keys that can be done now, each once; no moving about."""
     commands: dict[tuple[str, str], Command] = {}
     app = screen.app
     for active in screen.active_bindings.values():
@@ -51,8 +51,8 @@ def _commands_of(screen: Screen[None]) -> list[Command]:
     return list(commands.values())
 
 
-def _app_commands(place: Place) -> Iterator[Command]:
-    """The actions of the app, whatever is on the screen."""
+def _app_commands(place: MainScreen) -> Iterator[Command]:
+    """Yield the actions of the app, whatever is on the screen."""
     store, bench = place.store, place.workbench
     appearance = bench.appearance
     yield Command("Light or dark", "", appearance.toggle)
@@ -74,7 +74,7 @@ def _app_commands(place: Place) -> Iterator[Command]:
         )
 
 
-async def _open(place: Place, found: FoundItem) -> None:
+async def _open(place: MainScreen, found: FoundItem) -> None:
     """Goes to a thing that was found."""
     documents, bench = place.store.documents, place.workbench
     match found.kind:

@@ -1,10 +1,10 @@
 """The sample: played over a place, which is left for a part of it."""
 
+from carrel.tui.base.screen import MainScreen
 from carrel.tui.dialogs.sample import SampleDialog
-from carrel.tui.place import Place
 
 
-async def play(place: Place) -> None:
+async def play(place: MainScreen) -> None:
     """Plays the sample, and goes to the part of it that is chosen."""
     if chosen := await place.ask(SampleDialog(place.store.sample)):
         place.open_place(chosen)

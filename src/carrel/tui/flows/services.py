@@ -1,16 +1,16 @@
 """Going to another service: that of a kept profile, or one that is new."""
 
-from carrel.config import LOCAL, Profile, profiles, remove_profile
-from carrel.tui.dialogs.ask import Thing
-from carrel.tui.dialogs.confirm import Confirm
+from carrel.config.profiles import LOCAL, Profile, profiles, remove_profile
+from carrel.tui.base.screen import MainScreen
+from carrel.tui.dialogs.core.ask import Option
+from carrel.tui.dialogs.core.confirm import Confirm
 from carrel.tui.dialogs.service import ServiceForm, ServiceList
-from carrel.tui.looks import labels
-from carrel.tui.place import Place
+from carrel.tui.theme import labels
 
 _NEW = "\0new"
 
 
-async def connect(place: Place) -> None:
+async def connect(place: MainScreen) -> None:
     """Asks for a service and ends the app with its profile, to start anew on it.
 
     A profile can be edited or removed instead.
@@ -21,14 +21,14 @@ async def connect(place: Place) -> None:
     services = ServiceList(
         [
             *(
-                Thing(
+                Option(
                     each.name,
                     each.name,
                     ("here now · " if each.name == here else "") + (each.url or "on this machine"),
                 )
                 for each in known.values()
             ),
-            Thing(_NEW, "Another service…"),
+            Option(_NEW, "Another service…"),
         ]
     )
     name: str | None = _NEW
@@ -50,8 +50,8 @@ async def connect(place: Place) -> None:
         place.app.exit(profile)
 
 
-async def _remove(place: Place, profile: Profile) -> None:
-    """Removes a profile and its key from this machine, once that is confirmed."""
+async def _remove(place: MainScreen, profile: Profile) -> None:
+    """Remove a profile and its key from this machine, once that is confirmed."""
     about = [
         labels.line(f"{profile.name} · {profile.url}", "bold"),
         labels.line("Its key goes with it. Nothing changes at the service."),

@@ -4,14 +4,14 @@ from pathlib import Path
 
 from textual.content import Content
 
-from carrel.store.libraries.words import document_count
+from carrel.store.libraries.formatting import document_count
+from carrel.store.sync.formatting import folder_name, folder_rows
 from carrel.store.sync.state import FolderState
-from carrel.store.sync.words import folder_name, folder_rows
-from carrel.tui.dialogs.ask import Thing
-from carrel.tui.dialogs.confirm import Confirm
+from carrel.tui.base.screen import MainScreen
+from carrel.tui.dialogs.core.ask import Option
+from carrel.tui.dialogs.core.confirm import Confirm
 from carrel.tui.dialogs.sync import FolderDialog, SyncDialog, SyncWish
-from carrel.tui.looks import labels
-from carrel.tui.place import Place
+from carrel.tui.theme import labels
 from carrel.wire.libraries import Library
 
 _OTHER = "another folder"
@@ -19,16 +19,20 @@ _FORGET = "forget a folder"
 _NEW = "new library"
 
 
-async def sync_library(place: Place, library: Library) -> None:
-    """Syncs a folder with a library: one of those it is synced with, or another."""
+async def sync_library(place: MainScreen, library: Library) -> None:
+    """Sync a folder with a library: one of those it is synced with, or another."""
     answer: str | None = _OTHER
+    if interrupted := _interrupted(place, library):
+        for folder in interrupted:
+            place.do(place.store.sync.again(folder.id))
+        return
     if synced := _synced(place, library):
-        things = [
+        options = [
             *synced,
-            Thing(_OTHER, "Another folder …"),
-            Thing(_FORGET, "Forget a folder …"),
+            Option(_OTHER, "Another folder …"),
+            Option(_FORGET, "Forget a folder …"),
         ]
-        answer = await place.choose(f"Synced with {library.name}", things)
+        answer = await place.choose(f"Synced with {library.name}", options)
     if answer == _OTHER:
         if folders := await place.ask(FolderDialog(f"Sync a folder into {library.name}")):
             await _preview(place, library, folders[0], SyncWish())
@@ -38,14 +42,14 @@ async def sync_library(place: Place, library: Library) -> None:
         await _go_on(place, library, place.store.sync.find(int(answer)))
 
 
-async def offer_folder(place: Place, folder: Path, library: Library | None) -> None:
+async def offer_folder(place: MainScreen, folder: Path, library: Library | None) -> None:
     """Offers a dropped folder for sync, into a library that is chosen if `library` is None."""
     if library is None:
         name = _name_of(folder)
         items = place.store.libraries.slice.value.items
-        things = [Thing(each.id, each.name, document_count(each.nb_documents)) for each in items]
-        new = Thing(_NEW, f"A new library “{name}”")
-        answer = await place.choose(f"Sync {folder_name(folder)} into", [new, *things])
+        options = [Option(each.id, each.name, document_count(each.nb_documents)) for each in items]
+        new = Option(_NEW, f"A new library “{name}”")
+        answer = await place.choose(f"Sync {folder_name(folder)} into", [new, *options])
         if answer == _NEW:
             await _preview_new(place, name, folder)
             return
@@ -56,25 +60,31 @@ async def offer_folder(place: Place, folder: Path, library: Library | None) -> N
     await _preview(place, library, folder, SyncWish())
 
 
+def _interrupted(place: MainScreen, library: Library) -> list[FolderState]:
+    """Return the folders whose sync with a library was cut off."""
+    folders = place.store.sync.slice.value.of(library.id)
+    return [folder for folder in folders if folder.reached and not folder.running]
+
+
 def _name_of(folder: Path) -> str:
-    """The name of a new library for a folder."""
+    """Return the name of a new library for a folder."""
     return folder.resolve().name or "Library"
 
 
-def _synced(place: Place, library: Library) -> list[Thing]:
-    """The folders that are synced with a library."""
+def _synced(place: MainScreen, library: Library) -> list[Option]:
+    """Return the folders that are synced with a library."""
     rows = folder_rows(place.store.sync.slice.value, library.id, 0)
-    return [Thing(str(row.id), row.name, str(row.status)) for row in rows]
+    return [Option(str(row.id), row.name, str(row.status)) for row in rows]
 
 
-async def _forget(place: Place, library: Library) -> None:
-    """Takes a synced folder, chosen if there are several, off the list."""
-    things = _synced(place, library)
+async def _forget(place: MainScreen, library: Library) -> None:
+    """Take a synced folder, chosen if there are several, off the list."""
+    options = _synced(place, library)
     chosen: str | None
-    if len(things) == 1:
-        chosen = things[0].id
+    if len(options) == 1:
+        chosen = options[0].id
     else:
-        chosen = await place.choose("Forget which folder?", things)
+        chosen = await place.choose("Forget which folder?", options)
     if chosen is None:
         return
     folder = place.store.sync.find(int(chosen))
@@ -86,8 +96,8 @@ async def _forget(place: Place, library: Library) -> None:
         place.do(place.store.sync.forget(folder.id))
 
 
-async def _go_on(place: Place, library: Library, folder: FolderState) -> None:
-    """Stops a folder's sync, or begins it again with the choices that it had."""
+async def _go_on(place: MainScreen, library: Library, folder: FolderState) -> None:
+    """Stop a folder's sync, or begin it again with the choices that it had."""
     settings = folder.settings
     if not folder.running:
         wish = SyncWish(False, settings.delete, settings.include, settings.exclude)
@@ -101,21 +111,21 @@ async def _go_on(place: Place, library: Library, folder: FolderState) -> None:
         place.store.sync.stop(folder.id)
 
 
-async def _preview(place: Place, library: Library, folder: Path, first: SyncWish) -> None:
+async def _preview(place: MainScreen, library: Library, folder: Path, first: SyncWish) -> None:
     """Previews a sync, with these choices at first, and does it once it is accepted."""
     dialog = SyncDialog(place.store, (library.id, library.name), folder, first)
     if wish := await place.ask(dialog):
         _sync(place, library, folder, wish)
 
 
-async def _preview_new(place: Place, name: str, folder: Path) -> None:
+async def _preview_new(place: MainScreen, name: str, folder: Path) -> None:
     """Previews a sync into a library that is only made once the sync is accepted."""
     wish = await place.ask(SyncDialog(place.store, (None, name), folder, SyncWish()))
-    if wish and (library := await place.finish(place.store.libraries.create(name))):
-        _sync(place, library, folder, wish)
+    if wish:
+        _sync(place, await place.store.libraries.create(name), folder, wish)
 
 
-def _sync(place: Place, library: Library, folder: Path, wish: SyncWish) -> None:
+def _sync(place: MainScreen, library: Library, folder: Path, wish: SyncWish) -> None:
     place.do(
         place.store.sync.sync(
             library.id,

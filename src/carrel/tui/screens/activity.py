@@ -1,6 +1,7 @@
 """6 Activity: everything that uploads, downloads, reads or processes."""
 
 import time
+from collections.abc import Iterable
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -9,16 +10,25 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
+from carrel.store.activity.formatting import (
+    ActivityRow,
+    activity_row,
+    running_words,
+    sorted_items,
+)
+from carrel.store.activity.service import ActivityService
 from carrel.store.activity.state import ActivityItem, ActivityState
-from carrel.store.activity.words import ActivityRow, activity_row, activity_rows
-from carrel.store.batches.words import job_id
-from carrel.store.core.words import one_line
-from carrel.tui.flows import batches as flows
-from carrel.tui.looks import labels
-from carrel.tui.looks.empty import Way, empty
-from carrel.tui.place import Place
-from carrel.tui.widgets.columns import Column
-from carrel.tui.widgets.table import Row, VirtualTable
+from carrel.store.batches.formatting import job_id
+from carrel.store.core.actions.handle import Handle
+from carrel.store.core.formatting import one_line
+from carrel.tui.base.marking import MARKING, MarkingScreen, Marks
+from carrel.tui.base.screen import WORK_HZ
+from carrel.tui.flows import activity as flows
+from carrel.tui.theme import labels
+from carrel.tui.theme.empty import Way, empty
+from carrel.tui.widgets.tables.columns import Column
+from carrel.tui.widgets.tables.paging import PagedRows
+from carrel.tui.widgets.tables.table import Row, VirtualTable
 
 NOTHING = empty(
     "Nothing has run yet. Uploads, downloads, reading and processing show here.",
@@ -27,7 +37,7 @@ NOTHING = empty(
 )
 
 
-class ActivityPlace(Place):
+class ActivityScreen(MarkingScreen):
     """One table of all that takes a while; what failed stays on top until it is dismissed."""
 
     PLACE: ClassVar[str] = "activity"
@@ -35,6 +45,7 @@ class ActivityPlace(Place):
     HELP = "Everything that takes a while. What failed stays on top until you dismiss it."
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("x", "cancel", "Cancel", id="activity.cancel"),
+        Binding("r", "resume", "Resume", id="activity.resume"),
         Binding("ctrl+r", "retry", "Retry", id="activity.retry"),
         Binding("s", "save", "Save to…", show=False, id="activity.save"),
         Binding("d", "dismiss_item", "Dismiss", id="activity.dismiss"),
@@ -45,7 +56,7 @@ class ActivityPlace(Place):
         table = VirtualTable(
             Column("What", 10, name="kind"),
             Column("Name", paths=True, name="name"),
-            Column("Status", 10, name="status"),
+            Column("Status", 13, name="status"),
             Column("Progress", 24, rank=1, name="progress"),
             Column("Rate", 11, rank=3, right=True, name="rate"),
             Column("Left", 10, rank=2, right=True, name="left"),
@@ -63,24 +74,41 @@ class ActivityPlace(Place):
         """The table of tasks."""
         return self.query_one("#activity", VirtualTable)
 
+    @property
+    def marks(self) -> Marks:
+        return _Marks(self.store.activity, self.table)
+
+    @property
+    def marked_table(self) -> VirtualTable:
+        return self.table
+
+    def mark_one(self, key: str) -> bool:
+        self.store.activity.mark(self.store.activity.slice.value.marked ^ {key})
+        return True
+
     def on_mount(self) -> None:
-        self.follow(self.store.activity.slice, self._show)
+        self.follow(self.store.activity.slice, self._show, hz=WORK_HZ)
         self.follow(self.store.layout.slice, lambda _: self._show(self.store.activity.slice.value))
         self.set_interval(1, self._tick)
         self.table.focus()
 
     def _tick(self) -> None:
         state = self.store.activity.slice.value
-        if self.is_current and any(not item.ended for item in state.items):
+        if self.is_current and any(item.under_way for item in state.items):
             self._show(state)
 
     def _show(self, state: ActivityState) -> None:
         sort = self.store.layout.slice.value.table("activity").sort
-        rows = activity_rows(state, time.time(), sort)
-        self.table.show([_row(row) for row in rows])
+        items, now = sorted_items(state, sort), time.time()
+
+        def make(index: int) -> Row:
+            return _row(activity_row(items[index], now), items[index].id in state.marked)
+
+        self.table.show(PagedRows(make, len(items)))
         self.table.say(*NOTHING)
-        running = sum(not item.ended for item in state.items)
-        self.table.border_title = labels.title("Activity", f"{running} running" if running else "")
+        marked = f"{len(state.marked)} marked" if state.marked else ""
+        left = "r resumes, x drops" if state.interrupted else ""
+        self.table.border_title = labels.title("Activity", running_words(state), marked, left)
         self._show_details()
 
     def _show_details(self) -> None:
@@ -121,31 +149,51 @@ class ActivityPlace(Place):
             places = {"ocr": "document", "processing": "libraries", "sync": "libraries"}
             self.open_place(places.get(item.kind, "files"))
 
+    def _chosen(self) -> tuple[ActivityItem, ...]:
+        """Return the marked items, else the one under the cursor."""
+        state, item = self.store.activity.slice.value, self._item()
+        if state.marked:
+            return tuple(each for each in state.items if each.id in state.marked)
+        return () if item is None else (item,)
+
     def lacking(self, action: str) -> str:
-        item = self._item()
-        if item is None and action in ("cancel", "retry", "dismiss_item", "dismiss_all"):
+        items = self._chosen()
+        item = next(iter(items), None)
+        if action in MARKING and item is None:
             return "Nothing has run yet."
-        if action == "cancel" and item is not None and item.ended:
+        if item is None and action in ("cancel", "retry", "resume", "dismiss_item", "dismiss_all"):
+            return "Nothing has run yet."
+        if action == "cancel" and all(each.ended for each in items):
             return "This has ended: d dismisses it."
-        if action == "dismiss_item" and item is not None and not item.ended:
+        if action == "dismiss_item" and not any(each.ended for each in items):
             return "This still runs: x cancels it."
         if action == "save" and (item is None or job_id(item.id) is None):
             return "s saves the answers of a batch job."
         if action == "save" and item is not None and not item.ended:
             return "The batch job still runs: its answers can be saved when it has ended."
-        if action == "retry" and item is not None and not item.retryable:
-            return "Only what failed or was stopped can be tried again."
+        if action == "resume" and not self.store.activity.slice.value.interrupted:
+            return "Nothing was interrupted."
+        if action == "retry" and not any(each.retryable for each in items):
+            return "Only what was interrupted, failed or stopped can be tried again."
         return ""
 
-    def action_cancel(self) -> None:
-        item = self._item()
-        if item is not None and not item.ended:
-            self.store.activity.cancel(item.id)
+    def back(self) -> bool:
+        if self.store.activity.slice.value.marked:
+            self.store.activity.mark(())
+            return True
+        return super().back()
+
+    async def action_cancel(self) -> None:
+        items = self._chosen()
+        self.run_flow(flows.cancel(self, items))
+
+    def action_resume(self) -> None:
+        state = self.store.activity.slice.value
+        wanted = [item.id for item in state.interrupted if item.id in state.marked]
+        self.store.activity.retry(*(wanted or [item.id for item in state.interrupted]))
 
     def action_retry(self) -> None:
-        item = self._item()
-        if item is not None and item.retryable:
-            self.store.activity.retry(item.id)
+        self.store.activity.retry(*(item.id for item in self._chosen() if item.retryable))
 
     def action_save(self) -> None:
         item = self._item()
@@ -159,12 +207,30 @@ class ActivityPlace(Place):
         self.store.activity.dismiss_all()
 
     def action_dismiss_item(self) -> None:
-        item = self._item()
-        if item is not None and item.ended:
-            self.store.activity.dismiss(item.id)
+        self.store.activity.dismiss(*(item.id for item in self._chosen()))
 
 
-def _row(row: ActivityRow) -> Row:
+class _Marks:
+    """The marks of items; the table knows their order."""
+
+    def __init__(self, activity: ActivityService, table: VirtualTable) -> None:
+        self._activity = activity
+        self._every = frozenset(item.id for item in activity.slice.value.items)
+
+    def mark_range(self, ids: Iterable[str], /) -> Handle[None]:
+        return self._activity.mark(self._activity.slice.value.marked | {*ids})
+
+    def mark_none(self) -> Handle[None]:
+        return self._activity.mark(())
+
+    def mark_all(self) -> Handle[None]:
+        return self._activity.mark(self._every)
+
+    def invert_marks(self) -> Handle[None]:
+        return self._activity.mark(self._every - self._activity.slice.value.marked)
+
+
+def _row(row: ActivityRow, marked: bool) -> Row:
     progress = Content.styled(row.progress, "$muted")
     if row.running and row.fraction is not None:
         progress = Content.assemble(labels.bar(row.fraction, 8), " ", (row.progress, "$muted"))
@@ -172,10 +238,11 @@ def _row(row: ActivityRow) -> Row:
         row.id,
         (
             Content.styled(row.kind, "$muted"),
-            labels.line(row.name),
+            labels.line(row.name, "bold $accent" if marked else ""),
             labels.badge(row.status),
             progress,
             Content.styled(row.rate, "$muted"),
             Content.styled(row.left, "$muted"),
         ),
+        Content.styled("✓", "$accent") if marked else None,
     )

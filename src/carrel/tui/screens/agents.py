@@ -10,8 +10,7 @@ from textual.widget import Widget
 
 from carrel.store.agents.compare import FieldChange
 from carrel.store.agents.drafts import Draft
-from carrel.store.agents.state import AgentsState
-from carrel.store.agents.words import (
+from carrel.store.agents.formatting import (
     agent_rows,
     diff_title,
     draft_changes,
@@ -22,22 +21,25 @@ from carrel.store.agents.words import (
     version_name,
     version_rows,
 )
+from carrel.store.agents.state import AgentsState
 from carrel.store.comparison.state import Side
 from carrel.store.core.sorting import Sort
 from carrel.store.layout.state import LayoutState
 from carrel.store.store import Store
-from carrel.tui.flows import agent_files, drafts, evals
-from carrel.tui.flows import agents as flows
-from carrel.tui.looks import labels
-from carrel.tui.looks.empty import Way, empty
-from carrel.tui.place import Place
-from carrel.tui.widgets.agent_rows import DRAFT, agent_row, details, unsaved_row, version_row
-from carrel.tui.widgets.columns import Column
-from carrel.tui.widgets.diff import DiffView
-from carrel.tui.widgets.find import FindPane, FindText
-from carrel.tui.widgets.table import VirtualTable
+from carrel.tui.base.screen import MainScreen
+from carrel.tui.flows import evals
+from carrel.tui.flows.agents import drafts
+from carrel.tui.flows.agents import files as agent_files
+from carrel.tui.flows.agents import versions as flows
+from carrel.tui.theme import labels
+from carrel.tui.theme.empty import Way, empty
+from carrel.tui.widgets.details.diff import DiffView
+from carrel.tui.widgets.tables.agent_rows import DRAFT, agent_row, details, unsaved_row, version_row
+from carrel.tui.widgets.tables.columns import Column
+from carrel.tui.widgets.tables.table import VirtualTable
+from carrel.tui.widgets.text.find import FindPane, FindText
 from carrel.tui.workbench import Workbench
-from carrel.wire.agents import Agent
+from carrel.wire.generation.agents import Agent
 
 NO_AGENTS = empty("No agents yet.", Way("n", "New agent"))
 
@@ -48,7 +50,7 @@ _OF_AN_AGENT = (
 )  # fmt: skip
 
 
-class AgentsPlace(Place):
+class AgentsScreen(MainScreen):
     """The agents, the versions of one, and the difference between two of them."""
 
     PLACE: ClassVar[str] = "agents"
@@ -208,7 +210,7 @@ class AgentsPlace(Place):
         return "" if self._state.agent is None else self._state.agent.name
 
     def _unfold(self, shown: Widget) -> None:
-        """Shows one of the two panes that share the right side."""
+        """Show one of the two panes that share the right side."""
         for pane in (self.query_one("#right"), self.diff):
             if pane is not shown and pane.has_focus:
                 self.versions.focus()
@@ -220,11 +222,11 @@ class AgentsPlace(Place):
         self.agents.set_class(wide, "-folded")
 
     def _version(self) -> Agent | None:
-        """The version under the cursor."""
+        """Return the version under the cursor."""
         return next((v for v in self._state.versions if str(v.version) == self.versions.key), None)
 
     def point_at_version(self, number: int) -> None:
-        """Moves the cursor to a version of the selected agent."""
+        """Move the cursor to a version of the selected agent."""
         self.versions.point_at(str(number))
         self.versions.focus()
 
@@ -287,7 +289,9 @@ class AgentsPlace(Place):
         self.run_flow(drafts.begin(self, self._version() or self._state.agent))
 
     def _draft(self) -> Draft | None:
-        """The draft to edit: the existing one, else a new one of the version under the cursor."""
+        """Return the draft to edit: the existing one, else a new one of the version under the
+        cursor.
+        """
         state = self._state
         version = self._version() if self.versions.has_focus else None
         start = version or state.agent
@@ -323,7 +327,7 @@ class AgentsPlace(Place):
 
     def action_roll_back(self) -> None:
         if (agent := self._state.agent) is not None:
-            self.do(self.store.agents.roll_back(agent.id))
+            self.run_flow(flows.roll_back(self, agent))
 
     def action_aliases(self) -> None:
         agent, version = self._state.agent, self._version()

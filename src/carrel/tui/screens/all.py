@@ -1,21 +1,21 @@
 """The six places by the names of their modes."""
 
-from carrel.tui.place import Place
-from carrel.tui.screens.activity import ActivityPlace
-from carrel.tui.screens.agents import AgentsPlace
-from carrel.tui.screens.chat import ChatPlace
-from carrel.tui.screens.document import DocumentPlace
-from carrel.tui.screens.files import FilesPlace
-from carrel.tui.screens.libraries import LibrariesPlace
+from carrel.tui.base.screen import MainScreen
+from carrel.tui.screens.activity import ActivityScreen
+from carrel.tui.screens.agents import AgentsScreen
+from carrel.tui.screens.chat import ChatScreen
+from carrel.tui.screens.document import DocumentScreen
+from carrel.tui.screens.files import FilesScreen
+from carrel.tui.screens.libraries import LibrariesScreen
 
-PLACE_SCREENS: dict[str, type[Place]] = {
+PLACE_SCREENS: dict[str, type[MainScreen]] = {
     place.PLACE: place
     for place in (
-        FilesPlace,
-        LibrariesPlace,
-        DocumentPlace,
-        AgentsPlace,
-        ChatPlace,
-        ActivityPlace,
+        FilesScreen,
+        LibrariesScreen,
+        DocumentScreen,
+        AgentsScreen,
+        ChatScreen,
+        ActivityScreen,
     )
 }

@@ -12,27 +12,36 @@ from textual.content import Content
 from textual.timer import Timer
 
 from carrel.store.chat.conversation import Attachment
-from carrel.store.chat.state import ChatState
-from carrel.store.chat.words import (
+from carrel.store.chat.formatting import (
     SessionRow,
     phase_words,
     prompt_title,
     session_rows,
     sessions_title,
 )
+from carrel.store.chat.service import ChatService
+from carrel.store.chat.state import ChatState
+from carrel.store.core.actions.handle import Handle
+from carrel.store.store import Store
 from carrel.store.tools.state import Consent, ToolsState
-from carrel.tui.dialogs.confirm import Confirm
-from carrel.tui.flows import chat as flows
-from carrel.tui.flows import chat_export, comparing, evals
-from carrel.tui.looks import labels
-from carrel.tui.screens.chat_comparing import NO_SESSION, Comparing
-from carrel.tui.widgets.columns import Column
-from carrel.tui.widgets.filter import FilterLine
-from carrel.tui.widgets.prompt import Prompt, PromptBox
-from carrel.tui.widgets.sides import Sides
-from carrel.tui.widgets.source import SourcePane
-from carrel.tui.widgets.table import Row, VirtualTable
-from carrel.tui.widgets.transcript import Transcript
+from carrel.tui.base.screen import MainScreen
+from carrel.tui.dialogs.core.confirm import Confirm
+from carrel.tui.flows import evals
+from carrel.tui.flows.chats import chat as flows
+from carrel.tui.flows.chats import comparing
+from carrel.tui.flows.chats import export as chat_export
+from carrel.tui.screens import chat_comparing
+from carrel.tui.screens.chat_comparing import NO_SESSION, SidesPainter
+from carrel.tui.screens.chat_sources import SourceBrowser
+from carrel.tui.theme import labels
+from carrel.tui.widgets.chat.prompt import Prompt, PromptBox
+from carrel.tui.widgets.chat.sides import Sides
+from carrel.tui.widgets.chat.source import SourcePane
+from carrel.tui.widgets.chat.transcript import Transcript
+from carrel.tui.widgets.inputs.filter import FilterLine
+from carrel.tui.widgets.tables.columns import Column
+from carrel.tui.widgets.tables.table import Row, VirtualTable
+from carrel.tui.workbench import Workbench
 
 ASK = "@ adds a file or document by its name"
 """The placeholder of the empty field."""
@@ -46,7 +55,7 @@ LISTED = 30.0
 """Seconds after which the chats of the service are listed again."""
 
 
-class ChatPlace(Comparing):
+class ChatScreen(MainScreen):
     """Sessions left, the chat in the middle or several that are compared, a source right."""
 
     PLACE: ClassVar[str] = "chat"
@@ -57,6 +66,7 @@ class ChatPlace(Comparing):
         " field when an agent asks for one."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
+        *chat_comparing.BINDINGS,
         Binding("slash", "filter", "Search", key_display="/", show=False, id="chat.search"),
         Binding(
             "left_square_bracket", "source(-1)", "Source", key_display="[ ]",
@@ -79,6 +89,7 @@ class ChatPlace(Comparing):
         ),
         Binding("c", "who", "Chat with…", show=False, id="chat.who"),
         Binding("alt+c", "compare", "Compare", id="chat.compare"),
+        Binding("alt+t", "thinking", "Thinking", show=False, id="chat.thinking"),
         Binding("alt+m", "model", "Model…", show=False, id="chat.model"),
         Binding("p", "parameters", "Parameters…", show=False, id="chat.parameters"),
         Binding("a", "attach", "Add file", show=False, id="chat.attach"),
@@ -87,6 +98,11 @@ class ChatPlace(Comparing):
         Binding("w", "save", "Save to…", show=False, id="chat.save"),
         Binding("D", "delete", "Delete", show=False, id="chat.delete"),
     ]  # fmt: skip
+
+    def __init__(self, store: Store, workbench: Workbench) -> None:
+        super().__init__(store, workbench)
+        self._painter = SidesPainter(self)
+        self._browser = SourceBrowser(self)
 
     def panes(self) -> ComposeResult:
         with Vertical(id="left", classes="column"):
@@ -107,6 +123,11 @@ class ChatPlace(Comparing):
         return self.query_one("#sessions", VirtualTable)
 
     @property
+    def chats(self) -> tuple[ChatService, ...]:
+        """The chats that are open, as they stand from the left."""
+        return self.store.comparison.chats
+
+    @property
     def box(self) -> PromptBox:
         """The box of the prompt."""
         return self.query_one(PromptBox)
@@ -117,6 +138,7 @@ class ChatPlace(Comparing):
         return self.query_one(Prompt)
 
     def on_mount(self) -> None:
+        self._painter.start()
         self._session: str | None = None
         self._listed = time.monotonic()
         self._asked: tuple[Consent, Confirm] | None = None
@@ -131,7 +153,7 @@ class ChatPlace(Comparing):
     # Showing
 
     def _redraw(self) -> None:
-        self.redraw()
+        self._painter.redraw()
         self._show(self.store.chat.slice.value)
 
     def _show(self, state: ChatState) -> None:
@@ -153,7 +175,7 @@ class ChatPlace(Comparing):
         self.prompt.placeholder = "" if self.prompt.disabled else ASK
         self.prompt.asked = state.history
         # The keys of a source are letters in the field: the way to them starts with esc.
-        self.prompt.border_subtitle = Content(TO_SOURCES if self.has_sources() else "")
+        self.prompt.border_subtitle = Content(TO_SOURCES if self._browser.has_sources() else "")
         # Each side's call is answered by itself.
         results = (prompt_title(chat.slice.value) for chat in self.chats)
         what = "Edit question" if state.editing is not None else next(filter(None, results), "")
@@ -187,13 +209,13 @@ class ChatPlace(Comparing):
             return "The answer is still being written: esc esc stops it."
         if action == "take_case" and state.alias:
             return "The names are hidden: v votes, and T takes an answer then."
-        if action == "source" and not self.has_sources():
+        if action == "source" and not self._browser.has_sources():
             return "The agent was given no passages."
         if action in ("open_source", "details") and self.query_one(SourcePane).passage is None:
             return "No source is shown: [ and ] go through them."
         if action == "delete" and not self.sessions.has_focus:
             return "D deletes a chat of the list: tab goes there."
-        return super().lacking(action)
+        return chat_comparing.lacking(self.store.comparison, action) or super().lacking(action)
 
     def on_prompt_sent(self, event: Prompt.Sent) -> None:
         if self.can_stop():
@@ -236,7 +258,7 @@ class ChatPlace(Comparing):
         self.notice("There is one answer only: ctrl+r has it answered again.")
 
     def action_variant(self, chat: int, place: int, step: int) -> None:
-        """Shows the variant of a turn before or after the shown one; a click does it too."""
+        """Show the variant of a turn before or after the shown one; a click does it too."""
         service = self.chats[chat]
         number, several = service.slice.value.conversation.variant(place)
         service.choose_variant(place, (number - 1 + step) % several + 1)
@@ -252,7 +274,7 @@ class ChatPlace(Comparing):
         self._ask_permission(self.store.tools.slice.value)
 
     def _ask_permission(self, state: ToolsState) -> None:
-        """Opens the dialog for the oldest permission that is waited for, and closes a stale one."""
+        """Open the dialog for the oldest permission that is waited for, and close a stale one."""
         if self._asked is not None:
             consent, dialog = self._asked
             if consent not in state.asking and dialog.is_current:
@@ -281,12 +303,12 @@ class ChatPlace(Comparing):
         self._open_field(flows.attach(self))
 
     def on_prompt_box_named(self, event: PromptBox.Named) -> None:
-        def found(names: tuple[Attachment, ...] | None) -> None:
-            self.box.offer(event.text, names or ())
+        def ended(handle: Handle[tuple[Attachment, ...]]) -> None:
+            # A name that is not found is plain text: show no error while typing.
+            found = handle.result(0) if handle.outcome == "done" else ()
+            self.call_later(self.box.offer, event.text, found)
 
-        handle = self.store.chat.names_like(event.text)
-        # A name that is not found is plain text: show no error while typing.
-        handle.add_done_callback(lambda ended: self.call_later(found, ended.result(0)))
+        self.store.chat.names_like(event.text).add_done_callback(ended)
 
     def on_prompt_box_picked(self, event: PromptBox.Picked) -> None:
         self.store.chat.attach_known(event.attachment)
@@ -299,7 +321,7 @@ class ChatPlace(Comparing):
 
     def reload(self) -> None:
         self._listed = time.monotonic()
-        self.store.chat.load_kept()
+        self.store.chat.load_remote()
 
     def _refresh(self) -> None:
         # Chats begun elsewhere may wait longer than what changes under one's hands.
@@ -322,7 +344,7 @@ class ChatPlace(Comparing):
         self._open_field(comparing.go_on(self))
 
     def _open_field(self, flow: Coroutine[Any, Any, bool]) -> None:
-        """Runs a flow, and goes to the field if it has opened it."""
+        """Run a flow, and go to the field if it has opened it."""
 
         async def run() -> None:
             if await flow:
@@ -366,6 +388,59 @@ class ChatPlace(Comparing):
         if self.store.chat.slice.value.session_id is not None:
             self.run_flow(flows.set_parameters(self, self.chats))
 
+    # Sources
+
+    def action_source(self, step: int) -> None:
+        self._browser.step(step)
+
+    def action_show_source(self, chat: int, place: int, number: int) -> None:
+        """Show one of the passages of an answer; a click does it."""
+        self._browser.show(chat, place, number)
+
+    async def action_thinking(self, chat: int = 0, place: int | None = None) -> None:
+        """Show or hide the model's thinking before an answer; a click does it too."""
+        for transcript in self.query(Transcript):
+            if transcript.chat == chat:
+                await transcript.fold(place)
+
+    def action_open_source(self) -> None:
+        self._browser.open()
+
+    # Comparing
+
+    def action_vote(self) -> None:
+        self.run_flow(comparing.vote(self))
+
+    def action_agents_differ(self) -> None:
+        self.run_flow(comparing.agents_differ(self))
+
+    def action_answers_differ(self) -> None:
+        self.run_flow(comparing.answers_differ(self))
+
+    def action_blind(self) -> None:
+        comparison = self.store.comparison
+        blind = comparison.record is not None and comparison.record.blind_after is None
+        handle = comparison.set_blind(blind)
+        self.do(handle)
+        if handle.error is None:
+            self.notice("Names are hidden from the next question on until the vote on its answers."
+                        if blind else "Names are shown.")  # fmt: skip
+
+    def action_same_seed(self) -> None:
+        seeds = {chat.slice.value.parameters.seed for chat in self.chats}
+        on = len(seeds) > 1 or seeds == {None}
+        self.do(self.store.comparison.same_seed(on))
+        self.notice("All sides draw with the same seed." if on else "The seed is the agents' own.")
+
+    def action_next_side(self) -> None:
+        sides = self._painter.sides
+        self._painter.choose(sides.chosen + 1)
+        if isinstance(self.focused, Transcript):
+            sides.current.focus()
+
+    def on_sides_chosen(self, event: Sides.Chosen) -> None:
+        self._painter.choose(event.side)
+
     # Taking things along
 
     def action_copy(self) -> None:
@@ -390,9 +465,9 @@ class ChatPlace(Comparing):
         elif source.passage is not None:
             source.show(None)
             if self.one_pane:
-                self.sides.current.focus()
+                self._painter.sides.current.focus()
         elif self.prompt.has_focus:
-            self.sides.current.focus()
+            self._painter.sides.current.focus()
         elif self.workbench.came_from is not None:
             return False
         elif len(self.chats) > 1:

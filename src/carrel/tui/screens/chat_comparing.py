@@ -1,22 +1,19 @@
-"""Comparing in the chat's place: the sides, painted together, and what is done with them."""
+"""Comparing in the chat screen: the sides, painted together, and the keys of a comparison."""
 
 import time
-from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
+from carrel.store.chat.formatting import parameter_words, title, tokens, turn_rows
 from carrel.store.chat.state import ChatState
-from carrel.store.chat.words import parameter_words, title, tokens, turn_rows
-from carrel.store.comparison.words import judgement_words, questions, tab_words, tally_words
-from carrel.store.store import Store
-from carrel.tui.flows import comparing as flows
-from carrel.tui.looks import labels
-from carrel.tui.looks.empty import Way, empty
-from carrel.tui.screens.chat_sources import ChatSources
-from carrel.tui.widgets.sides import Sides
-from carrel.tui.widgets.transcript import Transcript
-from carrel.tui.workbench import Workbench
+from carrel.store.comparison.formatting import judgement_words, questions, tab_words, tally_words
+from carrel.store.comparison.service import ComparisonService
+from carrel.tui.base.screen import MainScreen
+from carrel.tui.theme import labels
+from carrel.tui.theme.empty import Way, empty
+from carrel.tui.widgets.chat.sides import Sides
+from carrel.tui.widgets.chat.transcript import Transcript
 
 NO_SESSION = empty(
     "Choose an agent to talk to.",
@@ -31,28 +28,38 @@ PAINT = 0.1
 """Seconds between two paintings of one chat."""
 TURN = 0.05
 """Seconds between the paintings of two sides: painted in turns, none keeps the keys waiting."""
+BINDINGS: list[BindingType] = [
+    Binding("v", "vote", "Vote…", show=False, id="chat.vote"),
+    Binding("d", "agents_differ", "Differences of agents", show=False, id="chat.agents_differ"),
+    Binding("x", "answers_differ", "Differences of answers", show=False, id="chat.answers_differ"),
+    Binding("o", "go_on", "Go on with one", show=False, id="chat.go_on"),
+    Binding("b", "blind", "Blind", show=False, id="chat.blind"),
+    Binding("s", "same_seed", "Same seed", show=False, id="chat.same_seed"),
+    Binding("alt+s", "next_side", "Next side", show=False, id="chat.next_side"),
+]
+"""The keys of a comparison, for the screen."""
+OF_A_COMPARISON = frozenset(
+    {"vote", "agents_differ", "answers_differ", "go_on", "blind", "same_seed", "next_side"}
+)
+SHOW_NAMES = frozenset({"agents_differ", "go_on", "copy", "save", "model", "parameters", "who"})
+"""Actions that would show the names of the agents."""
 
 
-class Comparing(ChatSources):
-    """The part of the chat's place that shows one chat, or several that get the same questions."""
+def lacking(comparison: ComparisonService, action: str) -> str:
+    """Return why an action cannot run while several chats, or one alone, are open."""
+    if action in OF_A_COMPARISON and len(comparison.chats) < 2:
+        return "Nothing is compared: alt+c puts another agent or version beside this chat."
+    if comparison.slice.value.hidden and action in SHOW_NAMES:
+        return "The names are hidden: v votes, and shows them."
+    return ""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("v", "vote", "Vote…", show=False, id="chat.vote"),
-        Binding("d", "agents_differ", "Differences of agents", show=False, id="chat.agents_differ"),
-        Binding(
-            "x", "answers_differ", "Differences of answers", show=False, id="chat.answers_differ"
-        ),
-        Binding("o", "go_on", "Go on with one", show=False, id="chat.go_on"),
-        Binding("b", "blind", "Blind", show=False, id="chat.blind"),
-        Binding("s", "same_seed", "Same seed", show=False, id="chat.same_seed"),
-        Binding("alt+s", "next_side", "Next side", show=False, id="chat.next_side"),
-    ]
-    OF_A_COMPARISON: ClassVar[frozenset[str]] = frozenset(
-        {"vote", "agents_differ", "answers_differ", "go_on", "blind", "same_seed", "next_side"}
-    )
 
-    def __init__(self, store: Store, workbench: Workbench) -> None:
-        super().__init__(store, workbench)
+class SidesPainter:
+    """Paints one chat, or several that get the same questions, into the sides of a screen."""
+
+    def __init__(self, screen: MainScreen) -> None:
+        self._screen = screen
+        self._comparison = screen.store.comparison
         self._painted = 0.0
         self._paint_waits = False
         self._last = -1
@@ -62,30 +69,37 @@ class Comparing(ChatSources):
     @property
     def sides(self) -> Sides:
         """The transcripts."""
-        return self.query_one(Sides)
+        return self._screen.query_one(Sides)
 
-    def on_mount(self) -> None:
-        self.follow(self.store.comparison.slice, self._paint_soon)
-        for chat in self.store.comparison.every:
-            self.follow(chat.slice, self._paint_soon)
+    def start(self) -> None:
+        """Paint now, and whenever a chat changes."""
+        self._screen.follow(self._comparison.slice, self.paint_soon)
+        for chat in self._comparison.every:
+            self._screen.follow(chat.slice, self.paint_soon)
 
-    # Painting
+    def choose(self, side: int) -> None:
+        """Choose a side, beside which the others are narrower."""
+        self.sides.choose(side)
+        self.paint_soon()
 
-    def _paint_soon(self, *_: object) -> None:
+    def paint_soon(self, *_: object) -> None:
+        """Paint within the next moments."""
         if self._paint_waits:
             return
         self._paint_waits = True
-        wait = self._painted + (PAINT if len(self.chats) == 1 else TURN) - time.monotonic()
+        wait = (
+            self._painted + (PAINT if len(self._comparison.chats) == 1 else TURN) - time.monotonic()
+        )
         if wait <= 0:
-            # In this place's own turn, so that one change is drawn after the other.
-            self.call_later(self._paint)
+            # In the screen's own turn, so that one change is drawn after the other.
+            self._screen.call_later(self._paint)
         else:
-            self.set_timer(wait, self._paint)
+            self._screen.set_timer(wait, self._paint)
 
     async def _paint(self) -> None:
-        """Paints the next side that is seen and has changed; the others follow in their turns."""
-        states = [chat.slice.value for chat in self.chats]
-        self.set_class(len(states) > 1, "-comparing")
+        """Paint the next side that is seen and has changed; the others follow in their turns."""
+        states = [chat.slice.value for chat in self._comparison.chats]
+        self._screen.set_class(len(states) > 1, "-comparing")
         self.sides.stand([tab_words(state) for state in states], self._judged())
         seen = self.sides.seen
         changed = [place for place in seen if self._shown.get(place) is not states[place]]
@@ -96,18 +110,17 @@ class Comparing(ChatSources):
         self._painted = time.monotonic()
         self._paint_waits = False
         if len(changed) > 1:
-            self._paint_soon()
+            self.paint_soon()
 
     def redraw(self) -> None:
-        """Paints every side anew."""
+        """Paint every side anew."""
         for transcript in self.sides.transcripts:
             transcript.redraw()
         self._shown.clear()
-        self._paint_soon()
+        self.paint_soon()
 
     def _judged(self) -> Content:
-        comparison = self.store.comparison
-        record, state = comparison.record, comparison.first.slice.value
+        record, state = self._comparison.record, self._comparison.first.slice.value
         if record is None:
             return Content("")
         about = [
@@ -116,51 +129,6 @@ class Comparing(ChatSources):
             tally_words(record),
         ]
         return labels.line(" · ".join(filter(None, [*about, HINT])), "$muted")
-
-    # Keys
-
-    def lacking(self, action: str) -> str:
-        if action in self.OF_A_COMPARISON and len(self.chats) < 2:
-            return "Nothing is compared: alt+c puts another agent or version beside this chat."
-        if self.store.comparison.slice.value.hidden and action in (
-            "agents_differ", "go_on", "copy", "save", "model", "parameters", "who",
-        ):  # fmt: skip
-            return "The names are hidden: v votes, and shows them."
-        return super().lacking(action)
-
-    def action_vote(self) -> None:
-        self.run_flow(flows.vote(self))
-
-    def action_agents_differ(self) -> None:
-        self.run_flow(flows.agents_differ(self))
-
-    def action_answers_differ(self) -> None:
-        self.run_flow(flows.answers_differ(self))
-
-    def action_blind(self) -> None:
-        comparison = self.store.comparison
-        blind = comparison.record is not None and comparison.record.blind_after is None
-        handle = comparison.set_blind(blind)
-        self.do(handle)
-        if handle.error is None:
-            self.notice("Names are hidden from the next question on until the vote on its answers."
-                        if blind else "Names are shown.")  # fmt: skip
-
-    def action_same_seed(self) -> None:
-        seeds = {chat.slice.value.parameters.seed for chat in self.chats}
-        on = len(seeds) > 1 or seeds == {None}
-        self.do(self.store.comparison.same_seed(on))
-        self.notice("All sides draw with the same seed." if on else "The seed is the agents' own.")
-
-    def action_next_side(self) -> None:
-        self.sides.choose(self.sides.chosen + 1)
-        self._paint_soon()
-        if isinstance(self.focused, Transcript):
-            self.sides.current.focus()
-
-    def on_sides_chosen(self, event: Sides.Chosen) -> None:
-        self.sides.choose(event.side)
-        self._paint_soon()
 
 
 async def _show(state: ChatState, transcript: Transcript) -> None:

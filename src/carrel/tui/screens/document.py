@@ -11,12 +11,11 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from carrel.store.core.words import one_line, shortened
+from carrel.store.core.formatting import one_line, shortened
 from carrel.store.documents.blocks import Rect
 from carrel.store.documents.boxes import block_at, lacking, passages
 from carrel.store.documents.corrections import corrected
-from carrel.store.documents.state import DocumentState
-from carrel.store.documents.words import (
+from carrel.store.documents.formatting import (
     annotation,
     changed_words,
     changes,
@@ -29,17 +28,19 @@ from carrel.store.documents.words import (
     page_hits,
     page_marks,
     progress,
+    readers_words,
     title,
 )
+from carrel.store.documents.state import DocumentState
+from carrel.tui.base.screen import MainScreen
 from carrel.tui.flows import document, document_export
-from carrel.tui.looks import labels
-from carrel.tui.looks.empty import Way, empty
-from carrel.tui.place import Place
-from carrel.tui.widgets.filter import FilterLine
-from carrel.tui.widgets.page_strip import page_strip
-from carrel.tui.widgets.page_text import PageText
-from carrel.tui.widgets.page_view import PageView
-from carrel.tui.widgets.picture import PagePicture
+from carrel.tui.theme import labels
+from carrel.tui.theme.empty import Way, empty
+from carrel.tui.widgets.inputs.filter import FilterLine
+from carrel.tui.widgets.pages.picture import PagePicture
+from carrel.tui.widgets.pages.strip import page_strip
+from carrel.tui.widgets.pages.text import PageText
+from carrel.tui.widgets.pages.view import PageView
 
 NOTHING_OPEN = empty(
     "No document is open.",
@@ -54,7 +55,7 @@ _OF_A_DOCUMENT = (
 FORMS = ("rendered", "raw", "corrected", "changes", "schema")
 
 
-class DocumentPlace(Place):
+class DocumentScreen(MainScreen):
     """The open document: the page's picture left, its text right."""
 
     PLACE: ClassVar[str] = "document"
@@ -151,7 +152,10 @@ class DocumentPlace(Place):
         read_so = options if chosen else ""
         text.border_title = labels.title("Text", self._form, confidence(state.page), fixed, read_so)
         heat = heat_words(state.page) if picture.warm and state.source is not None else ""
-        below = mark_words(state) or heat or changed_words(state) or lacking(state.page)
+        below = (
+            mark_words(state) or heat or readers_words(state.page) or changed_words(state)
+            or lacking(state.page)
+        )  # fmt: skip
         text.border_subtitle = labels.line(below)
 
     def _title(self, state: DocumentState) -> str:
@@ -184,7 +188,7 @@ class DocumentPlace(Place):
         self._show(self.state)
 
     def _forms(self, state: DocumentState) -> tuple[str, ...]:
-        """The forms that there is something to see in."""
+        """Return the forms that there is something to see in."""
         fixed = bool(corrected_words(state))
         there = (True, True, fixed, bool(changes(state)), bool(state.annotation))
         return tuple(form for form, has in zip(FORMS, there, strict=True) if has)

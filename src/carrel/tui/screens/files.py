@@ -10,12 +10,11 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input
 
+from carrel.store.activity.formatting import ActivityRow, activity_row, sorted_items
 from carrel.store.activity.state import ActivityItem, ActivityState
-from carrel.store.activity.words import ActivityRow, activity_rows
 from carrel.store.cache.copies import DocumentSource
-from carrel.store.core.words import type_words, view_words
-from carrel.store.files.state import FilesState
-from carrel.store.files.words import (
+from carrel.store.core.formatting import count, type_words, view_words
+from carrel.store.files.formatting import (
     FileRow,
     file_row,
     filter_words,
@@ -26,18 +25,20 @@ from carrel.store.files.words import (
     sorted_files,
     title,
 )
+from carrel.store.files.state import FilesState
 from carrel.store.layout.state import LayoutState
 from carrel.store.previews.state import PreviewState
+from carrel.tui.base.marking import MARKING, MarkingScreen, Marks
+from carrel.tui.base.screen import WORK_HZ
 from carrel.tui.flows import files as flows
 from carrel.tui.flows import sample
-from carrel.tui.looks import labels
-from carrel.tui.looks.empty import Way, empty
-from carrel.tui.marking import MARKING, MarkingPlace, Marks
-from carrel.tui.widgets.columns import Column
-from carrel.tui.widgets.file_details import FileDetails
-from carrel.tui.widgets.filter import FilterLine
-from carrel.tui.widgets.paging import PagedRows
-from carrel.tui.widgets.table import Row, VirtualTable
+from carrel.tui.theme import labels
+from carrel.tui.theme.empty import Way, empty
+from carrel.tui.widgets.details.file import FileDetails
+from carrel.tui.widgets.inputs.filter import FilterLine
+from carrel.tui.widgets.tables.columns import Column
+from carrel.tui.widgets.tables.paging import PagedRows
+from carrel.tui.widgets.tables.table import Row, VirtualTable
 from carrel.wire.files import File
 
 EMPTY = empty(
@@ -50,7 +51,13 @@ EMPTY = empty(
 )
 
 
-class FilesPlace(MarkingPlace):
+UPLOADS = 6
+"""Uploads that stand over the files; the others are counted."""
+SHOWN = ("running", "queued", "interrupted", "failed")
+"""The statuses of those uploads."""
+
+
+class FilesScreen(MarkingScreen):
     """The files, with what is being uploaded on top."""
 
     PLACE: ClassVar[str] = "files"
@@ -95,7 +102,7 @@ class FilesPlace(MarkingPlace):
         self._awaited: str | None = None
         self._looked_into: str | None = None
         self.follow(self.store.files.slice, self._show)
-        self.follow(self.store.activity.slice, self._show_work)
+        self.follow(self.store.activity.slice, self._show_work, hz=WORK_HZ)
         self.follow(self.store.previews.slice, self._show_preview)
         self.follow(self.store.files.slice, self._await_list)
         self.follow(self.store.layout.slice, self._sort)
@@ -159,21 +166,25 @@ class FilesPlace(MarkingPlace):
         self.table.border_subtitle = Content(words) if words else None
 
     def reveal(self, file_id: str) -> None:
-        """Puts the cursor on a file, as soon as it is here."""
+        """Put the cursor on a file, as soon as it is here."""
         self._awaited = file_id
         self._show(self.store.files.slice.value)
 
     def _show_work(self, state: ActivityState) -> None:
-        uploads = [
-            _upload_row(row)
-            for row in activity_rows(state, time.time())
-            if row.id.startswith("upload") and row.status.role in ("busy", "waiting", "failed")
+        open_uploads = [
+            item for item in sorted_items(state) if item.kind == "upload" and item.status in SHOWN
         ]
-        runs = ocr_runs(state)
-        if (uploads, runs) != (self._uploads, self._runs):
-            self._uploads, self._runs = uploads, runs
-            self.table.show(self._rows(self.store.files.slice.value))
-            self._show_range()
+        now = time.time()
+        uploads = [_upload_row(activity_row(item, now)) for item in open_uploads[:UPLOADS]]
+        if (more := len(open_uploads) - UPLOADS) > 0:
+            uploads.append(_more_row(more))
+        runs, before = ocr_runs(state), self._runs
+        if (uploads, runs) == (self._uploads, before):
+            return
+        self._uploads, self._runs = uploads, runs
+        self.table.show(self._rows(self.store.files.slice.value))
+        self._show_range()
+        if runs != before:
             self._show_details()
 
     def _refresh_ages(self) -> None:
@@ -225,7 +236,7 @@ class FilesPlace(MarkingPlace):
         self.once_still(self._look_at)
 
     def _look_at(self) -> None:
-        """Shows the file under the cursor."""
+        """Show the file under the cursor."""
         if self.table.key != self.store.files.slice.value.selected:
             self.store.files.select(self.table.key)
         self._show_details()
@@ -253,11 +264,11 @@ class FilesPlace(MarkingPlace):
         return ""
 
     def _file(self) -> File | None:
-        """The file under the cursor."""
+        """Return the file under the cursor."""
         return self.store.files.slice.value.find(self.table.key)
 
     def _chosen(self) -> list[File]:
-        """The marked files, else the one under the cursor."""
+        """Return the marked files, else the one under the cursor."""
         state = self.store.files.slice.value
         if not state.marked:
             return [file for file in (self._file(),) if file is not None]
@@ -372,6 +383,12 @@ def _upload_row(row: ActivityRow) -> Row:
     )
     mark = Content.styled("✕" if failed else "↑", "$failed" if failed else "$busy")
     return Row(row.id, (labels.line(row.name),), mark, rest)
+
+
+def _more_row(more: int) -> Row:
+    rest = Content.styled("Activity has all", "$muted")
+    words = (Content.styled(f"and {count(more)} more", "$muted"),)
+    return Row("uploads", words, Content.styled("↑", "$muted"), rest)
 
 
 def _key(key: str, words: str) -> Content:

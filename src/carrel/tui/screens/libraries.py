@@ -12,26 +12,26 @@ from textual.content import Content
 from textual.widgets import Input
 
 from carrel.store.cache.copies import DocumentSource
-from carrel.store.core.words import view_words
+from carrel.store.core.formatting import view_words
 from carrel.store.layout.state import LayoutState
+from carrel.store.libraries.formatting import HitRow, document_row, hit_rows, library_rows, title
 from carrel.store.libraries.phase import document_phase
 from carrel.store.libraries.state import LibrariesState
-from carrel.store.libraries.words import HitRow, document_row, hit_rows, library_rows, title
+from carrel.store.sync.formatting import folder_rows
 from carrel.store.sync.state import SyncState
-from carrel.store.sync.words import folder_rows
+from carrel.tui.base.marking import MARKING, MarkingScreen, Marks
 from carrel.tui.flows import libraries as flows
 from carrel.tui.flows import sample
 from carrel.tui.flows.sync import offer_folder, sync_library
-from carrel.tui.looks import labels
-from carrel.tui.looks.empty import Way, empty
-from carrel.tui.marking import MARKING, MarkingPlace, Marks
-from carrel.tui.widgets.columns import Column
-from carrel.tui.widgets.filter import FilterLine
-from carrel.tui.widgets.folders import SyncedFolders
-from carrel.tui.widgets.library_details import LibraryDetails
-from carrel.tui.widgets.library_rows import draw_document, draw_hit, draw_library
-from carrel.tui.widgets.paging import PagedRows
-from carrel.tui.widgets.table import Row, VirtualTable
+from carrel.tui.theme import labels
+from carrel.tui.theme.empty import Way, empty
+from carrel.tui.widgets.details.folders import SyncedFolders
+from carrel.tui.widgets.details.library import LibraryDetails
+from carrel.tui.widgets.inputs.filter import FilterLine
+from carrel.tui.widgets.tables.columns import Column
+from carrel.tui.widgets.tables.library_rows import draw_document, draw_hit, draw_library
+from carrel.tui.widgets.tables.paging import PagedRows
+from carrel.tui.widgets.tables.table import Row, VirtualTable
 from carrel.wire.documents import Document
 from carrel.wire.libraries import Library, PageBox
 
@@ -46,7 +46,7 @@ _OF_A_LIBRARY = ("upload", "add", "sync", "search", "edit", "delete")
 LOADING = Content.styled("Loading …", "$muted")
 
 
-class LibrariesPlace(MarkingPlace):
+class LibrariesScreen(MarkingScreen):
     """The libraries, the documents of one, and what a search found in it."""
 
     PLACE: ClassVar[str] = "libraries"
@@ -225,7 +225,7 @@ class LibrariesPlace(MarkingPlace):
         return state.library(state.selected)
 
     def _document(self) -> Document | None:
-        """The document under the cursor, or that of the hit under it."""
+        """Return the document under the cursor, or that of the hit under it."""
         state = self.store.libraries.slice.value
         if not state.query.strip():
             return state.find(self.documents.key)
@@ -233,12 +233,12 @@ class LibrariesPlace(MarkingPlace):
         return None if hit is None else state.find(hit.document_id)
 
     def _hit(self) -> HitRow | None:
-        """The hit under the cursor."""
+        """Return the hit under the cursor."""
         at = self.hits.cursor
         return self._hits[at] if at < len(self._hits) else None
 
     def _chosen(self) -> list[Document]:
-        """The marked documents, else the one under the cursor."""
+        """Return the marked documents, else the one under the cursor."""
         state = self.store.libraries.slice.value
         if not state.marked or state.query.strip():
             return [document for document in (self._document(),) if document is not None]
@@ -253,7 +253,7 @@ class LibrariesPlace(MarkingPlace):
         self.once_still(self._look_at)
 
     def _look_at(self) -> None:
-        """Shows the document or hit under the cursor."""
+        """Show the document or hit under the cursor."""
         state, key = self.store.libraries.slice.value, self.documents.key
         if not state.query.strip() and key != state.document:
             self.store.libraries.select_document(key)
@@ -332,8 +332,7 @@ class LibrariesPlace(MarkingPlace):
         if library_id is None:
             self.notice("Create a library first: n New.", failed=True)
             return
-        for file in files:
-            self.do(self.store.libraries.upload(library_id, file))
+        self.run_flow(flows.upload_all(self, library_id, files))
 
     def offer(self, folder: Path) -> None:
         """Offers to sync a folder, as soon as the libraries are known."""

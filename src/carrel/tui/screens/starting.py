@@ -6,9 +6,9 @@ from textual.app import ComposeResult
 from textual.content import Content
 from textual.widgets import Static
 
-from carrel.config import Profile
-from carrel.tui.frame import Frame
-from carrel.tui.looks import labels
+from carrel.config.profiles import Profile
+from carrel.tui.base.frame import Frame
+from carrel.tui.theme import labels
 
 
 class Starting(Frame):

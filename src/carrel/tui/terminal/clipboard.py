@@ -28,7 +28,7 @@ _TOOLS = (
 
 
 def copy(app: App[Any], text: str, environ: Mapping[str, str] = os.environ) -> bool:
-    """Puts the text on the clipboard; False when no way could take it."""
+    """Put the text on the clipboard; False when no way could take it."""
     tool = native_tool(environ)
     if tool is not None:
         # Off the loop: a tool may wait for a display that does not answer.
@@ -44,7 +44,7 @@ def copy(app: App[Any], text: str, environ: Mapping[str, str] = os.environ) -> b
 
 
 def native_tool(environ: Mapping[str, str]) -> tuple[str, ...] | None:
-    """The system's own command that fills the clipboard, where there is one."""
+    """Return the system's own command that fills the clipboard, where there is one."""
     path = environ.get("PATH")
     if sys.platform == "darwin":
         return ("pbcopy",)

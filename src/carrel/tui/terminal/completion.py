@@ -21,7 +21,7 @@ class PathCompletion:
 
 
 def complete(typed: str, offers: Callable[[str], bool] = lambda name: True) -> PathCompletion:
-    """Reads the folder that the typed path stands in. Hidden names show once a dot is typed.
+    """Read the folder that the typed path stands in. Hidden names show once a dot is typed.
 
     `offers` says of a file's name whether it is among the matches.
     """

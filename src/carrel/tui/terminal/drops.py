@@ -17,7 +17,8 @@ MAX_LENGTH = 256 * 1024
 
 
 def parse_drop(text: str, *, relative: bool = False) -> tuple[Path, ...]:
-    """The existing files that the text names, in order; empty when any part of it names none.
+    """Return the existing files that the text names, in order; empty when any part of it names
+    none.
 
     Args:
         text: What was pasted.
@@ -48,7 +49,7 @@ class Drop:
 
 
 def parse_some(text: str, *, relative: bool = False) -> Drop:
-    """The files that the text names, also where some of its paths are none.
+    """Return the files that the text names, also where some of its paths are none.
 
     That is taken for a drop only where every name in it is a whole path: prose may mention one.
     """
@@ -65,7 +66,10 @@ def parse_some(text: str, *, relative: bool = False) -> Drop:
 
 
 def parse_folder(text: str, *, relative: bool = False) -> Path | None:
-    """The one existing folder that the text names; None when it names another thing, or more."""
+    """Return the one existing folder that the text names.
+
+    None when it names another thing, or more.
+    """
     folders = _parse(text, relative, Path.is_dir)
     return folders[0] if len(folders) == 1 else None
 
@@ -80,7 +84,7 @@ def _parse(text: str, relative: bool, wanted: Callable[[Path], bool]) -> tuple[P
 
 
 def _readings(text: str) -> Iterator[list[str]]:
-    """The lists of names that the text may mean."""
+    """Yield the lists of names that the text may mean."""
     text = text.replace("\0", "")
     if text.strip() and len(text) <= MAX_LENGTH:
         lines = [line.strip("\r") for line in text.splitlines() if line.strip()]
@@ -138,7 +142,7 @@ def _as_path(name: str) -> Path | None:
 
 
 def _split(text: str) -> list[str]:
-    """The words of a line as a shell would read them; none when a quote is left open."""
+    """Return the words of a line as a shell would read them; none when a quote is left open."""
     words: list[str] = []
     word: str | None = None
     quote = ""

@@ -13,7 +13,7 @@ class RecentErrors:
         self._times: defaultdict[object, deque[float]] = defaultdict(deque)
 
     def add(self, error: BaseException) -> int:
-        """Counts an error; gives the number of its kind within the time, this one included."""
+        """Count an error; give the number of its kind within the time, this one included."""
         frames = traceback.extract_tb(error.__traceback__)
         place = (frames[-1].filename, frames[-1].lineno) if frames else None
         times, now = self._times[type(error), place], time.monotonic()

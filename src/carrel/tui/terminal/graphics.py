@@ -9,13 +9,13 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, Literal
 
-from carrel.settings import Images
+from carrel.config.settings import Images
 
 PictureProtocol = Literal["kitty", "sixel", "halfblock"]
 
 
 def picture_protocol(environ: Mapping[str, str], wanted: Images = "auto") -> PictureProtocol:
-    """The protocol that the settings want, else the one that the environment tells.
+    """Return the protocol that the settings want, else the one that the environment tells.
 
     Asking the terminal would stall on one that never answers. Inside a multiplexer only
     half-blocks are safe.
@@ -49,7 +49,7 @@ def image_widgets() -> tuple[type[Any], type[Any]]:
 
 
 def cell_pixels() -> tuple[int, int]:
-    """A cell's width and height in pixels, as the kernel knows them, else a usual size."""
+    """Return a cell's width and height in pixels, as the kernel knows them, else a usual size."""
     try:
         import fcntl
         import termios
@@ -65,7 +65,7 @@ def cell_pixels() -> tuple[int, int]:
 
 @contextmanager
 def _silent_terminal() -> Iterator[None]:
-    """Keeps textual-image from asking the terminal, whose answers Textual would read as keys.
+    """Keep textual-image from asking the terminal, whose answers Textual would read as keys.
 
     It asks while it is imported, through `sys.__stdout__`, and has no switch against it.
     """

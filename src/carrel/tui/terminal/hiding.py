@@ -8,7 +8,7 @@ from rich.segment import Segment
 from textual.color import Color
 from textual.filter import LineFilter
 
-from carrel.config import Profile, profiles
+from carrel.config.profiles import Profile, profiles
 from carrel.store.core.hiding import Hider, masked
 
 
@@ -51,5 +51,5 @@ def secret_names(here: Profile) -> Iterator[str]:
 
 
 def secret_keys(here: Profile) -> list[str]:
-    """The keys of the profiles."""
+    """Return the keys of the profiles."""
     return [profile.api_key for profile in (here, *profiles()) if profile.api_key]

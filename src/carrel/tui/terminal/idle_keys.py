@@ -17,7 +17,7 @@ def words(
     why_not: Callable[[str], str],
     elsewhere: Iterable[tuple[str, Binding]],
 ) -> str:
-    """The explanation of a key that no binding took; empty where there is nothing to say.
+    """Return the explanation of a key that no binding took; empty where there is nothing to say.
 
     Args:
         screen: Where the key was pressed.

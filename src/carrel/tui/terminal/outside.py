@@ -10,12 +10,12 @@ from typing import Any
 
 from textual.app import App
 
-from carrel.editor import edit
+from carrel.system.editor import edit
 
 
 @contextlib.asynccontextmanager
 async def suspended(app: App[Any]) -> AsyncIterator[None]:
-    """Gives the terminal to another program. The app goes on meanwhile, and draws nothing."""
+    """Give the terminal to another program. The app goes on meanwhile, and draw nothing."""
     # ctrl+c is for that program, which is in the same group of processes.
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
@@ -26,7 +26,7 @@ async def suspended(app: App[Any]) -> AsyncIterator[None]:
 
 
 async def edited(app: App[Any], text: str) -> str:
-    """A text as it is after it was edited in the user's editor.
+    """Return a text as it is after it was edited in the user's editor.
 
     Raises:
         EditorError: there is no editor, or it failed.

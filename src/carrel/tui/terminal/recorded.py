@@ -6,7 +6,7 @@ from carrel.recording.recorder import Recorder
 
 
 def recorded(driver: type[Driver], recorder: Recorder) -> type[Driver]:
-    """The driver with a recorder of everything that the app draws."""
+    """Return the driver with a recorder of everything that the app draws."""
 
     class Recorded(driver):  # type: ignore[misc,valid-type]
         def write(self, data: str) -> None:

@@ -39,23 +39,23 @@ def key_name(character: str) -> str:
 
 
 def bindings_of(node: DOMNode, key: str) -> list[Binding]:
-    """The bindings of a key in a widget itself, with the user's keymap in force."""
+    """Return the bindings of a key in a widget itself, with the user's keymap in force."""
     return node._bindings.key_to_bindings.get(key, [])
 
 
 def keys_of(app: App[Any], binding: Binding) -> list[str]:
-    """The keys of a binding, with the user's keymap in force."""
+    """Return the keys of a binding, with the user's keymap in force."""
     return app._keymap.get(binding.id or "", binding.key).split(",")
 
 
 def write_to_terminal(app: App[Any], sequence: str) -> None:
-    """Sends an escape sequence to the terminal; nothing where the app has none."""
+    """Send an escape sequence to the terminal; nothing where the app has none."""
     if (driver := app._driver) is not None:
         driver.write(sequence)
 
 
 def screen_lines(app: App[Any]) -> list[str]:
-    """The text on the screen, with what lies over it, a line each."""
+    """Return the text on the screen, with what lies over it, a line each."""
     strips = app.screen._compositor.render_strips(app.size)
     return ["".join(segment.text for segment in strip) for strip in strips]
 
@@ -92,11 +92,11 @@ class SteadyApp(Steady, App[T]):
         return self._exit
 
     def failed(self, error: BaseException) -> None:
-        """Called with an exception that no handler took, until the app was told to end."""
+        """Take an exception that no handler took, until the app was told to end."""
         raise NotImplementedError
 
     def not_taken(self, key: str) -> None:
-        """Called with a key that no field and no binding has taken."""
+        """Take a key that no field and no binding has taken."""
 
     def _handle_exception(self, error: Exception) -> None:
         # Textual would end the app here. A person's work is worth more than one wrong drawing.

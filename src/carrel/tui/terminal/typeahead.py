@@ -61,11 +61,11 @@ class TypeAhead(App[T]):
         return self._step is None and not self._typed
 
     def hold_keys(self, opening: object) -> None:
-        """Holds keys back: their target is about to open or to get the focus."""
+        """Hold keys back: their target is about to open or to get the focus."""
         self._hold(opening, OPENING)
 
     def hold_keys_for_list(self, listing: object, *, starting: bool) -> None:
-        """Holds keys back for a list whose rows are not loaded yet.
+        """Hold keys back for a list whose rows are not loaded yet.
 
         They wait longer while the service itself is `starting`.
         """
@@ -79,7 +79,7 @@ class TypeAhead(App[T]):
         self._step = self._new_step()
 
     def release_keys(self, opening: object) -> None:
-        """It is open, or will not be."""
+        """Pass the keys on: what they waited for is open, or will not be."""
         if opening in self._opening:
             del self._opening[opening]
             self._await_screen()
@@ -129,7 +129,7 @@ class TypeAhead(App[T]):
             self._await_screen()
 
     def _await_screen(self) -> None:
-        """Passes keys on once the top screen is mounted and has its focus."""
+        """Pass keys on once the top screen is mounted and has its focus."""
         if self._step is not None:
             # What was waited for on the way to this screen does not count any more.
             self._step = self._new_step()

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from carrel.server.processes.child import Child
+from carrel.server.processes.pipes import PipeMessage
 from carrel.server.reading.options import ReadOptions
-from carrel.server.reading.processes.child import Child
 from carrel.server.reading.processes.parsers import OPEN_DOCUMENTS, Parsers, ReadableDocument
-from carrel.server.reading.processes.pipes import PipeMessage
 
 OPTIONS = {"options": ReadOptions().as_json(), "ahead": True, "beyond": True}
 

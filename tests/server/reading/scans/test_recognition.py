@@ -4,8 +4,8 @@ from typing import Any
 
 from PIL import Image
 
+from carrel.server.processes.pipes import Task
 from carrel.server.reading.layout.flow import columns
-from carrel.server.reading.processes.pipes import Task
 from carrel.server.reading.scans.recognition import recognise_page
 
 GUTTER = 10

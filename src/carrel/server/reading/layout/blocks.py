@@ -1,12 +1,11 @@
 """Assembles a page's text, rules and pictures into regions in reading order."""
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
+from carrel.server.reading.fence import fenced
 from carrel.server.reading.layout.contents import contents
-from carrel.server.reading.layout.diagrams import diagrams
+from carrel.server.reading.layout.diagrams import Diagram, diagrams
 from carrel.server.reading.layout.evidence import Edge, Evidence
 from carrel.server.reading.layout.figure_places import (
     FigurePlace,
@@ -14,57 +13,33 @@ from carrel.server.reading.layout.figure_places import (
     outside_tables,
     whole_figures,
 )
-from carrel.server.reading.layout.figures import (
-    captioned,
-    labelled,
-    pictures,
-    with_text,
-)
+from carrel.server.reading.layout.figures import labelled, pictures, with_text
 from carrel.server.reading.layout.flow import columns, rows
-from carrel.server.reading.layout.hyphens import join_lines
 from carrel.server.reading.layout.notes import with_notes
 from carrel.server.reading.layout.order import with_order
-from carrel.server.reading.layout.paragraphs import Style, regions
-from carrel.server.reading.layout.region_kinds import with_seen_kinds, with_text_even
-from carrel.server.reading.page.elements import (
-    Box,
-    Kind,
-    Line,
-    PageFrame,
-    PageLayout,
-    Region,
+from carrel.server.reading.layout.text_blocks import (
+    Style,
+    TextBlock,
+    block_region,
+    text_blocks,
+    with_list_levels,
+    with_whole_code,
 )
-from carrel.server.reading.page.justified import with_whole_lines
-from carrel.server.reading.page.lines import one_line, runs_from_right, text_lines
+from carrel.server.reading.page.elements import Box, Line, PageFrame, PageLayout, Region
+from carrel.server.reading.page.lines import runs_from_right, text_lines
 from carrel.server.reading.page.parsed import Link, TextItem
-from carrel.server.reading.page.rules import Rule
-from carrel.server.reading.page.seen import Regions, Structure, no_regions, no_structure
-from carrel.server.reading.tables.chunks import Chunk, chunks_of_items, chunks_of_lines
-from carrel.server.reading.tables.find import find_tables, ruled_tables
+from carrel.server.reading.page.rules import Rule, Shade
+from carrel.server.reading.page.seen import Regions, no_regions
+from carrel.server.reading.page_model.features import Surroundings, page_features
+from carrel.server.reading.page_model.network import look
+from carrel.server.reading.page_model.pieces import UPRIGHT, mirrored_rows, page_pieces
+from carrel.server.reading.tables.decode import PageReading
+from carrel.server.reading.tables.find import find_tables
 
-_BAND = 0.09
-"""Height of the top and bottom bands with running heads, as a part of the page's."""
-_NUMBER_BAND = 0.13
-"""Height of those with page numbers that stand alone, which TeX sets farther in."""
-_PAGE_NUMBER = re.compile(r"[-–— ]*(\d{1,4}|[ivxlc]{1,7})[-–— ]*")
-_PORTRAIT = 1.2
-"""Least height-to-width ratio of a page with running heads: maps and slides have none."""
 NO_EVIDENCE = Evidence()
-_UPRIGHT = 20.0
-"""Degrees. Text at a greater angle is not part of the flow."""
-
-
-class _Solid(NamedTuple):
-    """A table or figure placed among the lines; `box` also holds its own lines."""
-
-    box: Box
-    region: Region
-
-    def mirrored(self, width: float) -> "_Solid":
-        return _Solid(self.box.mirrored(width), self.region.mirrored(width))
-
-
-_Part = Line | _Solid
+_LIKELY = 0.5
+_AGREED = 0.15
+"""Least likelihood at which text that other pages repeat at their edge is a running head."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +50,7 @@ class PageParts:
     OCR if needed, and `slanted` the part of it at an angle. `rules` may frame tables. `figures` are
     pictures, `drawings` are charts and diagrams drawn with vector graphics, `sketches` line
     drawings in a scan, which are figures where the layout model sees one. `regions` asks the
-    layout model for the page's regions, `structure` the table model for the cells in a box.
+    layout model for the page's regions.
     """
 
     items: Sequence[TextItem] = ()
@@ -87,106 +62,181 @@ class PageParts:
     drawings: Sequence[Box] = ()
     sketches: Sequence[Box] = ()
     regions: Regions = no_regions
-    structure: Structure = no_structure
+    shades: Sequence[Shade] = ()
+
+    def mirrored(self, width: float) -> "PageParts":
+        """The rules, figures and regions mirrored on a page of this width."""
+        return replace(
+            self,
+            rules=[rule.mirrored(width) for rule in self.rules],
+            figures=[box.mirrored(width) for box in self.figures],
+            drawings=[box.mirrored(width) for box in self.drawings],
+            sketches=[box.mirrored(width) for box in self.sketches],
+            regions=lambda: [
+                replace(region, box=region.box.mirrored(width)) for region in self.regions()
+            ],
+        )
 
 
 def page_layout(
     found: PageParts, frame: PageFrame, evidence: Evidence = NO_EVIDENCE, *, scored: bool = False
 ) -> PageLayout:
-    """The regions of a page, given evidence about its document; `scored` rates their order."""
-    flowing, turned = _lines(found)
-    flowing, heads = _without_heads(flowing, evidence, frame.upright_size[1])
-    chunks = [
-        *chunks_of_items(found.items, found.rules, found.links),
-        *chunks_of_lines(found.lines, found.rules),
-    ]
-    drawn, flowing, turned = _drawn(found, chunks, flowing, turned, frame.upright_size)
-    entries, flowing = contents(flowing)
-    loose, tables = _taken(flowing, _tables(found, chunks, [*drawn, *entries]))
-    solids = [*tables, *entries, *drawn, *pictures(found.figures, flowing, drawn)]
-    # Leave out tables: their small type would make headings of the text around them.
-    style = Style.of([*loose, *(line for entry in entries for line in entry.lines)] or flowing)
-    seen = [] if found.items else found.regions()
-    loose = with_text_even(loose, seen, style.size)
-    loose, solids = captioned(loose, solids, style.size)
-    ordered = _in_order(loose, solids, style, frame.upright_size[0])
-    ordered = [part for region in ordered for part in with_text(region)]
-    ordered = _running_heads(ordered, *frame.upright_size)
-    ordered = _outermost(with_seen_kinds(ordered, seen, style.size))
-    ordered = with_notes([evidence.levelled(region) for region in ordered])
+    """The regions of a page, given evidence about its document; `scored` rates their order.
+
+    A step that fails is left out.
+    """
+    ordered = fenced("layout", _regions, found, frame, evidence) or plain_regions(found)
     if scored:
-        ordered = with_order(ordered)
-    ordered = [*heads["header"], *ordered, *heads["footer"]]
-    ordered += [Region("aside", line.box, line.text, lines=(line,)) for line in turned]
+        ordered = fenced("order", with_order, ordered) or ordered
     return PageLayout(frame, ordered, list(dict.fromkeys(link.url for link in found.links)))
 
 
-def _lines(found: PageParts) -> tuple[list[Line], list[Line]]:
-    """The lines that read across the page, and those at an angle."""
-    flowing: list[Line] = []
-    turned = list(found.slanted)
-    for line, angle in text_lines(with_whole_lines(found.items), found.links):
-        (turned if abs(angle) > _UPRIGHT else flowing).append(line)
-    return [*flowing, *found.lines], turned
+def plain_regions(found: PageParts) -> list[Region]:
+    """The plainest reading of a page: its lines from top to bottom."""
+    lines = [Line(item.text, item.box, item.size or item.height) for item in found.items]
+    return _from_top([*lines, *found.lines, *found.slanted])
 
 
-def _without_heads(
-    lines: Sequence[Line], evidence: Evidence, height: float
-) -> tuple[list[Line], dict[str, list[Region]]]:
-    """The body lines of a page, and the document's running heads on it by edge."""
-    running = evidence.running_heads(lines, height)
-    heads: dict[str, list[Region]] = {"header": [], "footer": []}
-    edges: tuple[Edge, Edge] = ("header", "footer")
-    for edge in edges:
-        for row in rows([lines[number] for number in running if running[number] == edge]):
-            line = one_line(row)
-            heads[edge].append(Region(edge, line.box, line.text, lines=(line,)))
-    return [line for number, line in enumerate(lines) if number not in running], heads
+def _from_top(lines: Iterable[Line], solids: Iterable[Region] = ()) -> list[Region]:
+    """Lines, a paragraph each, and other regions from top to bottom."""
+    texts = [Region("paragraph", line.box, line.text, lines=(line,)) for line in lines]
+    return sorted([*texts, *solids], key=lambda region: region.box.top)
+
+
+def _regions(found: PageParts, frame: PageFrame, evidence: Evidence) -> list[Region]:
+    """The regions of a page in reading order."""
+    size = frame.upright_size
+    turned = _turned(found)
+    page = read_pieces(found, frame)
+    if page is None:
+        ordered = pictures(found.figures, (), ())
+    else:
+        if page.from_right:
+            found = found.mirrored(size[0])
+            turned = [line.mirrored(size[0]) for line in turned]
+        entries, loose = fenced("contents", contents, page.pieces) or ([], list(page.pieces))
+        joined = fenced("diagrams", diagrams, found.rules, loose) or []
+        apart = [
+            line for line in loose if not any(each.box.holds_centre(line.box) for each in joined)
+        ]
+        tables = fenced("tables", find_tables, page, found.rules, page.numbers(apart)) or []
+        loose, tables = _taken(loose, tables)
+        figures = fenced("figures", _drawn, found, joined, tables, loose, turned, size)
+        drawn, loose, turned = figures or ([], loose, turned)
+        shown = fenced("pictures", pictures, found.figures, loose, drawn) or []
+        heads = fenced("running heads", _running_heads, page, evidence, size[1]) or set()
+        blocks = text_blocks(page, page.numbers(loose), heads)
+        style = Style.of(loose or page.pieces)
+        solids = [*tables, *entries, *drawn, *shown]
+        ordered = fenced("columns", _in_order, blocks, solids, style, size) or _from_top(
+            loose, solids
+        )
+        ordered = [part for region in ordered for part in with_text(region)]
+        ordered = [_agreed(region, evidence) for region in ordered]
+        ordered = _levelled(_outermost(ordered), evidence)
+        ordered = fenced("notes", with_notes, ordered) or ordered
+    ordered += [Region("aside", line.box, line.text, lines=(line,)) for line in turned]
+    mirrored = page is not None and page.from_right
+    return [region.mirrored(size[0]) for region in ordered] if mirrored else ordered
+
+
+def _agreed(region: Region, evidence: Evidence) -> Region:
+    """A running head as text where the document's other pages have none at its height."""
+    if region.kind not in ("header", "footer") or evidence.pages < 2 or region.text.isdecimal():
+        return region
+    middle = region.box.centre[1]
+    known = evidence.is_place("header" if region.kind == "header" else "footer", middle)
+    return region if known else replace(region, kind="paragraph")
+
+
+def _levelled(regions: Sequence[Region], evidence: Evidence) -> list[Region]:
+    """The regions, each heading with its level."""
+    headings = [region.lines[0] for region in regions if region.kind == "heading"]
+    evidence = evidence.with_styles((line.size, line.bold) for line in headings)
+    return [evidence.levelled(region) for region in regions]
+
+
+def heading_styles(found: PageParts, frame: PageFrame) -> list[tuple[float, bool]]:
+    """Sizes and weights of what the page model takes for headings."""
+    page = read_pieces(found, frame)
+    if page is None:
+        return []
+    heading = page.view.role("heading")
+    return [
+        (piece.size, piece.bold)
+        for number, piece in enumerate(page.pieces)
+        if heading[number] > _LIKELY and any(map(str.isalpha, piece.text))
+    ]
+
+
+def read_pieces(found: PageParts, frame: PageFrame) -> PageReading | None:
+    """The page's text in pieces, with the page model's view of them; None without any."""
+    rows = page_pieces(found.items, found.lines, found.rules, found.links)
+    if not rows:
+        return None
+    figures = [*found.figures, *found.drawings, *found.sketches]
+    around = Surroundings(
+        *frame.upright_size, found.rules, found.shades, figures, scanned=not found.items
+    )
+    from_right = runs_from_right(piece.text for row in rows for piece in row)
+    if from_right:
+        rows, around = mirrored_rows(rows, around.width), around.mirrored()
+    view = look(page_features(rows, around))
+    return PageReading([piece for row in rows for piece in row], view, from_right)
+
+
+def _running_heads(page: PageReading, evidence: Evidence, height: float) -> set[int]:
+    """The pieces that the model takes for running heads, and other pages bear out.
+
+    Of a document of one page, all that the model takes for one.
+    """
+    likely = page.view.role("running_head", "folio")
+    found = evidence.running_heads(page.pieces, height)
+    heads = {
+        number
+        for number in found
+        if likely[number] > _AGREED or not any(map(str.isalpha, page.pieces[number].text))
+    }
+    folio = page.view.role("folio")
+    for number in (likely > _LIKELY).nonzero()[0].tolist():
+        middle = page.boxes[number].centre[1]
+        edge: Edge = "header" if 2 * middle < height else "footer"
+        alone = evidence.pages < 2 or folio[number] > _LIKELY
+        if alone or evidence.is_place(edge, middle):
+            heads.add(number)
+    return heads
+
+
+def _turned(found: PageParts) -> list[Line]:
+    """The lines at an angle to the page."""
+    items = [item for item in found.items if abs(item.angle) > UPRIGHT]
+    return [*found.slanted, *(line for line, _ in text_lines(items, found.links))]
 
 
 def _drawn(
     found: PageParts,
-    chunks: Sequence[Chunk],
+    joined: Sequence[Diagram],
+    tables: Sequence[Region],
     lines: list[Line],
     turned: list[Line],
     size: tuple[float, float],
 ) -> tuple[list[Region], list[Line], list[Line]]:
     """The figures outside tables with their labels, and the other lines."""
-    joined = diagrams(found.rules, lines)
     places = [
         *(FigurePlace(diagram.box, diagram.frames) for diagram in joined),
         *(FigurePlace(box) for box in found.drawings),
         *(FigurePlace(box, picture=True) for box in [*found.figures, *found.sketches]),
     ]
+    places = outside_tables(places, [table.box for table in tables])
     if not places:
         return [], lines, turned
-    chunks, rules = _outside(chunks, found.rules, [diagram.box for diagram in joined])
-    tables = [table.box for table in ruled_tables(chunks, rules)]
-    places = outside_tables(places, tables)
     if not found.items or are_doubtful(places, lines):
-        seen = outside_tables(found.regions(), tables)
+        seen = outside_tables(found.regions(), [table.box for table in tables])
         places = whole_figures(places, seen, lines, size)
     return labelled(places, lines, turned)
 
 
-def _outside(
-    chunks: Sequence[Chunk], rules: Sequence[Rule], boxes: Iterable[Box]
-) -> tuple[list[Chunk], list[Rule]]:
-    """The text and rules outside some boxes."""
-    chunks, rules = list(chunks), list(rules)
-    for box in boxes:
-        chunks = [chunk for chunk in chunks if not box.holds_centre(chunk.box)]
-        rules = [rule for rule in rules if not box.holds(*rule.middle)]
-    return chunks, rules
-
-
-def _tables(found: PageParts, chunks: list[Chunk], others: Sequence[Region]) -> list[Region]:
-    """The tables outside other regions."""
-    chunks, rules = _outside(chunks, found.rules, [other.box for other in others])
-    return find_tables(chunks, rules, found.regions, found.structure, scanned=not found.items)
-
-
-def _taken(lines: list[Line], tables: list[Region]) -> tuple[list[Line], list[Region]]:
+def _taken(lines: Sequence[Line], tables: list[Region]) -> tuple[list[Line], list[Region]]:
     """Assigns lines inside tables to them; returns the other lines and the tables."""
     held: dict[int, list[Line]] = {}
     loose = []
@@ -204,77 +254,27 @@ def _taken(lines: list[Line], tables: list[Region]) -> tuple[list[Line], list[Re
     return loose, tables
 
 
+@dataclass(frozen=True)
+class _Part:
+    """A line of a block, or a table or figure, at its place in the flow."""
+
+    box: Box
+    number: int
+
+
 def _in_order(
-    lines: Sequence[Line], solids: Sequence[Region], style: Style, width: float
+    blocks: Sequence[TextBlock], solids: Sequence[Region], style: Style, size: tuple[float, float]
 ) -> list[Region]:
-    """The regions of a page in reading order."""
-    parts: list[_Part] = [
-        *lines,
-        *(
-            _Solid(Box.around([solid.box, *(line.box for line in solid.lines)]), solid)
-            for solid in solids
-        ),
+    """The regions of a page in reading order: blocks follow each other as their lines do."""
+    regions = [*(block_region(block, style, size[1]) for block in blocks), *solids]
+    parts = [_Part(line.box, number) for number, block in enumerate(blocks) for line in block.lines]
+    parts += [
+        _Part(Box.around([solid.box, *(line.box for line in solid.lines)]), number)
+        for number, solid in enumerate(solids, len(blocks))
     ]
-    if not runs_from_right(line.text for line in lines):
-        return _flow(parts, style)
-    # Mirror right-to-left text, so that it runs from left to right.
-    return [
-        region.mirrored(width) for region in _flow([part.mirrored(width) for part in parts], style)
-    ]
-
-
-def _flow(parts: list[_Part], style: Style) -> list[Region]:
-    """The regions of left-to-right parts."""
-    ordered: list[Region] = []
-    for column in columns(parts):
-        lines: list[Line] = []
-        beside: list[tuple[Line, Region]] = []
-        for row in rows(column):
-            texts = [part for part in row if isinstance(part, Line)]
-            solids = [part.region for part in row if isinstance(part, _Solid)]
-            if texts:
-                lines.append(one_line(texts))
-                beside += [(lines[-1], solid) for solid in solids]
-            elif solids:
-                ordered += [*_with_solids(regions(lines, style), beside), *solids]
-                lines, beside = [], []
-        ordered += _with_solids(regions(lines, style), beside)
-    return ordered
-
-
-def _with_solids(found: list[Region], beside: list[tuple[Line, Region]]) -> list[Region]:
-    """Regions of text, each followed by the tables and figures beside its lines."""
-    for line, solid in reversed(beside):
-        after = sum(region.box.top <= line.box.top for region in found)
-        found.insert(after, solid)
-    return found
-
-
-def _running_heads(ordered: list[Region], width: float, height: float) -> list[Region]:
-    """Marks regions isolated at the page's top and bottom edge as header and footer.
-
-    Uses this page alone, so that it reads the same whichever pages were requested.
-    """
-    body = [region for region in ordered if _in_body(region, height)]
-    sizes = sorted(line.size for region in body for line in region.lines)
-    if not sizes or height < _PORTRAIT * width:
-        return ordered
-    inner = Box.around(region.box for region in body)
-    usual = sizes[len(sizes) // 2]
-
-    def kind(region: Region) -> Kind:
-        apart = max(inner.top - region.box.bottom, region.box.top - inner.bottom) > usual
-        small = all(line.size <= 1.25 * usual for line in region.lines)
-        if not apart or not small or _in_body(region, height):
-            return region.kind
-        return "header" if region.box.bottom < inner.top else "footer"
-
-    return [
-        region
-        if kind(region) == region.kind
-        else Region(kind(region), region.box, join_lines(region.lines), lines=region.lines)
-        for region in ordered
-    ]
+    flowing = [part.number for column in columns(parts) for row in rows(column) for part in row]
+    ordered = [regions[number] for number in dict.fromkeys(flowing)]
+    return with_list_levels(with_whole_code(ordered, style.size), style.size)
 
 
 def _outermost(regions: Sequence[Region]) -> list[Region]:
@@ -290,10 +290,3 @@ def _outermost(regions: Sequence[Region]) -> list[Region]:
         return below - above
 
     return sorted(regions, key=place)
-
-
-def _in_body(region: Region, height: float) -> bool:
-    """Whether a region cannot be a running head."""
-    band = height * (_NUMBER_BAND if _PAGE_NUMBER.fullmatch(region.text) else _BAND)
-    inside = region.box.bottom >= band and region.box.top <= height - band
-    return region.kind in ("table", "figure") or inside

@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from carrel.server.reading.layout.paragraphs import LABELLED
 from carrel.server.reading.page.elements import Box, Line, Region
-from carrel.server.reading.page.lines import text_lines
+from carrel.server.reading.page.lines import LABELLED, text_lines
 from carrel.server.reading.page.parsed import ParsedPage
 
 PAGES = 16
@@ -26,14 +25,21 @@ _SAME_PLACE = 6.0
 """Points. Position tolerance of one running head."""
 _ROW = 0.5
 """Lines are side by side if their middles differ by less than this part of their height."""
-_APART = 1.5
-"""Least white space around a running head, as a part of its height."""
+_APART = 1.0
+"""Least white space between a running head and the text, as a part of its height."""
+_SMALLER = 0.95
+"""Most size of a running head whose words change, as a multiple of the text's."""
+_DIGITS = re.compile(r"\d+")
+_COUNTER = re.compile(
+    r"(?:^|(?<=[\s|(/·•–—-]))(?<!\bno\.\s)(?<!\bnr\.\s)(?<!№\s)(?<!#\s)(?<!\d[-–./])"
+    r"(\d{1,5})(?=$|[\s|)/·•–—])",
+    re.IGNORECASE,
+)
+"""A number that may be a page's: alone, not part of another, such as that of an invoice."""
 _LARGER = 1.12
 """Least size of a line that stands out, as a multiple of the text's."""
 _ALIKE = 0.04
 """Size tolerance within one heading level, as a part of the size."""
-_SHORT = 100
-"""Maximum letters of a heading."""
 
 Edge = Literal["header", "footer"]
 
@@ -43,85 +49,146 @@ class Evidence:
     """Evidence about a document.
 
     `repeated` maps its running heads, by edge and folded text, to their height on the page;
-    `places` are the positions of running heads whose text changes. `sizes` are the sizes of its
-    headings, largest first, and whether they are bold; `outline` maps its bookmarks, by folded
-    text, to levels.
+    `places` are the heights of these and of others whose text changes. `styles` are the sizes
+    of its headings, largest first, and whether they are bold, `usual` is the size of its text;
+    `outline` maps its bookmarks, by folded text, to levels. `pages` counts the pages with text
+    that were looked at.
     """
 
     repeated: Mapping[tuple[Edge, str], float] = field(default_factory=dict)
     places: frozenset[tuple[Edge, int]] = frozenset()
-    sizes: tuple[tuple[float, bool], ...] = ()
+    styles: tuple[tuple[float, bool], ...] = ()
+    usual: float = 0.0
     outline: Mapping[str, int] = field(default_factory=dict)
+    pages: int = 0
 
     def running_heads(self, lines: Sequence[Line], height: float) -> dict[int, Edge]:
         """The edge of each running head on a page, by line number."""
         found: dict[int, Edge] = {}
-        if not self.repeated and not self.places:
+        if not self.repeated:
             return found
-        rows = list(_edge_rows(lines, height))
-        heads = [number for number, row in enumerate(rows) if self._is_running_head(lines, *row)]
-        for number, (row, edge, _) in enumerate(rows):
-            # Anything between a running head and the page's edge is one, too.
-            outer = range(number, len(rows)) if edge == "header" else range(number + 1)
-            if any(head in outer and rows[head][1] == edge for head in heads):
-                found |= dict.fromkeys(row, edge)
+        inner: Mapping[Edge, set[int]] = {"header": set(), "footer": set()}
+        for row, edge, beyond, apart in _edge_rows(lines, height):
+            # Rows come from the inside out: one close to the text belongs to it.
+            if apart or (beyond and inner[edge].issuperset(beyond)):
+                heads = [number for number in row if self._is_running_head(lines[number], edge)]
+                found |= dict.fromkeys(heads, edge)
+                inner[edge].update(heads)
         return found
 
-    def _is_running_head(
-        self, lines: Sequence[Line], row: Sequence[int], edge: Edge, alone: bool
-    ) -> bool:
-        middle = lines[row[0]].box.centre[1]
-        at = self.repeated.get((edge, _folded(" ".join(lines[number].text for number in row))))
-        same = at is not None and abs(at - middle) < _SAME_PLACE
-        return same or (alone and bool(_place(edge, middle) & self.places))
+    def _is_running_head(self, line: Line, edge: Edge) -> bool:
+        middle = line.box.centre[1]
+        heights = (self.repeated.get((edge, text)) for text in _patterns(line.text))
+        repeated = any(at is not None and abs(at - middle) < _SAME_PLACE for at in heights)
+        changing = self.is_place(edge, middle) and _may_change(line, self.usual)
+        return (repeated or changing) and _may_be_head(line, self.usual)
+
+    def is_place(self, edge: Edge, middle: float) -> bool:
+        """Whether running heads stand at a height."""
+        return bool(_place(edge, middle) & self.places)
+
+    def with_styles(self, styles: Iterable[tuple[float, bool]]) -> "Evidence":
+        """The evidence, with the styles of a page's own headings where nothing else is known."""
+        return self if self.styles else replace(self, styles=_ranked(styles))
 
     def levelled(self, region: Region) -> Region:
         """A heading with its level in the document."""
         if region.kind != "heading" or not region.lines:
             return region
         level = self.outline.get(_folded(region.text)) or self._level(region.lines[0])
-        return replace(region, level=level) if level else region
+        return replace(region, level=level)
 
     def _level(self, line: Line) -> int:
-        for level, (size, bold) in enumerate(self.sizes, 1):
+        """The place of a line's style among those of headings; between two, the lower one's."""
+        for level, (size, bold) in enumerate(self.styles, 1):
             if bold is line.bold and abs(size - line.size) <= _ALIKE * size:
                 return level
-        return 0
+        return 1 + sum(size > (1 + _ALIKE) * line.size for size, _ in self.styles)
 
 
-def evidence_of(pages: Iterable[ParsedPage], outline: Iterable[tuple[str, int]] = ()) -> Evidence:
-    """Collects evidence from first pages; `outline` are the bookmarks with their levels."""
-    repeated: dict[tuple[Edge, str], list[float]] = {}
-    places: Counter[tuple[Edge, int]] = Counter()
-    texts: list[list[Line]] = []
-    for page in pages:
-        lines = [line for line, angle in text_lines(page.items) if not angle]
-        texts.append(lines)
-        for row, edge, alone in _edge_rows(lines, page.height):
-            text = _folded(" ".join(lines[number].text for number in row))
-            middle = lines[row[0]].box.centre[1]
-            repeated.setdefault((edge, text), []).append(middle)
-            if alone and page.height > page.width:
-                places.update(_place(edge, middle))
-    heads = {key: sum(at) / len(at) for key, at in repeated.items() if _is_repeated(at)}
-    running = {text for _, text in heads}
+def evidence_of(
+    pages: Iterable[ParsedPage],
+    outline: Iterable[tuple[str, int]] = (),
+    styles: Iterable[tuple[float, bool]] = (),
+) -> Evidence:
+    """Collects evidence from first pages.
+
+    `outline` are the bookmarks with their levels, `styles` the sizes of headings and whether they
+    are bold.
+    """
+    texts = [
+        (page, [line for line, angle in text_lines(page.items) if not angle]) for page in pages
+    ]
     letters: Counter[float] = Counter()
-    styles: set[tuple[float, bool]] = set()
-    for lines in texts:
+    for _, lines in texts:
         for line in lines:
             letters[line.size] += len(line.text)
-        styles |= {
-            (size, bold)
-            for text, size, bold in _standing_out(lines)
-            if _folded(text) not in running
-        }
     usual = max(letters, key=lambda size: letters[size], default=0.0)
+    heads, places = _repeated(texts, usual)
     return Evidence(
         heads,
-        frozenset(place for place, count in places.items() if count > 1),
-        _levels(styles, usual),
+        places,
+        _ranked(styles),
+        usual,
         {_folded(title): level for title, level in outline},
+        sum(bool(lines) for _, lines in texts),
     )
+
+
+def _repeated(
+    texts: Sequence[tuple[ParsedPage, list[Line]]], usual: float
+) -> tuple[dict[tuple[Edge, str], float], frozenset[tuple[Edge, int]]]:
+    """The heights of texts that repeat at the edges of pages, but for the pages' numbers.
+
+    Also the heights at which small type stands alone, whatever it says.
+    """
+    seen: dict[tuple[Edge, str, int | None], list[float]] = {}
+    changing: Counter[tuple[tuple[Edge, int], int | None]] = Counter()
+    for page, lines in texts:
+        for row, edge, _, apart in _edge_rows(lines, page.height):
+            for line in (lines[number] for number in row):
+                if not _may_be_head(line, usual):
+                    continue
+                middle = line.box.centre[1]
+                for text, number in _patterns(line.text).items():
+                    # Of all numbers, only a page's grows with the page.
+                    offset = None if number is None else number - page.index
+                    seen.setdefault((edge, text, offset), []).append(middle)
+                    if apart and _may_change(line, usual) and (number or not _digits(line.text)):
+                        changing.update((place, offset) for place in _place(edge, middle))
+    heads = {
+        (edge, text): sum(at) / len(at) for (edge, text, _), at in seen.items() if _is_repeated(at)
+    }
+    places = {place for (edge, _), at in heads.items() for place in _place(edge, at)}
+    places.update(place for (place, _), count in changing.items() if count > 1)
+    return heads, frozenset(places)
+
+
+def _may_change(line: Line, usual: float) -> bool:
+    """Whether a line may be a running head that another page has in other words: in small type.
+
+    Its only number may be the page's.
+    """
+    numbers = len(_patterns(line.text)) - 1
+    return line.size < _SMALLER * usual and numbers == len(_digits(line.text))
+
+
+def _digits(text: str) -> list[str]:
+    return _DIGITS.findall(text)
+
+
+def _may_be_head(line: Line, usual: float) -> bool:
+    """Whether a line is neither larger than the text nor a caption."""
+    return line.size <= _LARGER * (usual or line.size) and not LABELLED.match(line.text)
+
+
+def _patterns(text: str) -> dict[str, int | None]:
+    """The folded text, and with `#` for each number that may be the page's, which it maps to."""
+    found: dict[str, int | None] = {_folded(text): None}
+    for match in _COUNTER.finditer(text):
+        pattern = f"{_folded(text[: match.start(1)])}#{_folded(text[match.end(1) :])}"
+        found[pattern] = int(match[1])
+    return found
 
 
 def _is_repeated(places: Sequence[float]) -> bool:
@@ -149,10 +216,13 @@ def _rows(lines: Sequence[Line]) -> list[list[int]]:
     return rows
 
 
-def _edge_rows(lines: Sequence[Line], height: float) -> Iterator[tuple[list[int], Edge, bool]]:
-    """The rows at the edges of a page, and whether white space separates them from the rest.
+def _edge_rows(
+    lines: Sequence[Line], height: float
+) -> Iterator[tuple[list[int], Edge, list[int], bool]]:
+    """The rows at the edges of a page, from the inside out.
 
-    A row is its line numbers, from left to right.
+    A row is its line numbers, from left to right; with it come the next row towards the text, and
+    whether white space separates the two.
     """
     near = [
         number
@@ -161,52 +231,28 @@ def _edge_rows(lines: Sequence[Line], height: float) -> Iterator[tuple[list[int]
     ]
     rows = [[near[n] for n in row] for row in _rows([lines[number] for number in near])]
     boxes = [Box.around(lines[number].box for number in row) for row in rows]
-    # A line of dashes below a running head does not separate it from the text.
-    said = [
-        order
-        for order, row in enumerate(rows)
-        if any(map(str.isalnum, "".join(lines[number].text for number in row)))
-    ]
+    for order in reversed(range(len(rows))):
+        if boxes[order].bottom < _EDGE * height:
+            beyond = order + 1 if order + 1 < len(rows) else None
+            below = 2 * height if beyond is None else boxes[beyond].top
+            apart = below - boxes[order].bottom > _APART * boxes[order].height
+            yield rows[order], "header", [] if beyond is None else rows[beyond], apart
     for order, (row, box) in enumerate(zip(rows, boxes, strict=True)):
-        if box.bottom < _EDGE * height:
-            below = next((boxes[n].top for n in said if n > order), 2 * height)
-            alone = order in said[:1] and below - box.bottom > _APART * box.height
-            yield row, "header", alone
-        elif box.top > (1 - _EDGE) * height:
-            above = next((boxes[n].bottom for n in reversed(said) if n < order), -height)
-            alone = order in said[-1:] and box.top - above > _APART * box.height
-            yield row, "footer", alone
+        if box.top > (1 - _EDGE) * height:
+            above = boxes[order - 1].bottom if order else -height
+            apart = box.top - above > _APART * box.height
+            yield row, "footer", rows[order - 1] if order else [], apart
 
 
 def _folded(text: str) -> str:
-    """The text without spaces and case, with `#` for every number."""
-    return re.sub(r"\d+", "#", "".join(text.split()).casefold())
+    """The text without spaces and case."""
+    return "".join(text.split()).casefold()
 
 
-def _standing_out(lines: Sequence[Line]) -> Iterator[tuple[str, float, bool]]:
-    """Heading candidates by appearance: text, size and weight."""
-    for row in _rows(lines):
-        pieces = [lines[number] for number in row]
-        for number, line in enumerate(pieces):
-            beside = pieces[max(0, number - 1) : number + 2]
-            inside = any(other.bold is not line.bold and _near(other, line) for other in beside)
-            words = len(line.text) <= _SHORT and any(map(str.isalpha, line.text))
-            if words and not inside and not LABELLED.match(line.text):
-                yield line.text, line.size, line.bold
-
-
-def _near(one: Line, other: Line) -> bool:
-    """Whether two lines at one height are pieces of one."""
-    gap = max(one.box.left - other.box.right, other.box.left - one.box.right)
-    return gap < one.box.height
-
-
-def _levels(styles: Iterable[tuple[float, bool]], usual: float) -> tuple[tuple[float, bool], ...]:
-    """Heading styles, the most prominent first; similar sizes are merged."""
+def _ranked(styles: Iterable[tuple[float, bool]]) -> tuple[tuple[float, bool], ...]:
+    """Sizes and weights of headings, the most prominent first; similar sizes are one."""
     found: list[tuple[float, bool]] = []
-    for size, bold in sorted(styles, reverse=True):
-        if size < (1 - _ALIKE) * usual or not (bold or size >= _LARGER * usual):
-            continue
+    for size, bold in sorted(set(styles), reverse=True):
         if not any(b is bold and abs(s - size) <= _ALIKE * s for s, b in found):
             found.append((size, bold))
     return tuple(found)

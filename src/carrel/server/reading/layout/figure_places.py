@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from carrel.server.reading.layout.paragraphs import LABELLED
 from carrel.server.reading.page.elements import Box, Line
+from carrel.server.reading.page.lines import LABELLED
 from carrel.server.reading.page.seen import ModelRegion
 
 _SURE = 0.5

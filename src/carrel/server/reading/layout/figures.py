@@ -1,6 +1,5 @@
 """Figures: pictures and drawings with their labels and captions."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -8,9 +7,8 @@ from functools import reduce
 from carrel.server.reading.layout.figure_places import FigurePlace, clear_of, has_prose, is_prose
 from carrel.server.reading.layout.flow import rows
 from carrel.server.reading.layout.hyphens import continued, join_lines
-from carrel.server.reading.layout.paragraphs import LABELLED
 from carrel.server.reading.page.elements import Box, Line, Region
-from carrel.server.reading.page.lines import one_line
+from carrel.server.reading.page.lines import LABELLED, one_line
 
 _LEAST_FIGURE = 8.0
 """Points. Anything thinner is a rule or an ornament."""
@@ -18,17 +16,10 @@ _FIGURE_LINES = 5
 """Maximum lines of text in a picture; with more, it is a background."""
 _COVERED = 0.25
 """Largest part of a picture that text covers; with more, it is a background."""
-_SMALL = 0.9
-"""A line below a figure is its caption if its type is smaller than this part of the text's."""
-_SHORT = 0.8
-"""So is a line shorter than this part of the figure and centred below it."""
-_CENTRED = 0.05
-"""Tolerance for centring such a line, as a part of the figure's width."""
 _SAME_SIZE = 0.05
 """Size tolerance for lines of one text, as a part of their size."""
 _SET_TIGHT = 0.6
 """Maximum gap between lines of one text, as a part of their height."""
-_NOTE = re.compile(r"[\[(]?\d{1,2}[.)\]](\s|$)")
 _NUMBER_APART = 3
 """Maximum gap after the number of a figure, in line heights."""
 _BESIDE = 6.0
@@ -199,33 +190,6 @@ def _is_near(box: Box, label: Box) -> bool:
     return around and within and label.width <= _BELOW * box.width
 
 
-def captioned(
-    lines: Sequence[Line], solids: Sequence[Region], size: float
-) -> tuple[list[Line], list[Region]]:
-    """Assigns captions to figures (`size` is the text's); returns other lines and the solids."""
-    rest = sorted(lines, key=lambda line: line.box.top)
-    found = []
-    for solid in solids:
-        caption = _caption(solid.box, rest, size) if solid.kind == "figure" else []
-        rest = [line for line in rest if line not in caption]
-        found.append(replace(solid, lines=(*solid.lines, *caption)) if caption else solid)
-    return rest, found
-
-
-def _caption(figure: Box, lines: Sequence[Line], size: float) -> list[Line]:
-    """The caption lines below a figure; none if they belong to the text there."""
-    caption: list[Line] = []
-    edge = figure
-    for line in lines:
-        goes_on = bool(caption) and _on_one_line(caption[-1], line)
-        if goes_on or _is_caption(line, edge, size):
-            caption.append(line)
-            edge = edge._replace(bottom=line.box.bottom)
-    others = [line for line in lines if line not in caption]
-    apart = not any(_belong(line, other) for line in caption for other in others)
-    return caption if apart else []
-
-
 def _belong(line: Line, other: Line) -> bool:
     """Whether two lines are of one text."""
     return _adjoin(line, other) or _on_one_line(line, other)
@@ -238,18 +202,6 @@ def _adjoin(line: Line, other: Line) -> bool:
     gap = below.top - above.bottom
     alike = abs(line.size - other.size) <= _SAME_SIZE * other.size and line.bold == other.bold
     return alike and across > 0 and gap < _SET_TIGHT * min(above.height, below.height)
-
-
-def _is_caption(line: Line, figure: Box, size: float) -> bool:
-    """Whether a line right below a figure is in small print, or short and centred."""
-    box, reach = line.box, line.box.height
-    below = -reach / 2 <= box.top - figure.bottom <= reach
-    inside = figure.left - reach <= box.left and box.right <= figure.right + reach
-    note = _NOTE.match(line.text) is not None
-    if not below or not inside or note or line.bold or line.size > 1.05 * size:
-        return False
-    centred = abs(box.centre[0] - figure.centre[0]) < _CENTRED * figure.width
-    return line.size <= _SMALL * size or (centred and box.width < _SHORT * figure.width)
 
 
 def with_text(region: Region) -> Iterator[Region]:

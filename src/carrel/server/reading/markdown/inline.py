@@ -16,6 +16,7 @@ _SYNTAX = re.compile(
     r"|<(?=[A-Za-z/!?])|&(?=#?\w+;)"
     r"|\[(?=\^|[^\]]*\]\()"
 )
+_FORMULA = re.compile(r"(\$\$[^$]+\$\$|\$(?! )[^$\n]*[\\^_{][^$\n]*(?<! )\$)")
 _SYNTAX_SIGNS = re.compile(r"[\\`~*_<&\[]")
 """Pre-filter for `_SYNTAX`: far faster, and matches few texts."""
 _LINE_SYNTAX = re.compile(
@@ -29,9 +30,11 @@ _PREFIX = 12
 
 
 def escaped(text: str, *, line_start: bool = True) -> str:
-    """Escapes Markdown syntax. `line_start`: the text may begin a line."""
+    """Escapes Markdown syntax outside formulas. `line_start`: the text may begin a line."""
     if _SYNTAX_SIGNS.search(text):
-        text = _SYNTAX.sub(r"\\\g<0>", text)
+        pieces = _FORMULA.split(text) if "$" in text else [text]
+        pieces[::2] = (_SYNTAX.sub(r"\\\g<0>", piece) for piece in pieces[::2])
+        text = "".join(pieces)
     first, newline, others = text.partition("\n") if not line_start else ("", "", text)
     return first + newline + _LINE_SYNTAX.sub(lambda match: f"{match['number'] or ''}\\", others)
 

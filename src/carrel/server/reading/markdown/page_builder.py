@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from PIL import Image
 
+from carrel.server.reading.fence import fenced
 from carrel.server.reading.markdown.scored_text import ScoredText
 from carrel.server.reading.markdown.tables import written
 from carrel.server.reading.options import ReadOptions
@@ -93,7 +94,11 @@ class PageBuilder:
                 top_left_y=top,
                 bottom_right_x=right,
                 bottom_right_y=bottom,
-                image_base64=_data_url(pixels()) if self._options.include_image_base64 else None,
+                image_base64=(
+                    fenced("image", lambda: _data_url(pixels()))
+                    if self._options.include_image_base64
+                    else None
+                ),
             )
         )
         text = ScoredText()

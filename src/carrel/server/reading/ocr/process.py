@@ -1,4 +1,4 @@
-"""The OCR process: decoded RGB in; text, regions and the cells of tables out. It sees no file.
+"""The OCR process: decoded RGB in; text and regions out. It sees no file.
 
 Run as `python -m carrel.server.reading.ocr.process`. The first message out is `{"ready": true}`.
 Each message in is `{"task", "width", "height"}` with `width * height * 3` bytes. The answer depends
@@ -8,10 +8,9 @@ on the task:
   the picture set upright;
 - `regions`: `{"regions"}` of an upright page, as parts of it;
 - `page`: both;
-- `cells`: `{"cells"}` of a table, as parts of the picture.
 
 The first text has `loaded` too: the library that runs the models, and how many seconds loading
-took. Where a model is not installed, there are no regions or cells.
+took. Where a model is not installed, there are no regions.
 """
 
 import logging
@@ -22,15 +21,17 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
-from carrel.server.parent import end_with_parent
+from carrel.server.processes.parent import end_with_parent
+from carrel.server.processes.pipes import PipeMessage, read_message, write_message
+from carrel.server.reading.languages import languages
 from carrel.server.reading.ocr.detector import Quad
 from carrel.server.reading.ocr.engine import OCREngine
 from carrel.server.reading.ocr.layout_model import LayoutModel
 from carrel.server.reading.ocr.letters import speller
 from carrel.server.reading.ocr.line_reader import ReadLine
 from carrel.server.reading.ocr.noise import without_noise
-from carrel.server.reading.ocr.table_model import TableModel
-from carrel.server.reading.processes.pipes import PipeMessage, read_message, write_message
+from carrel.server.reading.ocr.other_scripts import read_other_scripts
+from carrel.server.reading.scans.doubt import UNREAD
 
 if TYPE_CHECKING:
     from carrel.server.reading.ocr.detector import Pixels
@@ -43,11 +44,12 @@ _SAMPLE = 8
 """Longest lines sampled to test whether a page is upright."""
 _SURE = 0.9
 """Certainty of a sample at which its page is upright."""
+_LEAST_TURNED = 0.6
+"""Certainty above which a page is turned: Hebrew upside down looks like Latin letters a little."""
 _LEAST_CERTAIN = 0.5
 """Smallest confidence of a line; below it, it is not text, or in an unknown script."""
 _UNREADABLE = 3
 """Fewest such lines, if also the majority, in an unknown script; fewer are parts of pictures."""
-_UNREAD = "\N{REPLACEMENT CHARACTER}"
 
 
 class _Attempt:
@@ -86,7 +88,10 @@ class _Attempt:
     def lines(self) -> list[tuple[Quad, ReadLine]]:
         """All lines, from top to bottom."""
         self._continue([number for number in range(len(self._found)) if number not in self._read])
-        return [(line.quad, self._read[number]) for number, line in enumerate(self._found)]
+        lines = [self._read[number] for number in range(len(self._found))]
+        if languages():
+            lines = read_other_scripts(self._found, lines)
+        return [(line.quad, text) for line, text in zip(self._found, lines, strict=True)]
 
 
 def _readable(lines: list[tuple[Quad, ReadLine]]) -> list[tuple[Quad, ReadLine]]:
@@ -98,7 +103,7 @@ def _readable(lines: list[tuple[Quad, ReadLine]]) -> list[tuple[Quad, ReadLine]]
     if unread < _UNREADABLE or unread <= len(read):
         return read
     return [
-        found if found in read else (found[0], ReadLine(_UNREAD, found[1].confidence, []))
+        found if found in read else (found[0], ReadLine(UNREAD, found[1].confidence, []))
         for found in lines
     ]
 
@@ -111,7 +116,9 @@ def read_page(
     best = _Attempt(engine, picture, 0)
     for turn in (180,) if best.level > 0.5 else (90, 270):
         if best.certainty < _SURE:
-            best = max(best, _Attempt(engine, picture, turn), key=lambda page: page.certainty)
+            turned = _Attempt(engine, picture, turn)
+            if turned.certainty > max(best.certainty, _LEAST_TURNED):
+                best = turned
     lines = _readable(best.lines())
     spelled = speller([line.text for _, line in lines])
     return {
@@ -140,10 +147,6 @@ class _Models:
     def layout(self) -> LayoutModel | None:
         return _if_installed(LayoutModel)
 
-    @cached_property
-    def table(self) -> TableModel | None:
-        return _if_installed(TableModel)
-
     def _load_text(self) -> dict[str, Any]:
         if "text" in vars(self):
             return {}
@@ -158,8 +161,6 @@ class _Models:
                 return self._load_text() | read_page(self.text, picture, self.layout)
             case "regions":
                 return {"regions": self.layout.regions(picture) if self.layout else []}
-            case "cells":
-                return {"cells": self.table.cells(picture) if self.table else []}
         raise ValueError(f"there is no task {task!r}")
 
 

@@ -2,9 +2,13 @@
 
 import io
 import zipfile
+import zlib
+from contextlib import suppress
 
 from carrel.server.reading.options import UnreadableDocument
 
+DAMAGE = (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError, OSError)
+"""Raised for an archive or one of its entries that cannot be unpacked."""
 MAX_ENTRIES = 10_000
 MAX_UNPACKED = 256 * 2**20
 MAX_RATIO = 200
@@ -14,35 +18,44 @@ MAX_RATIO = 200
 def refuse_bomb(data: bytes) -> None:
     """Unpack everything once and count the bytes: the sizes a zip file declares can lie.
 
+    A damaged entry, such as a picture, does not make the others unreadable.
+
     Raises:
         UnreadableDocument: the archive is damaged, or too large when unpacked.
     """
     limit = min(MAX_UNPACKED, max(len(data) * MAX_RATIO, 2**20))
-    total = 0
+    total = whole = 0
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = archive.infolist()
             if len(entries) > MAX_ENTRIES or sum(entry.file_size for entry in entries) > limit:
                 raise _bomb()
             for entry in entries:
-                with archive.open(entry) as content:
+                with suppress(*DAMAGE), archive.open(entry) as content:
                     while chunk := content.read(2**20):
                         total += len(chunk)
                         if total > limit:
                             raise _bomb()
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError) as error:
-        raise UnreadableDocument(
-            "This file is damaged: it cannot be unpacked. Save it again in its program, or send"
-            " another copy."
-        ) from error
+                    whole += 1
+    except DAMAGE as error:
+        raise _damaged() from error
+    if entries and not whole:
+        raise _damaged()
+
+
+def _damaged() -> UnreadableDocument:
+    return UnreadableDocument(
+        "This file is damaged: it cannot be unpacked. Save it again in its program, or send"
+        " another copy."
+    )
 
 
 def member(data: bytes, name: str) -> bytes | None:
-    """Read one file of the archive; None if there is none of this name."""
+    """Read one file of the archive; None if there is none of this name, or it is damaged."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         try:
             return archive.read(name)
-        except KeyError:
+        except (KeyError, *DAMAGE):
             return None
 
 

@@ -7,8 +7,8 @@ from urllib.parse import unquote
 from lxml import etree
 
 from carrel.server.reading.office.archive import member
-from carrel.server.reading.office.html import parts_of_html
 from carrel.server.reading.office.parts import Part
+from carrel.server.reading.office.web.html import parts_of_html
 from carrel.server.reading.options import UnreadableDocument
 
 

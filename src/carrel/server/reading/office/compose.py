@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PIL import Image
 
 from carrel.server.reading.markdown.page_builder import PageBuilder, nowhere
-from carrel.server.reading.office.parts import Part
+from carrel.server.reading.office.parts import Part, text_part
 from carrel.server.reading.options import ReadOptions
 from carrel.wire.ocr import Dimensions, Page
 
@@ -20,20 +20,29 @@ _MAX_PIXELS = 50_000_000
 def compose_parts(index: int, parts: Sequence[Part], options: ReadOptions) -> Page:
     """Compose the page for the wire."""
     builder = PageBuilder(index, options, nowhere)
+    apart = {"header": options.extract_header, "footer": options.extract_footer}
+    heads: dict[str, str] = {}
     for part in parts:
         if part.table is not None:
             builder.add_table(part.table, markdown=part.text if part.text.length else None)
         elif part.picture is not None:
             _add_picture(builder, part.picture)
+        elif apart.get(part.kind):
+            builder.add_block(part.kind, part.text)
+            heads[part.kind] = str(part.text)
         else:
             builder.add(part.kind, part.text)
-    return builder.page(PAPERLESS, (link for part in parts for link in part.links))
+    links = (link for part in parts for link in part.links)
+    header, footer = heads.get("header"), heads.get("footer")
+    return builder.page(PAPERLESS, links, header=header, footer=footer)
 
 
 def _add_picture(builder: PageBuilder, data: bytes) -> None:
     picture = _decoded(data)
     if picture is not None:
         builder.add_image(picture.size, lambda: picture)
+    elif not data:
+        builder.add("image", text_part("image", "", "*[damaged picture]*").text)
 
 
 def _decoded(data: bytes) -> Image.Image | None:

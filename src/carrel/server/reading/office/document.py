@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from carrel.server.charsets import decoded, unicode_of
+from carrel.server.formats.charsets import decoded, unicode_of
+from carrel.server.processes.limits import allow_cpu
 from carrel.server.reading.office.archive import refuse_bomb
 from carrel.server.reading.office.compose import compose_parts
+from carrel.server.reading.office.mending import mended
 from carrel.server.reading.office.parts import Part
 from carrel.server.reading.options import ReadOptions, UnreadableDocument, select_pages
-from carrel.server.reading.processes.limits import allow_cpu
 from carrel.wire.ocr import Page
 
 log = logging.getLogger(__name__)
@@ -57,7 +58,10 @@ class Office:
 
 
 def _read(data: bytes, mimetype: str) -> Pages:
-    """Read the parts of every page; fall back to kreuzberg, then to the text as it stands."""
+    """Read the parts of every page; a file that fails, once more when it is mended.
+
+    Fall back to kreuzberg, then to the text as it stands.
+    """
     reader = _reader(mimetype)
     try:
         return reader(data)
@@ -65,6 +69,12 @@ def _read(data: bytes, mimetype: str) -> Pages:
         raise
     except Exception:
         # These libraries do not document their exceptions for damaged files.
+        log.info("a document is mended", exc_info=True)
+    try:
+        return reader(mended(data))
+    except MemoryError:
+        raise
+    except Exception:
         log.info("falling back to kreuzberg", exc_info=True)
     try:
         return _other(data, mimetype)
@@ -80,7 +90,7 @@ def _reader(mimetype: str) -> Callable[[bytes], Pages]:
     """Select the reader of a format; import it on demand, since some load slowly."""
     match mimetype:
         case "text/html" | "application/xhtml+xml":
-            from carrel.server.reading.office.html import parts_of_html
+            from carrel.server.reading.office.web.html import parts_of_html
 
             return lambda data: [parts_of_html(data)]
         case "text/markdown":

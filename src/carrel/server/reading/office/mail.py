@@ -4,11 +4,11 @@ import email
 import email.policy
 from email.message import EmailMessage
 
-from carrel.server.charsets import decoded, unicode_of
+from carrel.server.formats.charsets import decoded, unicode_of
 from carrel.server.reading.markdown.inline import escaped
 from carrel.server.reading.markdown.scored_text import ScoredText
-from carrel.server.reading.office.html import parts_of_html
 from carrel.server.reading.office.parts import Part, text_part
+from carrel.server.reading.office.web.html import parts_of_html
 
 _HEADERS = ("From", "To", "Cc", "Date")
 _DEPTH = 5

@@ -7,8 +7,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from carrel.server.reading.markdown.scored_text import ScoredText
-from carrel.server.reading.office.html_inline import FindPicture
 from carrel.server.reading.office.parts import Part
+from carrel.server.reading.office.web.inline import FindPicture
 from carrel.server.reading.page.marks import MarkedText
 from carrel.server.reading.page.table import Cell, Table
 from carrel.wire.ocr import BlockType

@@ -5,8 +5,8 @@ from typing import Any
 from lxml import etree
 
 from carrel.server.reading.office.archive import member
-from carrel.server.reading.office.html import parts_of_tree
 from carrel.server.reading.office.parts import Part
+from carrel.server.reading.office.web.html import parts_of_tree
 from carrel.server.reading.options import UnreadableDocument
 
 _TAGS = {

@@ -6,7 +6,7 @@ import io
 
 from python_calamine import CalamineError, CalamineWorkbook
 
-from carrel.server.charsets import decoded
+from carrel.server.formats.charsets import decoded
 from carrel.server.reading.markdown.inline import escaped
 from carrel.server.reading.office.parts import Part, text_part
 from carrel.server.reading.options import UnreadableDocument

@@ -1,10 +1,12 @@
 """Presentations to parts: a slide is a page."""
 
 import io
+import logging
 from collections.abc import Iterable, Iterator
 from itertools import chain, zip_longest
 from typing import Any
 
+from lxml import etree
 from pptx import Presentation
 from pptx.enum.shapes import PP_PLACEHOLDER
 from pptx.shapes.group import GroupShape
@@ -15,6 +17,8 @@ from carrel.server.reading.office.parts import Part, text_part
 from carrel.server.reading.page.marks import MarkedText
 from carrel.server.reading.page.table import Cell, Table
 
+log = logging.getLogger(__name__)
+
 _TITLES = (PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE, PP_PLACEHOLDER.VERTICAL_TITLE)
 _FURNITURE = (PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTER)
 _MAX_DEPTH = 20
@@ -24,8 +28,21 @@ _MAX_CATEGORIES = 10_000
 
 def slide_pages(data: bytes) -> list[list[Part]]:
     """The parts of every slide: its title, then from top to bottom, then the speaker's notes."""
-    slides = Presentation(io.BytesIO(data)).slides
-    return [[*_shapes(_in_order(slide.shapes), 0), *_notes(slide)] for slide in slides]
+    slides = list(_slides(Presentation(io.BytesIO(data))))
+    return [
+        [*_shapes(_in_order(slide.shapes), 0), *_notes(slide), *_comments(slide.part)]
+        for slide in slides
+    ]
+
+
+def _slides(presentation: Any) -> Iterator[Any]:
+    """Yield the slides, without those that the file names and lacks."""
+    # `presentation.slides` fails as a whole where one is missing.
+    for number, entry in enumerate(presentation._element.sldIdLst or (), 1):
+        try:
+            yield presentation.part.related_slide(entry.rId)
+        except KeyError:
+            log.warning("slide %d of a presentation is missing in its file", number)
 
 
 def _in_order(shapes: Iterable[Any]) -> list[Any]:
@@ -41,19 +58,29 @@ def _shapes(shapes: Iterable[Any], depth: int) -> Iterator[Part]:
     for shape in shapes:
         if shape.is_placeholder and shape.placeholder_format.type in _FURNITURE:
             continue
-        if isinstance(shape, GroupShape) and depth < _MAX_DEPTH:
+        try:
+            yield from list(_shape(shape, depth))
+        except Exception:
+            # python-pptx raises anything for a part that is missing, damaged or new to it.
+            log.warning("a shape of a slide cannot be read", exc_info=True)
+            yield text_part("text", "", "*[a shape that cannot be read]*")
+
+
+def _shape(shape: Any, depth: int) -> Iterator[Part]:
+    if isinstance(shape, GroupShape):
+        if depth < _MAX_DEPTH:
             yield from _shapes(_in_order(shape.shapes), depth + 1)
-        elif getattr(shape, "has_table", False):
-            table = _table(shape.table)
-            yield Part("table", table=table, links=table.links)
-        elif getattr(shape, "has_chart", False):
-            yield from _chart(shape.chart)
-        elif shape.has_text_frame:
-            yield from _paragraphs(shape)
-        else:
-            picture = _picture(shape)
-            if picture is not None:
-                yield Part("image", picture=picture)
+    elif getattr(shape, "has_table", False):
+        table = _table(shape.table)
+        yield Part("table", table=table, links=table.links)
+    elif getattr(shape, "has_chart", False):
+        yield from _chart(shape.chart)
+    elif shape.has_text_frame:
+        yield from _paragraphs(shape)
+    else:
+        picture = _picture(shape)
+        if picture is not None:
+            yield Part("image", picture=picture)
 
 
 def _chart(chart: Any) -> Iterator[Part]:
@@ -61,20 +88,39 @@ def _chart(chart: Any) -> Iterator[Part]:
     titled = chart.has_title and chart.chart_title.has_text_frame
     if titled and (title := " ".join(chart.chart_title.text_frame.text.split())):
         yield text_part("caption", escaped(title))
-    for plot in chart.plots:
-        series = list(plot.series)
-        names = [" ".join(str(name).split()) for name in plot.categories]
-        height = max([len(names), *(len(list(one.values)) for one in series)], default=0)
+    # python-pptx knows the common kinds of plots alone; their data is alike in all.
+    for plot in chart._chartSpace.iterfind("{*}chart/{*}plotArea/*"):
+        series = plot.findall("{*}ser")
+        columns = [[*_points(one, "tx")[:1], *_points(one, "val", "yVal")] for one in series]
+        names = _points(series[0], "cat", "xVal") if series else []
+        height = max([len(names), *(len(column) - 1 for column in columns)], default=0)
         if not series or height > _MAX_CATEGORIES:
             continue
-        columns = [[one.name, *map(_number, one.values)] for one in series]
         if names:
             columns.insert(0, ["", *names])
         yield Part("table", table=Table.of_rows(zip_longest(*columns, fillvalue="")))
 
 
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.12g}"
+def _points(series: Any, *kinds: str) -> list[str]:
+    """The texts or numbers of a series that the chart keeps; gaps are empty."""
+    found: dict[int, str] = {}
+    for kind in kinds:
+        # Of categories with several levels, the first holds the finest.
+        for cache in series.iterfind(f"{{*}}{kind}//{{*}}pt/.."):
+            for point in cache.iterfind("{*}pt") if not found else ():
+                text = " ".join((point.findtext("{*}v") or "").split())
+                found[int(point.get("idx", len(found)))] = text if kind == "tx" else _number(text)
+    end = min(max(found, default=-1) + 1, _MAX_CATEGORIES + 1)
+    # A series without a name has a heading without one.
+    return [found.get(index, "") for index in range(end)] or [""] * ("tx" in kinds)
+
+
+def _number(text: str) -> str:
+    """A number without the digits that binary fractions add; any other text as it is."""
+    try:
+        return f"{float(text):.12g}" if text else ""
+    except ValueError:
+        return text
 
 
 def _picture(shape: Any) -> bytes | None:
@@ -127,11 +173,19 @@ def _pieces(paragraph: Any) -> Iterator[tuple[str, str]]:
         if before:
             yield before, ""
         if words:
-            url = run.hyperlink.address or ""
+            url = _link(run)
             yield words, url if address(url) else ""
         rest = after
     if rest:
         yield rest, ""
+
+
+def _link(run: Any) -> str:
+    """The address that a run links to; empty for none, or one that the file lacks."""
+    try:
+        return run.hyperlink.address or ""
+    except KeyError:
+        return ""
 
 
 def _table(table: Any) -> Table:
@@ -162,3 +216,37 @@ def _notes(slide: Any) -> Iterator[Part]:
         notes = slide.notes_slide.notes_text_frame.text.strip()
         if notes:
             yield text_part("aside_text", escaped(" ".join(notes.split())), "> ")
+
+
+def _comments(part: Any) -> Iterator[Part]:
+    """Yield the comments on a slide and their answers, each with its author."""
+    for relation in part.rels.values():
+        if relation.is_external or not relation.reltype.endswith("/relationships/comments"):
+            continue
+        authors = _authors(part.package)
+        root = etree.fromstring(relation.target_part.blob, _parser())
+        for comment in root.iter("{*}cm", "{*}reply"):
+            # The old kind has the text itself, the new one paragraphs, as shapes have.
+            body = comment.find("{*}txBody")
+            words = comment.findtext("{*}text") if body is None else _body_text(body)
+            name = authors.get(comment.get("authorId") or "", "Comment")
+            if text := " ".join((words or "").split()):
+                yield text_part("aside_text", escaped(f"{name}: {text}"), "> ")
+
+
+def _body_text(body: Any) -> str:
+    return " ".join("".join(each.itertext("{*}t")) for each in body.iterfind("{*}p"))
+
+
+def _authors(package: Any) -> dict[str, str]:
+    """The names of those who comment, by id."""
+    return {
+        str(author.get("id")): author.get("name", "")
+        for part in package.iter_parts()
+        if str(part.partname).rpartition("/")[2] in ("commentAuthors.xml", "authors.xml")
+        for author in etree.fromstring(part.blob, _parser())
+    }
+
+
+def _parser() -> Any:
+    return etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)

@@ -2,17 +2,25 @@
 
 import io
 import re
+from itertools import zip_longest
 from typing import Any
 
 import mammoth
+from lxml import etree
 
+from carrel.server.reading.markdown.inline import escaped
+from carrel.server.reading.office.archive import member
 from carrel.server.reading.office.equations import STYLE, with_equations
-from carrel.server.reading.office.html import parsed_html, parts_of_tree
 from carrel.server.reading.office.numbering import item_numbers
-from carrel.server.reading.office.parts import Part
+from carrel.server.reading.office.parts import Part, text_part
+from carrel.server.reading.office.running_heads import RunningHeads, running_heads
+from carrel.server.reading.office.web.html import parsed_html, parts_of_tree
+from carrel.server.reading.office.web.inline import NOTE
+from carrel.wire.ocr import BlockType
 
 _STYLES = f"""\
 r.{STYLE} => var.equation
+comment-reference => span
 p[style-name='Title'] => h1:fresh
 p[style-name='Subtitle'] => h2:fresh
 p[style-name='Quote'] => blockquote:fresh
@@ -24,6 +32,7 @@ p[style-name='Code'] => pre:separator('\\n')
 r[style-name='HTML Code'] => code
 br[type='page'] => hr.page
 """
+_WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 _PAGE = re.compile(r'<hr class="page"\s*/>')
 
 
@@ -47,8 +56,56 @@ def word_pages(data: bytes) -> list[list[Part]]:
         convert_image=mammoth.images.img_element(keep),
     )
     pages = [parsed_html(page) for page in _PAGE.split(result.value)]
-    _number_items([page for page in pages if page is not None], item_numbers(data))
-    return [[] if page is None else parts_of_tree(page, pictures.get) for page in pages]
+    there = [page for page in pages if page is not None]
+    _number_items(there, item_numbers(data))
+    _make_notes_of_comments(there, _authors(data))
+    read = [[] if page is None else parts_of_tree(page, pictures.get) for page in pages]
+    heads = running_heads(data)
+    return [
+        [*_head("header", above), *parts, *_head("footer", below)]
+        for parts, (above, below) in zip_longest(
+            read, heads[: len(read)], fillvalue=heads[-1] if heads else RunningHeads()
+        )
+    ]
+
+
+def _head(kind: BlockType, text: str) -> list[Part]:
+    return [text_part(kind, escaped(text))] if text else []
+
+
+def _authors(data: bytes) -> dict[str, str]:
+    """The author of each comment, by its id."""
+    content = member(data, "word/comments.xml")
+    if content is None:
+        return {}
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)
+    comments = etree.fromstring(content, parser)
+    return {
+        str(each.get(f"{{{_WORD}}}id")): each.get(f"{{{_WORD}}}author", "") for each in comments
+    }
+
+
+def _make_notes_of_comments(pages: list[Any], authors: dict[str, str]) -> None:
+    """Turn mammoth's list of comments into notes that follow the document's own."""
+    items = (item for page in pages for item in page.iter("li"))
+    number = sum(NOTE.fullmatch(item.get("id") or "") is not None for item in items)
+    numbers: dict[str, int] = {}
+    for comments in [found for page in pages for found in page.iter("dl")]:
+        notes = etree.Element("ol", start=str(number + 1))
+        for name, text in zip(comments.findall("dt"), comments.findall("dd"), strict=False):
+            number += 1
+            id = (name.get("id") or "").removeprefix("comment-")
+            numbers[f"#comment-{id}"] = number
+            text.tag = "li"
+            text.set("id", f"footnote-c{number}")
+            words = text[0] if len(text) else text
+            words.text = f"{authors.get(id) or 'Comment'}: {words.text or ''}"
+            notes.append(text)
+        comments.getparent().replace(comments, notes)
+    for link in [found for page in pages for found in page.iter("a")]:
+        if (noted := numbers.get(link.get("href") or "")) is not None:
+            link.set("href", f"#footnote-c{noted}")
+            link.text = f"[{noted}]"
 
 
 def _number_items(pages: list[Any], numbers: list[int]) -> None:

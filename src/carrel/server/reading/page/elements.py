@@ -91,6 +91,7 @@ class Line:
     bold: bool = False
     mono: bool = False
     marks: tuple[LinkMark, ...] = ()
+    italic: bool = False
 
     @property
     def words(self) -> tuple[Word, ...]:

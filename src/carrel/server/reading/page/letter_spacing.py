@@ -53,8 +53,10 @@ def join_letters(items: Sequence[TextItem]) -> None:
             row.sort(key=lambda item: item.x)
             words = [word for item in row for word in item.words]
             gaps = [_letter_gap(part, row[0].height) for part in _parts(words)]
-            for item in row if any(gaps) else ():
-                _join(item, max(gaps))
+            if any(gaps):
+                for item in row:
+                    _join(item, max(gaps))
+                _widen(row, max(gaps))
 
 
 def _is_broken(text: str) -> bool:
@@ -123,3 +125,15 @@ def _join(item: TextItem, widest: float) -> None:
     if len(words) < len(item.words):
         item.words = words
         item.text = " ".join(word.text for word in words)
+
+
+def _widen(row: Sequence[TextItem], widest: float) -> None:
+    """Widens words by the white space after their last letter: the rest is a blank's width."""
+    for item in row:
+        item.words = [_Word(w.text, w.x, w.y, w.width, w.height) for w in item.words]
+    for word, after in pairwise([word for item in row for word in item.words]):
+        if _gap(word, after) > 2 * widest:
+            word.width += 2 * widest
+    for item in row:
+        last = item.words[-1]
+        item.width = max(item.width, last.x + last.width - item.x)

@@ -26,6 +26,8 @@ _NOTE_SIGN = re.compile(r"[\d*†‡§]")
 """Pre-filter for `_NOTE`: far faster, and matches few lines."""
 _TOGETHER = 0.12
 """Least white space between words, as a part of the line's height."""
+FORMULA = "$$"
+"""Start of a formula on a line of its own."""
 _BOLD = re.compile(
     r"bold|black|heavy|demi|-medi(?!um)|\bcm(ss)?bx|\bcmb\d|\bsf(bx|bi|sx)", re.IGNORECASE
 )
@@ -34,30 +36,46 @@ _MONO = re.compile(
     r"mono|nimbusmon|courier|consol|menlo|typewriter|cmtt|sltt|sftt|xtt|fixed|code", re.IGNORECASE
 )
 
+_ITALIC = re.compile(r"ital|obliq|slant|kursiv|-it\b|cm(ss)?ti|cmsl|sfti", re.IGNORECASE)
+
+_LABEL = (
+    r"(fig(ure|ura|\.)?|table|tab|plate|chart|graph|map|box|exhibit|diagram|abb(ildung)?|tabelle"
+    r"|grafik|diagramm|tableau|graphique|tabla|gráfico|tabella|figuur|tabel)"
+    r"\.?\s*([A-Z]{1,3}[. -]?)?\d+([.-]\s?\d+)*[a-z]?"
+)
+CAPTION = re.compile(rf"{_LABEL}(?=[.:]|$| [–—|-] )", re.IGNORECASE)
+"""Start of a caption, however it is set."""
+LABELLED = re.compile(rf"{_LABEL}\b", re.IGNORECASE)
+"""Start of a caption in type that stands out; in plain text such words begin sentences."""
+
 
 def text_lines(items: Iterable[TextItem], links: Sequence[Link] = ()) -> list[tuple[Line, float]]:
     """The lines of a text layer, each with its angle in degrees, -180 to 180."""
-    lines = []
-    for item in items:
-        text = item.text.strip()
-        if not text:
-            continue
-        if text.count(".") > _LEAST_DOTS:
-            text = _LEADER.sub(" … ", text).strip()
-        box = item.box
-        marks = _links(item, text, box, links) if links else []
-        if _NOTE_SIGN.search(text):
-            marks += _notes(item, text)
-        bold, mono = font_style(item.font)
-        mono = mono and _even(item)
-        line = Line(text, box, _size(item), (), bold, mono, tuple(marks))
-        lines.append((line, item.angle))
-    return lines
+    lines = ((item_line(item, links), item.angle) for item in items)
+    return [(line, angle) for line, angle in lines if line is not None]
+
+
+def item_line(item: TextItem, links: Sequence[Link] = ()) -> Line | None:
+    """The line of an item; None without text."""
+    text = item.text.strip()
+    if not text:
+        return None
+    if text.count(".") > _LEAST_DOTS:
+        text = _LEADER.sub(" … ", text).strip()
+    box = item.box
+    marks = _links(item, text, box, links) if links else []
+    if _NOTE_SIGN.search(text):
+        marks += _notes(item, text)
+    bold, mono, italic = font_style(item.font)
+    mono = mono and _even(item)
+    return Line(text, box, _size(item), (), bold, mono, tuple(marks), italic)
 
 
 def _size(item: TextItem) -> float:
     """The font size of an item. The height of its box depends on the letters in it."""
     size = item.size
+    if item.text.startswith(FORMULA):
+        return size
     # Some files declare one point for every font and scale it.
     return size if 0.6 * size <= item.height <= 1.6 * size else item.height / _LEADING
 
@@ -116,7 +134,7 @@ def runs_from_right(texts: Iterable[str]) -> bool:
         if not text.isascii():
             to_left = sum(unicodedata.bidirectional(letter) in ("R", "AL") for letter in text)
             balance += 2 * to_left
-        balance -= len(text)
+        balance -= sum(map(str.isalpha, text))
     return balance > 0
 
 
@@ -155,6 +173,6 @@ def _read(pieces: Sequence[Line]) -> bool:
 
 
 @lru_cache
-def font_style(font: str) -> tuple[bool, bool]:
-    """Whether a font is bold, and whether it is monospaced."""
-    return bool(_BOLD.search(font)), bool(_MONO.search(font))
+def font_style(font: str) -> tuple[bool, bool, bool]:
+    """Whether a font is bold, monospaced and italic."""
+    return bool(_BOLD.search(font)), bool(_MONO.search(font)), bool(_ITALIC.search(font))

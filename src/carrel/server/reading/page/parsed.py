@@ -1,11 +1,11 @@
 """A PDF page as parsed: pieces of text, links, rules and drawings."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from carrel.server.reading.page.elements import Box
-from carrel.server.reading.page.rules import Rule
+from carrel.server.reading.page.rules import Rule, Shade
 
 
 class PlacedWord(Protocol):
@@ -56,7 +56,7 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ParsedPage:
-    """A page's text, links, rules and drawings, and how complete its text layer is.
+    """A page's text, links, rules, shades and drawings, and how complete its text layer is.
 
     `items` is empty where the text layer cannot be trusted. `needs_ocr`: something is drawn
     without text for it. `drawn`: pictures or outlines may hold more text.
@@ -65,10 +65,11 @@ class ParsedPage:
     index: int
     width: float
     height: float
-    items: list[TextItem]
-    links: list[Link]
-    rules: list[Rule]
-    drawings: list[Box]
-    trusted: bool
-    needs_ocr: bool
-    drawn: bool
+    items: list[TextItem] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)
+    rules: list[Rule] = field(default_factory=list)
+    shades: list[Shade] = field(default_factory=list)
+    drawings: list[Box] = field(default_factory=list)
+    trusted: bool = True
+    needs_ocr: bool = False
+    drawn: bool = False

@@ -1,8 +1,10 @@
-"""Rules: straight lines on a page that may frame a table."""
+"""Rules and shades: straight lines and filled areas on a page that may frame a table."""
 
 from collections.abc import Iterable, Sequence
 from itertools import product
 from typing import Any, NamedTuple
+
+from carrel.server.reading.page.elements import Box
 
 _THIN = 3.0
 """Points. A filled or stroked shape no thicker than this is a line."""
@@ -16,6 +18,10 @@ _GAP = 3.0
 """Points. Maximum gap in a rule, which is often drawn cell by cell."""
 _MOST = 2000
 """Maximum rules per page: a drawing has more, a table never."""
+_MOST_SHADES = 600
+"""Maximum shades per page, likewise."""
+_PAPER = ("ffffffff", "")
+"""Colours that do not show."""
 
 
 class Rule(NamedTuple):
@@ -35,6 +41,38 @@ class Rule(NamedTuple):
         """The point in its middle."""
         along = (self.start + self.end) / 2
         return (along, self.at) if self.across else (self.at, along)
+
+    def mirrored(self, width: float) -> "Rule":
+        """The rule mirrored on a page of this width."""
+        if not self.across:
+            return self._replace(at=width - self.at)
+        return self._replace(start=width - self.end, end=width - self.start)
+
+
+class Shade(NamedTuple):
+    """A filled area behind text, and its colour as eight hexadecimal digits."""
+
+    box: Box
+    colour: str
+
+    def mirrored(self, width: float) -> "Shade":
+        """The area mirrored on a page of this width."""
+        return self._replace(box=self.box.mirrored(width))
+
+
+def drawn_shades(shapes: Sequence[Any]) -> list[Shade]:
+    """The shades among liteparse's vector graphics of a page."""
+    if len(shapes) > 4 * _MOST:
+        return []
+    found = []
+    for shape in shapes:
+        if not shape.fill or (shape.fill_color or "") in _PAPER:
+            continue
+        box = shape.bbox
+        if min(box.width, box.height) > _THIN:
+            place = Box(box.x, box.y, box.x + box.width, box.y + box.height)
+            found.append(Shade(place, shape.fill_color))
+    return found[:_MOST_SHADES]
 
 
 def drawn_rules(lines: Sequence[Any], shapes: Sequence[Any]) -> list[Rule]:

@@ -10,7 +10,15 @@ from pathlib import Path
 import pypdfium2
 from PIL import Image
 
-from carrel.server.reading.layout.blocks import NO_EVIDENCE, PageParts, page_layout
+from carrel.server.processes.limits import allow_cpu
+from carrel.server.reading.fence import fenced
+from carrel.server.reading.layout.blocks import (
+    NO_EVIDENCE,
+    PageParts,
+    heading_styles,
+    page_layout,
+    plain_regions,
+)
 from carrel.server.reading.layout.evidence import PAGES, Evidence, evidence_of
 from carrel.server.reading.markdown.compose import Raster, compose
 from carrel.server.reading.options import ReadOptions, UnreadableDocument, select_pages
@@ -20,12 +28,13 @@ from carrel.server.reading.page.parsed import ParsedPage
 from carrel.server.reading.page.seen import ModelRegion
 from carrel.server.reading.pdf.drawn_text import DPI as DRAWN_DPI
 from carrel.server.reading.pdf.drawn_text import drawn_text
+from carrel.server.reading.pdf.formulas import with_display_formulas
+from carrel.server.reading.pdf.garbage import is_garbage
 from carrel.server.reading.pdf.page_space import PageSpace
 from carrel.server.reading.pdf.pictures import embedded_pictures, finest_picture, is_background
 from carrel.server.reading.pdf.read_ahead import ReadAhead
-from carrel.server.reading.pdf.text_layer import TextLayer
-from carrel.server.reading.processes.limits import allow_cpu
-from carrel.server.reading.scans.looking import Look, page_regions, table_structure
+from carrel.server.reading.pdf.text_layer import corrected
+from carrel.server.reading.scans.looking import Look, page_regions
 from carrel.server.reading.scans.page_parts import not_over, recognise_part, together
 from carrel.server.reading.scans.recognition import PageScan, recognise_page
 from carrel.wire.ocr import Page
@@ -41,8 +50,9 @@ MAX_PIXELS = 20_000_000
 
 _LAYOUT_DPI = 72
 """About the layout model's input resolution."""
-_TABLE_DPI = 110
-"""At least the structure model's input resolution, for a table as wide as a page."""
+_A4 = (595.0, 842.0)
+_HEADER = b"%PDF-"
+_DAMAGED = "This file is not a valid PDF, or it is damaged. Open it in a viewer to check it."
 _BATCH = PAGES
 _SECONDS_PER_PAGE = 20
 
@@ -56,7 +66,9 @@ class PDF:
         except pypdfium2.PdfiumError as error:
             raise UnreadableDocument(_reason(error)) from error
         # liteparse detects formats by file extension, and stored files have none.
-        self._ahead = ReadAhead(path.read_bytes())
+        data = path.read_bytes()
+        # liteparse takes a PDF with other data before its header for an office file.
+        self._ahead = ReadAhead(data[max(0, data.find(_HEADER)) :])
         self.page_count = len(self._document)
         self._evidence: Evidence | None = None
         if self.page_count == 0:
@@ -82,21 +94,46 @@ class PDF:
         for batch, coming in pairwise([*self._batches(selected), following]):
             allow_cpu(2 * _SECONDS_PER_PAGE * _BATCH)
             found = {page.index: page for page in self._ahead.take(batch)}
+            if not found and not any(map(self._loads, batch)):
+                raise UnreadableDocument(_DAMAGED)
             if self._evidence is None:
                 self._evidence = self._gathered(found, beyond=beyond)
             self._ahead.begin(coming)
             for index in batch:
-                yield self._page(index, found.get(index), options, look)
+                page = fenced("page", self._page, index, found.get(index), options, look)
+                yield page or self._plain_page(index, found.get(index), options)
+
+    def picture(self, index: int) -> Image.Image:
+        """A page in the resolution that OCR reads."""
+        allow_cpu(_SECONDS_PER_PAGE)
+        return self._render(index, self._ocr_dpi(index))
 
     def _gathered(self, parsed: Mapping[int, ParsedPage], *, beyond: bool) -> Evidence:
         """Gather the document's evidence about its pages, reusing those already `parsed`."""
         first = range(min(PAGES, self.page_count))
         missing = [index for index in first if index not in parsed] if beyond else []
         pages = {**parsed, **{page.index: page for page in self._ahead.look(missing)}}
-        outline = [
-            (mark.get_title(), mark.level + 1) for mark in self._document.get_toc(max_depth=6)
+        outline = fenced("outline", self._outline) or []
+        known = [pages[index] for index in first if index in pages]
+        styles = [
+            style
+            for page in known
+            for style in fenced("heading styles", _heading_styles, page) or ()
         ]
-        return evidence_of((pages[index] for index in first if index in pages), outline)
+        return fenced("evidence", evidence_of, known, outline, styles) or NO_EVIDENCE
+
+    def _outline(self) -> list[tuple[str, int]]:
+        """The bookmarks' titles and levels."""
+        marks = self._document.get_toc(max_depth=6)
+        return [(mark.get_title(), mark.level + 1) for mark in marks]
+
+    def _loads(self, index: int) -> bool:
+        """Whether PDFium can load a page."""
+        try:
+            self._document[index].close()
+        except pypdfium2.PdfiumError:
+            return False
+        return True
 
     def _batches(self, selected: list[int]) -> list[list[int]]:
         """Batch the pages for parsing, starting with those already begun."""
@@ -113,16 +150,13 @@ class PDF:
     def _page(
         self, index: int, parsed: ParsedPage | None, options: ReadOptions, look: Look
     ) -> Page:
-        size: tuple[float, float] = (
-            (parsed.width, parsed.height) if parsed else self._document.get_page_size(index)
-        )
-        raster = self._raster(index, size)
-        if parsed is None:
-            return compose(index, PageLayout(PageFrame(*size), []), raster, options)
+        parsed = parsed or self._without_parser(index)
+        size = (parsed.width, parsed.height)
+        if not all(size):
+            return self._plain_page(index, None, options)
+        scan = PageScan(PageFrame(*size, text_turn(parsed.items)))
         if parsed.needs_ocr:
-            scan = recognise_page(self._render(index, self._ocr_dpi(index)), size, look)
-        else:
-            scan = PageScan(PageFrame(*size, text_turn(parsed.items)))
+            scan = fenced("recognition", self._recognised, index, size, look) or scan
         if scan.frame.turn:
             parsed = self._ahead.take_upright(index, scan.frame.turn) or parsed
         if not parsed.needs_ocr:
@@ -130,34 +164,62 @@ class PDF:
         found = self._found(index, parsed, scan, look)
         scored = options.granularity is not None
         layout = page_layout(found, scan.frame, self._evidence or NO_EVIDENCE, scored=scored)
-        return compose(index, layout, raster, options)
+        return compose(index, layout, self._raster(index, size), options)
+
+    def _plain_page(self, index: int, parsed: ParsedPage | None, options: ReadOptions) -> Page:
+        """The page as the lines of its text layer; empty without one."""
+        size = (parsed.width, parsed.height) if parsed else _A4
+        frame, raster = PageFrame(*size), self._raster(index, size)
+        regions = plain_regions(PageParts(parsed.items)) if parsed else []
+        page = fenced("plain page", compose, index, PageLayout(frame, regions), raster, options)
+        return page or compose(index, PageLayout(frame, []), raster, options)
+
+    def _without_parser(self, index: int) -> ParsedPage:
+        """A page that liteparse left out: `_found` takes its text from PDFium."""
+        with (
+            contextlib.closing(self._document[index]) as page,
+            contextlib.closing(page.get_textpage()) as text_page,
+        ):
+            text = text_page.get_text_range()
+            said = bool(text.strip()) and not is_garbage(text)
+            width, height = page.get_size()
+            return ParsedPage(index, width, height, trusted=said, needs_ocr=not said)
+
+    def _recognised(self, index: int, size: tuple[float, float], look: Look) -> PageScan:
+        return recognise_page(self._render(index, self._ocr_dpi(index)), size, look)
 
     def _looked_at(self, index: int, frame: PageFrame, look: Look) -> PageScan:
-        """Models' view of a page with a text layer; each model runs on demand."""
+        """The layout model's view of a page with a text layer; it runs on demand."""
 
         @cache
         def regions() -> Sequence[ModelRegion]:
+            return fenced("regions", seen) or ()
+
+        def seen() -> Sequence[ModelRegion]:
             return page_regions(self._render(index, _LAYOUT_DPI), frame, look)
 
-        structure = table_structure(lambda: self._render(index, _TABLE_DPI), frame, look)
-        return PageScan(frame, regions=regions, structure=structure)
+        return PageScan(frame, regions=regions)
 
     def _found(self, index: int, parsed: ParsedPage, scan: PageScan, look: Look) -> PageParts:
         """Collect everything on a page: liteparse's text, the text it left out, and OCR's."""
         items, lines = parsed.items, list[Line]()
         with contextlib.closing(self._document[index]) as page:
             space = PageSpace(page, scan.frame.turn, scan.frame.width / page.get_width())
-            pictures = embedded_pictures(page, space)
+            pictures = fenced("pictures", embedded_pictures, page, space) or []
             if parsed.trusted:
                 with contextlib.closing(page.get_textpage()) as text_page:
-                    layer = TextLayer(text_page, space)
-                    layer.restore_characters(items)
-                    lines = layer.missing_lines(items)
+                    whole = fenced("text layer", corrected, items, text_page, space)
+                    items, lines = whole or (items, lines)
+                    there = (items, lines, page, text_page, space)
+                    with_formulas = fenced("formulas", with_display_formulas, *there)
+                    items, lines = with_formulas or (items, lines)
         seen = scan
         if parsed.drawn or scan.lines:
             known = [item.box for item in items] + [line.box for line in lines]
             if parsed.drawn:
-                scan = self._read_drawn(index, scan.frame, known, pictures, look)
+                frame = scan.frame
+                read = fenced("drawn text", self._read_drawn, index, frame, known, pictures, look)
+                scan = read or PageScan(frame)
             lines += not_over(scan.lines, known)
         size = scan.frame.upright_size
         figures = [box for box in pictures if not is_background(box, size)]
@@ -175,7 +237,7 @@ class PDF:
             parsed.drawings,
             seen.sketches,
             seen.regions,
-            seen.structure,
+            parsed.shades,
         )
 
     def _read_drawn(
@@ -221,6 +283,18 @@ class PDF:
         return Raster(DPI, width, height, POINTS / DPI, crop)
 
 
+def _heading_styles(page: ParsedPage) -> list[tuple[float, bool]]:
+    """Sizes and weights of the headings in a page's text layer."""
+    found = PageParts(
+        page.items,
+        links=page.links,
+        rules=page.rules,
+        shades=page.shades,
+        drawings=page.drawings,
+    )
+    return heading_styles(found, PageFrame(page.width, page.height))
+
+
 def _bounded_dpi(size: tuple[float, float], dpi: float, pixels: int) -> float:
     width, height = size
     return min(dpi, POINTS * math.sqrt(pixels / max(1.0, width * height)))
@@ -230,4 +304,4 @@ def _reason(error: pypdfium2.PdfiumError) -> str:
     text = str(error)
     if "password" in text.lower():
         return "This PDF is protected by a password. Remove the password and try again."
-    return "This file is not a valid PDF, or it is damaged. Open it in a viewer to check it."
+    return _DAMAGED

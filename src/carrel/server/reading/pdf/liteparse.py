@@ -7,13 +7,14 @@ from typing import Any
 # time. The version is pinned; tests/server/reading/pdf/test_liteparse.py checks this import.
 from liteparse._liteparse import LiteParse
 
-from carrel.server.reading.options import UnreadableDocument
+from carrel.server.reading.fence import fenced
 from carrel.server.reading.page.drawings import drawings
 from carrel.server.reading.page.elements import Box
 from carrel.server.reading.page.letter_spacing import join_letters
 from carrel.server.reading.page.parsed import Link, ParsedPage, TextItem
-from carrel.server.reading.page.rules import drawn_rules
+from carrel.server.reading.page.rules import drawn_rules, drawn_shades
 from carrel.server.reading.page.symbols import cut_symbols
+from carrel.server.reading.pdf.crop import cropped
 from carrel.server.reading.pdf.garbage import is_garbage
 
 _UNTRUSTED = frozenset({"garbled", "invisible-text-layer"})
@@ -29,7 +30,7 @@ def parse_pages(data: bytes, indexes: Sequence[int], turn: int = 0) -> list[Pars
     `turn` is the rotation of their content, in degrees clockwise. Releases the GIL.
 
     Raises:
-        UnreadableDocument: the PDF cannot be read.
+        Exception: liteparse cannot read the PDF.
     """
     parser = LiteParse(
         target_pages=",".join(str(index + 1) for index in indexes),
@@ -46,33 +47,32 @@ def parse_pages(data: bytes, indexes: Sequence[int], turn: int = 0) -> list[Pars
         continue_on_page_error=True,
         page_orientation_corrections=[(index + 1, turn) for index in indexes] if turn else [],
     )
-    try:
-        pages = parser.parse_bytes(data).pages
-    except Exception as error:
-        raise UnreadableDocument(f"This PDF cannot be read: {error}.") from error
-    return [_page(page) for page in pages]
+    pages = (fenced("parsed page", _page, page) for page in parser.parse_bytes(data).pages)
+    return [fenced("crop box", cropped, page) or page for page in pages if page]
 
 
 def _page(page: Any) -> ParsedPage:
     reasons = set(page.complexity.reasons)
     items = [_item(item) for item in page.text_items]
-    join_letters(items)
-    cut_symbols(items)
+    fenced("letters set apart", join_letters, items)
+    fenced("symbols", cut_symbols, items)
     text = " ".join(item.text for item in items)
     trusted = not reasons & _UNTRUSTED and not is_garbage(text)
     said = trusted and bool(text.strip())
     graphics = page.vector_graphics
     # Each access copies them.
     strokes, shapes = (graphics.lines, graphics.shapes) if graphics else ([], [])
+    size = (page.width, page.height)
     pictured = page.complexity.image_coverage > _PICTURES
     return ParsedPage(
         index=page.page_num - 1,
         width=page.width,
         height=page.height,
         items=items if trusted else [],
-        links=_links(page.annotations),
-        rules=drawn_rules(strokes, shapes),
-        drawings=_drawings(strokes, shapes, items, (page.width, page.height)),
+        links=fenced("links", _links, page.annotations) or [],
+        rules=fenced("rules", drawn_rules, strokes, shapes) or [],
+        shades=fenced("shades", drawn_shades, shapes) or [],
+        drawings=fenced("drawings", _drawings, strokes, shapes, items, size) or [],
         trusted=trusted,
         needs_ocr=not trusted or (not said and bool(reasons & _WITHOUT_TEXT)),
         drawn=said and (pictured or bool(reasons & _WITHOUT_TEXT)),

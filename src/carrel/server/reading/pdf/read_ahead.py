@@ -2,6 +2,7 @@
 
 from concurrent.futures import Future, ThreadPoolExecutor
 
+from carrel.server.reading.fence import fenced
 from carrel.server.reading.page.parsed import ParsedPage
 from carrel.server.reading.pdf.liteparse import parse_pages
 
@@ -22,11 +23,7 @@ class ReadAhead:
         self._coming = self._parse(indexes) if indexes else None
 
     def take(self, indexes: list[int]) -> list[ParsedPage]:
-        """Return the pages once they are parsed, without broken ones.
-
-        Raises:
-            UnreadableDocument: the PDF cannot be read.
-        """
+        """Return the pages once they are parsed, without broken ones."""
         coming = self._coming if self.begun == indexes else None
         self.begun, self._coming = [], None
         return (coming or self._parse(indexes)).result()
@@ -45,4 +42,8 @@ class ReadAhead:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     def _parse(self, indexes: list[int], turn: int = 0) -> Future[list[ParsedPage]]:
-        return self._thread.submit(parse_pages, self._data, indexes, turn)
+        return self._thread.submit(_parsed, self._data, indexes, turn)
+
+
+def _parsed(data: bytes, indexes: list[int], turn: int) -> list[ParsedPage]:
+    return fenced("parser", parse_pages, data, indexes, turn) or []

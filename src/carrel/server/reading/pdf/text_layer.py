@@ -1,19 +1,19 @@
 """A PDF's text layer as PDFium reads it, to correct liteparse's omissions and changes.
 
-liteparse writes dashes and quotes as ASCII, drops numbers that stand alone, and reorders
-punctuation in right-to-left text.
+liteparse writes dashes and quotes as ASCII, drops numbers that stand alone, and gives
+right-to-left text in no order to rely on.
 """
 
-import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
 from carrel.server.reading.page.elements import Box, Line
 from carrel.server.reading.page.parsed import TextItem
 from carrel.server.reading.pdf.page_space import PageSpace
+from carrel.server.reading.pdf.right_to_left import RIGHT_TO_LEFT, with_logical_order
 
 _PLAIN = str.maketrans({
     **dict.fromkeys("‘’‚‛", "'"),
@@ -26,11 +26,20 @@ _LOOSE = str.maketrans({
     **dict.fromkeys(map(ord, "-‐‑‒–—―\u00ad\ufffe")),
 })  # fmt: skip
 """Also drops hyphens: one reader keeps and the other drops those at line ends."""
-_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _ALONE = 6
 """Most letters of a line that may occur in another line by chance."""
 _MARGIN = 1.0
 """Points around a line in which to search for its letters."""
+
+
+def corrected(
+    items: Sequence[TextItem], text_page: Any, space: PageSpace
+) -> tuple[list[TextItem], list[Line]]:
+    """Return liteparse's items with PDFium's characters and order, and the lines missing there."""
+    layer = TextLayer(text_page, space)
+    items = layer.in_logical_order(items)
+    layer.restore_characters(items)
+    return items, layer.missing_lines(items)
 
 
 class _Row(NamedTuple):
@@ -53,20 +62,25 @@ class TextLayer:
         starts = accumulate((len(text) + 2 for text in texts), initial=0)
         self._rows = list(map(_Row, starts, texts, _all_folded(texts)))
 
-    def restore_characters(self, items: Iterable[TextItem]) -> None:
-        """Restore characters that liteparse's items replace by ASCII.
+    def in_logical_order(self, items: Sequence[TextItem]) -> list[TextItem]:
+        """The items, with lines of right-to-left text anew."""
+        if not RIGHT_TO_LEFT.search(self._text):
+            return list(items)
+        return with_logical_order(items, self._page, self._space)
 
-        Also restore the order of right-to-left text.
-        """
-        if self._text == self._text.translate(_PLAIN) and not _RIGHT_TO_LEFT.search(self._text):
+    def restore_characters(self, items: Iterable[TextItem]) -> None:
+        """Restore characters that liteparse's items replace by ASCII."""
+        if self._text == self._text.translate(_PLAIN):
             return
         exact = {row.folded: row.text for row in self._rows}
         for item in items:
+            if RIGHT_TO_LEFT.search(item.text):
+                continue
             folded = _folded(item.text)
             text = exact.get(folded)
             if text is None:
                 text = self._inside(item.box, _MARGIN)
-            if _folded(text) == folded or _reordered(text, item.text):
+            if _folded(text) == folded:
                 item.text = " ".join(text.split())
 
     def _inside(self, box: Box, margin: float = 0.0) -> str:
@@ -91,12 +105,15 @@ class TextLayer:
             and not (len(row.folded) > _ALONE and row.folded in whole)
         ]
         boxes = [item.box for item in items] if unknown else []
+        page = Box(0, 0, *self._space.layout_size)
         missing = []
         for row in unknown:
             pieces = list(self._pieces(row))
             for box in pieces:
                 x, y = box.centre
                 if any(i.holds(x, y) or box.holds_centre(i) for i in boxes):
+                    continue
+                if not page.holds(x, y):
                     continue
                 text = " ".join((row.text if len(pieces) == 1 else self._inside(box)).split())
                 if text:
@@ -117,10 +134,3 @@ def _folded(text: str) -> str:
 def _all_folded(texts: Iterable[str]) -> list[str]:
     """Fold several texts in one call, which is faster."""
     return _folded("\0".join(text.replace("\0", "") for text in texts)).split("\0")
-
-
-def _reordered(one: str, other: str) -> bool:
-    """Whether right-to-left texts differ in order only; brackets may be mirrored."""
-    if not _RIGHT_TO_LEFT.search(one):
-        return False
-    return sorted(filter(str.isalnum, one)) == sorted(filter(str.isalnum, other))

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from carrel.server.reading.processes.child import Child
-from carrel.server.reading.processes.pipes import PipeMessage
+from carrel.server.processes.child import Child
+from carrel.server.processes.pipes import PipeMessage
 
 PARSERS = 2
 """Maximum documents read at the same time."""

@@ -1,6 +1,6 @@
 """Server side of the OCR process: starts it on first need, ends it when idle.
 
-The process has the models for text, a page's regions and a table's cells in pictures.
+The process has the models for text and a page's regions in pictures.
 """
 
 import asyncio
@@ -8,8 +8,8 @@ import contextlib
 import logging
 from typing import Any
 
-from carrel.server.reading.processes.child import Child
-from carrel.server.reading.processes.pipes import PipeMessage, Task
+from carrel.server.processes.child import Child
+from carrel.server.processes.pipes import PipeMessage, Task
 from carrel.server.spans import span
 
 log = logging.getLogger(__name__)
@@ -48,10 +48,8 @@ class Recogniser:
           they start and end, 0 to 1).
         - `regions`: each has a kind, a confidence (0 to 1) and a box as parts of the picture.
         - `page`: both; the regions are those of the page set upright.
-        - `cells`: each has a row, a column, rows and columns that it covers, and a box as parts of
-          the picture, which shows one table.
 
-        There are no regions or cells where their model is not installed.
+        There are no regions where the model is not installed.
 
         Raises:
             ValueError: the bytes are not such a picture, or it is larger than `MAX_PIXELS`.

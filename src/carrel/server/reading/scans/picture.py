@@ -8,11 +8,11 @@ from pathlib import Path
 from pi_heif import register_heif_opener
 from PIL import Image, ImageOps, UnidentifiedImageError
 
+from carrel.server.processes.limits import allow_cpu
 from carrel.server.reading.layout.blocks import PageParts, page_layout
 from carrel.server.reading.markdown.compose import Raster, compose
 from carrel.server.reading.options import ReadOptions, UnreadableDocument, select_pages
 from carrel.server.reading.page.elements import PageFrame, PageLayout
-from carrel.server.reading.processes.limits import allow_cpu
 from carrel.server.reading.scans.looking import Look
 from carrel.server.reading.scans.recognition import recognise_page
 from carrel.wire.ocr import Page
@@ -84,11 +84,15 @@ class Picture:
             figures=scan.figures,
             sketches=scan.sketches,
             regions=scan.regions,
-            structure=scan.structure,
         )
         raster = Raster(dpi, picture.width, picture.height, points, picture.crop)
         layout = page_layout(found, scan.frame, scored=options.granularity is not None)
         return compose(index, layout, raster, options)
+
+    def picture(self, index: int) -> Image.Image:
+        """A frame in the size that OCR reads."""
+        allow_cpu(_SECONDS_PER_PAGE)
+        return _reduced(_on_white(self._decode(index)[0]))
 
     def _decode(self, index: int) -> tuple[Image.Image, int]:
         """A frame, upright by its camera orientation, and its resolution."""

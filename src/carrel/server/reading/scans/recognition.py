@@ -7,12 +7,13 @@ from typing import Any
 
 from PIL import Image
 
+from carrel.server.processes.pipes import Task
+from carrel.server.reading.fence import fenced
 from carrel.server.reading.page.elements import Box, Line, PageFrame, Word
 from carrel.server.reading.page.rules import Rule
-from carrel.server.reading.page.seen import Regions, Structure, no_regions, no_structure
-from carrel.server.reading.processes.pipes import Task
-from carrel.server.reading.scans.figures import pictured_figures
-from carrel.server.reading.scans.looking import Look, placed_regions, table_structure
+from carrel.server.reading.page.seen import Regions, no_regions
+from carrel.server.reading.scans.figures import PicturedFigures, pictured_figures
+from carrel.server.reading.scans.looking import Look, placed_regions
 from carrel.server.reading.scans.rules import pictured_rules
 
 _ALIKE = 1.35
@@ -39,7 +40,6 @@ class PageScan:
     figures: list[Box] = field(default_factory=list)
     sketches: list[Box] = field(default_factory=list)
     regions: Regions = no_regions
-    structure: Structure = no_structure
 
 
 def recognise_page(
@@ -58,17 +58,18 @@ def recognise_page(
     lines = _evened([_line(line, frame, scale) for line in found if not _slanted(line, skew)])
     slanted = [_line(line, frame, scale) for line in found if _slanted(line, skew)]
     slanted.sort(key=lambda line: line.box.centre)
-    regions = placed_regions(answer.get("regions", ()), frame)
-    figures = pictured_figures(picture, frame, [*lines, *slanted], regions)
+    regions = fenced("regions", placed_regions, answer.get("regions", ()), frame) or []
+    texts = [*lines, *slanted]
+    figures = fenced("pictured figures", pictured_figures, picture, frame, texts, regions)
+    figures = figures or PicturedFigures([], [])
     return PageScan(
         frame,
         lines,
         slanted,
-        pictured_rules(picture, frame),
+        fenced("pictured rules", pictured_rules, picture, frame) or [],
         figures.full,
         figures.sketches,
         lambda: regions,
-        table_structure(lambda: picture, frame, look),
     )
 
 
@@ -123,6 +124,7 @@ def _line(found: dict[str, Any], frame: PageFrame, scale: float) -> Line:
     edges = [word.edges for word in words if word.edges]
     if edges:
         # The detector's boxes reach beyond the ink, and in a narrow gutter meet.
-        box = box._replace(left=edges[0][0], right=edges[-1][1])
+        # In Hebrew and Arabic, the first word is the rightmost.
+        box = box._replace(left=min(edges)[0], right=max(end for _, end in edges))
     text = " ".join(found["text"].split())
     return Line(text, box, box.height, words or (Word(text, found["confidence"]),))

@@ -28,12 +28,12 @@ class Starter:
         return self.definition.description or ""
 
     def draft(self, model: str = "") -> Draft:
-        """A new agent like it, whose libraries are not chosen yet."""
+        """Return a new agent like it, whose libraries are not chosen yet."""
         return draft_of(self.definition, model)
 
 
 def starters() -> tuple[Starter, ...]:
-    """The starting points by name."""
+    """Return the starting points by name."""
     return tuple(
         Starter(read_definitions([path])[0].definition, path)
         for path in sorted(_FOLDER.glob("*.yaml"))

@@ -1,0 +1,70 @@
+"""The uploads of a command in the journal: what a cut leaves is resumed by `carrel resume`."""
+
+import uuid
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Self
+
+from carrel.cli import output
+from carrel.config.profiles import Profile
+from carrel.store.activity.formatting import counted_left
+from carrel.store.journal.entries import UPLOAD_FILE, Entry
+from carrel.store.journal.journal import Journal
+
+
+def tell_left(profile: Profile) -> None:
+    """Say what earlier runs left, if anything."""
+    left = Journal(profile).look()
+    kinds = Counter(entry.kind for entry in left.entries if entry.error is None)
+    if words := counted_left(kinds, left.begun):
+        output.note(f"{words} by an earlier run: carrel resume sends the rest.")
+
+
+class Uploads:
+    """Files that one command uploads, in the journal until each is sent."""
+
+    def __init__(self, profile: Profile, paths: Sequence[Path], purpose: str | None) -> None:
+        self._profile = profile
+        self._journal = Journal(profile)
+        self._waiting = {path: uuid.uuid4().hex for path in paths}
+        self._number = len(self._waiting)
+        self._purpose = purpose
+
+    def __enter__(self) -> Self:
+        tell_left(self._profile)
+        for path, id in self._waiting.items():
+            needs = {"path": str(path.expanduser().absolute()), "purpose": self._purpose}
+            self._journal.add(Entry(id, "upload", path.name, task=UPLOAD_FILE, needs=needs))
+        return self
+
+    async def secure(self) -> None:
+        """Wait until all of them are on the disk."""
+        await self._journal.secure()
+
+    @contextmanager
+    def sent(self, path: Path) -> Iterator[None]:
+        """Take a file off the journal once it is sent or has failed; not if it is cut off."""
+        id = self._waiting.get(path)
+        try:
+            yield
+        except Exception:
+            self._end(path, id)
+            raise
+        self._end(path, id)
+
+    def _end(self, path: Path, id: str | None) -> None:
+        if id is not None:
+            del self._waiting[path]
+            self._journal.end(id)
+
+    def __exit__(self, *_: object) -> None:
+        if self._number == 1:  # whoever interrupts the only one does not want it
+            for path, id in list(self._waiting.items()):
+                self._end(path, id)
+        self._journal.close()
+        if self._waiting:
+            sent = self._number - len(self._waiting)
+            output.note(f"Stopped at {sent} of {output.counted(self._number, 'upload')}.")
+            output.note("carrel resume sends the rest; carrel resume --drop forgets it.")

@@ -1,0 +1,1 @@
+"""Sends requests and reads answers: transport, uploads, downloads, events, errors."""

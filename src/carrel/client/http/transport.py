@@ -1,0 +1,324 @@
+"""One connection pool to one service: sends requests, reads answers, puts errors in words."""
+
+import json
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from functools import cache
+from importlib.metadata import version
+from typing import Any, TypedDict, TypeVar, Unpack, cast
+from urllib.parse import quote
+
+import httpx
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from carrel.client.http import calls
+from carrel.client.http.calls import SIGNED, Call
+from carrel.client.http.errors import ClientError, UnexpectedAnswer, Unreachable
+from carrel.client.http.loopback import LoopbackTransport
+from carrel.client.http.refusals import refusal, without_connection
+from carrel.client.http.uploads import MultipartBody
+from carrel.text import clean_json, clean_text
+
+T = TypeVar("T")
+
+TIMEOUT = httpx.Timeout(30, connect=3, write=60, pool=None)
+"""Seconds for an ordinary call."""
+
+# Below the five seconds after which common servers close an idle connection,
+# so that a request never starts on one that is just being closed.
+_LIMITS = httpx.Limits(max_keepalive_connections=20, keepalive_expiry=4)
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_ERROR_BYTES = 1 << 20
+_ANSWER_BYTES = 256 << 20
+"""The largest answer that is read into memory."""
+_JSON = "application/json"
+ANYTHING = "*/*"
+"""What a download accepts; only its bytes are not bounded."""
+
+_Pairs = list[tuple[str, str | int | float | bool | None]]
+
+
+class Options(TypedDict, total=False):
+    """Further options of a request."""
+
+    query: BaseModel | dict[str, Any] | None
+    """The set fields become the query; lists repeat their key."""
+    body: Any
+    """Sent as JSON."""
+    upload: MultipartBody
+    accept: str
+    prefer: str | None
+    """How the service should answer if it can, as RFC 7240 has it."""
+    unhurried: bool
+    """Wait for the answer as long as it takes."""
+    keyless: bool
+
+
+class Transport:
+    """Requests to one service. The key goes to that service's origin and no other."""
+
+    def __init__(
+        self,
+        url: str,
+        api_key: str | None,
+        *,
+        timeout: httpx.Timeout = TIMEOUT,
+        transport: httpx.AsyncBaseTransport | None = None,
+        on_call: Callable[[Call], None] | None = None,
+    ) -> None:
+        self.move(url, api_key)
+        self._on_call = on_call
+        # Requests to this machine must bypass a proxy from the environment.
+        here = self._url.host in _LOOPBACK
+        self._http = httpx.AsyncClient(
+            headers={"User-Agent": f"carrel/{version('carrel')}"},
+            timeout=timeout,
+            limits=_LIMITS,
+            transport=transport or (LoopbackTransport(_LIMITS) if here else None),
+            trust_env=not here,
+        )
+
+    def move(self, url: str, api_key: str | None) -> None:
+        """Send the requests from here on to another address. Those under way go on.
+
+        Raises:
+            ClientError: the address or the key cannot be one.
+        """
+        try:
+            address = httpx.URL(url.rstrip("/"))
+        except httpx.InvalidURL:
+            raise ClientError(f"“{clean_text(url)}” is not an address.") from None
+        key = (api_key or "").strip()
+        if not key.isascii() or not key.isprintable():
+            raise ClientError("The API key holds characters that no key has. Set it again.")
+        self._url, self._key = address, key
+
+    @property
+    def host(self) -> str:
+        """The service's host and port, as shown to a person."""
+        return _host(self._url)
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self._http.aclose()
+
+    async def call(self, answer: type[T], method: str, path: str, **options: Unpack[Options]) -> T:
+        """Send one request and return its JSON answer, cleaned, as `answer`.
+
+        Raises:
+            ClientError: one of its kinds, whatever goes wrong.
+        """
+        async with self.open(method, path, **options) as response:
+            received = await _whole(response)
+        return parse(answer, received, f"{method} {path}")
+
+    async def send(self, method: str, path: str, **options: Unpack[Options]) -> None:
+        """Send one request and discard the response body."""
+        async with self.open(method, path, **options) as response:
+            await _whole(response)
+
+    @asynccontextmanager
+    async def open(
+        self, method: str, path: str, **options: Unpack[Options]
+    ) -> AsyncIterator[httpx.Response]:
+        """Send one request and give its answer while it arrives; leaving closes it."""
+        accept = options.get("accept", _JSON)
+        headers = {"Accept": accept}
+        if accept != _JSON:
+            # A small stream must not unpack into an endless one.
+            headers["Accept-Encoding"] = "identity"
+        if self._key and not options.get("keyless"):
+            headers["Authorization"] = f"Bearer {self._key}"
+        if prefer := options.get("prefer"):
+            headers["Prefer"] = prefer
+        upload = options.get("upload")
+        if upload is not None:
+            headers |= upload.headers
+        request = self._http.build_request(
+            method,
+            f"{self._url}{path}",
+            params=_parameters(options.get("query")),
+            json=options.get("body"),
+            content=upload,
+            headers=headers,
+        )
+        if options.get("unhurried"):
+            request.extensions["timeout"]["read"] = None
+        body, name = options.get("body"), "" if upload is None else upload.name
+        async with self._send(request, path, body=body, upload=name) as response:
+            yield response
+
+    @asynccontextmanager
+    async def open_signed(self, url: str) -> AsyncIterator[httpx.Response]:
+        """Get a signed address, wherever it points, without the key."""
+        try:
+            request = self._http.build_request("GET", url, headers={"Accept-Encoding": "identity"})
+        except httpx.InvalidURL:
+            request = None
+        if request is None or request.url.scheme not in ("http", "https") or not request.url.host:
+            raise UnexpectedAnswer(f"{self.host} gave an address that cannot be opened.")
+        async with self._send(request, SIGNED, follow_redirects=True) as response:
+            yield response
+
+    @asynccontextmanager
+    async def _send(
+        self,
+        request: httpx.Request,
+        path: str,
+        *,
+        follow_redirects: bool = False,
+        body: Any = None,
+        upload: str = "",
+    ) -> AsyncIterator[httpx.Response]:
+        start = time.monotonic()
+        response: httpx.Response | None = None
+        try:
+            with _in_words(_host(request.url)):
+                if self._http.is_closed:
+                    raise Unreachable("The connection was closed.")
+                response = await self._http.send(
+                    request, stream=True, follow_redirects=follow_redirects
+                )
+                if request.headers["accept"] != ANYTHING:
+                    response.stream = _Bounded(response)
+                if self._on_call is not None:
+                    calls.keep(response)
+                if not response.is_success:
+                    raise refusal(response, await _beginning(response), self._key)
+                if request.headers.get("accept-encoding") == "identity":
+                    _refuse_compressed(response)
+                yield response
+        finally:
+            if response is not None:
+                await response.aclose()
+            if self._on_call is not None:
+                seconds = time.monotonic() - start
+                made = calls.call(
+                    request, response, seconds, path=path, key=self._key, body=body, upload=upload
+                )
+                self._on_call(made)
+
+
+def path_of(template: str, *parts: str | int) -> str:
+    """Return a path with its ids filled in, each as one segment whatever characters it has."""
+    for part in parts:
+        if str(part) in ("", ".", ".."):
+            raise ClientError(f"“{part}” is not an id.")
+    return template.format(*(quote(str(part), safe="") for part in parts))
+
+
+@cache
+def _adapter(answer: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(answer)
+
+
+def parse(answer: type[T], received: bytes | bytearray | str, what: str) -> T:
+    """Return a JSON answer, cleaned, as `answer`; `what` names the request in an error.
+
+    Raises:
+        UnexpectedAnswer: it is not JSON, or not what the interface says.
+    """
+    try:
+        checked = _adapter(cast(Any, answer)).validate_python(clean_json(json.loads(received)))
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the whole"
+        raise UnexpectedAnswer(
+            f"The service's answer is not what the interface says ({what}: {where}: "
+            f"{first['msg']}). Check the address of this profile."
+        ) from None
+    except (ValueError, RecursionError):
+        raise UnexpectedAnswer(
+            f"The service's answer is not JSON ({what}). Check the address of this profile."
+        ) from None
+    return cast(T, checked)
+
+
+@contextmanager
+def _in_words(host: str) -> Iterator[None]:
+    try:
+        yield
+    except httpx.ConnectTimeout:
+        raise Unreachable(f"{host} does not answer. Check the network and the address.") from None
+    except httpx.TimeoutException:
+        raise Unreachable(f"{host} took too long to answer. Try again.") from None
+    except httpx.ConnectError as error:
+        raise Unreachable(without_connection(host, error)) from None
+    except (httpx.NetworkError, httpx.RemoteProtocolError, httpx.ProxyError):
+        raise Unreachable(f"The connection to {host} was lost. Try again.") from None
+    except httpx.HTTPError as error:
+        raise UnexpectedAnswer(
+            f"{host} sent something that cannot be read ({type(error).__name__})."
+        ) from None
+
+
+def _host(url: httpx.URL) -> str:
+    return url.netloc.decode("ascii")
+
+
+def _parameters(query: BaseModel | dict[str, Any] | None) -> _Pairs:
+    if isinstance(query, BaseModel):
+        query = query.model_dump(mode="json", exclude_unset=True)
+    return [
+        (key, item if isinstance(item, str) else json.dumps(item))
+        for key, value in (query or {}).items()
+        for item in (value if isinstance(value, list) else [value])
+        if item is not None
+    ]
+
+
+class _Bounded(httpx.AsyncByteStream):
+    """A response's bytes, up to a limit."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        self._stream = cast(httpx.AsyncByteStream, response.stream)
+        self._host = _host(response.request.url)
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for chunk in self._stream:
+            size += len(chunk)
+            if size > _ANSWER_BYTES:
+                raise _endless(self._host)
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+async def _whole(response: httpx.Response) -> bytearray:
+    """Return an answer's body, unpacked, up to a limit."""
+    received = bytearray()
+    async for chunk in response.aiter_bytes():
+        received += chunk
+        if len(received) > _ANSWER_BYTES:
+            raise _endless(_host(response.request.url))
+    return received
+
+
+def _endless(host: str) -> UnexpectedAnswer:
+    return UnexpectedAnswer(
+        f"{host} sent more than {_ANSWER_BYTES >> 20} MiB, and the rest was not read. Ask for"
+        " less at a time, or check the address of this profile."
+    )
+
+
+def _refuse_compressed(response: httpx.Response) -> None:
+    if response.headers.get("content-encoding", "identity").lower() != "identity":
+        raise UnexpectedAnswer(
+            f"{_host(response.request.url)} compressed its answer, which was asked not to be."
+        )
+
+
+async def _beginning(response: httpx.Response) -> bytes:
+    """Return an error's body, up to a limit."""
+    received = bytearray()
+    try:
+        async for chunk in response.aiter_bytes():
+            received += chunk
+            if len(received) > _ERROR_BYTES:
+                break
+    except httpx.HTTPError:
+        pass  # the status says enough
+    return bytes(received)

@@ -1,0 +1,1 @@
+"""Profiles, settings, and edits of TOML files that keep their comments."""

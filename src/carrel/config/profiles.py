@@ -1,0 +1,339 @@
+"""Profiles and folders: the services to use, and Carrel's folders on this machine.
+
+`config.toml` names the profiles, `credentials.toml` (readable by its owner only) holds their keys:
+
+    default_profile = "work"
+
+    [profiles.work]
+    url = "https://api.example.com"
+    read_only = true
+    colour = "red"
+
+    [profiles.work.prices.large]     # a million tokens of the model “large”
+    input = 2.0
+    output = 6.0
+    currency = "EUR"
+"""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import platformdirs
+
+from carrel.config import toml_edit
+from carrel.system.atomic import write_private
+
+LOCAL = "local"
+"""The profile that always exists: the bundled server, found or started."""
+
+ENVIRONMENT = "environment"
+"""The name of the profile made from CARREL_URL and CARREL_API_KEY."""
+
+KEY_VARIABLES = ("CARREL_API_KEY", "MISTRAL_API_KEY")
+"""Environment variables with API keys, the first that is set counts; no child inherits them."""
+
+
+class ConfigError(Exception):
+    """A wrong setting; the message names its place and the next step."""
+
+
+@dataclass(frozen=True)
+class Price:
+    """The price of a million tokens that a model reads, and that it writes."""
+
+    input: float
+    output: float
+    currency: str = "USD"
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A service to talk to. Without a url it is the bundled server.
+
+    `prices` are by model, as far as they are set: nothing is guessed.
+    """
+
+    name: str
+    url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    read_only: bool = False
+    colour: str | None = None
+    prices: Mapping[str, Price] = field(default_factory=dict, hash=False)
+
+    @property
+    def local(self) -> bool:
+        """Whether this is the bundled server, which is found or started."""
+        return self.url is None
+
+    @property
+    def service(self) -> str:
+        """The identity of its service: the bundled server's address may change."""
+        return self.url or LOCAL
+
+
+@dataclass(frozen=True)
+class Folders:
+    """Where this system keeps configuration, data, logs with crash reports, and copies."""
+
+    config: Path
+    data: Path
+    state: Path
+    cache: Path
+
+    @property
+    def config_file(self) -> Path:
+        return self.config / "config.toml"
+
+    @property
+    def credentials_file(self) -> Path:
+        return self.config / "credentials.toml"
+
+    @property
+    def server(self) -> Path:
+        """The bundled server's data folder."""
+        return self.data / "server"
+
+    @property
+    def sync(self) -> Path:
+        """Records of synced folders."""
+        return self.data / "sync"
+
+    @property
+    def evals(self) -> Path:
+        """Runs of test cases."""
+        return self.data / "evals"
+
+
+def folders() -> Folders:
+    """Return the folders of the current user. None of them is made here."""
+    dirs = platformdirs.PlatformDirs("carrel", appauthor=False)
+    return Folders(
+        config=dirs.user_config_path,
+        data=dirs.user_data_path,
+        state=dirs.user_state_path,
+        cache=dirs.user_cache_path,
+    )
+
+
+def load_profile(name: str | None = None, environ: Mapping[str, str] = os.environ) -> Profile:
+    """Return the profile to use: the named one, else CARREL_URL's, else the default, else `local`.
+
+    Raises:
+        ConfigError: there is no such profile, or a setting is wrong.
+    """
+    if name is None and environ.get("CARREL_URL"):
+        try:
+            url = check_url(environ["CARREL_URL"])
+        except ConfigError as error:
+            raise ConfigError(f"CARREL_URL: {error}") from None
+        return Profile(ENVIRONMENT, url, environ.get("CARREL_API_KEY") or None)
+    wanted = name or default_profile()
+    for profile in profiles():
+        if profile.name == wanted:
+            return profile
+    if name is None:
+        raise ConfigError(
+            f"{folders().config_file}: the default profile “{wanted}” does not exist. "
+            "Choose another with: carrel profiles use NAME"
+        )
+    raise ConfigError(
+        f"There is no profile “{wanted}”. See: carrel profiles list, or add it with: "
+        f"carrel profiles add {wanted} --url ADDRESS"
+    )
+
+
+def profile_at(url: str, api_key: str | None = None) -> Profile:
+    """Return a profile of an address that is not saved; its name is the address's host.
+
+    Raises:
+        ConfigError: it is not an address.
+    """
+    checked = check_url(url)
+    return Profile(urlsplit(checked).netloc, checked, api_key or None)
+
+
+def profiles() -> list[Profile]:
+    """Every profile, `local` first, then as they stand in the file."""
+    config = _read(folders().config_file)
+    keys = _read(folders().credentials_file)
+    found = [Profile(LOCAL)]
+    for name, table in _tables(config, "profiles").items():
+        if name != LOCAL:
+            found.append(_profile(name, table, keys.get(name)))
+    return found
+
+
+def default_profile() -> str:
+    """Return the name of the profile used when none is asked for."""
+    name = _read(folders().config_file).get("default_profile", LOCAL)
+    if not isinstance(name, str):
+        raise ConfigError(f"{folders().config_file}: default_profile must be a name in quotes.")
+    return name
+
+
+def add_profile(profile: Profile) -> None:
+    """Write a profile, over one of the same name. Its key goes into the credentials file."""
+    if profile.name in (LOCAL, ENVIRONMENT):
+        raise ConfigError(f"The name “{profile.name}” is taken. Choose another name.")
+    # Also a folder name, so dots alone are invalid.
+    if not profile.name.strip(" .") or not profile.name.isprintable():
+        raise ConfigError("A profile needs a name of printable characters.")
+    if profile.url is None:
+        raise ConfigError(f"The profile “{profile.name}” needs the address of a service.")
+    table: dict[str, Any] = {"url": check_url(profile.url)}
+    if profile.read_only:
+        table["read_only"] = True
+    if profile.colour:
+        table["colour"] = profile.colour
+    config, keys = _read(folders().config_file), _read(folders().credentials_file)
+    before = _tables(config, "profiles").get(profile.name, {})
+    prices = {model: asdict(price) for model, price in profile.prices.items()}
+    # A form has no prices: those in the file stay.
+    if prices := prices or (before.get("prices") if isinstance(before, dict) else None) or {}:
+        table["prices"] = prices
+    config["profiles"] = {**_tables(config, "profiles"), profile.name: table}
+    keys.pop(profile.name, None)
+    if profile.api_key:
+        keys[profile.name] = {"api_key": profile.api_key}
+    # The key first: an existing profile always has its key.
+    _write(folders().credentials_file, keys)
+    _write(folders().config_file, config)
+
+
+def remove_profile(name: str) -> None:
+    """Remove a profile and its key. If it was the default, `local` is the default again."""
+    config, keys = _read(folders().config_file), _read(folders().credentials_file)
+    tables = _tables(config, "profiles")
+    if name == LOCAL:
+        raise ConfigError("The profile “local” is the bundled server and cannot be removed.")
+    if name not in tables:
+        raise ConfigError(f"There is no profile “{name}”. See: carrel profiles list")
+    config["profiles"] = {key: table for key, table in tables.items() if key != name}
+    if config.get("default_profile") == name:
+        del config["default_profile"]
+    keys.pop(name, None)
+    _write(folders().config_file, config)
+    _write(folders().credentials_file, keys)
+
+
+def use_profile(name: str) -> None:
+    """Make a profile the default."""
+    if name not in {profile.name for profile in profiles()}:
+        raise ConfigError(f"There is no profile “{name}”. See: carrel profiles list")
+    config = _read(folders().config_file)
+    config["default_profile"] = name
+    _write(folders().config_file, config)
+
+
+def on_this_machine(url: str | None) -> bool:
+    """Whether an address is local; None is the bundled server."""
+    return url is None or urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
+
+
+def check_url(url: str) -> str:
+    """Return the address of a service as it is kept: without a trailing slash or `/v1`.
+
+    Raises:
+        ConfigError: it is not an http or https address, or carries more than host and path.
+    """
+    try:
+        parts = urlsplit(url.strip())
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise ConfigError(f"“{url}” is not an address like https://api.example.com")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        # The address is not repeated: it may contain a secret.
+        raise ConfigError("An address carries no user name, password or query: leave them out.")
+    path = parts.path.rstrip("/").removesuffix("/v1").rstrip("/")
+    return f"{parts.scheme}://{parts.netloc}{path}"
+
+
+def _profile(name: str, table: Any, credentials: Any) -> Profile:
+    where = f"{folders().config_file}: profile “{name}”"
+    if not isinstance(table, dict) or not isinstance(table.get("url"), str):
+        raise ConfigError(f'{where} needs a line like: url = "https://api.example.com"')
+    kinds = {"url": str, "read_only": bool, "colour": str, "prices": dict}
+    for key, value in table.items():
+        if key not in kinds:
+            raise ConfigError(f"{where} has an unknown setting “{key}”. Known: {', '.join(kinds)}.")
+        if not isinstance(value, kinds[key]):
+            wanted = {bool: "true or false", dict: "tables like [profiles.NAME.prices.MODEL]"}
+            raise ConfigError(
+                f"{where}: {key} must be {wanted.get(kinds[key], 'a text in quotes')}."
+            )
+    try:
+        url = check_url(table["url"])
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}") from None
+    key = credentials.get("api_key") if isinstance(credentials, dict) else None
+    return Profile(
+        name,
+        url,
+        key if isinstance(key, str) else None,
+        read_only=table.get("read_only", False),
+        colour=table.get("colour"),
+        prices={
+            model: _price(f"{where}: the price of “{model}”", values)
+            for model, values in table.get("prices", {}).items()
+        },
+    )
+
+
+def _price(where: str, values: Any) -> Price:
+    table: dict[str, Any] = values if isinstance(values, dict) else {}
+    numbers = [
+        float(one)
+        for one in (table.get("input"), table.get("output"))
+        if isinstance(one, int | float) and not isinstance(one, bool) and one >= 0
+    ]
+    if len(numbers) != 2 or not isinstance(table.get("currency", ""), str):
+        raise ConfigError(f'{where} needs lines like: input = 2.0, output = 6.0, currency = "EUR"')
+    if unknown := table.keys() - {"input", "output", "currency"}:
+        raise ConfigError(f"{where} has an unknown setting “{min(unknown)}”.")
+    return Price(numbers[0], numbers[1], table.get("currency", Price.currency))
+
+
+def _tables(config: dict[str, Any], name: str) -> dict[str, Any]:
+    tables = config.get(name, {})
+    if not isinstance(tables, dict):
+        raise ConfigError(f"{folders().config_file}: {name} must be a table, [{name}.NAME].")
+    return tables
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return toml_edit.parse(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except tomllib.TOMLDecodeError as error:
+        # The parser quotes no values, so its message is safe for credentials too.
+        raise ConfigError(f"{path} is not valid TOML: {error}. Mend that line.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise ConfigError(f"{path} cannot be read: {reason}.") from None
+
+
+def _write(path: Path, content: dict[str, Any]) -> None:
+    import tomli_w
+
+    write_text(path, tomli_w.dumps(content))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all, readable by its owner only.
+
+    Raises:
+        ConfigError: it cannot be written.
+    """
+    path = path.resolve()  # a link into somebody's dotfiles stays a link
+    try:
+        write_private(path, text)
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be written: {error.strerror}.") from None

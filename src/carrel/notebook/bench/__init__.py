@@ -1,0 +1,1 @@
+"""The bench: plain calls over the shared state, and the panels that it opens."""

@@ -1,0 +1,81 @@
+"""Agents made and changed from the fields that a cell gives."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pydantic import ValidationError
+
+from carrel.notebook.bench.names import Names
+from carrel.notebook.bench.waits import reached
+from carrel.notebook.cells.errors import BenchError
+from carrel.notebook.cells.wait import done
+from carrel.notebook.panels.agent_fields import AgentFields
+from carrel.notebook.panels.core.base import Json
+from carrel.store.agents.drafts import Draft, complaints
+from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.store import Store
+from carrel.wire.generation.agents import Agent
+
+
+class AgentMaker:
+    """Makes agents and their versions. `fields` are those of AgentFields; `libraries` may be names.
+
+    Every method raises BenchError where the fields cannot be or the service refuses them.
+    """
+
+    def __init__(self, store: Store, names: Names) -> None:
+        self._store = store
+        self._names = names
+
+    def create(self, name: str, fields: Json) -> Agent:
+        """Return a new agent; its default model is the service's first."""
+        with in_words():
+            made = self._changed(self._blank(name), fields).create()
+        return done(self._store, self._store.agents.create(made))
+
+    def edit(self, old: Agent, fields: Json) -> Agent | None:
+        """Return the agent's next version; None if nothing differs."""
+        with in_words():
+            change = self._changed(Draft.of(old), fields).update(old)
+        if change is None:
+            return None
+        return done(self._store, self._store.agents.update(old.id, change))
+
+    def draft(self, old: Agent | None, name: str, fields: Json) -> Draft:
+        """Return an agent with these fields that is not saved: of an agent, or a new one."""
+        return self._changed(self._blank(name) if old is None else Draft.of(old), fields)
+
+    def _blank(self, name: str) -> Draft:
+        done(self._store, self._store.loop.run(reached(self._store)))
+        models = self._store.session.slice.value.models
+        return Draft.blank(models[0] if models else "").changed(name=name)
+
+    def bring_about(self, agent: str | Agent, fields: Json) -> Agent:
+        """Return the agent with these fields: as it is, its next version, or a new one."""
+        if isinstance(agent, str):
+            found = self._names.find_agent(agent)
+            if found is None:
+                return self.create(agent, fields)
+            agent = found
+        return self.edit(agent, fields) or agent
+
+    def _changed(self, draft: Draft, fields: Json) -> Draft:
+        known = AgentFields.of(draft).model_dump()
+        if "libraries" in fields:
+            ids = [self._names.library(one).id for one in fields["libraries"]]
+            fields = {**fields, "libraries": ids}
+        try:
+            filled = AgentFields.model_validate({**known, **fields})
+        except ValidationError as error:
+            wrong = " ".join(complaints(error))
+            raise BenchError(Problem("An agent cannot be like this", wrong)) from None
+        return filled.onto(draft)
+
+
+@contextmanager
+def in_words() -> Iterator[None]:
+    """Yield turns a problem of the store into an error of a cell."""
+    try:
+        yield
+    except ProblemError as error:
+        raise BenchError(error.problem) from None

@@ -1,0 +1,151 @@
+"""Calls of a bench about agents: drafts, agents in files, evals and votes."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypeAlias, Unpack
+
+from carrel.notebook.bench.agent_maker import AgentMaker, in_words
+from carrel.notebook.bench.base import BenchBase
+from carrel.notebook.bench.keywords import AgentKeywords, spelled
+from carrel.notebook.bench.plan import AgentPlan
+from carrel.notebook.cells.cell import trying
+from carrel.notebook.cells.errors import BenchError
+from carrel.notebook.cells.wait import checked, done, permission
+from carrel.notebook.results.evals import EvalRun
+from carrel.notebook.results.votes import VoteCount
+from carrel.store.agents.drafts import Draft
+from carrel.store.chat.service import ChatService
+from carrel.store.comparison.state import Side
+from carrel.store.core.actions.handle import Handle
+from carrel.store.core.problem import ProblemError
+from carrel.store.evals.report import report
+from carrel.store.evals.running import JOBS, Plan
+from carrel.store.store import Store
+from carrel.wire.generation.agents import Agent
+
+Asked: TypeAlias = str | Agent | Draft | tuple[str | Agent, int]
+"""An agent by name or id, an agent with a version, or a draft."""
+
+
+def begin_chat(chat: ChatService, side: Side) -> Handle[None]:
+    """Begins a chat with one side alone."""
+    if side.draft is not None:
+        return chat.try_draft(side.draft, side.agent_id)
+    return chat.new(side.agent_id, side.version)
+
+
+class AgentCalls(BenchBase):
+    """Calls that wait for their result, at most `timeout` seconds."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store)
+        self._maker = AgentMaker(store, self._names)
+
+    @checked
+    @spelled
+    def draft(self, agent: str | Agent, **fields: Unpack[AgentKeywords]) -> Draft:
+        """Return an agent that is not saved, to be tried: `bench.chat("support", beside=[draft])`.
+
+        Args:
+            agent: an agent that it is a change of, by name or id; else the name of a new one.
+        """
+        old = self._names.find_agent(agent) if isinstance(agent, str) else agent
+        with in_words():
+            draft = self._maker.draft(old, agent if isinstance(agent, str) else "", {**fields})
+            draft.create()  # what is not complete is an error here, where it was written
+        return draft
+
+    def _sides(
+        self, agent: Asked, versions: Sequence[int] | None, beside: Sequence[Asked]
+    ) -> list[Side]:
+        first = self._side(agent)
+        own = [first] if versions is None else [Side(first.agent_id, one) for one in versions]
+        return [*own, *map(self._side, beside)]
+
+    def _side(self, asked: Asked) -> Side:
+        if isinstance(asked, Draft):
+            return Side(asked.agent_id or "", draft=asked.create())
+        agent, version = asked if isinstance(asked, tuple) else (asked, None)
+        return Side(self._names.agent(agent).id, version)
+
+    @checked
+    def plan(
+        self,
+        *files: str | Path,
+        delete: Sequence[str] = (),
+        timeout: float | None = None,
+    ) -> AgentPlan:
+        """Return the difference between agents and their files; `.apply()` makes exactly that
+        change.
+
+        Args:
+            files: YAML files of agents, or folders of them.
+            delete: agents to delete, by their names.
+            timeout: seconds after which it is stopped.
+        """
+        paths = [Path(one).expanduser() for one in files]
+        made = done(self._store, self._store.agents.plan(paths, delete), timeout)
+        return AgentPlan(made, self._store)
+
+    @checked
+    def votes(self, *, timeout: float | None = None) -> VoteCount:
+        """Return the votes of all comparisons, counted per version."""
+        return VoteCount(done(self._store, self._store.comparison.count_votes(), timeout))
+
+    @checked
+    def evaluate(
+        self,
+        agent: str | Agent,
+        cases: str | Path,
+        *,
+        version: int | None = None,
+        baseline: "EvalRun | str | None" = None,
+        repeat: int = 1,
+        seed: int | None = None,
+        jobs: int = JOBS,
+        resume: bool = False,
+        timeout: float | None = None,
+    ) -> EvalRun:
+        """Run test cases against an agent and keep the run on this machine.
+
+        Interrupted, it keeps what has ended; `resume` goes on with that. Registered functions
+        are called when the agent asks for them.
+
+        Args:
+            agent: its name or id.
+            cases: a YAML file with `cases`, or a JSONL file with a case on each line.
+            version: the version that answers; None is the active one.
+            baseline: a run to compare with, or its id.
+            repeat: how often each case is asked; from 6, one case alone can be evidence.
+            seed: the seed of the first attempt; the next has one more.
+            jobs: how many cases are asked at once.
+            resume: goes on with an interrupted run of the same set.
+            timeout: seconds after which it is stopped.
+        """
+        asked = self._names.agent(agent)
+        service, plan = self._store.evals, Plan(repeat, seed, jobs, resume)
+        run = done(
+            self._store,
+            service.run(asked.id, version, Path(cases).expanduser(), plan),
+            timeout,
+            lambda: trying(service.slice.value.progress),
+            look=permission(self._store),
+        )
+        tried = EvalRun(run, report(run), service.records)
+        return tried if baseline is None else tried.beside(baseline)
+
+    @checked
+    def eval_run(self, run: str, *, baseline: "EvalRun | str | None" = None) -> EvalRun:
+        """Return a kept run of test cases, by its id, the beginning of it, or a file.
+
+        Args:
+            run: its id.
+            baseline: a run to compare with, or its id.
+        """
+        records = self._store.evals.records
+        try:
+            found = records.get(run)
+        except ProblemError as error:
+            raise BenchError(error.problem) from None
+        kept = EvalRun(found, report(found), records)
+        return kept if baseline is None else kept.beside(baseline)

@@ -1,0 +1,446 @@
+"""The bench, the result of `carrel.connect()`: panels and plain calls over one shared state."""
+
+import atexit
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self, TypeVar, Unpack, overload
+
+from ipywidgets import Layout
+
+from carrel import samples
+from carrel.config.profiles import LOCAL, ConfigError, Profile, load_profile, profile_at
+from carrel.notebook.bench.agents import AgentCalls, Asked, begin_chat
+from carrel.notebook.bench.client import SyncClient
+from carrel.notebook.bench.documents import DocumentCalls
+from carrel.notebook.bench.keywords import AgentKeywords, spelled
+from carrel.notebook.bench.together import Together
+from carrel.notebook.cells.cell import writing
+from carrel.notebook.cells.errors import BenchError
+from carrel.notebook.cells.wait import checked, done, permission
+from carrel.notebook.panels.activity import ActivityPanel
+from carrel.notebook.panels.agent import AgentPanel
+from carrel.notebook.panels.chat import ChatPanel
+from carrel.notebook.panels.compare import ComparePanel
+from carrel.notebook.panels.core.base import Json, Panel, shown_as
+from carrel.notebook.panels.demo import DemoPanel
+from carrel.notebook.panels.document import DocumentPanel
+from carrel.notebook.panels.evals import EvalPanel
+from carrel.notebook.panels.files import FilesPanel
+from carrel.notebook.panels.library import LibraryPanel
+from carrel.notebook.panels.workbench import Workbench
+from carrel.notebook.results import display
+from carrel.notebook.results.answer import Answer, as_answer, last_answer
+from carrel.notebook.results.deleted import DeletedItems
+from carrel.store.chat.service import ChatService
+from carrel.store.comparison.state import MOST
+from carrel.store.core.actions.handle import Cancelled
+from carrel.store.core.actions.loop import OwnerLoop
+from carrel.store.core.problem import Problem
+from carrel.store.demo.script import load_demo
+from carrel.store.demo.setting import connect_local, local_journal
+from carrel.store.sample.service import AGENT
+from carrel.store.session.formatting import header
+from carrel.store.store import Store
+from carrel.wire.generation.agents import Agent
+from carrel.wire.libraries import Library
+from carrel.yamlfile import FileError
+
+T = TypeVar("T")
+
+F = TypeVar("F", bound=Callable[..., Any])
+P = TypeVar("P", bound=Panel)
+
+
+class Bench(DocumentCalls, AgentCalls):
+    """The workbench in a notebook.
+
+    Shown in a cell, it is the whole workbench with six tabs; `files`, `libraries`, `document`,
+    `agents`, `evals` and `activity` are one panel each; `bench.files.height = 300` sets the height
+    of one in pixels. Calls wait for their result, at most `timeout` seconds; an error is a
+    BenchError in plain words.
+    """
+
+    def __init__(
+        self, profile: str | None = None, *, url: str | None = None, api_key: str | None = None
+    ) -> None:
+        """Start to connect in the background."""
+        try:
+            super().__init__(Store(_profile(profile, url, api_key), OwnerLoop.in_thread()))
+        except ConfigError as error:
+            raise BenchError(Problem.of(error)) from None
+        self._together = Together(self._store)
+        self._demo: DemoPanel | None = None
+        self.client = SyncClient(self._store)
+        self._store.loop.run(self._store.start())
+        atexit.register(self.close)
+        display.register()
+
+    # panels
+
+    @cached_property
+    def files(self) -> FilesPanel:
+        """The Files panel."""
+        return self._kept(FilesPanel(self._store))
+
+    @cached_property
+    def libraries(self) -> LibraryPanel:
+        """The Libraries panel: a list of all libraries."""
+        return self._kept(LibraryPanel(self._store))
+
+    @cached_property
+    def document(self) -> DocumentPanel:
+        """The Document panel: the document last opened in another panel."""
+        return self._kept(DocumentPanel(self._store))
+
+    @cached_property
+    def agents(self) -> AgentPanel:
+        """The Agents panel: a list of all agents."""
+        return self._kept(AgentPanel(self._store))
+
+    @cached_property
+    def activity(self) -> ActivityPanel:
+        """The Activity panel."""
+        return self._kept(ActivityPanel(self._store))
+
+    @cached_property
+    def evals(self) -> EvalPanel:
+        """The Evals panel: runs test cases, shows and compares the kept runs."""
+        return self._kept(EvalPanel(self._store))
+
+    @cached_property
+    def _chats(self) -> ChatPanel:
+        return self._kept(ChatPanel(self._store))
+
+    @cached_property
+    def workbench(self) -> Workbench:
+        """The whole workbench, as the bench itself shows it."""
+        panels: dict[str, Panel] = {
+            "Files": self.files,
+            "Libraries": self.libraries,
+            "Document": self.document,
+            "Agents": self.agents,
+            "Chat": self._chats,
+            "Activity": self.activity,
+        }
+        return self._kept(Workbench(self._store, panels))
+
+    @checked
+    def library(
+        self,
+        library: str | Library,
+        *,
+        create: bool = False,
+        height: int | None = None,
+        layout: Layout | None = None,
+    ) -> LibraryPanel:
+        """Return a panel of one library, by name or id: documents, upload, search.
+
+        Args:
+            library: its name or id.
+            create: makes the library if there is none of this name.
+            height: the height of the panel in pixels; longer content scrolls inside.
+            layout: the layout of the widget.
+        """
+        store, chosen = self._store, self._names.library(library, create=create)
+        service = store.another_libraries()
+        done(self._store, service.select(chosen.id))
+        done(self._store, service.load())
+        panel = LibraryPanel(store, service, **shown_as(height, layout))
+        leave = self._together.join(service, rests=lambda: panel.rests)
+        return self._kept(panel.at_end(leave))
+
+    @checked
+    @spelled
+    def agent(
+        self,
+        agent: str | Agent,
+        *,
+        create: bool = False,
+        height: int | None = None,
+        layout: Layout | None = None,
+        **fields: Unpack[AgentKeywords],
+    ) -> AgentPanel:
+        """Return a panel of one agent: versions, differences, activation, editing.
+
+        With `create` a cell can be run again: it makes the agent if there is none of this name,
+        and its next version if one of the given fields differs.
+
+        Args:
+            agent: its name or id.
+            create: makes the agent, or its next version, as the fields say.
+            height: the height of the panel in pixels; longer content scrolls inside.
+            layout: the layout of the widget.
+        """
+        if fields and not create:
+            raise TypeError(f"bench.agent takes {', '.join(fields)} with create=True.")
+        store = self._store
+        chosen = self._maker.bring_about(agent, {**fields}) if create else self._names.agent(agent)
+        service = store.another_agents()
+        done(self._store, service.select(chosen.id))
+        done(self._store, service.load())
+        panel = AgentPanel(store, service, **shown_as(height, layout))
+        leave = self._together.join(service, rests=lambda: panel.rests)
+        return self._kept(panel.at_end(leave))
+
+    @overload
+    def chat(
+        self,
+        agent: Asked | None = None,
+        *,
+        versions: None = None,
+        beside: None = None,
+        height: int | None = None,
+        layout: Layout | None = None,
+    ) -> ChatPanel: ...
+
+    @overload
+    def chat(
+        self,
+        agent: Asked,
+        *,
+        versions: Sequence[int],
+        beside: Sequence[Asked] | None = None,
+        blind: bool = False,
+        height: int | None = None,
+        layout: Layout | None = None,
+    ) -> ComparePanel: ...
+
+    @overload
+    def chat(
+        self,
+        agent: Asked,
+        *,
+        versions: None = None,
+        beside: Sequence[Asked],
+        blind: bool = False,
+        height: int | None = None,
+        layout: Layout | None = None,
+    ) -> ComparePanel: ...
+
+    @checked
+    def chat(
+        self,
+        agent: Asked | None = None,
+        *,
+        versions: Sequence[int] | None = None,
+        beside: Sequence[Asked] | None = None,
+        blind: bool = False,
+        height: int | None = None,
+        layout: Layout | None = None,
+    ) -> ChatPanel | ComparePanel:
+        """Return a panel of a new conversation with an agent; without an agent, all saved
+        conversations.
+
+        With `versions` or `beside`, every question goes to two to four of them, side by side.
+
+        Args:
+            agent: its name or id, or a draft from `bench.draft`.
+            versions: versions of the agent, in place of the active one.
+            beside: other agents, each as a name, `(name, version)` or a draft.
+            blind: hides the names from each question until the vote.
+            height: the height of the panel in pixels; longer content scrolls inside.
+            layout: the layout of the widget.
+        """
+        options = shown_as(height, layout)
+        if agent is None:
+            if versions is not None or beside is not None:
+                raise TypeError("bench.chat() takes versions and others beside with an agent.")
+            for name, value in options.items():
+                setattr(self._chats, name, value)
+            return self._chats
+        sides = self._sides(agent, versions, beside or ())
+        if versions is None and beside is None:
+            service = self._store.another_chat()
+            done(self._store, begin_chat(service, sides[0]))
+            return self._kept(ChatPanel(self._store, service, **options))
+        if not 2 <= len(sides) <= MOST:
+            raise TypeError(f"bench.chat() compares two to {MOST} versions or agents.")
+        comparison = self._store.another_comparison()
+        done(self._store, comparison.begin(sides))
+        if blind:
+            done(self._store, comparison.set_blind(True))
+        return self._kept(ComparePanel(self._store, comparison, **options))
+
+    @checked
+    def demo(
+        self,
+        file: str | Path | None = None,
+        *,
+        height: int | None = None,
+        layout: Layout | None = None,
+    ) -> DemoPanel:
+        """Return a panel that plays a demo, each step at one key: F8.
+
+        What the demo needs is made on the server of this machine, and removed when the demo is
+        ended or the panel is closed. Another demo of this bench ends first.
+
+        Args:
+            file: the demo's YAML file; without one, the demo that ships.
+            height: the height of the panel in pixels; longer content scrolls inside.
+            layout: the layout of the widget.
+        """
+        path = samples.demo() if file is None else Path(file)
+        try:
+            read = load_demo(path)
+        except FileError as error:
+            raise BenchError(Problem.of(error)) from None
+        if self._demo is not None:
+            self._demo.close()
+        store = Store(Profile(LOCAL), self._store.loop)
+        self._demo = self._kept(
+            DemoPanel(
+                store,
+                read,
+                path.parent,
+                local_journal(),
+                connect_local,
+                **shown_as(height, layout),
+            )
+        )
+        return self._demo
+
+    def _begun(
+        self, agent: Agent, version: int | None = None, *, saved: bool = True
+    ) -> ChatService:
+        """Return a chat of its own with an agent."""
+        service = self._store.another_chat(saved=saved)
+        done(self._store, service.new(agent.id, version))
+        return service
+
+    def tool(self, function: F) -> F:
+        """Register a function that agents may call; a decorator.
+
+            @bench.tool
+            def weather(city: str) -> str:
+                "The weather in a city."
+
+        Its name, parameters and docstring are told to the model. It runs in a thread of its own.
+        """
+        self._store.tools.add(function)
+        return function
+
+    # agents
+
+    @checked
+    @spelled
+    def create_agent(
+        self,
+        name: str,
+        **fields: Unpack[AgentKeywords],
+    ) -> Agent:
+        """Create an agent.
+
+        Args:
+            name: its name.
+        """
+        return self._maker.create(name, {**fields})
+
+    @checked
+    @spelled
+    def edit_agent(
+        self,
+        agent: str | Agent,
+        **fields: Unpack[AgentKeywords],
+    ) -> Agent:
+        """Create the next version of an agent.
+
+        Args:
+            agent: its name or id.
+        """
+        edited = self._maker.edit(self._names.agent(agent), {**fields})
+        if edited is None:
+            raise BenchError(
+                Problem("Nothing changed", "The agent is as it was.", "Give a field that differs.")
+            )
+        return edited
+
+    @checked
+    def ask(
+        self,
+        agent: str | Agent,
+        text: str,
+        *,
+        version: int | None = None,
+        timeout: float | None = None,
+    ) -> Answer:
+        """Asks one question of the active version, or of another, and returns the answer.
+
+        Registered functions are called when the agent asks for them.
+        """
+        asked = self._names.agent(agent)
+        service = self._begun(asked, version, saved=False)
+        try:
+            done(
+                self._store,
+                service.send(text),
+                timeout,
+                self._writing(service),
+                look=permission(self._store),
+            )
+            return last_answer(self._store, service.slice.value)
+        finally:
+            self._store.let_go(service)
+
+    @checked
+    def trash(self, *, timeout: float | None = None) -> DeletedItems:
+        """Return the deleted items that can be restored, the last deleted first."""
+        done(self._store, self._store.trash.load(), timeout)
+        return DeletedItems(self._store.trash.slice.value)
+
+    @checked
+    def restore(self, *items: str, timeout: float | None = None) -> int:
+        """Restores deleted items, by name or id, and gives their number."""
+        there = self.trash(timeout=timeout)
+        ids = [there.find(item).id for item in items]
+        return done(self._store, self._store.trash.restore(ids), timeout)
+
+    @checked
+    def sample(self, *, timeout: float | None = None) -> Answer:
+        """Plays the shipped sample: reads it, searches it in a library, asks an agent about it."""
+        done(self._store, self._store.sample.play(), timeout)
+        turn = self._store.sample.slice.value.answer
+        assert turn is not None, "it was played to its end"
+        return as_answer(self._store, AGENT, turn)
+
+    def close(self) -> None:
+        """Close the panels and the connection and stop everything that runs."""
+        atexit.unregister(self.close)
+        for panel in self._panels:
+            panel.close()
+        # A bench that is closed already has no loop to close it on.
+        with suppress(Cancelled):
+            self._store.loop.run(self._store.close()).result()
+        self._store.loop.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        if self._store.loop.closed:
+            return "<Bench, closed>"
+        return f"<Bench {header(self._store.session.slice.value)}>"
+
+    def _ipython_display_(self) -> None:
+        self.workbench._ipython_display_()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[Json, Json] | None:
+        return self.workbench._repr_mimebundle_(**kwargs)
+
+    def _writing(self, service: ChatService) -> Callable[[], str]:
+        session = self._store.session.slice
+        return lambda: writing(session.value, service.slice.value)
+
+
+def _profile(name: str | None, url: str | None, api_key: str | None) -> Profile:
+    if url is None:
+        if api_key is not None:
+            raise TypeError("carrel.connect takes api_key with url; a profile has its own key.")
+        return load_profile(name)
+    if name is not None:
+        raise TypeError("carrel.connect takes a profile or a url, not both.")
+    return profile_at(url, api_key)

@@ -1,0 +1,59 @@
+"""The keywords of calls that make or change an agent, written once."""
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, TypedDict, TypeVar, get_type_hints
+
+from carrel.wire.libraries import Library
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class _Unchanged:
+    """Stands in a signature for a field that is left out."""
+
+    def __repr__(self) -> str:
+        return "unchanged"
+
+
+UNCHANGED = _Unchanged()
+
+
+class AgentKeywords(TypedDict, total=False):
+    """Fields of an agent; one that is left out keeps its value, or the default of a new agent.
+
+    Attributes:
+        model: the name of a model of the service; its first by default.
+        description: a sentence for people who choose an agent.
+        instructions: the system prompt.
+        temperature: 0 to 1; None is the model's own.
+        max_tokens: the longest answer in tokens; None is the model's own.
+        libraries: the libraries to search, by name or id.
+        message: describes the version.
+    """
+
+    model: str
+    description: str
+    instructions: str
+    temperature: float | None
+    max_tokens: int | None
+    libraries: Sequence[str | Library]
+    message: str
+
+
+def spelled(method: F) -> F:
+    """Put the keywords of AgentKeywords into the signature and the docstring of a method.
+
+    IPython completes what is in the signature, not what a TypedDict unpacks to.
+    """
+    signature = inspect.signature(method)
+    parameters = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
+    parameters += [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=UNCHANGED, annotation=hint)
+        for name, hint in get_type_hints(AgentKeywords).items()
+    ]
+    method.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    method.__doc__ = "\n\n".join(
+        map(inspect.cleandoc, (method.__doc__ or "", AgentKeywords.__doc__ or ""))
+    )
+    return method

@@ -1,0 +1,67 @@
+"""Libraries and agents by their names."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from carrel.notebook.cells.errors import BenchError
+from carrel.notebook.cells.wait import done
+from carrel.store.core.naming import ids_of
+from carrel.store.core.problem import Problem
+from carrel.store.store import Store
+from carrel.wire.generation.agents import Agent
+from carrel.wire.libraries import Library
+
+N = TypeVar("N", Library, Agent)
+
+
+class Names:
+    """Finds items of the service by name or id; each method waits for the service.
+
+    All raise BenchError where more than one item has the name.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def library(self, library: str | Library, *, create: bool = False) -> Library:
+        """Return the library; with `create` a new one if there is none of this name.
+
+        Raises:
+            BenchError: there is none.
+        """
+        if isinstance(library, Library):
+            return library
+        there = done(self._store, self._store.libraries.every())
+        found = _find("library", library, there)
+        if found is None and create:
+            return done(self._store, self._store.libraries.create(library))
+        return found or _missing("library", library, there)
+
+    def agent(self, agent: str | Agent) -> Agent:
+        """Return the agent.
+
+        Raises:
+            BenchError: there is none.
+        """
+        if isinstance(agent, Agent):
+            return agent
+        there = done(self._store, self._store.agents.every())
+        return _find("agent", agent, there) or _missing("agent", agent, there)
+
+    def find_agent(self, name: str) -> Agent | None:
+        """Return the agent, if there is one."""
+        return _find("agent", name, done(self._store, self._store.agents.every()))
+
+
+def _find(kind: str, name: str, there: Sequence[N]) -> N | None:
+    ids = ids_of(name, {item.id: item.name for item in there})
+    if len(ids) > 1:
+        title = f"More than one {kind} is named “{name}”"
+        raise BenchError(Problem(title, ", ".join(ids), "Give the id."))
+    return next((item for item in there if item.id in ids), None)
+
+
+def _missing(kind: str, name: str, there: Sequence[N]) -> N:
+    names = ", ".join(f"“{one.name}”" for one in there[:10])
+    known = f"Available: {names}." if names else "There are none yet."
+    raise BenchError(Problem(f"There is no {kind} “{name}”", known))

@@ -1,0 +1,52 @@
+"""Agents and their files: the difference as an object of a cell, and the change."""
+
+from html import escape
+
+from carrel.notebook.cells.errors import BenchError
+from carrel.notebook.cells.wait import check_open, done
+from carrel.store.agents.plan import Plan, done_words, overwriting_words, plan_lines
+from carrel.store.core.formatting import one_line
+from carrel.store.core.problem import Problem
+from carrel.store.store import Store
+
+
+class AgentPlan:
+    """The difference between agents and their files, in `data`. Nothing is changed by it."""
+
+    def __init__(self, data: Plan, store: Store) -> None:
+        self.data = data
+        self._store = store
+
+    @property
+    def pending(self) -> tuple[str, ...]:
+        """The names of the agents that `apply` would change."""
+        return tuple(step.name for step in self.data.pending)
+
+    @property
+    def drifted(self) -> tuple[str, ...]:
+        """Those of them that were changed at the service, which the files do not know."""
+        return tuple(step.name for step in self.data.drifted)
+
+    def apply(self, *, overwrite: bool = False, timeout: float | None = None) -> list[str]:
+        """Make exactly the planned change; give what was done with each agent, in words.
+
+        Args:
+            overwrite: replaces what was changed at the service, too.
+            timeout: seconds after which it is stopped.
+
+        Raises:
+            BenchError: something would be overwritten, or was changed since the plan was made.
+        """
+        check_open(self._store)
+        if self.drifted and not overwrite:
+            title = f"Nothing was sent: {overwriting_words(self.data)}"
+            advice = "Look at the plan, then give overwrite=True to replace what is there."
+            raise BenchError(Problem(title, "", advice))
+        steps = done(self._store, self._store.agents.apply(self.data), timeout)
+        return [f"{one_line(step.name)}: {done_words(step)}" for step in steps]
+
+    def __repr__(self) -> str:
+        return "\n".join(plan_lines(self.data))
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(repr(self))}</pre>"

@@ -1,0 +1,56 @@
+"""Keeps services of one area in step: a panel of its own beside the workbench's."""
+
+from collections.abc import Callable
+
+from carrel.store.agents.service import AgentsService
+from carrel.store.agents.state import AgentsState
+from carrel.store.core.actions.watch import watch
+from carrel.store.libraries.service import LibrariesService
+from carrel.store.libraries.state import LibrariesState
+from carrel.store.store import Store
+
+Area = LibrariesService | AgentsService
+
+
+class Together:
+    """Reloads the other services of an area when one changes its data."""
+
+    def __init__(self, store: Store) -> None:
+        self._loop = store.loop
+        self._areas: dict[Area, Callable[[], bool]] = {}
+        self.join(store.libraries)
+        self.join(store.agents)
+
+    def join(self, area: Area, *, rests: Callable[[], bool] = lambda: False) -> Callable[[], None]:
+        """Add a service; return a function that removes it. A resting service is not reloaded."""
+        self._areas[area] = rests
+        select: Callable[..., object] = (
+            _shown_agents if isinstance(area, AgentsService) else _shown_documents
+        )
+        end = watch(
+            area.slice,
+            lambda _: self._changed(area),
+            deliver=self._loop.call,
+            select=select,
+            hz=2,
+        )
+
+        def leave() -> None:
+            self._areas.pop(area, None)
+            end()
+
+        return leave
+
+    def _changed(self, area: Area) -> None:
+        for other, rests in tuple(self._areas.items()):
+            alike = other is not area and type(other) is type(area)
+            if alike and other.slice.value.loaded and not rests():
+                other.reload()
+
+
+def _shown_agents(state: AgentsState) -> object:
+    return state.items
+
+
+def _shown_documents(state: LibrariesState) -> object:
+    return state.items, state.documents

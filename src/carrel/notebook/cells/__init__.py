@@ -1,0 +1,1 @@
+"""What a running cell shows: progress, questions, errors."""

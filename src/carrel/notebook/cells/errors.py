@@ -1,0 +1,48 @@
+"""Errors of calls in a cell."""
+
+import traceback
+from collections.abc import Iterable
+from difflib import get_close_matches
+from types import TracebackType
+
+from IPython.core.getipython import get_ipython
+
+from carrel.store.core.problem import Problem
+
+_HIDDEN = ("carrel", "IPython", "ipykernel")
+"""Packages whose frames say nothing about the user's code."""
+
+
+class BenchError(Exception):
+    """A call that failed: the cause and the next step."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(str(problem))
+        self.problem = problem
+
+    def _render_traceback_(self) -> list[str]:
+        """Return the lines that a notebook shows: the user's own frames, then the message."""
+        frames = _own(self.__traceback__)
+        shell = get_ipython()
+        if shell is None:
+            return traceback.format_exception(self.with_traceback(frames))
+        lines: list[str] = shell.InteractiveTB.structured_traceback(type(self), self, frames)
+        return lines
+
+
+def _own(frames: TracebackType | None) -> TracebackType | None:
+    """Return a traceback without the frames of these packages."""
+    if frames is None:
+        return None
+    rest = _own(frames.tb_next)
+    module = str(frames.tb_frame.f_globals.get("__name__", ""))
+    if module.partition(".")[0] in _HIDDEN:
+        return rest
+    return TracebackType(rest, frames.tb_frame, frames.tb_lasti, frames.tb_lineno)
+
+
+def no_option(owner: str, name: str, options: Iterable[str]) -> str:
+    """Return the error message for an unknown keyword argument."""
+    near = get_close_matches(name, [*options], n=1)
+    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(options)}."
+    return f"{owner} has no option {name!r}: {hint}"

@@ -1,0 +1,130 @@
+"""Calls from code: they wait for their result and raise errors in plain words."""
+
+import contextlib
+import functools
+import inspect
+import math
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from carrel.notebook.cells.cell import CellProgress, Draw, working
+from carrel.notebook.cells.errors import BenchError, no_option
+from carrel.store.core.actions.handle import Cancelled, Handle
+from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.store import Store
+from carrel.store.tools.formatting import consent_question
+
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+UNREACHED = 10.0
+"""Seconds without the service before a call is given up."""
+
+PICTURE_SECONDS = 10.0
+"""Seconds to wait for a page's picture."""
+
+LOOK = 0.25
+"""Seconds between two looks at the connection and the progress."""
+
+
+def done(
+    store: Store,
+    handle: Handle[T],
+    timeout: float | None = None,
+    draw: Draw | None = None,
+    *,
+    look: Callable[[], None] = lambda: None,
+) -> T:
+    """Return the action's result; until then the cell shows its progress, as `draw` gives it.
+
+    `look` is called now and then meanwhile, on the cell's thread. An interrupt stops the work.
+
+    Raises:
+        BenchError: it failed, was stopped, took longer than `timeout` seconds, or the service
+            was out of reach for UNREACHED seconds.
+    """
+    began = time.time()
+    deadline = math.inf if timeout is None else began + timeout
+    session, activity = store.session.slice, store.activity.slice
+    progress = CellProgress(draw or (lambda: working(session.value, activity.value)))
+    try:
+        while True:
+            now = time.time()
+            with contextlib.suppress(TimeoutError):
+                return handle.result(max(0.0, min(LOOK, deadline - now)))
+            if now >= deadline:
+                raise BenchError(
+                    Problem("It took too long", f"It was stopped after {timeout:g} seconds.")
+                )
+            _check_reached(store, began, now)
+            progress.show()
+            look()
+    except Cancelled:
+        raise BenchError(
+            Problem("It was stopped", "", "Run the cell again to start anew.")
+        ) from None
+    except ProblemError as error:
+        raise BenchError(error.problem) from None
+    except BaseException:
+        handle.cancel()
+        raise
+    finally:
+        progress.close()
+
+
+def permission(store: Store) -> Callable[[], None]:
+    """Asks in the cell for the permission that a tool of the settings needs."""
+
+    def look() -> None:
+        for consent in store.tools.slice.value.asking:
+            try:
+                said = input(f"{consent_question(consent)} [y/N] ")
+            except (EOFError, OSError, NotImplementedError):
+                said = ""  # nobody sits at this notebook
+            store.tools.answer(consent, said.strip().lower() in ("y", "yes")).result()
+
+    return look
+
+
+def _check_reached(store: Store, began: float, now: float) -> None:
+    session = store.session.slice.value
+    # The server on this machine may take its time to start.
+    unanswered = not store.session.answered and not store.profile.local
+    since = began if unanswered else max(session.since, began)
+    if (unanswered or session.connection == "lost") and now - since >= UNREACHED:
+        raise BenchError(
+            Problem(
+                f"The service of profile {session.profile} does not answer",
+                f"It was tried for {UNREACHED:g} seconds.",
+                "Check its address and that it runs, then run the cell again.",
+            )
+        )
+
+
+def checked(method: F) -> F:
+    """Return turns errors of a bench's method into plain words: unknown keywords, calls after
+    close.
+
+    The traceback of an error begins with the caller.
+    """
+    _, *names = inspect.signature(method).parameters
+
+    @functools.wraps(method)
+    def call(bench: Any, *args: Any, **kwargs: Any) -> Any:
+        for name in kwargs.keys() - set(names):
+            raise TypeError(no_option(f"bench.{method.__name__}", name, names))
+        check_open(bench._store)
+        try:
+            return method(bench, *args, **kwargs)
+        except (BenchError, KeyboardInterrupt) as error:
+            raise error.with_traceback(None) from None
+
+    return cast(F, call)
+
+
+def check_open(store: Store) -> None:
+    """Raise a BenchError once the bench is closed."""
+    if store.loop.closed:
+        raise BenchError(Problem("The bench is closed", "", "carrel.connect() makes another."))

@@ -1,0 +1,1 @@
+"""Safe HTML for cells and panels."""

@@ -1,0 +1,102 @@
+"""The Activity panel."""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path, PurePath
+from typing import Any
+
+from carrel.notebook.panels.core.assets import module, style
+from carrel.notebook.panels.core.base import Cell, Json, badge_json, intent
+from carrel.notebook.panels.core.table import TablePanel
+from carrel.store.activity.formatting import ActivityRow, activity_rows, running_words
+from carrel.store.batches.formatting import job_id
+from carrel.store.core.actions.handle import Handle
+from carrel.store.store import Store
+
+_HEAD = ("What", "Name", "Status", "Progress", "Rate", "Time", "Note")
+
+
+class ActivityPanel(TablePanel):
+    """Long-running work: uploads, downloads, syncs, OCR, processing."""
+
+    _esm = module("activity")
+    _css = style("activity")
+    _title = "Activity"
+    _table_name = "activity"
+
+    def __init__(self, store: Store, **options: Any) -> None:
+        super().__init__(store, **options)
+        self._follow(store.activity.slice)
+
+    def _view(self) -> Json:
+        state = self._store.activity.slice.value
+        sort = self._store.layout.slice.value.table(self._table_name).sort
+        rows = activity_rows(state, time.time(), sort)
+        return {
+            "rows": [
+                {
+                    "id": row.id,
+                    "cells": _cells(row),
+                    "running": row.running,
+                    "interrupted": row.interrupted,
+                    "marked": row.id in state.marked,
+                    "retryable": row.retryable,
+                    "saves": bool(row.facts) and not row.running,
+                }
+                for row in rows
+            ],
+            "counted": running_words(state),
+            "empty": "Nothing is under way. Uploads, reading and processing show here.",
+            "problem": None,
+        }
+
+    def _table(self) -> tuple[Sequence[str], Sequence[Sequence[Cell]]]:
+        # Rates and times go stale; folders and failures may name paths and addresses.
+        rows = [row["cells"][:4] for row in self.state["rows"]]
+        return _HEAD[:4], [[kind, _last(name), *rest] for kind, name, *rest in rows]
+
+    @intent
+    async def _on_cancel(self, ids: list[str]) -> None:
+        self._store.activity.cancel(*ids)
+
+    @intent
+    async def _on_retry(self, ids: list[str]) -> None:
+        self._store.activity.retry(*ids)
+
+    @intent
+    async def _on_save(self, id: str) -> None:
+        """Save the answers of a batch job in the folder of the notebook."""
+        if job := job_id(id):
+            await self._store.batches.save(job, Path.cwd())
+
+    def _loads(self) -> Sequence[Handle[Any]]:
+        return (self._store.batches.load(),)
+
+    @intent
+    async def _on_mark(self, id: str) -> None:
+        activity = self._store.activity
+        activity.mark(activity.slice.value.marked ^ {id})
+
+    @intent
+    async def _on_mark_all(self) -> None:
+        activity = self._store.activity
+        activity.mark(item.id for item in activity.slice.value.items)
+
+    @intent
+    async def _on_dismiss(self, ids: list[str]) -> None:
+        self._store.activity.dismiss(*ids)
+
+    @intent
+    async def _on_dismiss_all(self) -> None:
+        self._store.activity.dismiss_all()
+
+
+def _last(name: Cell) -> Cell:
+    path = PurePath(str(name))
+    return path.name if path.is_absolute() else name
+
+
+def _cells(row: ActivityRow) -> list[Cell]:
+    last = row.left or row.when
+    note = row.error or " · ".join(f"{name}: {words}" for name, words in row.facts)
+    return [row.kind, row.name, badge_json(row.status), row.progress, row.rate, last, note]

@@ -1,0 +1,425 @@
+"""The Chat panel."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from html import escape
+from pathlib import Path
+from typing import Any, Literal
+
+from carrel.notebook.cells.cell import writing
+from carrel.notebook.cells.wait import done, permission
+from carrel.notebook.html.markdown import GrowingText, folded_thinking, to_blocks, to_html
+from carrel.notebook.panels.core.assets import module, style
+from carrel.notebook.panels.core.base import Json, intent, problem_json
+from carrel.notebook.panels.core.drops import DropPanel
+from carrel.notebook.panels.core.uploads import Offer
+from carrel.notebook.results.answer import Answer, last_answer
+from carrel.store.chat.answering.attachments import as_mention
+from carrel.store.chat.conversation import Attachment
+from carrel.store.chat.formatting import (
+    SourceRow,
+    TurnRow,
+    parameter_words,
+    phase_words,
+    prompt_title,
+    session_rows,
+    sessions_title,
+    source_title,
+    title,
+    tokens,
+    turn_rows,
+)
+from carrel.store.chat.parameters import AGENTS_OWN, Parameters
+from carrel.store.chat.service import ChatService
+from carrel.store.chat.sources import source_of
+from carrel.store.chat.state import ChatState
+from carrel.store.core.actions.handle import Cancelled, Handle
+from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.documents.boxes import rect_of
+from carrel.store.evals.state import DEFAULT_FILE
+from carrel.store.store import Store
+from carrel.store.tools.formatting import consent_lines, consent_title
+from carrel.wire.generation.completions import Passage
+from carrel.wire.libraries import marked
+
+PAGE_WIDTH = 900
+"""Width of a source's page in pixels; the view scales it to its pane."""
+
+
+class ChatPanel(DropPanel):
+    """A conversation with an agent: the answer streams, can be stopped and shows its sources.
+
+    With a service of its own it shows only that conversation, without the sessions. A panel
+    without a prompt gets its questions from the panel around it.
+    """
+
+    _esm = module("chat")
+    _css = style("chat")
+    _title = "Chat"
+    _deletes = "chats"
+
+    def __init__(
+        self, store: Store, chat: ChatService | None = None, *, asks: bool = True, **options: Any
+    ) -> None:
+        self._chat = chat or store.chat
+        self._asks = asks
+        self._single = chat is not None
+        self._answer: tuple[str | None, int] | None = None
+        self._sent: tuple[str, ...] = ()
+        self._text = GrowingText()
+        super().__init__(store, **options)
+        self._follow(self._chat.slice, store.agents.slice, store.session.slice, store.tools.slice)
+        if chat is not None:
+            self._watches.append(lambda: store.let_go(chat))
+        store.agents.load()
+
+    def ask(self, text: str, *, timeout: float | None = None) -> Answer:
+        """Asks in this conversation, as typing does, and waits for the answer."""
+        store, chat = self._store, self._chat
+        done(
+            store,
+            chat.send(text),
+            timeout,
+            lambda: writing(store.session.slice.value, chat.slice.value),
+            look=permission(store),
+        )
+        return last_answer(self._store, self._chat.slice.value)
+
+    def refresh(self) -> None:
+        """Draws the newest state; a streaming answer sends only its changes, as a message."""
+        super().refresh()
+        state = self._chat.slice.value
+        writing = bool(state.turns) and state.turns[-1].status == "writing"
+        answer = (state.session_id, len(state.turns)) if writing else None
+        if answer != self._answer:
+            self._answer, self._sent, self._text = answer, (), GrowingText()
+        if answer is not None:
+            blocks = tuple(self._text.blocks(state.turns[-1].text))
+            if blocks != self._sent:
+                start = _same(self._sent, blocks)
+                self._sent = blocks
+                self._post(None, self._delta(start))
+
+    def _greet(self, view: str) -> None:
+        if self._sent:
+            self._post(view, self._delta(0))
+
+    def _delta(self, start: int) -> Json:
+        """Return the streaming answer from one block on."""
+        state = self._chat.slice.value
+        return {
+            "kind": "delta",
+            "session": state.session_id,
+            "turn": len(state.turns) - 1,
+            "from": start,
+            "blocks": self._sent[start:],
+        }
+
+    def _view(self) -> Json:
+        state = self._chat.slice.value
+        if state.alias:
+            state = replace(state, agent_id=None, pinned=None, model=None, parameters=AGENTS_OWN)
+        now = time.time()
+        # Whole seconds: tenths would send the whole state again each time.
+        waited = now if state.started is None else state.started + int(now - state.started)
+        agents = self._store.agents.slice.value
+        return {
+            "single": self._single,
+            "asks": self._asks,
+            "session": state.session_id,
+            "sessions": [
+                {"id": row.id, "name": row.title, "note": row.age}
+                for row in session_rows(state, now)
+            ],
+            "sessions_title": sessions_title(state),
+            "search": state.search,
+            "agents": [
+                {
+                    "id": agent.id,
+                    "name": agent.name,
+                    "version": agent.version,
+                    "versions": sorted(agent.versions, reverse=True),
+                }
+                for agent in ([] if state.alias else agents.items)
+            ],
+            "agent": state.agent_id,
+            "pinned": state.pinned,
+            "draft": state.draft,
+            "title": title(state) if state.session_id else "",
+            "tokens": tokens(state),
+            "model": state.model or "",
+            "models": [] if state.alias else list(self._store.session.slice.value.models),
+            "parameters": _parameters(state.parameters),
+            "parameter_words": parameter_words(state),
+            "turns": _turns(state),
+            "prompt": prompt_title(state),
+            "editing": state.editing,
+            "attached": [_attachment(one) for one in state.attached],
+            "uploading": state.uploading,
+            "history": list(state.history[-50:]),
+            "busy": state.phase != "idle",
+            "phase": phase_words(state, waited),
+            "permission": self._permission(),
+            "empty": self._empty(),
+            "case_file": str(self._store.evals.slice.value.file or DEFAULT_FILE),
+            "problem": problem_json(state.error),
+        }
+
+    def _subject(self) -> str | None:
+        return self._chat.slice.value.session_id
+
+    def _empty(self) -> str:
+        if self._chat.slice.value.session_id is not None:
+            return "Ask something."
+        agents = self._store.agents.slice.value
+        if agents.loaded and not agents.items:
+            return "No agents yet. Make one in Agents, or run bench.create_agent(…)."
+        return "Choose an agent, then New."
+
+    def _loads(self) -> Sequence[Handle[Any]]:
+        agents = self._store.agents
+        loading = () if agents.slice.value.loading else (agents.load(),)
+        return loading if self._single else (*loading, self._chat.load_sessions())
+
+    async def draw_still(self) -> str:
+        """Return the transcript with its sources."""
+        state = self._chat.slice.value
+        rows = turn_rows(state)
+        name = title(state) if state.session_id else ""
+        parts = [f"<p><strong>{escape(name or self._title)}</strong></p>"]
+        return "".join([*parts, *map(_still_turn, rows)]) if rows else parts[0]
+
+    def unsettled(self) -> bool:
+        """Whether an answer is being written."""
+        return self._chat.slice.value.phase != "idle"
+
+    # Sessions and agents
+
+    @intent
+    async def _on_begin(self, agent: str) -> None:
+        await self._chat.new(agent)
+
+    @intent
+    async def _on_choose(self, agent: str, version: int | None) -> None:
+        await self._chat.choose(agent, version)
+
+    @intent
+    async def _on_resume(self, session: str) -> None:
+        await self._chat.resume(session)
+
+    @intent
+    async def _on_search(self, text: str) -> None:
+        await self._chat.search_sessions(text)
+
+    @intent
+    async def _on_delete(self, session: str) -> None:
+        await self._chat.delete_session(session)
+
+    @intent
+    async def _on_parameters(self, values: dict[str, str]) -> None:
+        try:
+            parameters = Parameters.of(values)
+        except ValueError as error:
+            raise ProblemError(Problem("Not used", str(error))) from None
+        await self._chat.set_parameters(parameters)
+
+    @intent
+    async def _on_model(self, model: str) -> None:
+        parameters = self._chat.slice.value.parameters
+        await self._chat.set_parameters(replace(parameters, model=model or None))
+
+    @intent
+    async def _on_export(self, form: Literal["markdown", "json"]) -> str:
+        return self._chat.export(form)
+
+    def _permission(self) -> Json | None:
+        """Return the oldest permission that is waited for."""
+        if self._chat.slice.value.phase == "idle" or not self._store.tools.slice.value.asking:
+            return None
+        consent = self._store.tools.slice.value.asking[0]
+        runs, *about = consent_lines(consent)
+        return {
+            "mark": consent.mark,
+            "title": consent_title(consent),
+            "runs": runs,
+            "about": " ".join(about),
+        }
+
+    @intent
+    async def _on_permit(self, mark: str, allowed: bool) -> None:
+        for consent in self._store.tools.slice.value.asking:
+            if consent.mark == mark:
+                await self._store.tools.answer(consent, allowed)
+
+    # Questions
+
+    @intent
+    async def _on_send(self, text: str) -> None:
+        calls = self._chat.slice.value.conversation.open_calls()
+        if calls:
+            self._chat.answer_call(calls[0].id, text).check()
+        else:
+            self._chat.send(text).check()
+
+    @intent
+    async def _on_retry(self) -> None:
+        self._chat.retry()
+
+    @intent
+    async def _on_stop(self) -> None:
+        await self._chat.stop()
+
+    @intent
+    async def _on_edit(self, turn: int | None) -> str:
+        """Edits a question; returns its text."""
+        await self._chat.edit(turn)
+        return "" if turn is None else self._chat.slice.value.turns[turn].text
+
+    @intent
+    async def _on_variant(self, turn: int, number: int) -> None:
+        await self._chat.choose_variant(turn, number)
+
+    @intent
+    async def _on_text(self, turn: int) -> str:
+        """Return a turn's raw text, for copying."""
+        return self._chat.slice.value.turns[turn].text
+
+    @intent
+    async def _on_take_case(self, turn: int, good: bool, file: str) -> str:
+        """Make a test case of an answer, in a set's file; give the file's name."""
+        from carrel.store.evals.turns import case_of
+
+        case = case_of(self._chat.slice.value, turn, good=good)
+        await self._store.evals.add_case(Path(file), case)
+        return Path(file).name
+
+    @intent
+    async def _on_attach(self, files: list[Offer]) -> None:
+        for offer in files:
+            self._chat.attach(self._files.source(offer))
+
+    @intent
+    async def _on_attach_known(
+        self, kind: Literal["file", "document"], id: str, name: str, library: str | None
+    ) -> None:
+        await self._chat.attach_known(Attachment(kind, id, name, library))
+
+    @intent
+    async def _on_detach(self, id: str) -> None:
+        for one in self._chat.slice.value.attached:
+            if one.id == id:
+                await self._chat.detach(one)
+
+    @intent
+    async def _on_names(self, text: str) -> list[Json]:
+        """Completions of a name that is being typed."""
+        try:
+            found = await self._chat.names_like(text)
+        except Cancelled:  # more was typed meanwhile
+            return []
+        return [_attachment(each) for each in found]
+
+    # Sources
+
+    @intent
+    async def _on_page(self, turn: int, source: int) -> bytes | None:
+        """Return the page of a source, as PNG."""
+        passage = self._passage(turn, source)
+        return (await self._store.sources.excerpt(passage, PAGE_WIDTH)).png
+
+    @intent
+    async def _on_open(self, turn: int, source: int) -> None:
+        passage = self._passage(turn, source)
+        self._store.documents.open(source_of(passage), passage.page or 0, passage.box)
+
+    def _passage(self, turn: int, source: int) -> Passage:
+        return next(
+            one for one in self._chat.slice.value.turns[turn].sources if one.index == source
+        )
+
+
+def _still_turn(row: TurnRow) -> str:
+    notes = [f"▸ calls {call}" for call in row.calls] + ([row.note] if row.note else [])
+    about = "".join(f"<p><em>{escape(note)}</em></p>" for note in notes)
+    sources = "".join(f"<li>{escape(source.words)}</li>" for source in row.sources)
+    drawn = f"<p>{escape(row.sources_title)}</p><ul>{sources}</ul>" if sources else ""
+    thought = folded_thinking(row.thought, row.thinking)
+    return (
+        f"<p><strong>{escape(row.speaker)}</strong></p>{thought}{to_html(row.text)}{about}{drawn}"
+    )
+
+
+def _same(old: Sequence[str], new: Sequence[str]) -> int:
+    """Return the length of the common prefix of two sequences."""
+    pairs = zip(old, new, strict=False)
+    return next(
+        (at for at, (one, other) in enumerate(pairs) if one != other), min(len(old), len(new))
+    )
+
+
+@lru_cache(maxsize=256)
+def _finished(text: str) -> list[str]:
+    return to_blocks(text)
+
+
+def _turns(state: ChatState) -> list[Json]:
+    return [
+        {
+            "id": place,
+            "role": turn.role,
+            "speaker": row.speaker,
+            # A streaming answer goes as deltas, not with every state.
+            "figures": "" if turn.status == "writing" else row.figures,
+            "blocks": None if turn.status == "writing" else _finished(row.text),
+            "note": row.note,
+            "thought": row.thought,
+            "thinking": "" if turn.status == "writing" else row.thinking,
+            "variant": state.conversation.variant(place),
+            "calls": row.calls,
+            "attached": row.attached,
+            "sources_title": row.sources_title,
+            "sources": [
+                _source(shown, passage)
+                for shown, passage in zip(row.sources, turn.sources, strict=False)
+            ],
+        }
+        for place, (turn, row) in enumerate(zip(state.turns, turn_rows(state), strict=True))
+    ]
+
+
+def _source(row: SourceRow, passage: Passage) -> Json:
+    box = rect_of(passage.box)
+    return {
+        "id": row.number,
+        "label": row.words,
+        "cited": row.cited,
+        "title": source_title(passage),
+        "snippet": marked(passage.snippet, passage.matches),
+        # In percent of the page.
+        "box": [100 * part for part in (box.left, box.top, box.width, box.height)] if box else None,
+    }
+
+
+def _attachment(one: Attachment) -> Json:
+    return {
+        "id": one.id,
+        "kind": one.kind,
+        "name": one.name,
+        "library": one.library_id,
+        "mention": as_mention(one.name),
+    }
+
+
+def _parameters(parameters: Parameters) -> dict[str, str]:
+    values = {
+        "model": parameters.model,
+        "temperature": parameters.temperature,
+        "top_p": parameters.top_p,
+        "max_tokens": parameters.max_tokens,
+        "seed": parameters.seed,
+        "stop": parameters.stop[0] if parameters.stop else None,
+        "tools": ", ".join(parameters.tools) or None,
+    }
+    return {name: "" if value is None else str(value) for name, value in values.items()}

@@ -1,0 +1,190 @@
+"""The same questions to several agents, versions or drafts, side by side."""
+
+from html import escape
+from typing import Any
+
+from carrel.notebook.cells.cell import writing
+from carrel.notebook.cells.wait import done
+from carrel.notebook.panels.chat import ChatPanel
+from carrel.notebook.panels.core.assets import module, style
+from carrel.notebook.panels.core.base import Json, Panel, intent, problem_json
+from carrel.notebook.panels.core.changes import changes_json
+from carrel.notebook.results.answer import Answer, last_answer
+from carrel.store.agents.formatting import FieldRow
+from carrel.store.chat.formatting import title
+from carrel.store.comparison.formatting import (
+    agent_differences,
+    answer_differences,
+    answered,
+    judgement_words,
+    questions,
+    tally_words,
+)
+from carrel.store.comparison.formatting import (
+    last_answer as last_turn,
+)
+from carrel.store.comparison.service import VOTE_FIRST, ComparisonService
+from carrel.store.comparison.votes import HEADINGS
+from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.store import Store
+
+_TWO_ANSWERS = Problem("Not two finished answers", "", "Wait for both, or ask again.")
+_LOADING = Problem("The agents are still being loaded", "", "Try again in a moment.")
+
+
+class ComparePanel(Panel):
+    """Chats side by side under one prompt; `chats` are their panels, in the order of the sides."""
+
+    _esm = module("compare")
+    _css = style("compare")
+    _title = "Compare"
+
+    def __init__(self, store: Store, comparison: ComparisonService, **options: Any) -> None:
+        self._comparison = comparison
+        height = options.get("height", 560)
+        self.chats = tuple(
+            ChatPanel(store, service, asks=False, height=max(height - 130, 160))
+            for service in comparison.every[: len(comparison.chats)]
+        )
+        super().__init__(store, **{"height": 560, **options})
+        self._follow(
+            comparison.slice, *(service.slice for service in comparison.every[: len(self.chats)])
+        )
+        for panel in self.chats:
+            panel.put_into(self)
+        self._watches.append(lambda: store.let_go(comparison))
+
+    @property
+    def votes(self) -> str:
+        """The votes of this comparison, counted per version; `bench.votes()` has all."""
+        record = self._comparison.record
+        return "" if record is None else tally_words(record)
+
+    def ask(self, text: str, *, timeout: float | None = None) -> list[Answer]:
+        """Asks all of them at once, as typing does, and waits for the answers, in order."""
+        done(self._store, self._comparison.send(text), timeout, self._writing)
+        chats = self._comparison.every[: len(self._comparison.chats)]
+        return [last_answer(self._store, chat.slice.value) for chat in chats]
+
+    def _writing(self) -> str:
+        session = self._store.session.slice.value
+        states = [chat.slice.value for chat in self._comparison.chats]
+        return "".join(
+            f"<p><strong>{escape(title(state))}</strong></p>{writing(session, state)}"
+            for state in states
+            if state.turns
+        )
+
+    def _view(self) -> Json:
+        comparison, record = self._comparison, self._comparison.record
+        states = [chat.slice.value for chat in comparison.chats]
+        order = comparison.slice.value.order
+        seeds = {state.parameters.seed for state in states}
+        idle = all(state.phase == "idle" for state in states)
+        judged = ""
+        if record is not None:
+            words = (judgement_words(record, questions(states[0])), tally_words(record))
+            judged = " · ".join(filter(None, words))
+        return {
+            "chats": [
+                {
+                    "id": index,
+                    "panel": f"anywidget:{panel.model_id}",
+                    "place": order.index(index) if index in order else None,
+                }
+                for index, panel in enumerate(self.chats)
+            ],
+            "names": [title(state) for state in states],
+            "busy": not idle,
+            "begun": any(state.turns for state in states),
+            "compared": record is not None,
+            "answered": idle and any(map(answered, states)),
+            "hidden": comparison.slice.value.hidden,
+            "blind": record is not None and record.blind_after is not None,
+            "seed": len(seeds) == 1 and None not in seeds,
+            "judged": judged,
+            "problem": problem_json(comparison.slice.value.error),
+        }
+
+    async def draw_still(self) -> str:
+        """Return the chats side by side."""
+        sides = [
+            f"<div>{await self.chats[number].draw_still()}</div>"
+            for number in self._comparison.slice.value.order
+            if number < len(self.chats)
+        ]
+        return f'<div class="sides">{"".join(sides)}</div>'
+
+    def unsettled(self) -> bool:
+        """Whether an answer is being written."""
+        return any(panel.unsettled() for panel in self.chats)
+
+    @intent
+    async def _on_send(self, text: str) -> None:
+        self._comparison.send(text).check()
+
+    @intent
+    async def _on_retry(self) -> None:
+        self._comparison.retry().check()
+
+    @intent
+    async def _on_stop(self) -> None:
+        await self._comparison.stop()
+
+    @intent
+    async def _on_vote(self, place: int | None) -> None:
+        await self._comparison.vote(place)
+
+    @intent
+    async def _on_votes(self) -> Json:
+        """Return the votes of all comparisons."""
+        if self._comparison.slice.value.hidden:
+            raise ProblemError(VOTE_FIRST)
+        found = await self._comparison.count_votes()
+        return {"head": HEADINGS, "rows": [row.cells for row in found]}
+
+    @intent
+    async def _on_note(self, text: str) -> None:
+        await self._comparison.note(text)
+
+    @intent
+    async def _on_blind(self, on: bool) -> None:
+        await self._comparison.set_blind(on)
+
+    @intent
+    async def _on_seed(self, on: bool) -> None:
+        await self._comparison.same_seed(on)
+
+    @intent
+    async def _on_go_on(self, place: int) -> None:
+        await self._comparison.go_on(place)
+
+    @intent
+    async def _on_agents_differ(self, old: int, new: int) -> Json:
+        if self._comparison.slice.value.hidden:
+            raise ProblemError(VOTE_FIRST)
+        before, after = (self._comparison.chats[place].fields for place in (old, new))
+        if before is None or after is None:
+            raise ProblemError(_LOADING)
+        return self._differences(old, new, agent_differences(before, after))
+
+    @intent
+    async def _on_answers_differ(self, old: int, new: int) -> Json:
+        chats = self._comparison.chats
+        before, after = (last_turn(chats[place].slice.value) for place in (old, new))
+        if before is None or after is None:
+            raise ProblemError(_TWO_ANSWERS)
+        return self._differences(old, new, answer_differences(before, after))
+
+    def _differences(self, old: int, new: int, rows: tuple[FieldRow, ...]) -> Json:
+        before, after = (title(self._comparison.chats[place].slice.value) for place in (old, new))
+        return {
+            "title": f"{before} → {after}" + ("" if rows else ": the agents are the same"),
+            "rows": changes_json(rows),
+        }
+
+    def close(self) -> None:
+        """Close the chats and the panel around them."""
+        for panel in self.chats:
+            panel.close()
+        super().close()

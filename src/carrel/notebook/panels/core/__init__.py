@@ -1,0 +1,1 @@
+"""The base of every panel, and the parts that several share."""

@@ -1,0 +1,47 @@
+"""The panels' JavaScript and CSS as text for the browser.
+
+Strings, not paths: a widget whose module is a path is never garbage-collected.
+"""
+
+import re
+from functools import cache
+from importlib.resources import files
+
+PARTS = {
+    "activity": ("_grid", "_progress"),
+    "agent": ("_grid", "_choices", "_changes"),
+    "chat": ("_choices", "_uploads", "_compose", "_source"),
+    "compare": ("_changes",),
+    "document": ("_reading", "_corrections"),
+    "evals": ("_grid", "_progress"),
+    "files": ("_details", "_grid", "_uploads", "_progress"),
+    "library": ("_details", "_grid", "_choices", "_uploads", "_progress", "_folders"),
+}
+"""The shared modules and style sheets that a panel adds to its own."""
+
+_COMMENTS = re.compile(r"^\s*(?:/\*\*.*?\*/|//[^\n]*)\n", re.DOTALL | re.MULTILINE)
+"""Comments in lines of their own; a module travels with every widget."""
+
+
+@cache
+def _text(name: str) -> str:
+    return files("carrel.notebook").joinpath("static", name).read_text("utf-8")
+
+
+def module(panel: str) -> str:
+    """Return the panel's module with the shared part in front, as it cannot import a neighbour."""
+    return _COMMENTS.sub("", _joined(panel, "js"))
+
+
+def style(panel: str) -> str:
+    """Return the panel's style sheet, the shared part first."""
+    return _joined(panel, "css")
+
+
+def still_style() -> str:
+    """Return the style sheet of a panel's static page."""
+    return _text("still.css")
+
+
+def _joined(panel: str, kind: str) -> str:
+    return "\n".join(_text(f"{name}.{kind}") for name in ("_shared", *PARTS.get(panel, ()), panel))

@@ -1,0 +1,385 @@
+"""The base of every panel: state goes down, intents come up.
+
+Down, durable: the `state` trait, small JSON that survives a reload. Down, transient: messages. Up:
+messages only, because a host may lose trait changes from the browser while a cell runs. A view
+sends `hello` and `goodbye`, `intent {name, args, rid}` and file `chunk`s; the kernel answers each
+`rid` with `ack` at once and `done` or `error` at the end. An intent with `of` is refused once the
+panel shows another item.
+
+A message arrives on any thread the host chooses and is handed to the store's loop; only that
+thread writes traits and sends messages.
+"""
+
+import asyncio
+import contextlib
+import dataclasses
+import time
+import uuid
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, ClassVar, Self, TypeVar
+
+import anywidget
+import ipywidgets
+import traitlets
+from pydantic import ValidationError, validate_call
+
+from carrel.notebook.cells.errors import no_option
+from carrel.notebook.html.tables import table
+from carrel.notebook.panels.core.snapshot import Still, display_live
+from carrel.notebook.panels.core.uploads import BrowserFiles
+from carrel.store.core.actions.handle import Cancelled, Handle
+from carrel.store.core.actions.slice import Slice
+from carrel.store.core.actions.watch import watch
+from carrel.store.core.formatting import Badge
+from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.session.formatting import status
+from carrel.store.session.state import SessionState
+from carrel.store.store import Store
+from carrel.store.trash.formatting import way_back
+from carrel.store.trash.state import DeletedFrom
+
+T = TypeVar("T")
+Json = dict[str, Any]
+Cell = str | Json | None
+Intent = Callable[..., Coroutine[Any, Any, object]]
+
+OPTIONS = ("height", "layout")
+"""The options of every panel."""
+
+FIRST = 3.0
+"""Seconds a cell waits for a panel's first rows."""
+
+_NOT_UNDERSTOOD = Problem(
+    "The panel asked for something unknown",
+    "Its page is from another version.",
+    "Run the cell again.",
+)
+
+_MOVED_ON = Problem(
+    "The panel shows something else by now", "Nothing was done.", "Look again, then repeat it."
+)
+
+
+def problem_json(problem: Problem | None) -> Json | None:
+    """Return a problem in the form that a view shows."""
+    return None if problem is None else dataclasses.asdict(problem)
+
+
+def badge_json(badge: Badge | None) -> Json | None:
+    """Return a badge in the form of a table cell."""
+    return None if badge is None else {"text": str(badge), "role": badge.role}
+
+
+def shown_as(height: int | None, layout: ipywidgets.Layout | None) -> Json:
+    """Return the options of a panel that were given."""
+    options = {"height": height, "layout": layout}
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def intent(method: Intent) -> Intent:
+    """Make a coroutine method `_on_name` the intent `name` and check its arguments.
+
+    Its result goes to the asking view: JSON, or bytes as a binary buffer.
+    """
+    method.__carrel_intent__ = True  # type: ignore[attr-defined]
+    return method
+
+
+class Panel(anywidget.AnyWidget):
+    """A live view of a part of the shared state.
+
+    Options: `height` in pixels (the content scrolls inside), `layout` as for any widget.
+    """
+
+    state = traitlets.Dict().tag(sync=True)
+    still = traitlets.Unicode().tag(sync=True)
+    height = traitlets.Int(480, min=160).tag(sync=True)
+
+    _title: ClassVar[str] = "Panel"
+    _deletes: ClassVar[DeletedFrom | None] = None
+    """The area of the deletions that the panel offers to undo."""
+    _intents: ClassVar[dict[str, Intent]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls._intents = {
+            name.removeprefix("_on_"): validate_call(method)
+            for kind in reversed(cls.__mro__)
+            for name, method in vars(kind).items()
+            if hasattr(method, "__carrel_intent__")
+        }
+
+    def __init__(self, store: Store, **options: Any) -> None:
+        self._store = store
+        self._watches: list[Callable[[], None]] = []
+        self._views: set[str] = set()
+        self._was_shown = False
+        self._closed = False
+        self._lost = False
+        self._clock: Handle[None] | None = None
+        self._loading: Handle[Any] | None = None
+        self._around: Panel | None = None
+        self._files = BrowserFiles(self._post)
+        for name in options.keys() - set(OPTIONS):
+            raise TypeError(no_option(type(self).__name__, name, OPTIONS))
+        id = uuid.uuid4().hex[:12]
+        self._still = Still(store, id, self, lambda content: self._post(None, content))
+        super().__init__(state=self._state(), still=id, **options)
+        self.on_msg(self._receive)
+
+    def _state(self) -> Json:
+        session = self._store.session.slice.value
+        deletion = self._store.trash.slice.value.last(self._deletes) if self._deletes else None
+        return {
+            "connection": status(session, time.time(), self._as_of()),
+            "way_back": way_back(session),
+            # The panel around shows it for the panels in it.
+            "left": [] if self._around else list(self._store.unfinished.left),
+            "deletion": deletion and {"number": deletion.number, "what": deletion.what},
+            **self._view(),
+        }
+
+    def _as_of(self) -> float | None:
+        """When the copy that is shown was current; None: it is no copy."""
+        return None
+
+    def _view(self) -> Json:
+        """Return the state that the browser draws, except the connection and deletions."""
+        raise NotImplementedError
+
+    async def draw_still(self) -> str:
+        """Return the panel as static HTML, for places without a live one.
+
+        It has no absolute paths, keys, addresses or ages, which would go stale.
+        """
+        return table(self._title, *self._table())
+
+    def unsettled(self) -> bool:
+        """Whether the content is about to change."""
+        return False
+
+    def _table(self) -> tuple[Sequence[str], Sequence[Sequence[Cell]]]:
+        """Head and rows of the static table."""
+        return (), ()
+
+    def _greet(self, view: str) -> None:
+        """Send a new view the data that is not in `state`."""
+
+    def _loads(self) -> Sequence[Handle[Any]]:
+        """Start to load the panel's data; does nothing while a load runs."""
+        return ()
+
+    @property
+    def _outdated(self) -> bool:
+        """Whether an outage may have changed the shown data."""
+        return True
+
+    def _follow(self, *slices: Slice[Any]) -> None:
+        every: tuple[Slice[Any], ...] = (
+            self._store.session.slice,
+            self._store.trash.slice,
+            *slices,
+        )
+        for slice in every:
+            end = watch(slice, lambda _: self._changed(), deliver=self._store.loop.call)
+            self._watches.append(end)
+        for slice in (self._store.activity.slice, self._store.sync.slice):
+            end = watch(
+                slice,
+                lambda _: self._changed(),
+                select=lambda _: self._store.unfinished.left,
+                deliver=self._store.loop.call,
+                hz=2,
+            )
+            self._watches.append(end)
+        back = watch(self._store.session.slice, self._recover, deliver=self._store.loop.call)
+        self._watches.append(back)
+
+    @property
+    def rests(self) -> bool:
+        """Whether no page shows the panel; it then follows nothing."""
+        return self._was_shown and not self._views
+
+    def _changed(self) -> None:
+        if not self.rests:
+            self.refresh()
+
+    def _recover(self, session: SessionState) -> None:
+        """Reload once a lost service is back, which also clears the error."""
+        if session.connection in ("lost", "failed"):
+            self._lost = True
+        elif session.connection == "ready" and self._lost:
+            self._lost = False
+            if self._outdated and not self.rests:
+                self._loads()
+
+    def refresh(self) -> None:
+        """Draws the newest state. Call it on the store's loop."""
+        state = self._state()
+        if state != self.state:
+            self.state = state
+            self.touch_still()
+
+    def touch_still(self) -> None:
+        """Update the static page, and that of the panel around this one."""
+        self._still.touch()
+        if self._around is not None:
+            self._around.touch_still()
+
+    def put_into(self, around: "Panel") -> None:
+        """Make the panel part of another's static page."""
+        self._around = around
+
+    def _keep_time(self) -> None:
+        """Redraws ages and remaining times while a page shows the panel; one clock serves all."""
+
+        async def tick() -> None:
+            while True:
+                await asyncio.sleep(1)
+                self.refresh()
+
+        if self._views and self._clock is None:
+            self._clock = self._store.loop.run(tick())
+        elif not self._views and self._clock is not None:
+            self._clock.cancel()
+            self._clock = None
+
+    def at_end(self, call: Callable[[], None]) -> Self:
+        """Register a callback for the panel's closing; return the panel."""
+        self._watches.append(call)
+        return self
+
+    def close(self) -> None:
+        """Close the panel; its place on the page becomes empty."""
+        self._closed = True
+        self._views.clear()
+        self._keep_time()
+        while self._watches:
+            self._watches.pop()()
+        super().close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of profile {self._store.session.slice.value.profile}>"
+
+    def _ipython_display_(self) -> None:
+        bundle = super()._repr_mimebundle_()
+        assert bundle is not None
+        content = self._drawn()
+        display_live(bundle[0])
+        self._still.display(content)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[Json, Json] | None:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if bundle is not None:
+            bundle[0]["text/html"] = self._drawn()
+        return bundle
+
+    def _drawn(self) -> str:
+        """Return the static page's content now, with the first rows if they arrive soon."""
+
+        async def drawn() -> str:
+            self.refresh()
+            return await self.draw_still()
+
+        if self._loading is not None:
+            with contextlib.suppress(TimeoutError):
+                self._loading.result(FIRST)
+                self._loading = None
+        with contextlib.suppress(TimeoutError):
+            return self._store.loop.run(drawn()).result(FIRST) or ""
+        return ""
+
+    @intent
+    async def _on_refresh(self) -> None:
+        """Reload data that another program may have changed."""
+        for handle in self._loads():
+            await handle
+
+    @intent
+    async def _on_undo(self) -> None:
+        """Undoes the panel's last deletion."""
+        await self._store.trash.undo(self._deletes)
+
+    @intent
+    async def _on_resume(self) -> None:
+        """Resumes what an earlier kernel or start left."""
+        self._store.unfinished.resume()
+
+    @intent
+    async def _on_drop(self) -> None:
+        """Forgets it; what was sent stays."""
+        self._store.unfinished.drop()
+
+    def type_into(self, text: str) -> None:
+        """Show a text in the panel's field, as if it was typed. It is not sent."""
+        self._post(None, {"kind": "typed", "text": text})
+
+    # messages
+
+    def _receive(self, _: object, content: object, buffers: list[memoryview]) -> None:
+        self._store.loop.call(lambda: self._dispatch(content, buffers))
+
+    def _dispatch(self, content: object, buffers: list[memoryview]) -> None:
+        if not isinstance(content, dict):
+            return
+        match content:
+            case {"kind": "hello", "rid": str(rid), "view": str(view)}:
+                rested = self.rests
+                self._was_shown = True
+                self._views.add(view)
+                self._files.back(view)
+                self._keep_time()
+                if rested:
+                    self.refresh()
+                    self._loads()
+                self._post(view, {"kind": "done", "rid": rid, "result": None})
+                self._greet(view)
+                self._still.renew()
+            case {"kind": "goodbye", "view": str(view)}:
+                self._views.discard(view)
+                self._keep_time()
+                self._files.gone(view)
+            case {"kind": "chunk", "key": str(key), "offset": int(offset)}:
+                error = content.get("error")
+                data = bytes(buffers[0]) if buffers else b""
+                self._files.receive(key, offset, data, None if error is None else str(error))
+            case {"kind": "intent", "rid": str(rid), "view": str(view), "name": str(name)}:
+                self._post(view, {"kind": "ack", "rid": rid})
+                if "of" in content and content["of"] != self._subject():
+                    self._refuse(view, rid, _MOVED_ON)
+                    return
+                self._store.loop.run(self._carry_out(view, rid, name, content.get("args")))
+
+    def _subject(self) -> str | None:
+        """Return the id of the shown item, to which intents may be bound."""
+        return None
+
+    async def _carry_out(self, view: str, rid: str, name: str, args: object) -> None:
+        try:
+            method = self._intents.get(name)
+            if method is None or not isinstance(args, dict):
+                raise ProblemError(_NOT_UNDERSTOOD)
+            result = await method(self, **args)
+        except (ValidationError, TypeError):
+            self._refuse(view, rid, _NOT_UNDERSTOOD)
+        except Cancelled:  # by a newer one of its kind, or by the user
+            self._post(view, {"kind": "done", "rid": rid, "result": None})
+        except Exception as error:
+            self._refuse(view, rid, Problem.of(error))
+        else:
+            binary = isinstance(result, bytes)
+            answer = {"kind": "done", "rid": rid, "result": None if binary else result}
+            self._post(view, answer, [result] if isinstance(result, bytes) else None)
+
+    def _refuse(self, view: str, rid: str, problem: Problem) -> None:
+        self._post(view, {"kind": "error", "rid": rid, "problem": problem_json(problem)})
+
+    def _post(self, view: str | None, content: Json, buffers: list[bytes] | None = None) -> None:
+        """Send a message to one view, or to all."""
+        self.send(content if view is None else {**content, "to": view}, buffers)

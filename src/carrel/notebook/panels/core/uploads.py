@@ -1,0 +1,125 @@
+"""Receives files from a browser in ranges, two ahead.
+
+No file is held whole, and every message stays far below the websocket limit (a host closes the
+connection above 10 MiB, some earlier).
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from carrel.store.activity.uploads import UploadSource
+from carrel.store.core.problem import Problem, ProblemError
+from carrel.text import clean_text
+
+CHUNK = 1 << 20
+"""Bytes per range."""
+
+AHEAD = 2
+"""Ranges in transfer at a time."""
+
+PATIENCE = 120.0
+"""Time-out of a range in seconds; on some kernels ranges stall while a cell runs."""
+
+
+class Offer(BaseModel):
+    """A file offered by a view, which knows it by `key`."""
+
+    view: str
+    key: str
+    name: str
+    size: int = Field(ge=0)
+
+
+class BrowserFiles:
+    """The files in transfer from a panel's views. Lives on the store's loop."""
+
+    def __init__(self, send: Callable[[str | None, dict[str, Any]], None]) -> None:
+        self._send = send
+        self._waiting: dict[tuple[str, int], tuple[str, asyncio.Future[bytes]]] = {}
+        self._gone: set[str] = set()
+
+    def source(self, offer: Offer) -> UploadSource:
+        """Return the offered file as an upload source, which can be read again.
+
+        The view keeps the file until it is uploaded whole.
+        """
+        return (clean_text(offer.name), offer.size, _Ranges(lambda: self._ranges(offer)))
+
+    def receive(self, key: str, offset: int, data: bytes, error: str | None) -> None:
+        """Receives one range, or the browser's reason for not sending it."""
+        _, future = self._waiting.pop((key, offset), (None, None))
+        if future is None or future.done():
+            return
+        if error is None:
+            future.set_result(data)
+        else:
+            future.set_exception(ProblemError(_interrupted(error)))
+
+    def back(self, view: str) -> None:
+        """Resumes files of a view that is back on the page: a browser keeps pages it leaves."""
+        self._gone.discard(view)
+
+    def gone(self, view: str) -> None:
+        """Cancel the uploads of a view that left the page."""
+        self._gone.add(view)
+        for owner, future in list(self._waiting.values()):
+            if owner == view and not future.done():
+                future.set_exception(ProblemError(_interrupted("The page was closed.")))
+
+    async def _ranges(self, offer: Offer) -> AsyncIterator[bytes]:
+        asked: deque[tuple[int, asyncio.Future[bytes]]] = deque()
+        offsets = iter(range(0, offer.size, CHUNK))
+        try:
+            while True:
+                while len(asked) < AHEAD and (offset := next(offsets, None)) is not None:
+                    asked.append((offset, self._ask(offer, offset)))
+                if not asked:
+                    break
+                offset, future = asked.popleft()
+                yield await _arrived(future, min(CHUNK, offer.size - offset))
+        finally:
+            for offset, future in asked:
+                self._waiting.pop((offer.key, offset), None)
+                if not future.cancel():
+                    future.exception()  # expected: the first one was reported
+        self._send(offer.view, {"kind": "forget", "key": offer.key})
+
+    def _ask(self, offer: Offer, offset: int) -> asyncio.Future[bytes]:
+        if offer.view in self._gone:
+            raise ProblemError(_interrupted("The page was closed."))
+        future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        self._waiting[offer.key, offset] = (offer.view, future)
+        length = min(CHUNK, offer.size - offset)
+        self._send(
+            offer.view, {"kind": "read", "key": offer.key, "offset": offset, "length": length}
+        )
+        return future
+
+
+class _Ranges:
+    """The bytes of a file, from the start each time."""
+
+    def __init__(self, begin: Callable[[], AsyncIterator[bytes]]) -> None:
+        self._begin = begin
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self._begin()
+
+
+async def _arrived(future: asyncio.Future[bytes], size: int) -> bytes:
+    try:
+        async with asyncio.timeout(PATIENCE):  # Python 3.11's wait_for may swallow a cancellation
+            data = await future
+    except TimeoutError:
+        raise ProblemError(_interrupted("The page did not answer.")) from None
+    if len(data) != size:
+        raise ProblemError(_interrupted("The file has changed."))
+    return data
+
+
+def _interrupted(detail: str) -> Problem:
+    return Problem("The upload stopped", detail, "Choose the file again.")

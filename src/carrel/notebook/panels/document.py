@@ -1,0 +1,298 @@
+"""The Document panel."""
+
+import asyncio
+import dataclasses
+import time
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+from carrel.notebook.html.highlights import to_marked_html
+from carrel.notebook.html.markdown import to_html
+from carrel.notebook.panels.core.assets import module, style
+from carrel.notebook.panels.core.base import Json, Panel, intent, problem_json
+from carrel.notebook.results.pictures import as_address, opened
+from carrel.store.cache.copies import DocumentSource
+from carrel.store.core.actions.handle import Handle
+from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.documents.blocks import Rect
+from carrel.store.documents.boxes import boxes, lacking, passages
+from carrel.store.documents.corrections import DoubtfulWord, around, corrected, doubtful_words
+from carrel.store.documents.export import ExportFormat, zipped
+from carrel.store.documents.formatting import (
+    annotation,
+    changed_words,
+    changes,
+    chosen_block,
+    confidence,
+    corrected_words,
+    doubtful_row,
+    doubtful_title,
+    mark_words,
+    option_words,
+    page_hits,
+    page_marks,
+    progress,
+    readers_words,
+    title,
+)
+from carrel.store.documents.marks import marked
+from carrel.store.documents.reader import OCROptions
+from carrel.store.documents.service import DocumentsService
+from carrel.store.documents.state import DocumentState
+from carrel.store.documents.table_rows import as_csv, as_markdown
+from carrel.store.documents.tables import tables
+from carrel.store.session.formatting import service_words
+from carrel.store.store import Store
+from carrel.wire.ocr import Page
+
+MAX_WIDTH = 3200
+"""Maximum width of a picture that a view may ask for, in pixels."""
+
+STILL_WIDTH = 640
+"""Width in pixels of the page saved with the notebook."""
+
+
+class DocumentPanel(Panel):
+    """The open document: a page's picture with its boxes beside the text read from it.
+
+    With a service of its own it shows the document open there.
+    """
+
+    _esm = module("document")
+    _css = style("document")
+    _title = "Document"
+
+    def __init__(
+        self, store: Store, documents: DocumentsService | None = None, **options: Any
+    ) -> None:
+        self._documents = documents or store.documents
+        self._pictured: tuple[object, str] = (None, "")
+        super().__init__(store, **options)
+        self._follow(self._documents.slice)
+
+    @property
+    def source(self) -> DocumentSource | None:
+        """The open file or document."""
+        return self._documents.slice.value.source
+
+    @property
+    def selected(self) -> int | None:
+        """The chosen block of the current page, counted from 0."""
+        return self._documents.slice.value.block
+
+    def _view(self) -> Json:
+        state = self._documents.slice.value
+        page = state.page
+        return {
+            "source": None if state.source is None else state.source.id,
+            "empty": 'No document is open. Open one in Files, or run bench.ocr("report.pdf").',
+            "title": title(state),
+            "page": state.current,
+            "page_count": state.page_count,
+            "pages": [
+                {"page": mark.page, "text": mark.text, "state": mark.state}
+                for mark in page_marks(state)
+            ],
+            "markdown": state.text,
+            "passages": [] if page is None else _passages(state, page),
+            "boxes": [] if page is None else _boxes(page),
+            "block": state.block,
+            "block_words": chosen_block(state),
+            "place": None if state.place is None else _percent(state.place),
+            "query": state.query,
+            "mark_words": mark_words(state),
+            "tables": 0 if page is None else len(tables(page)),
+            "changes": [
+                {"change": line.change, "spans": [[span.text, span.change] for span in line.spans]}
+                for line in changes(state)
+            ],
+            "annotation": annotation(state),
+            "options": dataclasses.asdict(state.options),
+            "option_words": option_words(state.options),
+            "readers": self._store.session.slice.value.ocr_models,
+            "large": self._documents.large,
+            "unread": state.unread,
+            "billed": service_words(self._store.session.slice.value),
+            "waiting": "Reading this page …" if state.reading else "This page is not read yet.",
+            "confidence": confidence(page),
+            "corrected": corrected_words(state),
+            **_corrected(state),
+            "note": readers_words(page) or changed_words(state) or lacking(page),
+            "progress": progress(state, time.time()),
+            "reading": state.reading,
+            "read": state.complete,
+            "has_picture": _has_picture(state),
+            "no_picture": state.no_picture,
+            "loading": state.loading,
+            "problem": problem_json(state.error),
+        }
+
+    async def draw_still(self) -> str:
+        """Return the page's picture beside its text."""
+        name = escape(self.state["title"] or self._title)
+        text = to_html(self.state["markdown"] or "")
+        picture = await self._small_picture()
+        side = f'<img alt="{name}" src="{picture}">' if picture else ""
+        body = f'<div class="sides"><div>{side}</div><div>{text}</div></div>' if side else text
+        return f"<p><strong>{name}</strong></p>{body}"
+
+    async def _small_picture(self) -> str | None:
+        """Return the current page as the data URL of a small JPEG."""
+        state = self._documents.slice.value
+        key = (state.source, state.current)
+        if state.source is None or not self.state["has_picture"]:
+            return None
+        if self._pictured[0] != key:
+            try:
+                png = await self._documents.picture(state.current, STILL_WIDTH)
+            except ProblemError:
+                return None
+            self._pictured = (key, await asyncio.to_thread(lambda: as_address(opened(png))))
+        return self._pictured[1]
+
+    def _loads(self) -> Sequence[Handle[Any]]:
+        state = self._documents.slice.value
+        if state.source is None or state.loading:
+            return ()
+        return (self._documents.open(state.source, state.current),)
+
+    @property
+    def _outdated(self) -> bool:
+        return self._documents.slice.value.error is not None
+
+    @intent
+    async def _on_go(self, page: int) -> None:
+        await self._documents.go(page)
+
+    @intent
+    async def _on_choose(self, block: int | None) -> None:
+        await self._documents.choose(block)
+
+    @intent
+    async def _on_step(self, by: int) -> None:
+        await self._documents.step(by)
+
+    @intent
+    async def _on_mark(self, by: int) -> None:
+        await self._documents.next_mark(by)
+
+    @intent
+    async def _on_find(self, text: str) -> None:
+        await self._documents.find(text)
+
+    @intent
+    async def _on_stop(self) -> None:
+        await self._documents.stop()
+
+    @intent
+    async def _on_read(self) -> None:
+        self._documents.read()
+
+    @intent
+    async def _on_read_again(self, options: OCROptions) -> None:
+        options.check()
+        await self._documents.read_again(options)
+
+    @intent
+    async def _on_picture(self, page: int, width: int) -> bytes | None:
+        """Return the page as PNG, for the asking view alone; never part of the state."""
+        try:
+            return await self._documents.picture(page, min(max(width, 100), MAX_WIDTH))
+        except ProblemError:
+            if self._documents.slice.value.no_picture is None:
+                raise
+            return None  # the state says why, in the place of the picture
+
+    def _words(self) -> tuple[DoubtfulWord, ...]:
+        state = self._documents.slice.value
+        return doubtful_words(state.pages, state.corrections)
+
+    def _word(self, id: str) -> DoubtfulWord:
+        for word in self._words():
+            if doubtful_row(word).id == id:
+                return word
+        raise ProblemError(Problem("This word is gone", "The document was read again."))
+
+    @intent
+    async def _on_doubtful_words(self) -> Json:
+        """Return the doubtful words of the pages read; their pictures are asked for one by one."""
+        words = self._words()
+        rows = [dataclasses.asdict(doubtful_row(word)) for word in words]
+        return {"title": doubtful_title(words), "rows": rows}
+
+    @intent
+    async def _on_correct(self, id: str, words: str) -> str:
+        """Corrects a word; gives the title of the list."""
+        await self._documents.correct(self._word(id).mark, words)
+        return doubtful_title(self._words())
+
+    @intent
+    async def _on_word_picture(self, id: str, width: int) -> bytes | None:
+        """Return the part of the page around a word, as PNG."""
+        mark = self._word(id).mark
+        page = self._documents.slice.value.pages[mark.page]
+        place = None if page is None else around(page, mark)
+        if place is None:
+            return None
+        width = min(max(width, 100), MAX_WIDTH)
+        return await self._documents.picture(mark.page, width, place)
+
+    @intent
+    async def _on_table(self, number: int, form: str) -> str:
+        """Return a table of the current page, counted from 0, as `csv` or `markdown`."""
+        page = self._documents.slice.value.page
+        rows = () if page is None else tables(page)[number].rows
+        return as_csv(rows) if form == "csv" else as_markdown(rows)
+
+    @intent
+    async def _on_export(self, form: ExportFormat) -> bytes:
+        """Return the pages read: one file, or a ZIP file of several."""
+        made = await self._documents.as_files(form)
+        return made[0][1] if form in ("markdown", "corrected", "json") else zipped(made)
+
+
+def _passages(state: DocumentState, page: Page) -> list[Json]:
+    """Return the page in reading order: its Markdown, and the same as safe HTML with marks."""
+    marks = page_hits(state)
+    return [
+        {
+            "html": to_marked_html(marked(passage, marks, state.mark)),
+            "raw": passage.text,
+            "block": passage.block,
+        }
+        for passage in passages(page)
+    ]
+
+
+def _corrected(state: DocumentState) -> Json:
+    """Return the page's Markdown with its corrections, and the same as safe HTML.
+
+    Empty without one.
+    """
+    page = state.page if corrected_words(state) else None
+    text = "" if page is None else corrected(page, state.corrections)
+    return {"corrected_markdown": text, "corrected_html": to_html(text) if text else ""}
+
+
+def _boxes(page: Page) -> list[Json]:
+    return [
+        {
+            "block": box.block,
+            "words": box.words,
+            "doubtful": box.doubtful,
+            "box": _percent(box.rect),
+        }
+        for box in boxes(page)
+    ]
+
+
+def _percent(rect: Rect) -> list[float]:
+    """Left, top, width and height as percentages of the page."""
+    return [round(100 * part, 3) for part in (rect.left, rect.top, rect.width, rect.height)]
+
+
+def _has_picture(state: DocumentState) -> bool:
+    # Until its pages are counted, a file may be of a kind that has none.
+    counted = state.picture_path is not None and state.page_count is not None
+    return counted and state.no_picture is None

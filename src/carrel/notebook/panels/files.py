@@ -1,0 +1,237 @@
+"""The Files panel."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from carrel.notebook.html.tables import moment
+from carrel.notebook.panels.core.assets import module, style
+from carrel.notebook.panels.core.base import Cell, Json, badge_json, intent, problem_json
+from carrel.notebook.panels.core.drops import DropPanel
+from carrel.notebook.panels.core.progress import cancel, progress_rows
+from carrel.notebook.panels.core.table import TablePanel
+from carrel.notebook.panels.core.uploads import Offer
+from carrel.store.batches.formatting import AS_A_BATCH
+from carrel.store.cache.copies import DocumentSource
+from carrel.store.core.actions.handle import Handle
+from carrel.store.files.formatting import (
+    FileRow,
+    facets,
+    file_rows,
+    link_words,
+    nothing_words,
+    shown,
+    sort_words,
+    title,
+)
+from carrel.store.previews.formatting import preview_lines
+from carrel.store.sample.state import SampleState
+from carrel.store.session.formatting import service_words
+from carrel.store.store import Store
+from carrel.wire.files import File
+
+_HEAD = ("Name", "Purpose", "Size", "Pages", "OCR", "Created")
+
+
+class FilesPanel(DropPanel, TablePanel):
+    """The files of the service, a page at a time: upload, preview, OCR, link, save, delete."""
+
+    _esm = module("files")
+    _css = style("files")
+    _title = "Files"
+    _table_name = "files"
+    _deletes = "files"
+
+    def __init__(self, store: Store, **options: Any) -> None:
+        self._looked_into: str | None = None
+        super().__init__(store, **options)
+        self._follow(
+            store.files.slice, store.activity.slice, store.previews.slice, store.sample.slice
+        )
+        self._loading = store.files.load()
+        self._sorts(store.files)
+
+    @property
+    def selected(self) -> File | None:
+        """The selected file."""
+        state = self._store.files.slice.value
+        return state.find(state.selected)
+
+    @property
+    def marked(self) -> tuple[File, ...]:
+        """The marked files of all pages."""
+        return tuple(self._store.files.slice.value.marked.values())
+
+    def refresh(self) -> None:
+        """Draws the newest state; previews the selected file while a page shows the panel."""
+        file = self.selected
+        if self._views and file is not None and file.id != self._looked_into:
+            self._looked_into = file.id
+            self._store.previews.show(file)
+        super().refresh()
+
+    def _as_of(self) -> float | None:
+        return self._store.files.slice.value.as_of
+
+    def _view(self) -> Json:
+        state = self._store.files.slice.value
+        activity = self._store.activity.slice.value
+        session, now = self._store.session.slice.value, time.time()
+        return {
+            "title": title(state),
+            "rows": [
+                {"id": row.id, "cells": _cells(row), "marked": row.marked}
+                for row in file_rows(state, activity, now)
+            ],
+            "selected": state.selected,
+            "marked": sorted(state.marked),
+            "range": " · ".join(filter(None, (shown(state), sort_words(state)))),
+            "page": state.page,
+            "last_page": state.last_page,
+            "search": state.search,
+            "facets": [
+                {
+                    "field": each.field,
+                    "name": each.name,
+                    "values": [*each.values],
+                    "chosen": each.chosen,
+                }
+                for each in facets(state)
+            ],
+            "narrowed": state.narrowed,
+            "loaded": state.loaded,
+            "empty": self._empty(),
+            "preview": self._preview(),
+            "sample": _sample(self._store.sample.slice.value),
+            "progress": progress_rows(activity, "upload", now),
+            "loading": state.loading,
+            "read_only": session.read_only,
+            "service": service_words(session),
+            "as_a_batch": [*AS_A_BATCH[1:]],
+            "problem": problem_json(state.error),
+        }
+
+    def _empty(self) -> str:
+        state = self._store.files.slice.value
+        if not state.loaded:
+            return "Loading the files …"
+        if state.narrowed:
+            return nothing_words(state)
+        if self._store.session.slice.value.read_only:
+            return "No files here. This profile is read-only, so none can be uploaded."
+        return 'No files yet. Drop one here, or run bench.upload("report.pdf") or bench.sample().'
+
+    def _preview(self) -> Json:
+        state, file = self._store.previews.slice.value, self.selected
+        if file is None or state.file_id != file.id:
+            return {"of": None, "name": "", "kind": "none", "lines": [], "note": "", "pages": None}
+        return {
+            "of": file.id if state.path is not None else None,
+            "name": file.filename,
+            "kind": state.kind,
+            "lines": [[*line] for line in preview_lines(state)],
+            "note": "Loading …" if state.loading else str(state.error or state.note),
+            "pages": state.page_count,
+        }
+
+    def _loads(self) -> Sequence[Handle[Any]]:
+        files = self._store.files
+        return () if files.slice.value.loading else (files.load(),)
+
+    def _table(self) -> tuple[Sequence[str], Sequence[Sequence[Cell]]]:
+        find = self._store.files.slice.value.find
+        return _HEAD, [
+            [*row["cells"][:-1], moment(file.created_at) if (file := find(row["id"])) else ""]
+            for row in self.state["rows"]
+        ]
+
+    @intent
+    async def _on_page(self, page: int) -> None:
+        await self._store.files.load_page(page)
+
+    @intent
+    async def _on_search(self, text: str) -> None:
+        await self._store.files.search(text)
+
+    @intent
+    async def _on_narrow(self, field: str, value: str | None) -> None:
+        wanted: dict[str, Any] = {
+            each.field: each.chosen for each in facets(self._store.files.slice.value)
+        }
+        await self._store.files.narrow(**{**wanted, field: value})
+
+    @intent
+    async def _on_select(self, id: str) -> None:
+        await self._store.files.select(id)
+
+    @intent
+    async def _on_mark(self, id: str) -> None:
+        await self._store.files.mark(id)
+
+    @intent
+    async def _on_upload(self, files: list[Offer]) -> None:
+        for offer in files:
+            self._store.files.upload(self._files.source(offer))
+
+    @intent
+    async def _on_cancel(self, id: str) -> None:
+        cancel(self._store.activity, "upload", id)
+
+    @intent
+    async def _on_read(self, ids: list[str], batch: bool) -> None:
+        """Run OCR of files, each by itself or as one batch job; Activity shows it."""
+        files = [file for file in map(self._store.files.slice.value.find, ids) if file is not None]
+        sources = [DocumentSource("file", file.id, file.filename) for file in files]
+        if batch:
+            await self._store.batches.read(sources)
+        else:
+            self._store.batch.read(sources)
+
+    @intent
+    async def _on_open(self, id: str) -> None:
+        file = self._store.files.slice.value.find(id)
+        if file is not None:
+            self._store.documents.open(DocumentSource("file", file.id, file.filename))
+
+    @intent
+    async def _on_picture(self, width: int) -> bytes | None:
+        """Return the first page of the previewed file, for the asking view alone."""
+        return await self._store.previews.picture(min(width, 2_000))
+
+    @intent
+    async def _on_link(self, id: str, hours: int) -> Json | None:
+        """Return a signed address, for the asking view alone; never part of the state."""
+        url = await self._store.files.signed_url(id, hours)
+        return None if url is None else {"url": url, "words": link_words(url, hours, time.time())}
+
+    @intent
+    async def _on_libraries(self) -> list[Json]:
+        """Return the libraries that a file can be added to."""
+        libraries = self._store.libraries
+        if not libraries.slice.value.loaded:
+            await libraries.load()
+        return [{"id": each.id, "name": each.name} for each in libraries.slice.value.items]
+
+    @intent
+    async def _on_add(self, ids: list[str], library: str) -> None:
+        for id in ids:
+            self._store.libraries.add_file(library, id)
+
+    @intent
+    async def _on_delete(self, ids: list[str]) -> None:
+        await self._store.files.delete(ids)
+
+    @intent
+    async def _on_sample(self) -> None:
+        await self._store.sample.play()
+
+
+def _cells(row: FileRow) -> list[Cell]:
+    return [row.name, row.purpose, row.size, row.pages, badge_json(row.ocr), row.created]
+
+
+def _sample(state: SampleState) -> Json:
+    return {
+        "running": state.running,
+        "steps": [{"status": step.status, "words": step.words} for step in state.steps],
+    }

@@ -1,0 +1,224 @@
+"""The Library panel."""
+
+import time
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+from carrel.notebook.html.tables import moment, table
+from carrel.notebook.panels.core.assets import module, style
+from carrel.notebook.panels.core.base import Cell, Json, badge_json, intent, problem_json
+from carrel.notebook.panels.core.progress import cancel, progress_rows
+from carrel.notebook.panels.core.table import TablePanel
+from carrel.notebook.panels.folders import FolderPanel
+from carrel.store.cache.copies import DocumentSource
+from carrel.store.core.actions.handle import Handle
+from carrel.store.libraries.formatting import (
+    LibraryRow,
+    document_facts,
+    document_rows,
+    document_status,
+    hit_rows,
+    library_rows,
+    plain,
+    shown,
+    title,
+)
+from carrel.store.libraries.service import LibrariesService
+from carrel.store.session.formatting import service_words
+from carrel.store.store import Store
+from carrel.wire.documents import Document
+
+TEXT_SHOWN = 20_000
+"""Characters shown of a document's text."""
+
+_HEAD = ("Document", "Status", "Pages", "Added", "Summary")
+
+
+class LibraryPanel(FolderPanel, TablePanel):
+    """A library's documents with live status, upload, synced folders and search.
+
+    With a service of its own it shows only that service's library, without the list.
+    """
+
+    _esm = module("library")
+    _css = style("library")
+    _title = "Libraries"
+    _table_name = "documents"
+    _deletes = "libraries"
+
+    def __init__(
+        self, store: Store, libraries: LibrariesService | None = None, **options: Any
+    ) -> None:
+        self._single = libraries is not None
+        super().__init__(store, libraries or store.libraries, **options)
+        self._follow(self._libraries.slice, store.activity.slice)
+        if libraries is not None:
+            self._watches.append(lambda: store.let_go(libraries))
+        if not self._libraries.slice.value.loaded:
+            self._loading = self._libraries.load()
+        self._sorts(self._libraries)
+
+    @property
+    def selected(self) -> Document | None:
+        """The selected document."""
+        state = self._libraries.slice.value
+        return state.find(state.document)
+
+    def _as_of(self) -> float | None:
+        return self._libraries.slice.value.as_of
+
+    def _view(self) -> Json:
+        state = self._libraries.slice.value
+        session, now = self._store.session.slice.value, time.time()
+        return {
+            "single": self._single,
+            "libraries": [
+                {
+                    "id": row.id,
+                    "name": row.name,
+                    "note": _note(row, synced=bool(self._store.sync.slice.value.of(row.id))),
+                }
+                for row in library_rows(state)
+            ],
+            "selected": state.selected,
+            "title": title(state),
+            "rows": [
+                {
+                    "id": row.id,
+                    "cells": [row.name, badge_json(row.status), row.pages, row.added, row.summary],
+                }
+                for row in document_rows(state, now)
+            ],
+            "document": state.document,
+            "details": self._details(now),
+            "range": shown(state),
+            "page": state.page,
+            "last_page": state.last_page,
+            "empty": self._empty(),
+            "query": state.query,
+            "hits": [
+                {
+                    "id": row.number,
+                    "where": f"{row.name} · page {row.page}" if row.page else row.name,
+                    "passage": row.passage,
+                }
+                for row in hit_rows(state)
+            ],
+            "searching": state.searching,
+            "folders": self._folders(),
+            "progress": progress_rows(self._store.activity.slice.value, "upload", now),
+            "loading": state.loading,
+            "read_only": session.read_only,
+            "service": service_words(session),
+            "problem": problem_json(state.error),
+        }
+
+    def _empty(self) -> str:
+        state = self._libraries.slice.value
+        if not state.loaded:
+            return "Loading the libraries …"
+        if state.selected is None:
+            return 'No libraries yet. Name one here, or run bench.create_library("contracts").'
+        return 'No documents yet. Drop one here, or run bench.add(library, "report.pdf").'
+
+    def _details(self, now: float) -> Json:
+        """Return the details of the selected document."""
+        document, text = self.selected, self._libraries.slice.value.text
+        if document is None:
+            return {"name": "", "status": None, "facts": [], "summary": "", "text": None}
+        return {
+            "name": document.name,
+            "status": badge_json(document_status(document)),
+            "facts": [[*fact] for fact in document_facts(document, now)],
+            "summary": document.error or plain(document.summary or ""),
+            "text": None if text is None else text[:TEXT_SHOWN],
+        }
+
+    def _loads(self) -> Sequence[Handle[Any]]:
+        return () if self._libraries.slice.value.loading else (self._libraries.load(),)
+
+    def _table(self) -> tuple[Sequence[str], Sequence[Sequence[Cell]]]:
+        documents = self._libraries.slice.value.documents
+        rows = []
+        for row, document in zip(self.state["rows"], documents, strict=False):
+            name, status, pages, _, summary = row["cells"]
+            rows.append([name, status, pages, moment(document.created_at), summary])
+        return _HEAD, rows
+
+    async def draw_still(self) -> str:
+        """Return the libraries by name, and the selected one's documents and hits."""
+        state = self.state
+        names = ", ".join(one["name"] for one in state["libraries"])
+        parts = [] if self._single or not names else [f"<p>Libraries: {escape(names)}</p>"]
+        parts.append(table(state["title"] or self._title, *self._table()))
+        if state["query"]:
+            hits = [(hit["where"], hit["passage"]) for hit in state["hits"]]
+            parts.append(table(f"Search: {state['query']}", ("Where", "Passage"), hits))
+        return "".join(parts)
+
+    @intent
+    async def _on_choose(self, library: str) -> None:
+        await self._libraries.select(library)
+
+    @intent
+    async def _on_create(self, name: str) -> None:
+        await self._libraries.create(name)
+
+    @intent
+    async def _on_select(self, document: str) -> None:
+        await self._libraries.select_document(document)
+
+    @intent
+    async def _on_search(self, text: str) -> None:
+        await self._libraries.search(text)
+
+    @intent
+    async def _on_cancel(self, id: str) -> None:
+        cancel(self._store.activity, "upload", id)
+
+    @intent
+    async def _on_page(self, page: int) -> None:
+        await self._libraries.load_documents(page)
+
+    @intent
+    async def _on_open(self, document: str) -> None:
+        known = self._libraries.slice.value.find(document)
+        name = known.name if known is not None else ""
+        self._store.documents.open(DocumentSource("document", document, name, self._chosen()))
+
+    @intent
+    async def _on_open_hit(self, number: int) -> None:
+        """Open a search hit at its place."""
+        hit = self._libraries.slice.value.hits[number - 1]
+        source = DocumentSource("document", hit.document_id, hit.document_name, self._chosen())
+        self._store.documents.open(source, hit.page or 0, hit.box)
+
+    @intent
+    async def _on_text(self, library: str, document: str) -> None:
+        await self._libraries.show_text(library, document)
+
+    @intent
+    async def _on_rename(self, name: str, library: str, document: str | None) -> None:
+        """Rename a document, or the library if no document is given."""
+        if document is None:
+            await self._libraries.rename(library, name)
+        else:
+            await self._libraries.update_document(library, document, name=name)
+
+    @intent
+    async def _on_reprocess(self, library: str, document: str) -> None:
+        await self._libraries.reprocess(library, document)
+
+    @intent
+    async def _on_delete(self, library: str, document: str) -> None:
+        await self._libraries.delete_documents(library, [document])
+
+    @intent
+    async def _on_delete_library(self, library: str) -> None:
+        await self._libraries.delete([library])
+
+
+def _note(row: LibraryRow, *, synced: bool) -> str:
+    parts = ("◐" if row.busy else "", row.documents, "⟳" if synced else "")
+    return " ".join(part for part in parts if part)

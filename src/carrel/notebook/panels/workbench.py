@@ -1,0 +1,68 @@
+"""The whole workbench: six panels as tabs under one header."""
+
+import time
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+from carrel.notebook.panels.core.assets import module, style
+from carrel.notebook.panels.core.base import Json, Panel, problem_json
+from carrel.store.activity.formatting import activity_badge
+from carrel.store.session.formatting import connection, header
+from carrel.store.store import Store
+
+NEWS_SECONDS = 8.0
+"""Seconds that a notification stays in the status line."""
+
+
+class Workbench(Panel):
+    """Six places as tabs. `panels` maps each place's name to its panel, in tab order."""
+
+    _esm = module("workbench")
+    _css = style("workbench")
+    _title = "Carrel"
+
+    def __init__(self, store: Store, panels: Mapping[str, Panel], **options: Any) -> None:
+        self._panels = panels
+        super().__init__(store, **{"height": 620, **options})
+        self._follow(store.activity.slice, store.notifications.slice)
+        for panel in panels.values():
+            panel.put_into(self)
+
+    def _view(self) -> Json:
+        session = self._store.session.slice.value
+        news = self._store.notifications.slice.value.items
+        fresh = bool(news) and time.time() - news[-1].at < NEWS_SECONDS
+        return {
+            "tabs": [
+                {"id": name, "label": self._label(name), "panel": f"anywidget:{panel.model_id}"}
+                for name, panel in self._panels.items()
+            ],
+            "badge": {"text": header(session), "role": connection(session).role},
+            "status": news[-1].text if fresh else "",
+            "problem": problem_json(session.error),
+        }
+
+    def _label(self, name: str) -> str:
+        if name != "Activity":
+            return name
+        return f"{name} {activity_badge(self._store.activity.slice.value)}".strip()
+
+    async def draw_still(self) -> str:
+        """Return the places, each collapsible."""
+        places = [
+            f"<details{' open' if name == 'Files' else ''}>"
+            f"<summary>{escape(name)}</summary>{await panel.draw_still()}</details>"
+            for name, panel in self._panels.items()
+        ]
+        return f"<p><strong>Carrel</strong></p>{''.join(places)}"
+
+    def unsettled(self) -> bool:
+        """Whether an answer is being written."""
+        return any(panel.unsettled() for panel in self._panels.values())
+
+    def close(self) -> None:
+        """Close the workbench and its six panels."""
+        for panel in self._panels.values():
+            panel.close()
+        super().close()

@@ -1,0 +1,1 @@
+"""Results of calls as objects that show themselves in a cell."""

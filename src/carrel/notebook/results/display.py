@@ -1,0 +1,56 @@
+"""Compact tables for the service's objects in a cell."""
+
+from collections.abc import Sequence
+
+from IPython.core.getipython import get_ipython
+from pydantic import BaseModel
+
+from carrel.notebook.html.tables import table
+from carrel.wire.documents import Document, DocumentList
+from carrel.wire.files import File, FileList, RetrievedFile
+from carrel.wire.generation.agents import Agent
+from carrel.wire.libraries import Library, LibraryList
+
+_SHOWN: dict[type[BaseModel], tuple[str, ...]] = {
+    File: ("filename", "purpose", "bytes", "id"),
+    RetrievedFile: ("filename", "purpose", "bytes", "id"),
+    Library: ("name", "nb_documents", "id"),
+    Document: ("name", "process_status", "number_of_pages", "id"),
+    Agent: ("name", "version", "model", "id"),
+}
+_LISTS = (FileList, LibraryList, DocumentList)
+
+
+def register() -> None:
+    """Register the tables with IPython; does nothing elsewhere."""
+    shell = get_ipython()
+    if shell is None or shell.display_formatter is None:
+        return
+    html = shell.display_formatter.formatters["text/html"]
+    plain = shell.display_formatter.formatters["text/plain"]
+    for kind in _SHOWN:
+        html.for_type(kind, lambda one: _table([one]))
+        plain.for_type(kind, lambda one, printer, _: printer.text(_line(one)))
+    for kind in _LISTS:
+        html.for_type(kind, lambda page: _table(page.data))
+        plain.for_type(kind, lambda page, printer, _: printer.text(_lines(page.data)))
+
+
+def _table(rows: Sequence[BaseModel]) -> str:
+    if not rows:
+        return "<p>nothing</p>"
+    kind = type(rows[0])
+    return table(kind.__name__, _SHOWN[kind], [list(_fields(row).values()) for row in rows])
+
+
+def _lines(rows: Sequence[BaseModel]) -> str:
+    return "\n".join(_line(row) for row in rows) or "nothing"
+
+
+def _line(row: BaseModel) -> str:
+    fields = ", ".join(f"{name}={value!r}" for name, value in _fields(row).items())
+    return f"{type(row).__name__}({fields})"
+
+
+def _fields(row: BaseModel) -> dict[str, object]:
+    return {name: getattr(row, name) for name in _SHOWN[type(row)]}

@@ -1,0 +1,117 @@
+"""Runs of test cases as objects of a cell."""
+
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING
+
+from carrel.notebook.cells.errors import BenchError
+from carrel.notebook.html.markdown import to_html
+from carrel.notebook.results.frames import frame
+from carrel.store.core.problem import ProblemError
+from carrel.store.evals.formatting import (
+    CASE_HEADINGS,
+    case_rows,
+    run_title,
+    summary_words,
+    verdict_words,
+    warning_words,
+)
+from carrel.store.evals.records import Attempt, Records, Run
+from carrel.store.evals.report import Report, report
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+_COLUMNS = (
+    *("case", "repeat", "passed", "reason", "answer", "error", "sources", "seed"),
+    *("seconds", "prompt_tokens", "completion_tokens"),
+)
+
+
+@dataclass(frozen=True)
+class EvalRun:
+    """A run of test cases, kept on this machine; beside another, a comparison.
+
+    `data` is the run as it is kept, `report` its cases with their results.
+    """
+
+    data: Run
+    report: Report
+    _records: Records = field(repr=False, compare=False)
+
+    @property
+    def id(self) -> str:
+        """The name by which it is kept."""
+        return self.data.id
+
+    @property
+    def good(self) -> bool:
+        """Whether nothing is worse than the baseline; without one, whether nothing failed."""
+        return self.report.good
+
+    def beside(self, baseline: "EvalRun | str") -> "EvalRun":
+        """Return the same run compared with another, which may be given by its id.
+
+        Raises:
+            BenchError: there is no such run.
+        """
+        try:
+            other = self._records.get(baseline) if isinstance(baseline, str) else baseline.data
+        except ProblemError as error:
+            raise BenchError(error.problem) from None
+        return EvalRun(self.data, report(self.data, other), self._records)
+
+    def to_pandas(self) -> "DataFrame":
+        """Return a row an attempt, with its answer, result, tokens and seconds.
+
+        Raises:
+            BenchError: pandas is not installed.
+        """
+        return frame(_COLUMNS, [_row(one) for one in self.data.attempts])
+
+    def __repr__(self) -> str:
+        return f"{run_title(self.data)}, run {self.id}: {summary_words(self.report)}"
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{escape(one)}</th>" for one in CASE_HEADINGS)
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row.cells) + "</tr>"
+            for row in case_rows(self.report)
+        )
+        said = (summary_words, verdict_words, warning_words)
+        lines = "".join(f"<p>{escape(words)}</p>" for each in said if (words := each(self.report)))
+        title = escape(f"{run_title(self.data)}, run {self.id}")
+        answers = "".join(self._answers(row.case) for row in case_rows(self.report))
+        return (
+            f"<p><strong>{title}</strong></p><table><thead><tr>{head}</tr></thead>"
+            f"<tbody>{rows}</tbody></table>{lines}{answers}"
+        )
+
+    def _answers(self, case: str) -> str:
+        """Return the answers to a case, beside those of the baseline, to be unfolded."""
+        sides = [one for one in (self.report.baseline, self.data) if one is not None]
+        question = next(one.question for one in self.data.header.cases.cases if one.id == case)
+        columns = "".join(
+            f"<td style='vertical-align: top; text-align: left'><strong>"
+            f"{escape(run_title(one))}</strong>{''.join(map(_attempt, one.of(case)))}</td>"
+            for one in sides
+        )
+        return (
+            f"<details><summary>{escape(case)}</summary><p>{escape(question)}</p>"
+            f"<table><tr>{columns}</tr></table></details>"
+        )
+
+
+def _attempt(one: Attempt) -> str:
+    checks = "".join(
+        f"<li>{'✓' if check.passed else '✗'} {escape(check.check)}: {escape(check.reason)}</li>"
+        for check in one.checks
+    )
+    said = f"<p>{escape(one.error)}</p>" if one.error else to_html(one.answer)
+    return f"{said}<ul>{checks}</ul>" if checks else said
+
+
+def _row(one: Attempt) -> tuple[object, ...]:
+    return tuple(
+        "; ".join(one.sources) if name == "sources" else getattr(one, name) for name in _COLUMNS
+    )

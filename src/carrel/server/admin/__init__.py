@@ -1,0 +1,1 @@
+"""The operator's tools: keys, backups, moves between storages, checks."""

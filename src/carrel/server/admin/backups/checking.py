@@ -1,0 +1,47 @@
+"""Checks a backup by its hashes."""
+
+import asyncio
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from carrel.server.admin.backups.archive import (
+    BackupError,
+    Manifest,
+    copy_checked,
+    live_blobs,
+    read_manifest,
+    sha256,
+)
+from carrel.server.admin.backups.copying import files_of, gone
+from carrel.server.admin.live_blobs import Progress
+from carrel.server.blobs.store import BlobMissing
+from carrel.server.datadir.folder import FolderLayout
+
+
+async def check(backup: Path, progress: Progress) -> Manifest:
+    """Reads every byte of a backup and compares it with its hash.
+
+    Raises:
+        BackupError: something is missing or damaged.
+    """
+    manifest = read_manifest(backup)
+    missing = set(manifest.missing)
+    layout = FolderLayout(backup)
+    read = files_of(layout.blob_folder)
+
+    async def hashed(hash: str) -> int:
+        if hash in missing:
+            return 0
+        try:
+            async with read(hash) as path:
+                if await asyncio.to_thread(sha256, path) != hash:
+                    raise BackupError(f"The bytes {hash} are damaged. Take another backup.")
+                return path.stat().st_size
+        except BlobMissing:
+            raise gone(hash) from None
+
+    with TemporaryDirectory(prefix="carrel-backup-") as folder:
+        records = FolderLayout(Path(folder))
+        await asyncio.to_thread(copy_checked, layout, records, manifest)
+        await live_blobs(records).each(hashed, progress)
+    return manifest

@@ -1,0 +1,100 @@
+"""The bytes of a backup: read and copied a few at a time."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+from carrel.server.admin.backups.archive import BackupError, sha256
+from carrel.server.admin.live_blobs import LiveBlobs, Progress
+from carrel.server.admin.moving import ReadBlob, Tell, copy_blob, in_bucket
+from carrel.server.blobs.store import BlobMissing, Blobs
+
+
+async def copy_blobs(
+    read: ReadBlob,
+    target: Blobs,
+    live: LiveBlobs,
+    progress: Progress,
+    lost: Collection[str] = (),
+    lose: Callable[[str], None] | None = None,
+) -> int:
+    """Copies the bytes that the target lacks; returns the number of all.
+
+    Those that are `lost` are left out. `lose` is told of others that the source lacks.
+    """
+
+    async def copied(hash: str) -> int:
+        if hash in lost:
+            return 0
+        with suppress(BlobMissing):
+            return await target.size(hash)
+        try:
+            return await copy_blob(read, target, hash)
+        except BlobMissing:
+            if lose is None:
+                raise gone(hash) from None
+            lose(hash)
+            return 0
+
+    return await live.each(copied, progress)
+
+
+async def copy_to_bucket(
+    read: ReadBlob,
+    bucket: str,
+    live: LiveBlobs,
+    lost: Collection[str],
+    tell: Tell,
+    progress: Progress,
+) -> None:
+    """Copies the bytes that a bucket lacks, then reads all of them there.
+
+    What a restore that broke off, or another program, left damaged is written once more.
+
+    Raises:
+        BackupError: the source lacks bytes, or the store gives back others than it was sent.
+        MoveError: the bucket's address or its credentials are wrong.
+    """
+    with in_bucket(bucket) as blobs:
+        await copy_blobs(read, blobs, live, progress, lost)
+
+        async def mended(hash: str) -> int:
+            if hash in lost or await _is_whole(blobs, hash):
+                return 0
+            await copy_blob(read, blobs, hash)
+            if not await _is_whole(blobs, hash):
+                raise BackupError(
+                    f"{bucket} gives back other bytes than it was sent, such as those of {hash}."
+                    " Check the store, or restore to another one."
+                )
+            return 1
+
+        tell("reading back what the store keeps")
+        await live.each(mended, progress)
+
+
+async def _is_whole(blobs: Blobs, hash: str) -> bool:
+    try:
+        async with blobs.local(hash) as path:
+            return await asyncio.to_thread(sha256, path) == hash
+    except BlobMissing:
+        return False
+
+
+def files_of(blob_folder: Path) -> ReadBlob:
+    """Reads the bytes in a folder, which may belong to a running server."""
+
+    @asynccontextmanager
+    async def read(hash: str) -> AsyncIterator[Path]:
+        path = blob_folder / hash[:2] / hash
+        if not path.is_file():
+            raise BlobMissing
+        yield path
+
+    return read
+
+
+def gone(hash: str) -> BackupError:
+    """The error for bytes that a backup should have."""
+    return BackupError(f"The bytes {hash} are missing in the backup. Take another one.")

@@ -1,0 +1,84 @@
+"""Citations in an answer: markers like `[ref2]`, read from text that comes in pieces."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from carrel.wire.generation.completions import Passage
+
+_NAME = "ref"
+_ONE = rf"{_NAME}\s?\d{{1,4}}"
+_MANY = rf"{_ONE}(?:\s?[,;]\s?(?:{_ONE}|\d{{1,4}}))*"
+# Models write the brackets they were trained with, and bare numbers though names were given.
+_MARKER = re.compile(
+    rf" ?[\[【(]\^?({_MANY})[\]】)]"
+    r"|(?: |(?<![\w\]]))[\[【]\^?(\d{1,4}(?:\s?[,;]\s?\d{1,4})*)[\]】](?![(:])",
+    re.IGNORECASE,
+)
+# What follows a bare number decides about it, so that the last bracket waits.
+_BEGUN = re.compile(r" ?(?:[\[【(][\w\s,;^]{0,60}[\]】)]?)?\Z")
+_NUMBER = re.compile(r"\d+")
+
+
+def reference_name(number: int) -> str:
+    """The name a passage is given to the model under."""
+    return f"{_NAME}{number}"
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A citation, with the numbers of its passages, and the passages."""
+
+    numbers: list[int]
+    sources: list[Passage] = field(default_factory=list)
+
+
+class CitationReader:
+    """Splits an answer into text and references.
+
+    A marker may be cut anywhere between two pieces: text that could begin one is held back.
+    Names that were not given are removed. A bare number is a citation only where
+    `is_citable` allows it, and stays text otherwise. The space before a marker goes with it.
+    """
+
+    def __init__(self, is_given: Callable[[int], bool], is_citable: Callable[[int], bool]) -> None:
+        self._is_given = is_given
+        self._is_citable = is_citable
+        self.unknown = 0
+        """Number of names that were not given."""
+        self._held = ""
+        self._before = ""
+
+    def take(self, text: str) -> Iterator[str | Reference]:
+        """Read the next piece, and yield the parts that are whole."""
+        text = self._held + text
+        begun = _BEGUN.search(text)
+        cut = len(text) if begun is None else begun.start()
+        self._held = text[cut:]
+        yield from self._parts(text[:cut])
+
+    def rest(self) -> Iterator[str | Reference]:
+        """Yield the text held back, at the end of the answer."""
+        held, self._held = self._held, ""
+        yield from self._parts(held)
+
+    def _parts(self, text: str) -> Iterator[str | Reference]:
+        # The character before decides whether a bare number is a citation or an index.
+        whole, end = self._before + text, len(self._before)
+        for found in _MARKER.finditer(whole, end):
+            numbers = [int(number) for number in _NUMBER.findall(found[0])]
+            if found[1] is None:
+                if not all(map(self._is_citable, numbers)):
+                    continue
+                known = numbers
+            else:
+                known = [number for number in numbers if self._is_given(number)]
+                self.unknown += len(numbers) - len(known)
+            if found.start() > end:
+                yield whole[end : found.start()]
+            if known:
+                yield Reference(list(dict.fromkeys(known)))
+            end = found.end()
+        if len(whole) > end:
+            yield whole[end:]
+        self._before = whole[-1:]

@@ -1,0 +1,98 @@
+"""Follow-up questions made to stand by themselves, for a search without the conversation."""
+
+import re
+from collections.abc import Awaitable, Callable, Sequence
+
+from carrel.server.completions.messages import plain_text
+from carrel.server.completions.sources import QUERY_CHARACTERS
+from carrel.server.library.fulltext.words import content_words
+from carrel.server.library.search import FoundPassage
+from carrel.wire.generation.completions import AssistantMessage, Message, UserMessage
+
+Find = Callable[[str], Awaitable[list[FoundPassage]]]
+"""The passages for some words, best first."""
+
+_LEADS = re.compile(
+    r"\W*(and|but|or|also|then|what about|how about|und|aber|oder|auch|et|mais|ou|y|pero|e|ma)\b",
+    re.IGNORECASE,
+)
+_POINTS = re.compile(
+    r"\b(it|its|he|him|his|she|her|they|them|their|theirs|that|this|these|those|same|such|es|dies|diese|dieser|dieses|dort|davon|dafür|dabei|dazu|ihm|ihnen)\b",
+    re.IGNORECASE,
+)
+_USED = 0.5
+"""Share of an answer's words that a passage has when the answer was written from it."""
+_MOST_USED = 2
+_STEM = 4
+"""Letters by which forms of one word are the same."""
+
+
+async def find_for_last_question(
+    messages: Sequence[Message], find: Find
+) -> tuple[str, list[FoundPassage]]:
+    """Return the query that stands for the last question, and its passages, best first.
+
+    A follow-up is searched with the key words of the questions that it follows, and so is a
+    question whose own words find nothing; what is found has to have a word of the question itself.
+    Passages that the last answer was written from stay beside those found.
+    """
+    asked = [plain_text(one.content).strip() for one in messages if isinstance(one, UserMessage)]
+    *earlier, question = asked
+    joined = standalone(question, earlier)
+    query = joined if is_follow_up(question) else question
+    found = _strong(await find(query), question)
+    if not found and joined != question:
+        query = question if query == joined else joined
+        found = _strong(await find(query), question)
+    if not found or not earlier:
+        return query, found
+    used = await _used(messages, earlier, find)
+    known = {passage.text for passage in found}
+    return query, [*found, *(passage for passage in used if passage.text not in known)]
+
+
+def is_follow_up(question: str) -> bool:
+    """Return whether a question leans on the one before: by its first word, or by a pronoun."""
+    leans = _LEADS.match(question) or _POINTS.search(question)
+    return bool(leans) or not content_words(question)
+
+
+def standalone(question: str, earlier: Sequence[str]) -> str:
+    """Return a question with the key words of those before it, back to one that needs none."""
+    words = set(content_words(question))
+    parts = [question]
+    for before in reversed(earlier):
+        new = [word for word in content_words(before) if word not in words]
+        words.update(new)
+        parts += new
+        if not is_follow_up(before):
+            break
+    return " ".join(parts)[:QUERY_CHARACTERS]
+
+
+def _strong(found: Sequence[FoundPassage], question: str) -> list[FoundPassage]:
+    """Return the passages that are about the question, not just about those before it."""
+    stems = _stems(question)
+    return [
+        passage
+        for passage in found
+        if not passage.is_weak and (not stems or stems & _stems(passage.text))
+    ]
+
+
+def _stems(text: str) -> set[str]:
+    return {word[:_STEM] for word in content_words(text)}
+
+
+async def _used(
+    messages: Sequence[Message], earlier: Sequence[str], find: Find
+) -> list[FoundPassage]:
+    """Return the passages that the last answer has most of its words from."""
+    answers = [plain_text(one.content) for one in messages if isinstance(one, AssistantMessage)]
+    words = _stems(answers[-1]) if answers else set()
+    if not words:
+        return []
+    found = await find(standalone(earlier[-1], earlier[:-1]))
+    shares = {at: len(words & _stems(one.text)) / len(words) for at, one in enumerate(found)}
+    best = sorted((at for at in shares if shares[at] >= _USED), key=lambda at: (-shares[at], at))
+    return [found[at] for at in best[:_MOST_USED]]

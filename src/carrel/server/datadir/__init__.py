@@ -1,0 +1,1 @@
+"""The data folder: its lock and format, the log, the signing keys."""

@@ -1,0 +1,77 @@
+"""The server's log: rotating, in the data folder, without secrets."""
+
+import json
+import logging
+import re
+from datetime import UTC, datetime
+from logging.handlers import RotatingFileHandler
+from typing import Literal
+
+from carrel.server.datadir.folder import DataFolder
+from carrel.server.datadir.signing import PREFIX
+from carrel.server.spans import current_request
+
+LogFormat = Literal["text", "json"]
+
+_BYTES = 2_000_000
+_FILES = 3
+_TOKEN = re.compile(re.escape(PREFIX) + r"[^\s\"']+")
+_STORE_SIGNATURE = re.compile(r"(X-Amz-(?:Signature|Security-Token)=)[^\s&\"']+")
+_KEY = re.compile(r"carrel_[A-Za-z0-9_-]{43}")
+
+
+class _Text(logging.Formatter):
+    """Formats a line as text."""
+
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(name)s [%(request)s] %(message)s")
+
+    def format(self, record: logging.LogRecord) -> str:
+        record.request = current_request.get()
+        return super().format(record)
+
+
+class _JSON(logging.Formatter):
+    """Formats a line as a JSON object; a request's line has its figures as fields."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        fields = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(),
+            "level": record.levelname,
+            "logger": record.name,
+            "request_id": current_request.get(),
+            "message": record.getMessage(),
+            **getattr(record, "fields", {}),
+        }
+        if record.exc_info:
+            fields["exception"] = self.formatException(record.exc_info)
+        return json.dumps(fields, ensure_ascii=False)
+
+
+class _WithoutSecrets(logging.Formatter):
+    """Redacts keys and signed addresses in another formatter's output, tracebacks included."""
+
+    def __init__(self, formatter: logging.Formatter, *secrets: str) -> None:
+        super().__init__()
+        self._formatter = formatter
+        self._secrets = secrets
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = _KEY.sub("…", self._formatter.format(record))
+        for secret in self._secrets:
+            line = line.replace(secret, "…")
+        line = _STORE_SIGNATURE.sub(r"\1…", line)
+        return _TOKEN.sub(f"{PREFIX}…", line)
+
+
+def log_to(folder: DataFolder, format: LogFormat = "text") -> None:
+    """Logs to the folder: our own records from INFO, others' from WARNING."""
+    handler = RotatingFileHandler(
+        folder.log_folder / "server.log", maxBytes=_BYTES, backupCount=_FILES, encoding="utf-8"
+    )
+    formatter = _JSON() if format == "json" else _Text()
+    handler.setFormatter(_WithoutSecrets(formatter, folder.api_key, folder.secret.hex()))
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(logging.WARNING)
+    logging.getLogger("carrel").setLevel(logging.INFO)

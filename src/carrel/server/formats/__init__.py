@@ -1,0 +1,1 @@
+"""Media types and character sets, told from bytes."""

@@ -1,0 +1,87 @@
+"""Garbage collection waits while a backup copies: the bytes of its records must not go."""
+
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from functools import partial
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from carrel.server.datadir.folder import FolderLayout
+from carrel.server.records.sql.database import Database, end_alone, try_alone
+from carrel.system.locking import Locked, lock_file
+
+_NAME = "throw away"
+_RETRY_SECONDS = 2
+_PATIENCE_SECONDS = 600
+
+
+class CollectingError(Exception):
+    """Garbage collection cannot be held off; the message says why."""
+
+
+@asynccontextmanager
+async def allowed(database: Database, folder: FolderLayout) -> AsyncIterator[bool]:
+    """Whether this process may remove bytes: no other does, and no backup runs or begins."""
+    if database.shared:
+        async with database.alone(_NAME) as first:
+            yield first
+        return
+    release = _in_folder(folder.path)
+    try:
+        yield release is not None
+    finally:
+        if release is not None:
+            release()
+
+
+@contextmanager
+def held_off(storage: sa.Engine | FolderLayout, tell: Callable[[str], None]) -> Iterator[None]:
+    """Keeps every server of a database, or of a folder, from removing bytes.
+
+    Waits for a collection that runs.
+
+    Raises:
+        CollectingError: it does not end, or another backup runs.
+    """
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        if isinstance(storage, sa.Engine):
+            release = _in_database(storage)
+        else:
+            release = _in_folder(storage.path)
+        if release is not None:
+            break
+        if time.monotonic() > deadline:
+            raise CollectingError(
+                "Another backup of this server runs, or its garbage collection does not end."
+                " Try again later."
+            )
+        tell("waiting for a garbage collection or another backup to end")
+        time.sleep(_RETRY_SECONDS)
+    try:
+        yield
+    finally:
+        release()
+
+
+Release = Callable[[], None]
+
+
+def _in_folder(path: Path) -> Release | None:
+    """Takes a folder's lock; None if another process has it."""
+    try:
+        return lock_file(path / "collecting").close
+    except Locked:
+        return None
+
+
+def _in_database(engine: sa.Engine) -> Release | None:
+    """Takes a database's lock; None if another session has it."""
+    connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+
+    if try_alone(connection, _NAME):
+        return partial(end_alone, connection)
+    end_alone(connection)
+    return None

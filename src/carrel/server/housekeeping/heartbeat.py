@@ -1,0 +1,46 @@
+"""Has the jobs of a dead process taken over by others of the same database."""
+
+import asyncio
+import logging
+from functools import partial
+
+from carrel.server.jobs import Jobs
+from carrel.server.records.cluster import workers
+from carrel.server.records.sql.database import Database
+
+log = logging.getLogger(__name__)
+
+BEAT_SECONDS = 15
+SILENT_SECONDS = 35
+"""Without a sign of life for so long, a process is dead: its jobs are taken over."""
+
+
+class Heartbeat:
+    """Gives signs of life for a process that takes jobs, and takes over those of the dead."""
+
+    def __init__(self, database: Database, jobs: Jobs) -> None:
+        self._database = database
+        self._jobs = jobs
+
+    async def run(self) -> None:
+        """Gives signs until cancelled."""
+        while True:
+            try:
+                await self.beat()
+                await self._take_over()
+            except Exception:
+                log.exception("no sign of life could be given; trying again")
+            await asyncio.sleep(BEAT_SECONDS)
+
+    async def beat(self) -> None:
+        """Gives one sign: the first before any job is taken."""
+        await self._database.write(partial(workers.beat, name=self._jobs.executor))
+
+    async def _take_over(self) -> None:
+        dead = await self._database.read(partial(workers.silent, seconds=SILENT_SECONDS))
+        if not dead:
+            return
+        count = await asyncio.to_thread(self._jobs.take_over, dead)
+        log.warning("took over %d jobs of %s", count, ", ".join(dead))
+        # Only then: a crash in between leaves them for the next.
+        await self._database.write(partial(workers.forget, names=dead, seconds=SILENT_SECONDS))

@@ -1,0 +1,122 @@
+"""Background tasks of a server: it collects garbage, applies changed settings, and
+stops when unused."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Collection
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+from carrel.server.blobs.store import Blobs
+from carrel.server.datadir.folder import FolderLayout
+from carrel.server.datadir.reserve import DiskReserve
+from carrel.server.housekeeping import gc_pause as collecting
+from carrel.server.housekeeping.leases import UNUSED_SECONDS, Leases
+from carrel.server.reading.results import Results
+from carrel.server.records import blobs as blob_records
+from carrel.server.records import files, trash
+from carrel.server.records.sql.database import Database, is_full
+from carrel.server.settings import FolderSettings, Limits, ServerSettingsError
+
+log = logging.getLogger(__name__)
+
+_INTERVAL_SECONDS = 600
+_WATCH_SECONDS = 2
+
+
+async def throw_away(
+    database: Database,
+    folder: FolderLayout,
+    blobs: Blobs,
+    results: Results,
+    reserve: DiskReserve,
+    limits: Callable[[], Limits],
+) -> None:
+    """Periodically removes expired files, expired items of the trash, and unreferenced bytes
+    with their cached pages and copies; never returns.
+
+    One server of a database does it for all, but for its own pages and copies; none does
+    while a backup runs.
+    """
+
+    async def named(hashes: Collection[str]) -> set[str]:
+        return await database.read(partial(blob_records.named, hashes=hashes))
+
+    while True:
+        kept = limits().deleted_seconds
+        try:
+            if not database.shared:
+                await asyncio.to_thread(reserve.take)
+            async with collecting.allowed(database, folder) as first:
+                if first:
+                    await _delete_expired(database)
+                    if removed := await blobs.collect(named, kept):
+                        log.info("removed %d blobs", removed)
+            await blobs.drop_copies(named)
+            await results.collect(named, kept)
+        except Exception as failure:
+            if is_full(failure) and await asyncio.to_thread(reserve.release):
+                continue
+            log.exception("throwing away failed; trying again later")
+        await asyncio.sleep(min(_INTERVAL_SECONDS, kept))
+
+
+async def _delete_expired(database: Database) -> None:
+    expired = await database.write(files.delete_expired)
+    await database.write(trash.delete_expired)
+    if expired:
+        log.info("removed %d expired files", expired)
+
+
+async def watch_settings(path: Path, apply: Callable[[FolderSettings], Awaitable[None]]) -> None:
+    """Calls `apply`, which may refuse them, with changed settings that are valid; never returns."""
+    seen = _stamp(path)
+    while True:
+        await asyncio.sleep(_WATCH_SECONDS)
+        stamp = _stamp(path)
+        if stamp == seen:
+            continue
+        seen = stamp
+        try:
+            await apply(FolderSettings.load(path))
+        except ServerSettingsError as error:
+            log.error("%s Until then the settings stay as they were.", error)
+        else:
+            log.info("%s has changed and is in force", path)
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
+class Pausable(Protocol):
+    """A background worker that can be paused."""
+
+    @property
+    def active(self) -> int:
+        """Number of running jobs."""
+
+    def pause(self) -> None:
+        """Starts no more jobs; running ones continue."""
+
+    def resume(self) -> None:
+        """Starts jobs again."""
+
+
+async def stop_when_unused(leases: Leases, worker: Pausable, stop: Callable[[], None]) -> None:
+    """Calls `stop` after a while without a lease, once running work has finished."""
+    while True:
+        await asyncio.sleep(1)
+        if leases.unused_seconds() < UNUSED_SECONDS:
+            worker.resume()
+            continue
+        worker.pause()
+        if worker.active == 0:
+            log.info("nobody has used this server for %d s: stopping", UNUSED_SECONDS)
+            stop()
+            return

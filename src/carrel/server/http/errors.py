@@ -1,0 +1,42 @@
+"""Errors of the records in the interface's shapes."""
+
+from fastapi import FastAPI
+from starlette.requests import Request
+from starlette.responses import Response
+
+from carrel.server.errors import ApiError, InvalidRequest, answer_error, install_error_handlers
+from carrel.server.records.errors import (
+    Conflict,
+    Impossible,
+    InvalidField,
+    NotAllowed,
+    NotFound,
+    RecordError,
+)
+
+_STATUSES: dict[type[RecordError], int] = {
+    Impossible: 400,
+    NotAllowed: 403,
+    NotFound: 404,
+    Conflict: 409,
+}
+
+
+def api_error(error: RecordError | ApiError) -> ApiError:
+    """Return the error response that an error of the records means."""
+    if isinstance(error, ApiError):
+        return error
+    if isinstance(error, InvalidField):
+        return InvalidRequest(error.loc, error.message)
+    return ApiError(_STATUSES[type(error)], error.message)
+
+
+def install_handlers(app: FastAPI) -> None:
+    """Answer every error in the interface's shapes, those of the records too."""
+    install_error_handlers(app)
+    app.add_exception_handler(RecordError, _answer_record_error)
+
+
+async def _answer_record_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RecordError)
+    return await answer_error(request, api_error(error))

@@ -1,0 +1,55 @@
+"""A full disk: 507 for whatever has to write, and deletes that work all the same."""
+
+import asyncio
+
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from carrel.server.datadir.reserve import DiskReserve
+from carrel.server.errors import ApiError
+from carrel.server.records.sql.database import is_full
+
+
+class FullDisk:
+    """Answers 507 where the disk is full; a delete is tried once more with the reserve."""
+
+    def __init__(self, app: ASGIApp, reserve: DiskReserve) -> None:
+        self._app = app
+        self._reserve = reserve
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        received: list[Message] = []
+        begun = False
+
+        async def receive_on() -> Message:
+            message = await receive()
+            if scope["method"] == "DELETE":
+                received.append(message)
+            return message
+
+        async def receive_again() -> Message:
+            return received.pop(0) if received else await receive()
+
+        async def send_on(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            try:
+                await self._app(scope, receive_on, send_on)
+            except Exception as failure:
+                if begun or scope["method"] != "DELETE" or not is_full(failure):
+                    raise
+                if not await asyncio.to_thread(self._reserve.release):
+                    raise
+                await self._app(scope, receive_again, send_on)
+        except Exception as failure:
+            if begun or not is_full(failure):
+                raise
+            error = ApiError(507, "The server's disk is full. Delete something, or make room.")
+            body = error.body(scope["state"]["request_id"])
+            await JSONResponse(body, error.status)(scope, receive, send)

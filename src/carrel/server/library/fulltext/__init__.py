@@ -1,0 +1,1 @@
+"""Full-text search: words, spelling, and the index of each kind of database."""

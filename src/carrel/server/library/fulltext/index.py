@@ -1,0 +1,58 @@
+"""The full-text index of a database: its interface, which each kind of database has a module of."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from carrel.server.library.fulltext.words import Term
+
+
+class Area(NamedTuple):
+    """The chunks from one id to another, both included: those of a library."""
+
+    first: int
+    last: int
+
+
+class Weighted(NamedTuple):
+    """A word of a query with its alternatives, and its share of a score."""
+
+    match: str
+    alternatives: int
+    weight: float
+
+
+class Index(Protocol):
+    """The words of chunks. A `match` is an expression of words in the index's own language."""
+
+    AND: str
+    OR: str
+
+    def expression(self, term: Term) -> str:
+        """A word of a query as a match."""
+
+    def count(self, area: Area, match: str, limit: int) -> int:
+        """Number of matching chunks, counted up to `limit`."""
+
+    def newest(self, area: Area, match: str, offset: int) -> int | None:
+        """The id of the matching chunk that has `offset` newer ones."""
+
+    def ranked(
+        self,
+        area: Area,
+        match: str,
+        words: Sequence[Weighted],
+        limit: int,
+        document_ids: Collection[str] | None = None,
+    ) -> Mapping[int, float]:
+        """The scores of the best matching chunks by BM25, best first.
+
+        `document_ids` restricts the search to some documents.
+        """
+
+    def highlighted(
+        self, ids: Sequence[int], match: str, start: str, end: str
+    ) -> Mapping[int, str]:
+        """The texts of those chunks that match, each matching word between `start` and `end`."""
+
+    def sharing(self, runs: Sequence[str], limit: int) -> Mapping[str, int]:
+        """Words with the most of these runs of three letters, and their numbers of documents."""

@@ -1,0 +1,1 @@
+"""Vectors of chunks: compared in memory, or by pgvector."""

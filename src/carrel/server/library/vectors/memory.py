@@ -1,0 +1,209 @@
+"""The vectors of chunks in memory, compared there."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from carrel.server.library.vectors.nearest import Nearest
+from carrel.server.records import embeddings
+from carrel.server.records.embeddings import SearchedLibrary
+from carrel.server.records.sql.tables import (
+    OWN_DIMENSIONS,
+    OWN_EMBEDDING,
+    chunks,
+    documents,
+    vectors,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
+    Stored = NDArray[np.float16]
+    Ids = NDArray[np.int64]
+
+MAX_CHUNKS = 1_000_000
+"""Maximum number of chunks in memory, about 800 MB; libraries are evicted LRU."""
+
+_COARSE = 64
+"""Leading dimensions, used to preselect chunks for the full comparison."""
+_COMPARED = 8
+"""Oversampling factor of the preselection."""
+_AT_ONCE = 500
+"""Documents per query."""
+
+
+class _Matrix:
+    """The chunks of one library in the order of their ids: id, document's number and vector."""
+
+    def __init__(self, version: int, dimensions: int, coarse: int) -> None:
+        import numpy as np
+
+        self.version = version
+        """The version of the library's vectors."""
+        self._coarse_dimensions = coarse
+        self._chunk_bytes = 2 * dimensions + 4 * coarse
+        self.revision = -1
+        self.documents: dict[tuple[str, int], int] = {}
+        """The documents in it, with the generation of their text, and their numbers."""
+        self._next = 0
+        self.ids: Ids = np.empty(0, np.int64)
+        self._owners: Ids = np.empty(0, np.int64)
+        self._vectors: Stored | None = None
+        self._coarse: Vectors | None = None
+
+    @property
+    def size(self) -> int:
+        """Its size in chunks of the server's own model."""
+        return len(self.ids) * self._chunk_bytes // (2 * OWN_DIMENSIONS + 4 * _COARSE)
+
+    def nearest(
+        self, vector: "Vectors", limit: int, document_ids: Collection[str] | None
+    ) -> dict[int, float]:
+        """The most similar chunks and their similarity, best first."""
+        import numpy as np
+
+        if self._vectors is None or self._coarse is None:
+            return {}
+        rough = self._coarse @ vector[: self._coarse_dimensions]
+        if document_ids is not None:
+            owners = [number for (id, _), number in self.documents.items() if id in document_ids]
+            rough = np.where(np.isin(self._owners, owners), rough, np.float32(-2))
+        compared = min(len(rough), limit * _COMPARED)
+        rows = np.argpartition(rough, len(rough) - compared)[-compared:]
+        rows = rows[rough[rows] > -2]
+        exact = self._vectors[rows].astype(np.float32) @ vector
+        best = np.argsort(-exact, kind="stable")[:limit]
+        return {int(self.ids[rows[at]]): float(exact[at]) for at in best}
+
+    def similarity(self, ids: Sequence[int], vector: "Vectors") -> dict[int, float]:
+        """The similarity of some chunks; those without vectors are left out."""
+        import numpy as np
+
+        if self._vectors is None or not len(self.ids):
+            return {}
+        rows = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
+        exact = self._vectors[rows].astype(np.float32) @ vector
+        return {
+            id: float(similarity)
+            for id, row, similarity in zip(ids, rows, exact, strict=True)
+            if self.ids[row] == id
+        }
+
+    def remove(self, gone: Iterable[tuple[str, int]]) -> None:
+        """Removes documents."""
+        import numpy as np
+
+        numbers = [self.documents.pop(key) for key in gone]
+        if numbers and self._vectors is not None and self._coarse is not None:
+            kept = ~np.isin(self._owners, numbers)
+            self.ids, self._owners = self.ids[kept], self._owners[kept]
+            self._vectors, self._coarse = self._vectors[kept], self._coarse[kept]
+
+    def add(self, new: Sequence[tuple[str, int]], rows: Sequence[sa.Row[Any]]) -> None:
+        """Adds documents with their chunks' rows of document_id, id and vector."""
+        import numpy as np
+
+        for key in new:
+            self.documents[key] = self._next
+            self._next += 1
+        if not rows:
+            return
+        numbers = {id: self.documents[id, generation] for id, generation in new}
+        owners = np.array([numbers[row.document_id] for row in rows], np.int64)
+        ids = np.array([row.id for row in rows], np.int64)
+        vectors = np.frombuffer(b"".join(row.vector for row in rows), np.float16)
+        vectors = vectors.reshape(len(rows), -1)
+        coarse = vectors[:, : self._coarse_dimensions].astype(np.float32)
+        if self._vectors is not None and self._coarse is not None:
+            ids = np.concatenate([self.ids, ids])
+            owners = np.concatenate([self._owners, owners])
+            vectors = np.concatenate([self._vectors, vectors])
+            coarse = np.concatenate([self._coarse, coarse])
+        order = np.argsort(ids, kind="stable")
+        self.ids, self._owners = ids[order], owners[order]
+        self._vectors, self._coarse = vectors[order], coarse[order]
+
+
+def _new_matrix(library: SearchedLibrary) -> _Matrix:
+    # The leading dimensions of other models tell too little.
+    own = library.model == OWN_EMBEDDING
+    return _Matrix(library.version, library.dimensions, _COARSE if own else library.dimensions)
+
+
+class MemoryVectors:
+    """The vectors of chunks in memory.
+
+    A library's vectors are read from the database when they are first needed; after a change
+    only the changed documents are read again.
+    """
+
+    def __init__(self) -> None:
+        self._matrices: OrderedDict[str, _Matrix] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def nearest(self, connection: sa.Connection, asked: Nearest) -> dict[int, float]:
+        """The nearest chunks and those that were asked for; blocking."""
+        with self._lock:
+            matrix = self._fresh(connection, asked.library)
+            near = matrix.nearest(asked.vector, asked.limit, asked.document_ids)
+            further = [id for id in asked.also if id not in near]
+            return near | (matrix.similarity(further, asked.vector) if further else {})
+
+    def warm(self, connection: sa.Connection) -> bool:
+        """Preloads vectors of the most recently changed libraries while there is room; blocking.
+
+        Returns whether any were loaded.
+        """
+        newest = (
+            sa.select(documents.c.library_id)
+            .where(documents.c.indexed_generation.is_not(None))
+            .group_by(documents.c.library_id)
+            .order_by(sa.func.max(documents.c.last_processed_at).desc())
+        )
+        for library_id in connection.scalars(newest).all():
+            [library] = embeddings.searched(connection, [library_id])
+            with self._lock:
+                self._fresh(connection, library)
+            if self._held >= MAX_CHUNKS:
+                break
+        return self._held > 0
+
+    @property
+    def _held(self) -> int:
+        return sum(matrix.size for matrix in self._matrices.values())
+
+    def _fresh(self, connection: sa.Connection, library: SearchedLibrary) -> _Matrix:
+        matrix = self._matrices.get(library.id)
+        if matrix is None or matrix.version != library.version:
+            matrix = self._matrices[library.id] = _new_matrix(library)
+        self._matrices.move_to_end(library.id)
+        if matrix.revision != library.revision:
+            self._update(connection, library, matrix)
+            matrix.revision = library.revision
+            self._forget()
+        return matrix
+
+    def _update(self, connection: sa.Connection, library: SearchedLibrary, matrix: _Matrix) -> None:
+        published = sa.select(documents.c.id, documents.c.indexed_generation).where(
+            documents.c.library_id == library.id, documents.c.indexed_generation.is_not(None)
+        )
+        current = {(row.id, row.indexed_generation) for row in connection.execute(published)}
+        matrix.remove(matrix.documents.keys() - current)
+        new = sorted(current - matrix.documents.keys())
+        rows: list[sa.Row[Any]] = []
+        for start in range(0, len(new), _AT_ONCE):
+            some = new[start : start + _AT_ONCE]
+            query = sa.select(chunks.c.document_id, chunks.c.id, vectors.c.vector).join(vectors)
+            of_some = chunks.c.document_id.in_([id for id, _ in some])
+            rows += connection.execute(query.where(of_some, vectors.c.series == library.series))
+        if new:
+            matrix.add(new, rows)
+
+    def _forget(self) -> None:
+        while len(self._matrices) > 1 and self._held > MAX_CHUNKS:
+            self._matrices.popitem(last=False)

@@ -1,0 +1,1 @@
+"""Embedding models: the built-in one and those at an address."""

@@ -1,0 +1,1 @@
+"""Metrics and traces for an operator, each enabled by an option."""

@@ -1,0 +1,243 @@
+"""Prometheus metrics at an address of their own.
+
+What a process does is counted as it happens. What the records say is asked of the database, at
+most once in `_KEEP_SECONDS`: it is the same from every server of one database.
+"""
+
+import errno
+import logging
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+
+import sqlalchemy as sa
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+from sqlalchemy.pool import QueuePool
+
+from carrel.server.housekeeping.heartbeat import SILENT_SECONDS
+from carrel.server.jobs import Jobs
+from carrel.server.records import processing
+from carrel.server.records.cluster import workers
+from carrel.server.records.sql.database import Database
+from carrel.server.records.sql.tables import documents, files
+from carrel.server.spans import FAILED_STEP, Span, observed_by
+
+log = logging.getLogger(__name__)
+
+_KEEP_SECONDS = 30
+_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
+
+
+class MetricsError(Exception):
+    """The metrics cannot be served; the message says what to do."""
+
+
+@contextmanager
+def served(address: str, database: Database, jobs: Jobs, folder: Path) -> Iterator[str]:
+    """Serves the metrics of this process at `HOST:PORT`; gives their address.
+
+    Raises:
+        MetricsError: the address cannot be used.
+    """
+    registry = CollectorRegistry()
+    registry.register(_Records(database, jobs))
+    registry.register(_Process(database, folder))
+    host, _, port = address.rpartition(":")
+    try:
+        server, thread = start_http_server(int(port), host.strip("[]"), registry)
+    except (OSError, ValueError, OverflowError) as error:
+        taken = getattr(error, "errno", None) == errno.EADDRINUSE
+        reason = "another process has it" if taken else "this machine has no such HOST:PORT"
+        raise MetricsError(f"--metrics {address}: {reason}. Choose another.") from None
+    try:
+        with observed_by(_Counters(registry)):
+            yield f"http://{host}:{server.server_port}/metrics"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+class _Counters:
+    """Counts spans."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        def counter(name: str, help: str, *labels: str) -> Counter:
+            return Counter(f"carrel_{name}", help, labels, registry=registry)
+
+        def histogram(name: str, help: str, *labels: str) -> Histogram:
+            return Histogram(
+                f"carrel_{name}_seconds", help, labels, buckets=_BUCKETS, registry=registry
+            )
+
+        self._present = Gauge(
+            "carrel_in_progress", "Work in progress, by kind.", ("work",), registry=registry
+        )
+        for work in ("request", "stream", "job", "reading", "recognition", "model", "embedding"):
+            self._present.labels(work)
+        self._requests = counter("requests", "Requests answered.", "method", "route", "status")
+        self._request = histogram(
+            "request", "From a request to the end of its answer.", "method", "route"
+        )
+        self._jobs = counter("jobs_ended", "Jobs that this process ended.", "queue", "outcome")
+        self._job = histogram("job", "Time in which a job ran.", "queue")
+        self._pages = counter("pages_read", "Pages read, by the way they were read.", "by")
+        self._failed_steps = counter(
+            "reading_steps_failed", "Steps of reading that failed and were left out.", "step"
+        )
+        self._reading = histogram("reading", "Time to read a document.")
+        self._answers = counter("model_answers", "Answers of models.", "model", "outcome")
+        self._answer = histogram("model_answer", "From a question to the last token.", "model")
+        self._first = histogram("model_first_token", "From a question to the first token.", "model")
+        self._tokens = counter("model_tokens", "Tokens read and written.", "model", "kind")
+        self._unknown = counter(
+            "unknown_citations", "Citations of passages that a model was not given.", "model"
+        )
+        self._ended: dict[str, Callable[[Span], None]] = {
+            "request": self._request_ended,
+            "job": self._job_ended,
+            "reading": self._reading_ended,
+            "model": self._model_ended,
+        }
+
+    def begin(self, span: Span, parent: str | None, inner: bool) -> None:
+        """Counts a span as present."""
+        self._present.labels(span.name).inc()
+
+    def end(self, span: Span) -> None:
+        """Counts what it did."""
+        self._present.labels(span.name).dec()
+        if count := self._ended.get(span.name):
+            count(span)
+
+    def here(self) -> str:
+        """Nothing: counters have no traces."""
+        return ""
+
+    def _request_ended(self, span: Span) -> None:
+        method, route = str(span.attributes["method"]), str(span.attributes["route"])
+        self._requests.labels(method, route, span.attributes["status"]).inc()
+        self._request.labels(method, route).observe(span.seconds)
+
+    def _job_ended(self, span: Span) -> None:
+        queue = span.attributes["queue"]
+        self._jobs.labels(queue, span.error or "done").inc()
+        self._job.labels(queue).observe(span.seconds)
+
+    def _reading_ended(self, span: Span) -> None:
+        self._reading.observe(span.seconds)
+        for by in ("text", "ocr"):
+            self._pages.labels(by).inc(float(span.attributes.get(f"pages_by_{by}", 0)))
+        for name, count in span.attributes.items():
+            if name.startswith(FAILED_STEP):
+                self._failed_steps.labels(name.removeprefix(FAILED_STEP)).inc(float(count))
+
+    def _model_ended(self, span: Span) -> None:
+        model = span.attributes["model"]
+        self._answers.labels(model, span.error or "done").inc()
+        self._answer.labels(model).observe(span.seconds)
+        if "first_token_seconds" in span.attributes:
+            self._first.labels(model).observe(float(span.attributes["first_token_seconds"]))
+        self._unknown.labels(model).inc(float(span.attributes.get("unknown_citations", 0)))
+        for kind in ("prompt", "completion"):
+            count = float(span.attributes.get(f"{kind}_tokens", 0))
+            self._tokens.labels(model, kind).inc(count)
+
+
+class _Records(Collector):
+    """What the records say, with a memory."""
+
+    def __init__(self, database: Database, jobs: Jobs) -> None:
+        self._database = database
+        self._jobs = jobs
+        self._lock = threading.Lock()
+        self._known: list[Metric] = []
+        self._asked = -float("inf")
+
+    def describe(self) -> Iterable[Metric]:
+        """Nothing: the database is asked by scrapes alone."""
+        return ()
+
+    def collect(self) -> Iterable[Metric]:
+        """The figures, and whether the database answered."""
+        with self._lock:
+            up = GaugeMetricFamily("carrel_database_up", "1 if the database answered.")
+            if time.monotonic() - self._asked > _KEEP_SECONDS:
+                try:
+                    with self._database.engine.connect() as connection:
+                        self._known = [*self._documents(connection), *self._queues(connection)]
+                    self._asked = time.monotonic()
+                except sa.exc.SQLAlchemyError as error:
+                    log.warning("metrics: the database does not answer: %s", type(error).__name__)
+                    self._known = []
+            up.add_metric((), float(bool(self._known)))
+            return [up, *self._known]
+
+    def _documents(self, connection: sa.Connection) -> Iterator[Metric]:
+        count = GaugeMetricFamily(
+            "carrel_documents", "Documents of libraries by status.", labels=("status",)
+        )
+        query = sa.select(documents.c.process_status, sa.func.count())
+        for status, number in connection.execute(query.group_by(documents.c.process_status)):
+            count.add_metric((status,), number)
+        yield count
+        size = GaugeMetricFamily(
+            "carrel_stored_bytes", "Bytes that records name.", labels=("records",)
+        )
+        for table, column in ((files, files.c.bytes), (documents, documents.c.size)):
+            total = connection.scalar(sa.select(sa.func.coalesce(sa.func.sum(column), 0)))
+            size.add_metric((table.name,), float(total or 0))
+        yield size
+        oldest = GaugeMetricFamily(
+            "carrel_oldest_unfinished_document_seconds",
+            "Age of the document that waits longest; 0 without one.",
+        )
+        oldest.add_metric((), processing.oldest_unfinished_seconds(connection))
+        yield oldest
+        if self._database.shared:
+            alive = GaugeMetricFamily("carrel_workers", "Processes that take jobs, alive.")
+            alive.add_metric((), workers.alive(connection, SILENT_SECONDS))
+            yield alive
+
+    def _queues(self, connection: sa.Connection) -> Iterator[Metric]:
+        labels = ("queue", "state")
+        count = GaugeMetricFamily("carrel_jobs", "Unfinished jobs by state.", labels=labels)
+        age = GaugeMetricFamily(
+            "carrel_oldest_job_seconds", "Age of the oldest unfinished job.", labels=labels
+        )
+        for queue in self._jobs.unfinished(connection):
+            count.add_metric((queue.name, queue.state), queue.count)
+            age.add_metric((queue.name, queue.state), queue.oldest_seconds)
+        yield count
+        yield age
+
+
+class _Process(Collector):
+    """What this process holds."""
+
+    def __init__(self, database: Database, folder: Path) -> None:
+        self._database = database
+        self._folder = folder
+
+    def collect(self) -> Iterable[Metric]:
+        """The connections, the disk and the version."""
+        build = GaugeMetricFamily("carrel_build_info", "The version.", labels=("version",))
+        build.add_metric((version("carrel"),), 1)
+        yield build
+        pool = self._database.engine.pool
+        assert isinstance(pool, QueuePool)
+        connections = GaugeMetricFamily(
+            "carrel_database_connections", "Connections of the pool.", labels=("state",)
+        )
+        connections.add_metric(("used",), pool.checkedout())
+        connections.add_metric(("most",), pool.size())
+        yield connections
+        free = GaugeMetricFamily("carrel_disk_free_bytes", "Free space of the data folder's disk.")
+        free.add_metric((), shutil.disk_usage(self._folder).free)
+        yield free

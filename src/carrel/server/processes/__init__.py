@@ -1,0 +1,1 @@
+"""Child processes: their limits, messages and end; weights inside wheels."""

@@ -1,0 +1,1 @@
+"""Formulas of digital pages as LaTeX, from the places, sizes and fonts of their glyphs."""

@@ -1,0 +1,409 @@
+"""Rebuilds a formula from its glyphs: scripts, fractions, roots, limits, matrices, accents."""
+
+import math
+import statistics
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from carrel.server.reading.formulas.symbols import (
+    ACCENTS,
+    ALPHABETS,
+    CLOSING,
+    DELIMITERS,
+    EXTENSION,
+    FUNCTIONS,
+    INTEGRALS,
+    LIMITED,
+    MATRICES,
+    NEGATED,
+    OPENING,
+    OPERATORS,
+    PIECES,
+    RADICALS,
+    ROMAN,
+    SYMBOLS,
+    WIDE,
+)
+from carrel.server.reading.page.elements import Box
+from carrel.server.reading.page.rules import Rule
+
+_SCRIPT = 0.12
+"""Least height of a script above or below its line, as a part of the type's size."""
+_QUAD, _WORD, _COLUMN = 0.9, 0.2, 0.75
+"""Gaps of a quad, between words of a text, and between columns, as parts of the type's size."""
+_TOGETHER = 0.5
+"""Largest gap within a text, as a part of the type's size."""
+_ROWS = 0.9
+"""Least distance of the baselines of a matrix, as a part of the type's size."""
+_ON = 1.5
+"""Points by which a root's sign may miss its rule, and a glyph reach over it."""
+_GAP = 0.6
+"""Largest gap between the glyphs above or below a bar, as a part of the type's size."""
+
+
+_LATIN_END = 0x250
+_STROKE = "\u0338"
+
+
+class NotRebuilt(Exception):
+    """A formula has glyphs of no known meaning."""
+
+
+class Glyph(NamedTuple):
+    """A glyph of a formula: its ink, the place of its baseline and its type's size, in points."""
+
+    text: str
+    box: Box
+    base: float
+    size: float
+    font: str = ""
+
+    @property
+    def is_extension(self) -> bool:
+        """Whether it is of TeX's font of large signs, whose letters are codes."""
+        return EXTENSION.search(self.font) is not None
+
+    @property
+    def operator(self) -> str:
+        """A sum, an integral or the like; empty for anything else."""
+        known = self.is_extension or not self.text.isascii()
+        return OPERATORS.get(self.text, "") if known else ""
+
+    @property
+    def delimiter(self) -> str:
+        """A large bracket; empty for anything else."""
+        return DELIMITERS.get(self.text, "") if self.is_extension else ""
+
+
+class _Part(NamedTuple):
+    """A finished part of a formula. `script` parts may stand above or below a line."""
+
+    latex: str
+    box: Box
+    base: float
+    size: float
+    limits: bool = False
+    roman: bool = False
+
+
+def latex_of(glyphs: Sequence[Glyph], rules: Sequence[Rule]) -> str:
+    """Return a formula in LaTeX; `rules` are the bars of its fractions and roots.
+
+    Raises:
+        NotRebuilt: glyphs have no known meaning.
+    """
+    pieces = [glyph for glyph in glyphs if glyph.is_extension and glyph.text in PIECES]
+    kept = [_whole(glyph, pieces) for glyph in glyphs if glyph not in pieces]
+    bars = sorted((rule for rule in rules if rule.across), key=lambda rule: rule.start - rule.end)
+    return _row(kept, bars)
+
+
+def _whole(glyph: Glyph, pieces: Sequence[Glyph]) -> Glyph:
+    """A delimiter with its other pieces."""
+    if not glyph.delimiter:
+        return glyph
+    own = [piece.box for piece in pieces if abs(piece.box.left - glyph.box.left) < _ON]
+    return glyph._replace(box=Box.around([glyph.box, *own]))
+
+
+def _row(glyphs: Sequence[Glyph], bars: Sequence[Rule]) -> str:
+    """A row of glyphs, with its fractions and roots, the widest first."""
+    rest, waiting = list(glyphs), list(bars)
+    parts: list[_Part] = []
+    while waiting:
+        bar = waiting.pop(0)
+        over = _over_bar(bar, rest, waiting)
+        if over is not None:
+            part, used = over
+            parts.append(part)
+            rest = [glyph for glyph in rest if glyph not in used]
+            waiting = [other for other in waiting if not _holds(part.box, other)]
+    return _line(_with_matrices(rest, parts))
+
+
+def _over_bar(
+    bar: Rule, glyphs: Sequence[Glyph], bars: Sequence[Rule]
+) -> tuple[_Part, list[Glyph]] | None:
+    """The fraction or root of a bar, and its glyphs; None for any other line."""
+    inside = [one for one in glyphs if bar.start - 1 <= one.box.centre[0] <= bar.end + 1]
+    below = _stacked([(one.box.top - bar.at, one) for one in inside])
+    sign = next((one for one in glyphs if _is_root_of(one, bar)), None)
+    above = [] if sign else _stacked([(bar.at - one.box.bottom, one) for one in inside])
+    if not below or not (sign or above):
+        return None
+    used = [*above, *below, *([sign] if sign else [])]
+    size = max(one.size for one in used)
+    around = Box.around(one.box for one in used)
+    box = Box(min(bar.start, around.left), around.top, max(bar.end, around.right), around.bottom)
+    inner = [other for other in bars if _holds(box, other)]
+    lower = _row(below, [other for other in inner if other.at > bar.at])
+    if sign:
+        base = statistics.median(one.base for one in below)
+        index = [one for one in glyphs if _is_index_of(one, sign, size)]
+        degree = f"[{_row(index, [])}]" if index else ""
+        return _Part(rf"\sqrt{degree}{{{lower}}}", box, base, size), [*used, *index]
+    upper = _row(above, [other for other in inner if other.at < bar.at])
+    return _Part(rf"\frac{{{upper}}}{{{lower}}}", box, bar.at + 0.25 * size, size), used
+
+
+def _is_index_of(glyph: Glyph, sign: Glyph, size: float) -> bool:
+    """Whether a glyph is the degree of a root."""
+    x, y = glyph.box.centre
+    near = sign.box.left - 0.3 * size <= x <= sign.box.right - 0.2 * size
+    return glyph != sign and glyph.size < 0.85 * size and near and y < sign.box.centre[1]
+
+
+def _stacked(glyphs: Sequence[tuple[float, Glyph]]) -> list[Glyph]:
+    """The glyphs at one side of a bar, each with its distance, up to a gap."""
+    found: list[Glyph] = []
+    reach = 0.0
+    for apart, glyph in sorted(glyphs):
+        if apart < -_ON or apart > reach + _GAP * glyph.size:
+            continue
+        found.append(glyph)
+        reach = max(reach, apart + glyph.box.height)
+    return found
+
+
+def _is_root_of(glyph: Glyph, bar: Rule) -> bool:
+    radical = glyph.text in RADICALS and (glyph.is_extension or glyph.text == "√")
+    return (
+        radical
+        and abs(glyph.box.right - bar.start) <= _ON
+        and (abs(glyph.box.top - bar.at) <= 2 * _ON)
+    )
+
+
+def _holds(box: Box, bar: Rule) -> bool:
+    return box.holds(*bar.middle)
+
+
+def _with_matrices(glyphs: Sequence[Glyph], parts: Sequence[_Part]) -> list[_Part]:
+    """The parts of a row; what several rows in brackets hold is a matrix, or cases."""
+    found: list[_Part] = list(parts)
+    glyphs = sorted(glyphs, key=lambda glyph: glyph.box.left)
+    done: set[int] = set()
+    for number, glyph in enumerate(glyphs):
+        if glyph.delimiter not in OPENING | {"|"} or number in done:
+            continue
+        depth, end = 1, None
+        for other in range(number + 1, len(glyphs)):
+            sign = glyphs[other].delimiter
+            depth += (sign in OPENING) - (sign in CLOSING or sign == "|" == glyph.delimiter)
+            if depth == 0:
+                end = other
+                break
+        last = len(glyphs) if end is None else end
+        held = [
+            *map(_part, glyphs[number + 1 : last]),
+            *(part for part in found if glyph.box.right <= part.box.centre[0]
+              and (end is None or part.box.centre[0] <= glyphs[end].box.left)),
+        ]  # fmt: skip
+        rows = _matrix_rows(held)
+        if len(rows) < 2:
+            continue
+        name = "cases" if end is None else MATRICES.get(glyph.delimiter, "matrix")
+        cells = [[_line(cell) for cell in _cells(row)] for row in rows]
+        lines = r" \\ ".join(map(" & ".join, cells))
+        closing = [] if end is None else [glyphs[end].box]
+        box = Box.around([glyph.box, *(part.box for part in held), *closing])
+        size = max(part.size for part in held)
+        latex = rf"\begin{{{name}}}{lines}\end{{{name}}}"
+        if name == "pmatrix" and list(map(len, cells)) == [1, 1]:
+            latex = rf"\binom{{{cells[0][0]}}}{{{cells[1][0]}}}"
+        found = [part for part in found if part not in held]
+        found.append(_Part(latex, box, box.centre[1] + 0.25 * size, size))
+        done.update(range(number, last + 1))
+    found += (_part(glyph) for number, glyph in enumerate(glyphs) if number not in done)
+    return found
+
+
+def _matrix_rows(parts: Sequence[_Part]) -> list[list[_Part]]:
+    """Parts by row: baselines of the usual size far enough apart, with scripts in between."""
+    if not parts:
+        return []
+    size = max(part.size for part in parts)
+    bases: list[float] = []
+    for part in sorted(parts, key=lambda part: part.base):
+        if part.size > 0.85 * size and (not bases or part.base - bases[-1] > _ROWS * size):
+            bases.append(part.base)
+    rows: list[list[_Part]] = [[] for _ in bases]
+    for part in parts:
+        nearest = min(range(len(bases)), key=lambda number: abs(bases[number] - part.base))
+        rows[nearest].append(part)
+    return rows
+
+
+def _cells(row: Sequence[_Part]) -> Iterator[list[_Part]]:
+    cell: list[_Part] = []
+    for part in sorted(row, key=lambda part: part.box.left):
+        if cell and part.box.left - max(p.box.right for p in cell) > _COLUMN * part.size:
+            yield cell
+            cell = []
+        cell.append(part)
+    yield cell
+
+
+def _part(glyph: Glyph) -> _Part:
+    """A glyph alone."""
+    operator, delimiter = glyph.operator, glyph.delimiter
+    middle = glyph.box.centre[1]
+    if operator:
+        base = middle + 0.25 * glyph.size
+        return _Part(operator, glyph.box, base, glyph.size, operator not in INTEGRALS)
+    if delimiter:
+        return _Part(delimiter, glyph.box, middle + 0.25 * glyph.size, glyph.size)
+    if glyph.is_extension:
+        if glyph.text in WIDE:
+            return _Part(f"\\{WIDE[glyph.text]}", glyph.box, glyph.base, glyph.size)
+        raise NotRebuilt(glyph.text)
+    text = glyph.text
+    if text in SYMBOLS or text == _STROKE:
+        latex = SYMBOLS.get(text, text)
+    elif text.isprintable() and (ord(text[0]) < _LATIN_END or text in ACCENTS):
+        latex = text
+    else:
+        raise NotRebuilt(text)
+    for pattern, name in ALPHABETS:
+        if pattern.search(glyph.font) and latex.isalnum():
+            return _Part(rf"\{name}{{{latex}}}", glyph.box, glyph.base, glyph.size)
+    roman = ROMAN.search(glyph.font) is not None and latex.isalpha()
+    return _Part(latex, glyph.box, glyph.base, glyph.size, roman=roman)
+
+
+def _line(parts: Sequence[_Part]) -> str:
+    """Parts on one line: accents, limits, scripts and words."""
+    if not parts:
+        return ""
+    parts = _words(_accented(_negated(sorted(parts, key=lambda part: part.box.left))))
+    size = max(part.size for part in parts)
+    main = [part for part in parts if part.size > 0.85 * size]
+    base = statistics.median_low([part.base for part in main])
+    main += [
+        part
+        for part in parts
+        if part.latex.startswith("\\frac")
+        and part not in main
+        and abs(part.base + 0.25 * (size - part.size) - base) < _SCRIPT * size
+    ]
+    scripts = [
+        part
+        for part in parts
+        if part not in main or (not part.limits and abs(part.base - base) > 0.55 * size)
+    ]
+    nuclei = [part for part in parts if part not in scripts]
+    if not nuclei:
+        nuclei, scripts = list(parts), []
+    held: dict[int, tuple[list[_Part], list[_Part]]] = {}
+    for script in scripts:
+        number, up = _nucleus(script, nuclei, base)
+        held.setdefault(number, ([], []))[not up].append(script)
+    text = ""
+    last: _Part | None = None
+    for number, part in enumerate(nuclei):
+        if last:
+            reach = [last.box.right, *(p.box.right for group in held.get(number - 1, ())
+                                       for p in group)]  # fmt: skip
+            gap = part.box.left - max(reach)
+            text += r" \quad " if gap > _QUAD * size else ""
+        upper, lower = held.get(number, ([], []))
+        latex = part.latex
+        if lower:
+            latex += f"_{{{_line(lower)}}}"
+        if upper:
+            raised = _line(upper)
+            latex += "'" * len(upper) if set(raised) == {"'"} else f"^{{{raised}}}"
+        text += _joint(text, latex) + latex
+        last = part
+    return text.replace(r"\int\int", r"\iint").replace(r"\iint\int", r"\iiint")
+
+
+def _joint(text: str, latex: str) -> str:
+    """A space after a command, where a letter follows."""
+    command = text.rpartition("\\")[2] if "\\" in text else " "
+    return " " if command.isalpha() and latex[:1].isalpha() else ""
+
+
+def _nucleus(script: _Part, nuclei: Sequence[_Part], base: float) -> tuple[int, bool]:
+    """The part that a script belongs to, and whether it is raised."""
+    x, y = script.box.centre
+    for number, part in enumerate(nuclei):
+        over = part.box.left - 1.2 * part.size <= x <= part.box.right + 1.2 * part.size
+        apart = script.box.bottom <= part.box.top + 1 or script.box.top >= part.box.bottom - 1
+        if part.limits and over and apart:
+            return number, y < part.box.centre[1]
+    before = [n for n, part in enumerate(nuclei) if part.box.left <= script.box.left]
+    number = before[-1] if before else 0
+    part = nuclei[number]
+    tall = part.box.height > 1.3 * part.size
+    up = y < part.box.centre[1] if tall else script.base < base - _SCRIPT * part.size * 0.5
+    return number, up
+
+
+def _accented(parts: Sequence[_Part]) -> list[_Part]:
+    """Parts with accents set on the letter below them."""
+    rest = list(parts)
+    for accent in [part for part in parts if _accent(part)]:
+        below = [
+            part
+            for part in rest
+            if part is not accent
+            and part.box.left - 1 <= accent.box.centre[0] <= part.box.right + 2
+            and accent.box.bottom <= part.box.centre[1]
+        ]
+        if below:
+            letter = min(below, key=lambda part: part.box.top - accent.box.bottom)
+            rest.remove(accent)
+            box = Box.around([accent.box, letter.box])
+            box = box._replace(left=letter.box.left)
+            latex = rf"\{_accent(accent)}{{{letter.latex}}}"
+            rest[rest.index(letter)] = letter._replace(latex=latex, box=box, roman=False)
+    return rest
+
+
+def _negated(parts: Sequence[_Part]) -> list[_Part]:
+    """Parts with a stroke through them as their negation."""
+    rest = list(parts)
+    for stroke in [part for part in parts if part.latex == _STROKE]:
+        rest.remove(stroke)
+        if not rest:
+            raise NotRebuilt(_STROKE)
+        struck = min(rest, key=lambda part: math.dist(part.box.centre, stroke.box.centre))
+        latex = NEGATED.get(struck.latex, rf"\not{struck.latex}")
+        rest[rest.index(struck)] = struck._replace(latex=latex)
+    return rest
+
+
+def _accent(part: _Part) -> str:
+    if part.latex.startswith("\\wide"):
+        return part.latex[1:]
+    return ACCENTS.get(part.latex, "") if part.latex != r"\to" else ""
+
+
+def _words(parts: Sequence[_Part]) -> list[_Part]:
+    """Letters of upright type as names of functions, or as text."""
+    found = [part for part in parts if not part.roman]
+    waiting = [part for part in parts if part.roman]
+    while waiting:
+        letters = [waiting.pop(0)]
+        for part in list(waiting):
+            last = letters[-1]
+            level = abs(part.base - last.base) < 1 and part.size == last.size
+            if level and part.box.left - last.box.right < _TOGETHER * part.size:
+                letters.append(part)
+                waiting.remove(part)
+        found.append(_word(letters))
+    return sorted(found, key=lambda part: part.box.left)
+
+
+def _word(letters: Sequence[_Part]) -> _Part:
+    if len(letters) < 2:
+        return letters[0]
+    text = letters[0].latex
+    for before, letter in pairwise(letters):
+        gap = letter.box.left - before.box.right
+        text += (" " if gap > _WORD * letter.size else "") + letter.latex
+    box = Box.around(letter.box for letter in letters)
+    latex = f"\\{text}" if text in FUNCTIONS else rf"\text{{{text}}}"
+    return letters[0]._replace(latex=latex, box=box, limits=text in LIMITED, roman=False)

@@ -1,0 +1,231 @@
+"""Blocks of text from the page model's view: paragraphs, headings, list items, code."""
+
+import re
+import statistics
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from carrel.server.reading.layout.hyphens import compounds_of, ends_in_hyphen, join_lines
+from carrel.server.reading.page.elements import Box, Kind, Line, Region
+from carrel.server.reading.page.lines import BULLETS, CAPTION, FORMULA, one_line
+from carrel.server.reading.page_model.network import ROLES, Role
+from carrel.server.reading.page_model.pieces import piece_rows
+from carrel.server.reading.tables.decode import UPRIGHT, PageReading, Sets
+
+_LIKELY = 0.5
+_CLOSE, _WORDS = 0.02, 1.0
+"""Pieces on a line that are no farther apart than this part of its height are of one block if
+that is at least so likely.
+"""
+_BLANK_LINES = 3.5
+"""Largest gap within code, in type sizes."""
+_EDGE = 0.2
+"""Height of the bands at a page's top and bottom with running heads, as a part of the page's."""
+_MARKER = re.compile(
+    rf"[{BULLETS}*–—-]\s+(?=\S)|[•◦▪‣●■](?=\w)|\(?(\d{{1,3}}|[A-Za-z]|[ivxIVX]{{1,4}})[.)]\s+(?=\S)"
+    r"|\d{1,2}\s+(?=[^\W\d])"
+)
+_BULLET = re.compile(rf"[{BULLETS}]\s*(?=\w)")
+_PLAIN = frozenset[Role](["text", "quote", "aside", "reference", "form_field"])
+"""Roles that a bullet or a label disproves."""
+_ENTRY = re.compile(r"([^\s.…])(?:\s|\.|…)+(\d{1,4}|[ivxlc]{1,7})$")
+"""The end of a line of contents: a title, perhaps a leader, and a page number."""
+_KINDS: dict[Role, Kind] = {
+    "heading": "heading",
+    "list_item": "list_item",
+    "caption": "caption",
+    "code": "code",
+    "contents_entry": "list_item",
+}
+
+
+@dataclass(frozen=True)
+class TextBlock:
+    """Lines of one role that belong together, from top to bottom."""
+
+    role: Role
+    lines: tuple[Line, ...]
+
+
+def text_blocks(
+    page: PageReading, numbers: Collection[int], heads: Collection[int] = ()
+) -> list[TextBlock]:
+    """The blocks of some pieces of a page, of which `heads` are running heads."""
+    chances = page.view.roles.copy()
+    # Tables are found already.
+    chances[:, [ROLES.index(name) for name in ("running_head", "folio", "cell")]] = 0
+    roles = chances.argmax(1)
+    roles[list(heads)] = ROLES.index("running_head")
+    for number in numbers:
+        text = page.pieces[number].text
+        # Formulas, bullets and labels are certain.
+        if text.startswith(FORMULA) or not any(map(str.isalnum, text)):
+            roles[number] = ROLES.index("text")
+        elif ROLES[roles[number]] in _PLAIN:
+            if _BULLET.match(text):
+                roles[number] = ROLES.index("list_item")
+            elif CAPTION.match(text):
+                roles[number] = ROLES.index("caption")
+    sets = Sets(len(page.pieces))
+    inside = set(numbers)
+    for direction, one, other, chance in page.pairs("block"):
+        if one not in inside or other not in inside:
+            continue
+        if any(page.pieces[number].text.startswith(FORMULA) for number in (one, other)):
+            continue
+        alike = roles[one] == roles[other] and chance > _LIKELY
+        close = direction < UPRIGHT and chance > _CLOSE and _is_close(page, one, other)
+        plain = all(ROLES[roles[number]] in _PLAIN for number in (one, other))
+        goes_on = direction >= UPRIGHT and plain and _goes_on(page, one, other)
+        if (alike or close or goes_on) and not _begins(page.pieces[max(one, other)].text):
+            sets.join(one, other)
+    blocks = []
+    for group in sets.groups(sorted(inside)):
+        role = ROLES[Counter(roles[group].tolist()).most_common(1)[0][0]]
+        rows = piece_rows(page.pieces[number] for number in group)
+        blocks.append(TextBlock(role, tuple(map(one_line, rows))))
+    return blocks
+
+
+def _is_close(page: PageReading, one: int, other: int) -> bool:
+    """Whether two pieces side by side are hardly farther apart than words."""
+    first, second = sorted((page.boxes[one], page.boxes[other]))
+    return second.left - first.right < _WORDS * first.height
+
+
+def _goes_on(page: PageReading, one: int, other: int) -> bool:
+    """Return whether the lower of two pieces goes on with a sentence of the upper one.
+
+    A page of two lines gives the network nothing to compare their gap with.
+    """
+    (above, first), (below, second) = sorted(
+        ((page.boxes[number], page.pieces[number].text) for number in (one, other)),
+        key=lambda piece: piece[0].top,
+    )
+    tall = 2 * max(above.height, below.height)
+    close = below.top - above.bottom < tall and abs(below.left - above.left) < tall
+    return close and second[:1].islower() and first[-1:] not in ".!?:;"
+
+
+def _begins(text: str) -> bool:
+    """Whether a text begins an item."""
+    return _BULLET.match(text) is not None
+
+
+def block_region(block: TextBlock, style: "Style", height: float) -> Region:
+    """The region of a block on a page of this height; a heading's level is not known yet."""
+    kind = _KINDS.get(block.role, "paragraph")
+    lines = block.lines
+    box = Box.around(line.box for line in lines)
+    if block.role in ("running_head", "folio"):
+        if box.bottom < _EDGE * height:
+            kind = "header"
+        elif box.top > (1 - _EDGE) * height:
+            kind = "footer"
+    if kind == "code":
+        return Region(kind, box, _verbatim(lines), lines=lines)
+    text = join_lines(lines, style.compounds)
+    if block.role == "contents_entry":
+        return Region(kind, box, _ENTRY.sub(r"\1 … \2", text), lines=lines)
+    if kind == "list_item":
+        marker = _MARKER.match(text)
+        if marker:
+            item = text[marker.end() :].strip()
+            return Region(kind, box, item, marker=marker[0].strip(), lines=lines)
+        return Region(kind, box, text, lines=lines)
+    if kind == "paragraph":
+        text = style.with_breaks(lines)
+    return Region(kind, box, text, level=int(kind == "heading"), lines=lines)
+
+
+@dataclass(frozen=True)
+class Style:
+    """The usual type size of a page in points, and the words hyphenated on it."""
+
+    size: float
+    compounds: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, lines: Iterable[Line]) -> "Style":
+        """The size of most letters."""
+        lines = list(lines)
+        letters = sorted((line.size, len(line.text)) for line in lines)
+        half, size = sum(count for _, count in letters) / 2, 1.0
+        for line_size, count in letters:
+            size = line_size
+            half -= count
+            if half <= 0:
+                break
+        return cls(size, compounds_of(line.text for line in lines))
+
+    def with_breaks(self, lines: Sequence[Line]) -> str:
+        """The text of a paragraph; keeps line breaks before which the next word had room."""
+        right = max(line.box.right for line in lines)
+        parts = [[lines[0]]]
+        for above, line in pairwise(lines):
+            if not line.text[:1].islower() and _ended(above, line, right):
+                parts.append([])
+            parts[-1].append(line)
+        return "\n".join(join_lines(part, self.compounds) for part in parts)
+
+
+def _ended(above: Line, line: Line, right: float) -> bool:
+    """Whether the break of a line is deliberate: the next word would have fitted."""
+    if ends_in_hyphen(above.text):
+        return False
+    word = line.text.split(" ", 1)[0]
+    letter = line.box.width / max(1, len(line.text))
+    return right - above.box.right > letter * (len(word) + 2)
+
+
+def _verbatim(lines: Sequence[Line]) -> str:
+    """Code with its indentation and blank lines."""
+    left = min(line.box.left for line in lines)
+    letter = statistics.median(line.box.width / max(1, len(line.text)) for line in lines) or 1
+    text = []
+    for above, line in pairwise([lines[0], *lines]):
+        skipped = (line.box.top - above.box.top) / max(1.0, line.size)
+        if line is not above and skipped > 2:
+            text.append("")
+        text.append(" " * round((line.box.left - left) / letter) + line.text)
+    return "\n".join(text)
+
+
+def with_whole_code(found: Sequence[Region], size: float) -> list[Region]:
+    """Joins code that follows code closely: blank lines do not part it."""
+    whole: list[Region] = []
+    for region in found:
+        above = whole[-1] if whole else None
+        if above and region.kind == above.kind == "code":
+            gap = region.box.top - above.box.bottom
+            if 0 <= gap + size < _BLANK_LINES * size:
+                lines = (*above.lines, *region.lines)
+                box = Box.around([above.box, region.box])
+                whole[-1] = Region("code", box, _verbatim(lines), lines=lines)
+                continue
+        whole.append(region)
+    return whole
+
+
+def with_list_levels(found: Sequence[Region], size: float) -> list[Region]:
+    """Sets the depth of list items in a row by their indentation."""
+    levelled: list[Region] = []
+    edges: list[float] = []
+    above: Region | None = None
+    for region in found:
+        if region.kind != "list_item" or region.level:
+            edges = []
+            levelled.append(region)
+            continue
+        edge = region.lines[0].box.left
+        if above and above.kind == "list_item" and region.box.top < above.box.top:
+            edges = []
+        while edges and edge < edges[-1] - size / 2:
+            edges.pop()
+        if not edges or edge > edges[-1] + size / 2:
+            edges.append(edge)
+        levelled.append(replace(region, level=len(edges) - 1))
+        above = region
+    return levelled

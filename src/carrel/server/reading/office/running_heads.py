@@ -1,0 +1,112 @@
+"""Headers and footers of a Word document, for each of its pages as the author broke them."""
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
+
+from lxml import etree
+
+from carrel.server.reading.office.archive import member
+
+_DOCUMENT = "word/document.xml"
+_UNSEEN = frozenset(["Fallback", "del", "instrText", "delText"])
+"""Elements whose text is not shown: the copy of a text box for old programs, deletions, fields."""
+
+
+class RunningHeads(NamedTuple):
+    """The text above and below a page; empty where there is none."""
+
+    header: str = ""
+    footer: str = ""
+
+
+class _Section:
+    """The headers and footers of a section; those that it lacks are the section's before."""
+
+    def __init__(self, properties: Any, before: "_Section | None", texts: dict[str, str]) -> None:
+        self.first_differs = properties.find("{*}titlePg") is not None
+        self.texts: dict[str, str] = dict(before.texts) if before else {}
+        for reference in properties:
+            kind = etree.QName(reference).localname
+            if kind in ("headerReference", "footerReference"):
+                name = f"{kind[:6]} {_attribute(reference, 'type') or 'default'}"
+                self.texts[name] = texts.get(_attribute(reference, "id"), "")
+
+    def heads(self, *, first: bool, even: bool) -> RunningHeads:
+        which = "first" if first and self.first_differs else "even" if even else "default"
+        header, footer = (self.texts.get(f"{kind} {which}", "") for kind in ("header", "footer"))
+        return RunningHeads(header, footer)
+
+
+def running_heads(data: bytes) -> list[RunningHeads]:
+    """The headers and footers of every page; a page ends at the author's page break."""
+    document = _parsed(data, _DOCUMENT)
+    if document is None:
+        return []
+    texts = _texts(data)
+    settings = _parsed(data, "word/settings.xml")
+    both_sides = settings is not None and settings.find("{*}evenAndOddHeaders") is not None
+    sections: list[_Section] = []
+    for properties in document.iter("{*}sectPr"):
+        sections.append(_Section(properties, sections[-1] if sections else None, texts))
+    found = []
+    shown: int | None = None
+    for page, section in enumerate(_sections_of_pages(document)):
+        if section < len(sections):
+            even = both_sides and page % 2 == 1
+            found.append(sections[section].heads(first=section != shown, even=even))
+            shown = section
+    return found
+
+
+def _sections_of_pages(document: Any) -> Iterator[int]:
+    """The number of the section in which each page begins."""
+    section = 0
+    yield section
+    for element in document.iter("{*}br", "{*}sectPr"):
+        if etree.QName(element).localname == "sectPr":
+            section += 1
+        elif _attribute(element, "type") == "page":
+            yield section
+
+
+def _texts(data: bytes) -> dict[str, str]:
+    """The text of each header and footer, by the id of its relation."""
+    relations = _parsed(data, "word/_rels/document.xml.rels")
+    texts = {}
+    for relation in () if relations is None else relations:
+        if str(relation.get("Type")).endswith(("/header", "/footer")):
+            path = PurePosixPath("/word") / str(relation.get("Target"))
+            root = _parsed(data, str(path).lstrip("/"))
+            texts[str(relation.get("Id"))] = "" if root is None else _text(root)
+    return texts
+
+
+def _text(root: Any) -> str:
+    paragraphs = (" ".join("".join(_words(each)).split()) for each in root.iter("{*}p"))
+    # A text box stands inside a paragraph: its words are the box's own.
+    return " ".join(filter(None, paragraphs))
+
+
+def _words(element: Any) -> Iterator[str]:
+    for child in element:
+        name = etree.QName(child).localname if isinstance(child.tag, str) else ""
+        if name == "t":
+            yield child.text or ""
+        elif name in ("tab", "br", "ptab"):
+            yield " "
+        elif name not in _UNSEEN and name != "p":
+            yield from _words(child)
+
+
+def _parsed(data: bytes, name: str) -> Any | None:
+    content = member(data, name)
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)
+    try:
+        return None if content is None else etree.fromstring(content, parser)
+    except etree.XMLSyntaxError:
+        return None
+
+
+def _attribute(element: Any, name: str) -> str:
+    return next((v for k, v in element.attrib.items() if k.rpartition("}")[2] == name), "")

@@ -1,0 +1,1 @@
+"""HTML to pages: elements, inline text, tables."""

@@ -1,0 +1,208 @@
+"""HTML to parts: the content a browser shows, without styling."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from lxml import etree
+from lxml import html as lxml_html
+
+from carrel.server.reading.markdown.scored_text import ScoredText
+from carrel.server.reading.office.parts import Part
+from carrel.server.reading.office.web.elements import (
+    BLOCKS,
+    HIDDEN,
+    MAX_DEPTH,
+    holds_blocks,
+    name_of,
+)
+from carrel.server.reading.office.web.inline import NOTE, FindPicture, Inline
+from carrel.server.reading.office.web.tables import table_of, table_rows
+from carrel.wire.ocr import BlockType
+
+_HEADING = re.compile(r"h([1-6])")
+_LEFT_OUT = "[What is nested deeper in this page was left out.]"
+_ITEM = re.compile(r"[0-9]{1,6}")
+
+
+def parts_of_html(source: bytes | str, find: FindPicture = lambda _: None) -> list[Part]:
+    """The parts of an HTML page, without scripts, forms and hidden elements."""
+    root = parsed_html(source)
+    return [] if root is None else parts_of_tree(root, find)
+
+
+def parsed_html(source: bytes | str) -> Any | None:
+    """Parse an HTML page to its root element; None if it is empty."""
+    parser = lxml_html.HTMLParser(
+        encoding="utf-8" if isinstance(source, bytes) and _is_utf8(source) else None,
+        no_network=True,
+        remove_comments=True,
+        remove_pis=True,
+    )
+    try:
+        root = lxml_html.document_fromstring(source, parser=parser)
+    except (etree.ParserError, ValueError):
+        return None
+    if any(entry.type_name == "ERR_RESOURCE_LIMIT" for entry in parser.error_log):
+        note = etree.SubElement(root.find("body") if root.find("body") is not None else root, "p")
+        note.text = _LEFT_OUT
+    return root
+
+
+def parts_of_tree(root: Any, find: FindPicture) -> list[Part]:
+    """The parts of a parsed element with HTML tag names."""
+    return list(_Reader(find).blocks(root, 0))
+
+
+def _is_utf8(source: bytes) -> bool:
+    try:
+        source.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+class _Reader:
+    """Walks the blocks of a tree."""
+
+    def __init__(self, find: FindPicture) -> None:
+        self._find = find
+
+    def blocks(self, element: Any, depth: int) -> Iterator[Part]:
+        """The parts inside an element; text between blocks is a paragraph."""
+        loose = Inline(self._find)
+        loose.words(element.text)
+        for child in element:
+            name = name_of(child)
+            if name in HIDDEN:
+                pass
+            elif depth > MAX_DEPTH:
+                loose.words(_LEFT_OUT)
+            elif name in BLOCKS or holds_blocks(child):
+                yield from self._finished("text", loose)
+                loose = Inline(self._find)
+                yield from self._block(name, child, depth + 1)
+            else:
+                loose.child(child, depth)
+            loose.words(child.tail)
+        yield from self._finished("text", loose)
+
+    def _block(self, name: str, element: Any, depth: int) -> Iterator[Part]:
+        heading = _HEADING.fullmatch(name)
+        if heading:
+            yield from self._line("title", element, "#" * int(heading[1]) + " ")
+        elif name == "p" and not holds_blocks(element):
+            yield from self._line("text", element)
+        elif name == "figcaption" and not holds_blocks(element):
+            yield from self._line("caption", element)
+        elif name == "pre":
+            yield _code(element)
+        elif name in ("ul", "ol"):
+            yield from self._list(element, name == "ol", depth)
+        elif name == "table":
+            yield from self._table(element, depth)
+        elif name == "blockquote":
+            for part in self.blocks(element, depth):
+                yield _quoted(part)
+        elif name == "dt":
+            yield from self._line("text", element)
+        elif name != "hr":
+            yield from self.blocks(element, depth)
+
+    def _line(self, kind: BlockType, element: Any, before: str = "") -> Iterator[Part]:
+        inline = Inline(self._find)
+        inline.add(element)
+        yield from self._finished(kind, inline, before)
+
+    def _finished(self, kind: BlockType, inline: Inline, before: str = "") -> Iterator[Part]:
+        if inline.text.length:
+            text = ScoredText()
+            text.syntax(before)
+            text.append(inline.text)
+            yield Part(kind, text, links=tuple(inline.links))
+        for picture in inline.pictures:
+            yield Part("image", picture=picture)
+
+    def _list(self, element: Any, ordered: bool, depth: int) -> Iterator[Part]:
+        """Yield one part with all items, then the tables and pictures that a list cannot hold."""
+        notes = [NOTE.fullmatch(item.get("id") or "") for item in element if name_of(item) == "li"]
+        text, after, links = ScoredText(), list[Part](), list[str]()
+        number, dot = _number(element, "start", 1) - 1, "."
+        for place, item in enumerate(item for item in element if name_of(item) == "li"):
+            following, number = number + 1, _number(item, "value", number + 1)
+            if ordered and place and number != following:
+                # In Markdown, another delimiter starts a new list; the same one counts on.
+                dot = ")" if dot == "." else "."
+            marker = f"{number}{dot} " if ordered else "- "
+            if notes[place]:
+                marker = f"[^{number}]: "
+            parts = list(self.blocks(item, depth + 1))
+            after += [part for part in parts if part.table or part.picture]
+            written = _item(marker, [part for part in parts if not part.table and not part.picture])
+            if written.length:
+                text.syntax("\n" if text.length else "")
+                text.append(written)
+            links += [link for part in parts for link in part.links]
+        if text.length:
+            yield Part("text" if any(notes) else "list", text, links=tuple(links))
+        yield from after
+
+    def _table(self, element: Any, depth: int) -> Iterator[Part]:
+        table = table_of(element)
+        if table is None:
+            for row in table_rows(element):
+                for cell in row:
+                    yield from self.blocks(cell, depth)
+            return
+        caption = next((child for child in element if name_of(child) == "caption"), None)
+        if caption is not None:
+            yield from self._line("caption", caption)
+        yield Part("table", table=table, links=table.links)
+        for picture in element.iter():
+            if name_of(picture) == "img":
+                inline = Inline(self._find)
+                inline.child(picture, 0)
+                yield from self._finished("text", inline)
+
+
+def _item(marker: str, parts: Sequence[Part]) -> ScoredText:
+    """Format a list item; unwrap one that holds only a list."""
+    text = ScoredText()
+    if not parts or (parts[0].kind == "list" and len(parts) == 1):
+        return parts[0].text if parts else text
+    margin = " " * len(marker)
+    text.syntax(marker)
+    for number, part in enumerate(parts):
+        if number:
+            text.syntax("\n" if part.kind == "list" else "\n\n")
+            text.syntax(margin)
+        text.append(part.text.indented(margin))
+    return text
+
+
+def _number(element: Any, name: str, otherwise: int) -> int:
+    """Read the numeric attribute of a list or its item."""
+    value = element.get(name) or ""
+    return int(value) if _ITEM.fullmatch(value) else otherwise
+
+
+def _code(element: Any) -> Part:
+    code = "".join(element.itertext()).strip("\n")
+    inner = next((child for child in element if name_of(child) == "code"), element)
+    language = re.search(r"lang(?:uage)?-(\w+)", inner.get("class") or "")
+    fence = "```" if "```" not in code else "~~~~"
+    text = ScoredText()
+    text.syntax(f"{fence}{language[1] if language else ''}\n")
+    text.content(code, ())
+    text.syntax(f"\n{fence}")
+    return Part("code", text)
+
+
+def _quoted(part: Part) -> Part:
+    if part.table is not None or part.picture is not None:
+        return part
+    text = ScoredText()
+    text.syntax("> ")
+    text.append(part.text.indented("> "))
+    return replace(part, text=text)

@@ -1,0 +1,97 @@
+"""Tables in HTML."""
+
+import re
+from typing import Any
+
+from lxml import etree
+
+from carrel.server.reading.markdown.inline import address
+from carrel.server.reading.office.web.elements import BLOCKS, HIDDEN, name_of
+from carrel.server.reading.page.marks import MarkedText
+from carrel.server.reading.page.table import Cell, Table
+
+_MAX_SPAN = 100
+"""Most columns or rows that one cell may span."""
+_MOST_EMPTY = 50
+"""Most grid places per cell; in a sparser table, spans are ignored."""
+
+
+def table_rows(element: Any) -> list[Any]:
+    """The rows of a table, without those of nested tables."""
+    return [row for row in element.iter() if name_of(row) == "tr" and _table_of(row) is element]
+
+
+def table_of(element: Any) -> Table | None:
+    """Read a table; None if it serves layout alone."""
+    if any(name_of(inner) == "table" for inner in element.iterdescendants()):
+        return None
+    rows = table_rows(element)
+    cells = _placed(rows, _MAX_SPAN)
+    if not cells:
+        return None
+    heads = 0
+    for row in rows:
+        if any(name_of(cell) == "td" for cell in row):
+            break
+        heads += 1
+    table = Table.of(cells, header_rows=max(1, heads))
+    return table if table.width > 1 or _has_head(rows) else None
+
+
+def _has_head(rows: list[Any]) -> bool:
+    return any(name_of(cell) == "th" for row in rows for cell in row)
+
+
+def _table_of(row: Any) -> Any:
+    return next((above for above in row.iterancestors() if name_of(above) == "table"), None)
+
+
+def _placed(rows: list[Any], most: int) -> list[Cell]:
+    """Place the cells of a table on its grid; each spans at most `most` columns or rows."""
+    cells: list[Cell] = []
+    limit = _MOST_EMPTY * sum(map(len, rows))
+    taken: set[tuple[int, int]] = set()
+    for number, row in enumerate(rows):
+        column = 0
+        for field in (cell for cell in row if name_of(cell) in ("td", "th")):
+            while (number, column) in taken:
+                column += 1
+            down = min(_span(field, "rowspan"), len(rows) - number, most)
+            across = min(_span(field, "colspan"), most)
+            text, marks = _cell_text(field)
+            cells.append(Cell(text, number, column, down, across, marks))
+            taken.update((number + r, column + c) for r in range(1, down) for c in range(across))
+            column += across
+            if most > 1 and max(len(taken), column * len(rows)) > limit + _MAX_SPAN**2:
+                # Mostly spans, which may claim any size: ignore them.
+                return _placed(rows, 1)
+    return cells
+
+
+def _cell_text(cell: Any) -> MarkedText:
+    """The words and links of a cell, with a space between blocks."""
+    pieces: list[tuple[str, str]] = []
+    links = [""]
+    for event, element in etree.iterwalk(cell, events=("start", "end")):
+        if event == "start":
+            links.append(_target(element) or links[-1])
+            if name_of(element) in BLOCKS or name_of(element) == "br":
+                pieces.append((" ", ""))
+            if name_of(element) not in HIDDEN:
+                pieces.append((element.text or "", links[-1]))
+        else:
+            links.pop()
+            if element is not cell:
+                pieces.append((element.tail or "", links[-1]))
+    return MarkedText.of(pieces)
+
+
+def _target(element: Any) -> str:
+    """The address of a link element; empty for any other."""
+    href = (element.get("href") or "").strip() if name_of(element) == "a" else ""
+    return href if address(href) else ""
+
+
+def _span(cell: Any, name: str) -> int:
+    value = cell.get(name) or "1"
+    return max(1, int(value)) if re.fullmatch(r"\d{1,5}", value) else 1

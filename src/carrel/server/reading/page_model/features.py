@@ -1,0 +1,433 @@
+"""Features of pieces and of pairs of neighbours: what the page model looks at.
+
+Lengths are in type sizes of the page's text, so that small and large print look alike.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from carrel.server.reading.page.elements import Box, Line
+from carrel.server.reading.page.rules import Rule, Shade
+
+Floats = NDArray[np.floating[Any]]
+Indexes = NDArray[np.intp]
+
+DIRECTIONS = ("right", "left", "below", "above")
+_FAR = 30.0
+"""Farthest distance that is told apart, in type sizes."""
+_SAME_EDGE = 0.25
+"""Edges nearer than this are aligned, in type sizes."""
+_AROUND = 20.0
+"""Type sizes above and below within which aligned pieces are counted."""
+_MOST_RULES = 1500
+"""Most rules that are looked at: a map has more."""
+_LABEL = re.compile(
+    r"(fig|tab|plate|chart|graph|map|box|exhibit|diagram|abb|grafik|gráfico|рис|табл|εικ|πίν"
+    r"|الشكل|جدول|איור|טבלה|图|表|圖)\w*\.?\s*([A-Z]{1,3}[. -]?)?\d",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"[-+−–(<>≤≥~±]{0,3}\s?[$€£¥]?\s?\d[\d.,:  '’/±]*\s?[%‰)€$£¥*†‡]{0,3}")
+_LIST = re.compile(
+    r"[•◦▪‣●○■□·∙➢➤►✓✔❖–—*-](\s|$)|[\uf020-\uf0ff]"
+    r"|\(?(\d{1,2}|[a-zA-Z]|[ivx]{1,4})[.)](\s|$)"
+)
+_SECTION = re.compile(r"(\d{1,2}(\.\d{1,2})*|[A-Z](\.\d+)+|[IVX]+|§\s?\d+)[.:]?\s+\S")
+_FOLIO = re.compile(
+    r"\W{0,3}(page|p\.|seite|pág\w*|стр\w*)?\s?(\d{1,4}|[ivxlc]{1,7})"
+    r"(\s?(/|of|von|de|из)\s?\d+)?\W{0,3}",
+    re.IGNORECASE,
+)
+_LEADER = re.compile(r"…|\.(?: ?\.){3}")
+_REFERENCE = re.compile(
+    r"\[\w{1,12}\]|\(?(19|20)\d\d[a-z]?\)?[.,;:)]|\bdoi\b|et al|pp?\. ?\d|https?:|www\."
+)
+_CODE = re.compile(r"[{};]|\w\(|==|=>|->|::|[a-z]_[a-z]|</|/>|^\s*(#|//|\$ )")
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What is drawn on a page around its text, and the page's size in points."""
+
+    width: float
+    height: float
+    rules: Sequence[Rule] = ()
+    shades: Sequence[Shade] = ()
+    figures: Sequence[Box] = ()
+    scanned: bool = False
+
+    def mirrored(self) -> "Surroundings":
+        """The same, mirrored: so a page that reads from the right looks as others do."""
+        return replace(
+            self,
+            rules=[rule.mirrored(self.width) for rule in self.rules],
+            shades=[shade.mirrored(self.width) for shade in self.shades],
+            figures=[box.mirrored(self.width) for box in self.figures],
+        )
+
+
+@dataclass(frozen=True)
+class PageFeatures:
+    """The features of a page's pieces.
+
+    `pieces` has a row for each piece. `neighbours` has for each direction the number of each
+    piece's nearest neighbour, or the count of pieces where there is none; `pairs` the features of
+    each with that neighbour. `rows` are the numbers of their rows.
+    """
+
+    pieces: Floats
+    neighbours: Indexes
+    pairs: Floats
+    rows: Indexes
+
+
+def page_features(rows: Sequence[Sequence[Line]], around: Surroundings) -> PageFeatures:
+    """The features of at least one piece of text, in the order of the rows."""
+    pieces = [piece for row in rows for piece in row]
+    number_of_row = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
+    geometry = _Geometry(pieces, number_of_row, around)
+    columns = [*_of_text(pieces), *_of_style(pieces, geometry), *geometry.of_place()]
+    neighbours = geometry.neighbours()
+    pairs = np.stack([geometry.of_pairs(n, d) for d, n in enumerate(neighbours)])
+    own = np.stack(columns, axis=1).astype(np.float32)
+    return PageFeatures(own, np.stack(neighbours), pairs.astype(np.float32), number_of_row)
+
+
+def _codes() -> NDArray[np.uint8]:
+    """The class of each letter of the basic plane: a bit each."""
+    table = np.zeros(0x3000, np.uint8)
+    for code in range(0x3000):
+        letter = chr(code)
+        table[code] = (
+            letter.isdigit()
+            | letter.isalpha() << 1
+            | letter.isupper() << 2
+            | letter.islower() << 3
+            | (letter in ".,;:!?()[]{}/\"'-–—“”‘’«»") << 4
+            | (letter in "$€£¥%‰°±×=+−<>≤≥≈∑∫√∂∞∈^_|\\~*†‡§") << 5
+            | letter.isspace() << 6
+            | (code >= 0x370 and letter.isalpha()) << 7
+        )
+    return table
+
+
+_CODES = _codes()
+_ENDS = ".,;:!?-)"
+
+
+def _of_text(pieces: Sequence[Line]) -> list[Floats]:
+    """Shares of kinds of letters, first and last letters, and what a text looks like."""
+    texts = [piece.text or " " for piece in pieces]
+    lengths = np.array([len(text) for text in texts])
+    codes = np.frombuffer("".join(texts).encode("utf-32-le", "replace"), np.uint32)
+    # Ideographs and anything else beyond are letters of another script.
+    kinds = np.where(codes < len(_CODES), _CODES[np.minimum(codes, len(_CODES) - 1)], 0b10000010)
+    starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
+    ends = starts + lengths - 1
+    columns = [np.add.reduceat((kinds >> bit) & 1, starts) / lengths for bit in range(8)]
+    words = columns[6] * lengths + 1
+    columns += [np.log1p(lengths), np.log1p(words), lengths / words / 10]
+    first, last = kinds[starts], kinds[ends]
+    columns += [(first >> bit) & 1 for bit in (0, 2, 3, 4, 5)]
+    columns += [codes[ends] == ord(sign) for sign in _ENDS]
+    columns += [(last >> bit) & 1 for bit in (0, 1)]
+    folded = Counter(texts)
+    looks = np.zeros((len(texts), 9), np.float32)
+    for number, (text, look) in enumerate(zip(texts, looks, strict=True)):
+        kind = first[number]
+        # A digit, capital or sign begins each of these.
+        if kind & 0b00110101 or not kind & 0b11:
+            look[0] = _NUMBER.fullmatch(text) is not None
+            look[1] = _SECTION.match(text) is not None
+        look[2] = _LIST.match(text) is not None
+        if len(text) > 4:
+            look[3] = _LABEL.match(text) is not None
+            look[4] = "…" in text or (text.count(".") > 3 and _LEADER.search(text) is not None)
+            look[5] = _REFERENCE.search(text) is not None
+            look[6] = _CODE.search(text) is not None
+        if len(text) < 20:
+            look[7] = _FOLIO.fullmatch(text) is not None
+        look[8] = min(folded[text] - 1, 3)
+    columns += list(looks.T)
+    return [np.asarray(column, np.float32) for column in columns]
+
+
+def _of_style(pieces: Sequence[Line], geometry: "_Geometry") -> list[Floats]:
+    """Size and face, and how usual they are on the page."""
+    bold, italic, mono, letters = (
+        np.array(values, np.float32)
+        for values in zip(*((p.bold, p.italic, p.mono, len(p.text)) for p in pieces), strict=True)
+    )
+    total = max(letters.sum(), 1)
+    sizes = np.round(geometry.sizes * 20)
+    shares = {size: letters[sizes == size].sum() / total for size in np.unique(sizes)}
+    larger = np.array([(letters * (sizes > size)).sum() / total for size in shares])
+    usual = np.array([shares[size] for size in sizes])
+    above = larger[np.searchsorted(list(shares), sizes)]
+    count = len(pieces)
+
+    def share(of: Floats) -> Floats:
+        return np.full(count, (of * letters).sum() / total, np.float32)
+
+    return [
+        bold, italic, mono, share(bold), share(italic), share(mono),
+        geometry.sizes, np.log(geometry.sizes), usual, above,
+    ]  # fmt: skip
+
+
+class _Geometry:
+    """The places of pieces, in type sizes of the page's text."""
+
+    def __init__(self, pieces: Sequence[Line], rows: Indexes, around: Surroundings) -> None:
+        boxes = np.array([piece.box for piece in pieces], np.float32)
+        sizes = np.array([piece.size for piece in pieces], np.float32)
+        letters = np.array([len(piece.text) for piece in pieces])
+        order = np.argsort(sizes)
+        middle = np.searchsorted(np.cumsum(letters[order]), letters.sum() / 2)
+        self.unit = max(float(sizes[order[min(middle, len(order) - 1)]]), 1.0)
+        self.left, self.top, self.right, self.bottom = boxes.T / self.unit
+        self.sizes = np.clip(sizes / self.unit, 0.2, 8)
+        self.x, self.y = (self.left + self.right) / 2, (self.top + self.bottom) / 2
+        self.rows = rows
+        self.style = np.array([(p.bold, p.italic, p.mono) for p in pieces], np.float32)
+        self.around = around
+        self.width, self.height = around.width / self.unit, around.height / self.unit
+        self._place_rules()
+        self._place_shades()
+
+    def _place_rules(self) -> None:
+        rules = self.around.rules
+        across = [r for r in rules if r.across][:_MOST_RULES]
+        down = [r for r in rules if not r.across][:_MOST_RULES]
+        self.across, self.down = (
+            np.array([(r.at, r.start, r.end) for r in some], np.float32).reshape(-1, 3) / self.unit
+            for some in (across, down)
+        )
+        self.faint_across, self.faint_down = (
+            np.array([r.faint for r in some], bool) for some in (across, down)
+        )
+
+    def _place_shades(self) -> None:
+        """The smallest shade behind each piece: its number, or -1."""
+        shades = self.around.shades
+        self.shade = np.full(len(self.x), -1)
+        self.colour = np.full(len(self.x), -1)
+        self.shade_width = np.zeros(len(self.x), np.float32)
+        self.shade_height = np.zeros(len(self.x), np.float32)
+        if not shades:
+            return
+        boxes = np.array([shade.box for shade in shades], np.float32) / self.unit
+        colours = {shade.colour: n for n, shade in enumerate(shades)}
+        left, top, right, bottom = boxes.T
+        x, y = self.x[:, None], self.y[:, None]
+        inside = (left <= x) & (x <= right) & (top <= y) & (y <= bottom)
+        area = np.where(inside, (right - left) * (bottom - top), np.inf)
+        smallest = area.argmin(1)
+        held = inside.any(1)
+        self.shade[held] = smallest[held]
+        numbers = np.array([colours[shade.colour] for shade in shades])
+        self.colour[held] = numbers[smallest[held]]
+        self.shade_width[held] = (right - left)[smallest[held]]
+        self.shade_height[held] = (bottom - top)[smallest[held]]
+
+    def of_place(self) -> list[Floats]:
+        """Place on the page and among the other pieces; rules, shades and figures near it."""
+        width, height = self.right - self.left, self.bottom - self.top
+        text_left, text_right = self.left.min(), self.right.max()
+        text_top, text_bottom = self.top.min(), self.bottom.max()
+        text_width = max(1.0, float(text_right - text_left))
+        count = len(self.x)
+        in_row = np.bincount(self.rows)
+        padded = np.concatenate([[0, 0], in_row, [0, 0]])
+        place = np.arange(count) - np.concatenate([[0], np.cumsum(in_row)[:-1]])[self.rows]
+        row_left = np.minimum.reduceat(self.left, np.flatnonzero(place == 0))
+        row_right = np.maximum.reduceat(self.right, np.flatnonzero(place == 0))
+        columns = [
+            np.log1p(np.maximum(width, 0)), np.minimum(width, 60) / 20, height,
+            width / self.width, width / text_width,
+            self.left / self.width, self.right / self.width, self.x / self.width,
+            self.top / self.height, self.y / self.height,
+            _near(self.left - text_left), _near(text_right - self.right),
+            _near(self.top - text_top), _near(text_bottom - self.bottom),
+            (self.left - text_left) / text_width, (text_right - self.right) / text_width,
+            np.abs(self.x - self.width / 2) < 0.5,
+            np.abs(self.x - (text_left + text_right) / 2) < 0.5,
+            np.minimum(padded[self.rows], 12) / 4, np.minimum(padded[self.rows + 1], 12) / 4,
+            np.minimum(padded[self.rows + 2], 12) / 4, np.minimum(padded[self.rows + 3], 12) / 4,
+            np.minimum(padded[self.rows + 4], 12) / 4,
+            np.minimum(place, 8) / 4, np.minimum(in_row[self.rows] - place - 1, 8) / 4,
+            (row_right - row_left)[self.rows] / text_width,
+            np.full(count, min(self.width / 40, 3)), np.full(count, self.width / self.height),
+            np.full(count, np.log(count)),
+            np.full(count, np.log1p(len(self.across)) / 3),
+            np.full(count, np.log1p(len(self.down)) / 3),
+            np.full(count, float(self.around.scanned)),
+        ]  # fmt: skip
+        columns += self._aligned()
+        columns += self._of_rules()
+        columns += [
+            self.shade >= 0,
+            np.minimum(self.shade_width / self.width, 1),
+            np.minimum(self.shade_height, 20) / 5,
+        ]
+        columns += self._of_figures()
+        return [np.asarray(column, np.float32) for column in columns]
+
+    def _aligned(self) -> list[Floats]:
+        """How many pieces above and below share the left, right or middle, and cross the piece."""
+        near = np.abs(self.y[:, None] - self.y) < _AROUND
+        near &= np.abs(self.y[:, None] - self.y) > 0.3
+        columns = []
+        for edge in (self.left, self.right, self.x):
+            shared = near & (np.abs(edge[:, None] - edge) < _SAME_EDGE)
+            columns.append(np.log1p(shared.sum(1)))
+        across = near & (self.left[:, None] < self.right) & (self.left < self.right[:, None])
+        columns.append(np.log1p(across.sum(1)))
+        return columns
+
+    def _of_rules(self) -> list[Floats]:
+        """Distance, extent and kind of the nearest rule on each side."""
+        columns: list[Floats] = []
+        for rules, faint, along, low, high, extent in (
+            (self.across, self.faint_across, self.x, self.top, self.bottom, self.width),
+            (self.down, self.faint_down, self.y, self.left, self.right, self.height),
+        ):
+            if not len(rules):
+                zero, far = np.zeros(len(self.x), np.float32), np.ones(len(self.x), np.float32)
+                columns += [far, zero, zero, far, zero, zero]
+                continue
+            at, start, end = rules.T
+            middle = (low + high)[:, None] / 2
+            beside = (start - 0.5 <= along[:, None]) & (along[:, None] <= end + 0.5)
+            for distance in (
+                np.where(beside & (at <= middle), low[:, None] - at, _FAR),
+                np.where(beside & (at > middle), at - high[:, None], _FAR),
+            ):
+                nearest = distance.argmin(1)
+                least = np.take_along_axis(distance, nearest[:, None], 1)[:, 0]
+                here = least < _FAR
+                columns += [
+                    _near(least),
+                    np.where(here, (end - start)[nearest] / extent, 0),
+                    np.where(here, faint[nearest], 0),
+                ]
+        return columns
+
+    def _of_figures(self) -> list[Floats]:
+        """Whether a piece lies in a figure, and its distance from the nearest above and below."""
+        count = len(self.x)
+        boxes = [box for box in self.around.figures if min(box.width, box.height) > self.unit]
+        if not boxes:
+            return [np.zeros(count), np.ones(count), np.ones(count), np.zeros(count)]
+        places = np.array(boxes, np.float32) / self.unit
+        left, top, right, bottom = places.T
+        x, y = self.x[:, None], self.y[:, None]
+        beside = (left - 2 <= x) & (x <= right + 2)
+        inside = (left <= x) & (x <= right) & (top <= y) & (y <= bottom)
+        above = np.where(beside & (bottom <= y), y - bottom, _FAR).min(1)
+        below = np.where(beside & (top >= y), top - y, _FAR).min(1)
+        area = (right - left) * (bottom - top) / (self.width * self.height)
+        return [
+            inside.any(1), _near(above), _near(below),
+            np.where(inside, area, 0).max(1),
+        ]  # fmt: skip
+
+    def neighbours(self) -> list[Indexes]:
+        """The nearest piece to the right, left, below and above; the count of pieces if none."""
+        count = len(self.x)
+        left, right, top, bottom = self.left, self.right, self.top, self.bottom
+        shared_down = np.minimum(bottom[:, None], bottom) - np.maximum(top[:, None], top)
+        height = np.minimum((bottom - top)[:, None], bottom - top)
+        level = shared_down > 0.3 * height
+        shared_across = np.minimum(right[:, None], right) - np.maximum(left[:, None], left)
+        over = shared_across > -0.2
+        apart = np.abs(self.x[:, None] - self.x)
+        lift = np.abs(self.y[:, None] - self.y)
+        found = []
+        ahead = (self.x[:, None] < self.x) & level
+        down = (self.y[:, None] < self.y - 0.3) & over
+        gap_across = np.maximum(left - right[:, None], 0) + 0.3 * lift
+        gap_down = np.maximum(top - bottom[:, None], 0) + 0.02 * apart
+        for able, gap in (
+            (ahead, gap_across), (ahead.T, gap_across.T), (down, gap_down), (down.T, gap_down.T)
+        ):  # fmt: skip
+            cost = np.where(able, gap, np.inf)
+            nearest = cost.argmin(1)
+            none = ~able.any(1)
+            nearest[none] = count
+            found.append(nearest)
+        return found
+
+    def of_pairs(self, neighbours: Indexes, direction: int) -> Floats:
+        """The features of each piece with its neighbour; zeros where there is none."""
+        count = len(self.x)
+        one = np.flatnonzero(neighbours < count)
+        two = neighbours[one]
+        features = np.zeros((count, PAIR_FEATURES), np.float32)
+        if not len(one):
+            return features
+        left, right, top, bottom = self.left, self.right, self.top, self.bottom
+        shared = np.minimum(right[one], right[two]) - np.maximum(left[one], left[two])
+        shared_down = np.minimum(bottom[one], bottom[two]) - np.maximum(top[one], top[two])
+        least = np.minimum(right[one] - left[one], right[two] - left[two])
+        offsets = [left[two] - left[one], right[two] - right[one], self.x[two] - self.x[one]]
+        same_style = (self.style[one] == self.style[two]).all(1)
+        columns = [
+            np.ones(len(one)),
+            _near(np.maximum(-shared, 0)), _near(np.maximum(-shared_down, 0)),
+            np.clip(shared_down, -2, 2),
+            np.clip(shared / np.maximum(least, 0.1), -1, 1),
+            *(np.clip(offset, -5, 5) / 2 for offset in offsets),
+            *(np.abs(offset) < _SAME_EDGE for offset in offsets),
+            np.clip((self.y[two] - self.y[one]), -4, 4),
+            np.log(self.sizes[two] / self.sizes[one]),
+            self.style[two, 0] - self.style[one, 0], same_style,
+            *self._between(one, two, across=direction > 1),
+            *self._crossing(one, two, across=direction > 1),
+            self.shade[one] == self.shade[two], self.colour[one] == self.colour[two],
+            (self.shade[one] >= 0) != (self.shade[two] >= 0),
+        ]  # fmt: skip
+        features[one] = np.stack(columns, axis=1)
+        return features
+
+    def _crossing(self, one: Indexes, two: Indexes, *, across: bool) -> list[Floats]:
+        """How many pieces above and below cross the gap between two side by side."""
+        if across:
+            return [np.zeros(len(one), np.float32)] * 2
+        gap_left = np.minimum(self.right[one], self.right[two])[:, None]
+        gap_right = np.maximum(self.left[one], self.left[two])[:, None]
+        middle = (gap_left + gap_right) / 2
+        crossed = (self.left < middle - 0.2) & (self.right > middle + 0.2)
+        away = np.abs(self.y - self.y[one][:, None])
+        return [np.log1p((crossed & (away < reach)).sum(1)) for reach in (2.5, 12)]
+
+    def _between(self, one: Indexes, two: Indexes, *, across: bool) -> list[Floats]:
+        """Whether a rule parts two pieces, a faint one, and one across both; how many do."""
+        rules, faint = (self.across, self.faint_across) if across else (self.down, self.faint_down)
+        if not len(rules):
+            return [np.zeros(len(one), np.float32)] * 3
+        place, along = (self.y, self.x) if across else (self.x, self.y)
+        at, start, end = rules.T
+        low, high = np.minimum(place[one], place[two]), np.maximum(place[one], place[two])
+        within = (low[:, None] < at) & (at < high[:, None])
+        over_one = (start - 0.3 <= along[one][:, None]) & (along[one][:, None] <= end + 0.3)
+        over_two = (start - 0.3 <= along[two][:, None]) & (along[two][:, None] <= end + 0.3)
+        parts = within & (over_one | over_two)
+        return [
+            (parts & ~faint).any(1), (parts & faint).any(1),
+            (parts & over_one & over_two).any(1),
+        ]  # fmt: skip
+
+
+PAIR_FEATURES = 23
+
+
+def _near(distance: Floats) -> Floats:
+    """A distance that tells small ones apart better than large ones, 0 to 1."""
+    near: Floats = np.log1p(np.clip(distance, 0, _FAR)) / np.log1p(_FAR)
+    return near

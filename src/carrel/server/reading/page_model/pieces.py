@@ -1,0 +1,253 @@
+"""Pieces: adjacent words on a line, parted by gaps clearly wider than a blank and by rules."""
+
+import re
+import statistics
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from operator import add, attrgetter, sub
+
+from carrel.server.reading.page.elements import Box, Line
+from carrel.server.reading.page.lines import item_line, runs_from_right
+from carrel.server.reading.page.marks import LinkMark, MarkedText
+from carrel.server.reading.page.parsed import Link, PlacedWord, TextItem
+from carrel.server.reading.page.rules import Rule
+
+UPRIGHT = 20.0
+"""Degrees. Text at a greater angle is not part of the flow."""
+_LEFT, _WIDTH = attrgetter("x"), attrgetter("width")
+_BLANK = 0.45
+"""Widest gap that is a blank for certain, as a part of the line's height."""
+_GAP = 0.8
+"""Narrowest gap that parts words whatever the others on the line are, as a part of its height."""
+_STRETCHED = 1.7
+"""Least ratio of a gap in between to the line's usual one, where that is known."""
+_ALONE = 0.55
+"""Such a gap on a line of few words, as a part of the line's height."""
+_SPACES = 3
+"""Fewest blanks that show the usual one."""
+_LEVEL = 0.55
+"""Least part of the lower piece's height that two pieces on one line share."""
+_TOUCHING = 0.12
+"""Narrowest blank between pieces in different fonts, as a part of the line's height."""
+_WIDEST = 1.2
+"""Widest blank of a justified line, as a part of its height."""
+_EDGE = 0.2
+"""Largest difference of the edges of justified lines, as a part of their height."""
+_PITCH = 2.2
+"""Largest distance of the next line, in line heights."""
+_NEAR = 3
+"""Rows above and below in which the next line is looked for: other columns are not level."""
+_WORD = re.compile(r"\S+")
+
+
+def page_pieces(
+    items: Iterable[TextItem],
+    lines: Iterable[Line],
+    rules: Sequence[Rule],
+    links: Sequence[Link] = (),
+) -> list[list[Line]]:
+    """Cut a page's text into pieces, grouped into rows from top to bottom.
+
+    `items` are those of a text layer, `lines` those that OCR found.
+    """
+    down = [rule for rule in rules if not rule.across and not rule.faint]
+    found = [piece for item in items for piece in _of_item(item, down, links)]
+    found += [piece for line in lines for piece in _of_line(line, down)]
+    return _with_whole_lines([_joined(row, down) for row in piece_rows(found)], down)
+
+
+def mirrored_rows(rows: Iterable[Sequence[Line]], width: float) -> list[list[Line]]:
+    """Rows of pieces mirrored on a page of this width, from left to right again."""
+    return [[piece.mirrored(width) for piece in reversed(row)] for row in rows]
+
+
+def _of_item(item: TextItem, down: Sequence[Rule], links: Sequence[Link]) -> Iterator[Line]:
+    if abs(item.angle) > UPRIGHT:
+        return
+    line = item_line(item, links)
+    if line is None:
+        return
+    words, box = item.words, line.box
+    if len(words) < 2:
+        yield line
+        return
+    middle = (box.top + box.bottom) / 2
+    lefts = list(map(_LEFT, words))
+    rights = list(map(add, lefts, map(_WIDTH, words)))
+    cuts = _cuts(list(map(sub, lefts[1:], rights)), box.height)
+    beside = [rule.at for rule in down if rule.start <= middle <= rule.end]
+    if beside:
+        cuts = sorted({*cuts, *_crossed(beside, words)})
+    places = list(_WORD.finditer(line.text)) if cuts else []
+    # liteparse has no words for a formula.
+    if len(places) != len(words):
+        yield line
+        return
+    for first, end in pairwise([0, *cuts, len(words)]):
+        start, stop = places[first].start(), places[end - 1].end()
+        marks = tuple(
+            LinkMark(max(mark.start - start, 0), min(mark.end, stop) - start, mark.url)
+            for mark in line.marks
+            if mark.start < stop and mark.end > start
+        )
+        place = Box(min(lefts[first:end]), box.top, max(rights[first:end]), box.bottom)
+        yield replace(line, text=line.text[start:stop], box=place, marks=marks)
+
+
+def _cuts(gaps: Sequence[float], height: float) -> list[int]:
+    """The number of each word that stands apart from the one before it on a line."""
+    if max(gaps) <= _BLANK * height:
+        return []
+    least = _ALONE * height
+    if len(gaps) > _SPACES:
+        least = max(_BLANK * height, _STRETCHED * statistics.median_low(gaps))
+    least = min(least, _GAP * height)
+    return [number for number, gap in enumerate(gaps, 1) if gap > least]
+
+
+def _crossed(places: Sequence[float], words: Sequence[PlacedWord]) -> Iterator[int]:
+    """Yield the index of each word with a rule before it, even where letters overlap the rule."""
+    middles = [word.x + word.width / 2 for word in words]
+    for number, (before, after) in enumerate(pairwise(middles), 1):
+        if any(before < place < after for place in places):
+            yield number
+
+
+def _of_line(line: Line, down: Sequence[Rule]) -> Iterator[Line]:
+    """Cut a line that OCR found at wide gaps and at the rules that cross it."""
+    box, middle = line.box, line.box.centre[1]
+    words = [word for word in line.read if word.edges]
+    if len(words) < 2:
+        yield line
+        return
+    edges = [word.edges for word in words if word.edges]
+    cuts = _cuts([after[0] - before[1] for before, after in pairwise(edges)], box.height)
+    beside = [rule.at for rule in down if rule.start <= middle <= rule.end]
+    if beside:
+        middles = [(left + right) / 2 for left, right in edges]
+        crossed = {
+            number
+            for number, (before, after) in enumerate(pairwise(middles), 1)
+            if any(before < place < after for place in beside)
+        }
+        cuts = sorted({*cuts, *crossed})
+    for first, end in pairwise([0, *cuts, len(words)]):
+        held = words[first:end]
+        left = min(edge for edge, _ in edges[first:end])
+        right = max(edge for _, edge in edges[first:end])
+        place = Box(left, box.top, right, box.bottom)
+        yield replace(line, text=" ".join(w.text for w in held), box=place, read=tuple(held))
+
+
+def piece_rows(pieces: Iterable[Line]) -> list[list[Line]]:
+    """Group pieces by height on the page, each group from left to right."""
+    found: list[list[Line]] = []
+    top = bottom = 0.0
+    for piece in sorted(pieces, key=lambda piece: piece.box.top + piece.box.bottom):
+        box = piece.box
+        shared = min(bottom, box.bottom) - max(top, box.top)
+        if found and shared > _LEVEL * min(bottom - top, box.bottom - box.top):
+            found[-1].append(piece)
+            # Keep the height of the line itself: a raised mark must not widen it.
+            if box.bottom - box.top > bottom - top:
+                top, bottom = box.top, box.bottom
+        else:
+            found.append([piece])
+            top, bottom = box.top, box.bottom
+    for row in found:
+        if len(row) > 1:
+            row.sort(key=lambda piece: piece.box.left)
+    return found
+
+
+def _joined(row: list[Line], down: Sequence[Rule]) -> list[Line]:
+    """Join neighbours in a row with a blank at most between them, in whatever font."""
+    if len(row) == 1:
+        return row
+    joined = row[:1]
+    for piece in row[1:]:
+        last = joined[-1]
+        gap = piece.box.left - last.box.right
+        height = min(last.box.height, piece.box.height)
+        apart = gap > _BLANK * height or gap < -height
+        if not apart and down:
+            x = (last.box.right + piece.box.left) / 2
+            y = piece.box.centre[1]
+            apart = any(
+                abs(rule.at - x) <= abs(gap) / 2 + 1 and rule.start <= y <= rule.end
+                for rule in down
+            )
+        if apart:
+            joined.append(piece)
+        else:
+            joined[-1] = _one(last, piece, " " if gap > _TOUCHING * height else "")
+    return joined
+
+
+def _with_whole_lines(rows: list[list[Line]], down: Sequence[Rule]) -> list[list[Line]]:
+    """Join the words of justified lines: they end where the line above or below does."""
+    for numbers in (range(len(rows)), reversed(range(len(rows)))):
+        for number in numbers:
+            if len(rows[number]) > 1:
+                beside = rows[max(0, number - _NEAR) : number] + rows[number + 1 :][:_NEAR]
+                for line in (piece for row in beside for piece in row):
+                    rows[number] = _set_as(line, rows[number], down)
+    return rows
+
+
+def _set_as(line: Line, row: list[Line], down: Sequence[Rule]) -> list[Line]:
+    """Join the pieces of a row that fill the width of another line with blanks between them."""
+    height = line.box.height
+    away = abs(line.box.centre[1] - row[0].box.centre[1])
+    edge = _EDGE * height
+    inside = [
+        number
+        for number, piece in enumerate(row)
+        if piece.box.left > line.box.left - edge and piece.box.right < line.box.right + edge
+    ]
+    if away > _PITCH * height or len(inside) < 2:
+        return row
+    first, end = inside[0], inside[-1] + 1
+    held = row[first:end]
+    fills = (
+        held[0].box.left - line.box.left < edge
+        and line.box.right - held[-1].box.right < edge
+        and all(
+            0 < after.box.left - before.box.right < _WIDEST * height
+            for before, after in pairwise(held)
+        )
+    )
+    box = Box.around(piece.box for piece in held)
+    if not fills or any(
+        box.left < rule.at < box.right and rule.start <= box.centre[1] <= rule.end for rule in down
+    ):
+        return row
+    whole = held[0]
+    for piece in held[1:]:
+        whole = _one(whole, piece, " ")
+    return [*row[:first], whole, *row[end:]]
+
+
+def _one(first: Line, second: Line, between: str) -> Line:
+    """One piece of two; the longer says how it is set."""
+    longer = first if len(first.text) >= len(second.text) else second
+    if runs_from_right((first.text, second.text)):
+        first, second = second, first
+    text, marks = MarkedText(first.text, first.marks).followed_by(
+        MarkedText(second.text, second.marks), between
+    )
+    box = Box.around([first.box, second.box])
+    if second.size < longer.size or first.size < longer.size:
+        # A raised mark does not make its line taller.
+        box = Box(box.left, longer.box.top, box.right, longer.box.bottom)
+    return Line(
+        text,
+        box,
+        longer.size,
+        (*first.words, *second.words) if first.read or second.read else (),
+        first.bold and second.bold,
+        longer.mono,
+        marks,
+        first.italic and second.italic,
+    )

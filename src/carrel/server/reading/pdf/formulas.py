@@ -1,0 +1,192 @@
+"""Finds the formulas that stand on lines of their own, and puts LaTeX in the place of their text.
+
+Those within a line are liteparse's.
+"""
+
+import ctypes
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from pypdfium2.raw import (
+    FPDF_PAGEOBJ_PATH,
+    FPDFText_GetCharOrigin,
+    FPDFText_GetFontInfo,
+    FPDFText_GetFontSize,
+    FPDFText_GetUnicode,
+)
+
+from carrel.server.reading.formulas.rebuild import Glyph, NotRebuilt, latex_of
+from carrel.server.reading.formulas.symbols import MATH_FONT
+from carrel.server.reading.page.elements import Box, Line
+from carrel.server.reading.page.lines import FORMULA
+from carrel.server.reading.page.parsed import TextItem
+from carrel.server.reading.page.rules import Rule
+from carrel.server.reading.pdf.page_space import PageSpace
+
+_INLINE = re.compile(r"\$[^$]+\$[.,;]?")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_NUMBER = re.compile(r"\((\w{1,3}([.-]\w{1,3})*)\)")
+_PROSE = 3
+"""Fewest words of a piece of text that is no part of a formula."""
+_BESIDE = 36.0
+"""Points. Largest gap between the words of a line and a formula in it."""
+_SHARED = 0.45
+"""Least height that a formula shares with the words of its line, as a part of its own."""
+_ACROSS = 2.2
+"""Largest gap between parts of one formula, as a part of the type's size."""
+_THIN, _SHORTEST = 2.0, 2.0
+"""Points. Largest height and least width of a bar."""
+_DOWN = 0.45
+"""Largest gap between the rows of a formula, as a part of the type's size."""
+
+
+def with_display_formulas(
+    items: Sequence[TextItem],
+    lines: Sequence[Line],
+    page: Any,
+    text_page: Any,
+    space: PageSpace,
+) -> tuple[list[TextItem], list[Line]]:
+    """Replace the pieces of each formula, items and lines, by one item: LaTeX between two `$$`.
+
+    `page` and `text_page` are PDFium's. A formula that cannot be rebuilt keeps its text.
+    """
+    kept, other_lines = list(items), list(lines)
+    if not any(map(_is_math, items)):
+        return kept, other_lines
+    prose = [item.box for item in items if _is_prose(item)]
+    known = [item.box for item in items if _is_prose(item) or _is_number(item)]
+    glyphs = [
+        glyph
+        for glyph in _glyphs(text_page, space)
+        if not any(box.holds_centre(glyph.box) for box in known)
+    ]
+    bars = list(_bars(page, space))
+    large = [glyph.box for glyph in glyphs if glyph.is_extension]
+    seeds = [item.box for item in items if not item.rotation and _is_math(item)]
+    apart = [seed for seed in [*seeds, *large] if not any(_shares_line(seed, b) for b in prose)]
+    for zone in _zones(apart, glyphs):
+        inside = [glyph for glyph in glyphs if zone.holds_centre(glyph.box)]
+        made = _formulas(inside, [bar for bar in bars if zone.holds(*bar.middle)])
+        if not made:
+            continue
+        pieces = [item for item in kept if zone.holds_centre(item.box)]
+        for formula in made:
+            numbers = [item for item in kept if _is_number_of(item, formula.box)]
+            if len(numbers) == 1:
+                number = numbers[0].text.strip()[1:-1]
+                formula.text = f"{formula.text[:-2]} \\tag{{{number}}}{FORMULA}"
+                pieces += numbers
+        kept = [item for item in kept if item not in pieces] + made
+        other_lines = [line for line in other_lines if not _overlap(line.box, zone)]
+    return kept, other_lines
+
+
+def _is_math(item: TextItem) -> bool:
+    if _is_prose(item):
+        return False
+    formula = not item.words and _INLINE.fullmatch(item.text.strip()) is not None
+    return formula or MATH_FONT.search(item.font) is not None
+
+
+def _is_prose(item: TextItem) -> bool:
+    return len(_WORD.findall(re.sub(r"\$[^$]*\$", "", item.text))) >= _PROSE
+
+
+def _is_number(item: TextItem) -> bool:
+    """Whether an item may be the number of a formula."""
+    return _NUMBER.fullmatch(item.text.strip()) is not None
+
+
+def _is_number_of(item: TextItem, formula: Box) -> bool:
+    x, y = item.box.centre
+    return _is_number(item) and x > formula.right and formula.top <= y <= formula.bottom
+
+
+def _shares_line(one: Box, prose: Box) -> bool:
+    shared = min(one.bottom, prose.bottom) - max(one.top, prose.top)
+    gap = max(prose.left - one.right, one.left - prose.right)
+    return shared > _SHARED * min(one.height, prose.height) and gap < _BESIDE
+
+
+def _zones(boxes: Iterable[Box], glyphs: Sequence[Glyph]) -> list[Box]:
+    """The places of formulas, grown by the glyphs beside, above and below them."""
+    zones: list[Box] = []
+    for box in boxes:
+        zone, grown = box, True
+        while grown:
+            near = [glyph.box for glyph in glyphs if _is_beside(glyph, zone)]
+            wider = Box.around([zone, *near])
+            grown, zone = wider != zone, wider
+        while joined := [other for other in zones if _overlap(zone, other)]:
+            zones = [other for other in zones if other not in joined]
+            zone = Box.around([zone, *joined])
+        zones.append(zone)
+    return zones
+
+
+def _is_beside(glyph: Glyph, zone: Box) -> bool:
+    box = glyph.box
+    across = max(box.left - zone.right, zone.left - box.right)
+    down = max(box.top - zone.bottom, zone.top - box.bottom)
+    return across < _ACROSS * glyph.size and down < (_DOWN * glyph.size if across < 0 else 0)
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    across = min(one.right, other.right) > max(one.left, other.left)
+    return across and min(one.bottom, other.bottom) > max(one.top, other.top)
+
+
+def _formulas(glyphs: Sequence[Glyph], rules: Sequence[Rule]) -> list[TextItem]:
+    """Formulas one below the other; none if one cannot be rebuilt."""
+    made = []
+    for row in _rows(glyphs, rules):
+        box = Box.around(glyph.box for glyph in row)
+        inside = [rule for rule in rules if box.top - 2 <= rule.at <= box.bottom + 2]
+        try:
+            latex = latex_of(row, inside)
+        except NotRebuilt:
+            return []
+        size = max(glyph.size for glyph in row)
+        place = (box.left, box.top, box.width, box.height)
+        made.append(TextItem(f"{FORMULA}{latex}{FORMULA}", *place, 0.0, "", size, ()))
+    return made
+
+
+def _rows(glyphs: Sequence[Glyph], rules: Sequence[Rule]) -> list[list[Glyph]]:
+    """Glyphs parted by white space from side to side."""
+    rows: list[list[Glyph]] = []
+    bottom = 0.0
+    for glyph in sorted(glyphs, key=lambda glyph: glyph.box.top):
+        barred = any(rule.across and bottom <= rule.at <= glyph.box.top for rule in rules)
+        if not rows or (glyph.box.top - bottom > _DOWN * glyph.size and not barred):
+            rows.append([])
+            bottom = glyph.box.bottom
+        rows[-1].append(glyph)
+        bottom = max(bottom, glyph.box.bottom)
+    return rows
+
+
+def _bars(page: Any, space: PageSpace) -> Iterator[Rule]:
+    """Yield the thin level lines of a page, which may be bars of fractions and roots."""
+    for path in page.get_objects(filter=[FPDF_PAGEOBJ_PATH], max_depth=1):
+        box = space.in_layout(path.get_bounds())
+        if box.height <= _THIN and box.width >= _SHORTEST:
+            yield Rule(True, box.centre[1], box.left, box.right)
+
+
+def _glyphs(text_page: Any, space: PageSpace) -> Iterator[Glyph]:
+    """Yield the glyphs with ink."""
+    x, y, flags = ctypes.c_double(), ctypes.c_double(), ctypes.c_int()
+    name = ctypes.create_string_buffer(200)
+    for number in range(text_page.count_chars()):
+        bounds = text_page.get_charbox(number)
+        if bounds[2] <= bounds[0] or bounds[3] <= bounds[1]:
+            continue
+        FPDFText_GetCharOrigin(text_page, number, x, y)
+        FPDFText_GetFontInfo(text_page, number, name, len(name), flags)
+        base = space.in_layout((x.value, y.value, x.value, y.value)).top
+        size = FPDFText_GetFontSize(text_page, number)
+        text = chr(FPDFText_GetUnicode(text_page, number))
+        yield Glyph(text, space.in_layout(bounds), base, size, name.value.decode(errors="replace"))

@@ -1,0 +1,465 @@
+"""Tables from the page model's view: which pieces they hold, and their rows, columns and cells."""
+
+import math
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from carrel.server.reading.page.elements import Box, Line
+from carrel.server.reading.page.marks import MarkedText
+from carrel.server.reading.page.table import Cell, Table
+from carrel.server.reading.page_model.features import DIRECTIONS
+from carrel.server.reading.page_model.network import SHARED, PageView
+from carrel.server.reading.page_model.pieces import piece_rows
+
+_LIKELY = 0.5
+_CERTAIN = 0.95
+_POSSIBLE = 0.1
+"""Less likely cells in a table's box are no part of it."""
+_FEWEST = 4
+"""Fewest pieces of a table."""
+_INSIDE = 0.5
+"""Least part of a table's box in another's, if both are one."""
+_CURRENCIES = frozenset("$€£¥")
+_DOUBT = 0.01
+"""Added to all likelihoods: one pair alone decides little."""
+_OVER = 0.4
+"""Least part of the narrower of two columns' pieces that stands over the other, if both are one."""
+UPRIGHT = 2
+"""From this direction on, neighbours stand above each other."""
+
+
+class Sets:
+    """Disjoint sets of numbers."""
+
+    def __init__(self, count: int) -> None:
+        self._owner = list(range(count))
+
+    def root(self, number: int) -> int:
+        """The number that stands for a set."""
+        while self._owner[number] != number:
+            self._owner[number] = self._owner[self._owner[number]]
+            number = self._owner[number]
+        return number
+
+    def join(self, one: int, two: int) -> None:
+        """Make one set of those of two numbers."""
+        self._owner[self.root(two)] = self.root(one)
+
+    def groups(self, numbers: Iterable[int]) -> list[list[int]]:
+        """Some numbers, grouped by set."""
+        found: dict[int, list[int]] = {}
+        for number in numbers:
+            found.setdefault(self.root(number), []).append(number)
+        return list(found.values())
+
+
+@dataclass(frozen=True)
+class PageReading:
+    """A page's pieces with the model's view of them, mirrored if it reads from the right."""
+
+    pieces: Sequence[Line]
+    view: PageView
+    from_right: bool = False
+
+    @cached_property
+    def boxes(self) -> list[Box]:
+        """Their bounding boxes."""
+        return [piece.box for piece in self.pieces]
+
+    def numbers(self, lines: Iterable[Line]) -> list[int]:
+        """The numbers of some of the pieces."""
+        number_of = {id(piece): number for number, piece in enumerate(self.pieces)}
+        return [number_of[id(line)] for line in lines if id(line) in number_of]
+
+    def pairs(self, what: str) -> Iterator[tuple[int, int, int, float]]:
+        """Each direction, piece and its neighbour there, and how likely they share something."""
+        shared = self.view.shared[:, :, SHARED.index(what)]
+        neighbours = self.view.neighbours
+        for direction in range(len(DIRECTIONS)):
+            for one in np.flatnonzero(neighbours[direction] < len(self.pieces)).tolist():
+                other = int(neighbours[direction, one])
+                yield direction, one, other, float(shared[direction, one])
+
+
+def table_pieces(page: PageReading, taken: Collection[int] = ()) -> list[list[int]]:
+    """The pieces of each table: likely cells, not yet taken, that neighbour each other in one."""
+    cell = page.view.role("cell") > _LIKELY
+    cell[list(taken)] = False
+    if cell.sum() < _FEWEST:
+        return []
+    sets = Sets(len(page.pieces))
+    pairs = [pair for pair in page.pairs("table") if cell[pair[1]] and cell[pair[2]]]
+    for _, one, other, chance in pairs:
+        if chance > _CERTAIN:
+            sets.join(one, other)
+    _join_on_average(sets, pairs)
+    groups = [
+        part
+        for group in sets.groups(np.flatnonzero(cell).tolist())
+        if len(group) > 1
+        for part in _parted(page, group)
+    ]
+    found = [group for group in _merged(groups, page.boxes) if len(group) >= _FEWEST]
+    taken = {*taken, *(number for group in found for number in group)}
+    possible = page.view.role("cell") > _POSSIBLE
+    for group in found:
+        box = Box.around(page.boxes[number] for number in group)
+        group += (
+            number
+            for number, other in enumerate(page.boxes)
+            if number not in taken and possible[number] and box.holds_centre(other)
+        )
+        taken.update(group)
+    return found
+
+
+def _join_on_average(sets: Sets, pairs: Iterable[tuple[int, int, int, float]]) -> None:
+    """Join groups of which most neighbours share a table: one wrong pair joins nothing."""
+    between: dict[tuple[int, int], list[float]] = {}
+    for _, one, other, chance in pairs:
+        first, second = sorted((sets.root(one), sets.root(other)))
+        if first != second:
+            between.setdefault((first, second), []).append(chance)
+    for (first, second), chances in between.items():
+        if sum(chances) > _LIKELY * len(chances):
+            sets.join(first, second)
+
+
+def _parted(page: PageReading, group: list[int]) -> list[list[int]]:
+    """Tables beside or below each other that few neighbours join."""
+    _, line_of = _bands(page, group)
+    return [
+        part
+        for side in _cut(page, group, _strips(page, group))
+        for part in _cut(page, side, line_of)
+    ]
+
+
+def _cut(page: PageReading, group: Sequence[int], band_of: dict[int, int]) -> list[list[int]]:
+    """A group cut where the pieces on both sides are not likely to share a table."""
+    inside = set(group)
+    pairs = [pair for pair in page.pairs("table") if inside.issuperset(pair[1:3])]
+    bands = 1 + max(band_of[number] for number in group)
+    parts: list[list[int]] = [[]]
+    for band, vote in enumerate(_votes(pairs, band_of, bands)):
+        parts[-1] += (number for number in group if band_of[number] == band)
+        if vote < 0:
+            parts.append([])
+    return [part for part in parts if part]
+
+
+def _strips(page: PageReading, group: Iterable[int]) -> dict[int, int]:
+    """The strip of each piece, from left to right, between gutters that none crosses."""
+    strip_of: dict[int, int] = {}
+    strip, right = -1, -math.inf
+    for number in sorted(group, key=lambda number: page.boxes[number].left):
+        strip += page.boxes[number].left > right
+        right = max(right, page.boxes[number].right)
+        strip_of[number] = strip
+    return strip_of
+
+
+def _bands(page: PageReading, group: Iterable[int]) -> tuple[list[list[Line]], dict[int, int]]:
+    """Pieces in lines from top to bottom, and the line of each by its number."""
+    number_of = {id(page.pieces[number]): number for number in group}
+    bands = piece_rows(page.pieces[number] for number in sorted(number_of.values()))
+    return bands, {
+        number_of[id(piece)]: band for band, pieces in enumerate(bands) for piece in pieces
+    }
+
+
+def _merged(groups: list[list[int]], boxes: Sequence[Box]) -> list[list[int]]:
+    """The groups, with those that lie in each other as one."""
+    found: list[tuple[Box, list[int]]] = []
+    for group in sorted(groups, key=len, reverse=True):
+        box = Box.around(boxes[number] for number in group)
+        for place, (other, held) in enumerate(found):
+            if _shared(box, other) > _INSIDE * _area(box):
+                found[place] = (Box.around([box, other]), held + group)
+                break
+        else:
+            found.append((box, group))
+    return [group for _, group in found]
+
+
+def _area(box: Box) -> float:
+    return max(box.width, 0.1) * max(box.height, 0.1)
+
+
+def _shared(one: Box, two: Box) -> float:
+    across = min(one.right, two.right) - max(one.left, two.left)
+    down = min(one.bottom, two.bottom) - max(one.top, two.top)
+    return max(0.0, across) * max(0.0, down)
+
+
+def decoded_table(page: PageReading, members: Sequence[int]) -> Table | None:
+    """The table of some pieces; None if it has fewer than two rows or columns."""
+    table = _Decoder(page, members).table()
+    return table if table.width > 1 and table.height > 1 else None
+
+
+@dataclass
+class _PlacedCell:
+    """A cell's pieces, and its first and last row."""
+
+    pieces: list[int]
+    box: Box
+    first: int
+    last: int
+    wide: bool
+
+
+def _votes(
+    pairs: Iterable[tuple[int, int, int, float]], band_of: dict[int, int], bands: int
+) -> list[float]:
+    """Whether what is above and below the end of each band belongs together, if positive.
+
+    Two pieces that do not may be parted at the end of any band between them.
+    """
+    votes = [0.0] * bands
+    for _, one, other, chance in pairs:
+        first, last = sorted((band_of[one], band_of[other]))
+        vote = math.log((chance + _DOUBT) / (1 - chance + _DOUBT))
+        for band in range(first, last):
+            votes[band] += vote if vote > 0 else vote / (last - first)
+    return votes
+
+
+class _Column:
+    """Cells above each other."""
+
+    def __init__(self, cells: list[_PlacedCell]) -> None:
+        self.cells = cells
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """Its left and right edge; a cell that reaches out of most does not widen it."""
+        lefts = sorted(cell.box.left for cell in self.cells)
+        rights = sorted(cell.box.right for cell in self.cells)
+        return lefts[len(lefts) // 8], rights[-1 - len(rights) // 8]
+
+    def is_head(self, rows: int) -> bool:
+        """Whether it has cells in the first rows only."""
+        return all(cell.last < rows for cell in self.cells)
+
+    def meets(self, other: "_Column") -> bool:
+        """Whether both have cells in one row."""
+        rows = {row for cell in self.cells for row in range(cell.first, cell.last + 1)}
+        return any(row in rows for cell in other.cells for row in range(cell.first, cell.last + 1))
+
+    def overlap(self, other: "_Column") -> float:
+        """How much of the narrower of two columns stands over the other; -1 if both fill a row."""
+        rows = {row: cell for cell in self.cells for row in range(cell.first, cell.last + 1)}
+        for cell in other.cells:
+            for row in range(cell.first, cell.last + 1):
+                beside = rows.get(row)
+                if beside and not _over(beside.box, cell.box):
+                    return -1
+        (left, right), (start, end) = self.span, other.span
+        return (min(right, end) - max(left, start)) / max(1.0, min(right - left, end - start))
+
+
+def _over(one: Box, two: Box) -> bool:
+    shared = min(one.right, two.right) - max(one.left, two.left)
+    return shared > 0.3 * min(one.width, two.width)
+
+
+class _Decoder:
+    """Takes one table apart."""
+
+    def __init__(self, page: PageReading, members: Sequence[int]) -> None:
+        self._page = page
+        self._members = set(members)
+        self._pairs = {
+            what: [
+                (direction, one, other, chance)
+                for direction, one, other, chance in page.pairs(what)
+                if one in self._members and other in self._members
+            ]
+            for what in ("cell", "row", "column")
+        }
+        self._row = self._rows()
+        self._height = max(self._row.values()) + 1
+
+    def table(self) -> Table:
+        """The cells on their grid."""
+        cells = self._cells()
+        columns = self._columns(cells)
+        spans = [column.span for column in columns]
+        placed: dict[tuple[int, int], list[tuple[_PlacedCell, int]]] = {}
+        for number, column in enumerate(columns):
+            for cell in column.cells:
+                placed.setdefault((cell.first, number), []).append((cell, 1))
+        held = [cell for column in columns for cell in column.cells]
+        loose = [cell for cell in cells if not any(cell is other for other in held)]
+        for cell in loose:
+            start, end = self._span(cell, spans, placed)
+            placed.setdefault((cell.first, start), []).append((cell, end - start + 1))
+        found = []
+        for (row, column_number), several in placed.items():
+            pieces = [number for cell, _ in several for number in cell.pieces]
+            text, marks = joined_text([self._page.pieces[number] for number in pieces])
+            last = max(cell.last for cell, _ in several)
+            width = max(count for _, count in several)
+            found.append(Cell(text, row, column_number, last - row + 1, width, marks))
+        kept = sorted({cell.row for cell in found})
+        heads = bisect_left(kept, self._head_rows())
+        return Table.of([_in_rows(cell, kept) for cell in found], max(1, heads))
+
+    def _rows(self) -> dict[int, int]:
+        """The row of each piece: lines of text between which a row is likely to end."""
+        bands, band_of = _bands(self._page, self._members)
+        votes = _votes(self._pairs["row"], band_of, len(bands))
+        row, row_of_band = 0, list[int]()
+        for vote in votes:
+            row_of_band.append(row)
+            row += vote <= 0
+        return {number: row_of_band[band] for number, band in band_of.items()}
+
+    def _cells(self) -> list[_PlacedCell]:
+        sets = Sets(len(self._page.pieces))
+        for _, one, other, chance in self._pairs["cell"]:
+            if chance > _LIKELY:
+                sets.join(one, other)
+        wide = self._page.view.flag("wide")
+        cells = []
+        for group in sets.groups(sorted(self._members)):
+            rows = [self._row[number] for number in group]
+            box = Box.around(self._page.boxes[number] for number in group)
+            mean = sum(float(wide[number]) for number in group) / len(group)
+            cells.append(_PlacedCell(group, box, min(rows), max(rows), mean > _LIKELY))
+        return cells
+
+    def _columns(self, cells: Sequence[_PlacedCell]) -> list[_Column]:
+        """The columns, from left to right, of the cells that cover one."""
+        narrow = [cell for cell in cells if not cell.wide] or list(cells)
+        cell_of = {number: place for place, cell in enumerate(narrow) for number in cell.pieces}
+        sets = Sets(len(narrow))
+        for direction, one, other, chance in self._pairs["column"]:
+            if direction >= UPRIGHT and chance > _LIKELY and one in cell_of and other in cell_of:
+                first, second = narrow[cell_of[one]], narrow[cell_of[other]]
+                if _over(first.box, second.box):
+                    sets.join(cell_of[one], cell_of[other])
+        chains = [
+            _Column([narrow[place] for place in group]) for group in sets.groups(range(len(narrow)))
+        ]
+        columns: list[_Column] = []
+        for chain in sorted(chains, key=lambda chain: -len(chain.cells)):
+            overlap, best = max(
+                ((column.overlap(chain), n) for n, column in enumerate(columns)), default=(-1, 0)
+            )
+            if overlap > _OVER:
+                columns[best].cells += chain.cells
+            else:
+                columns.append(chain)
+        ordered = sorted(columns, key=lambda column: sum(column.span))
+        return self._with_heads(self._with_signs(ordered))
+
+    def _with_signs(self, columns: Sequence[_Column]) -> list[_Column]:
+        """The columns, those of currency signs with the numbers to their right."""
+        found: list[_Column] = []
+        for column in reversed(columns):
+            texts = {self._page.pieces[n].text for cell in column.cells for n in cell.pieces}
+            if found and texts <= _CURRENCIES:
+                found[-1].cells += column.cells
+            else:
+                found.append(column)
+        return found[::-1]
+
+    def _with_heads(self, columns: Sequence[_Column]) -> list[_Column]:
+        """The columns, each with its head, though that may stand beside all that is below."""
+        heads = self._head_rows()
+        found: list[_Column] = []
+        for column in columns:
+            last = found[-1] if found else None
+            if last and last.is_head(heads) != column.is_head(heads) and not last.meets(column):
+                last.cells += column.cells
+            else:
+                found.append(column)
+        return found
+
+    def _span(
+        self,
+        cell: _PlacedCell,
+        spans: Sequence[tuple[float, float]],
+        placed: dict[tuple[int, int], list[tuple[_PlacedCell, int]]],
+    ) -> tuple[int, int]:
+        """The first and last column of a cell over several: they lie about its middle."""
+        left, right = cell.box.left, cell.box.right
+        over = [
+            n for n, (start, end) in enumerate(spans)
+            if min(right, end) - max(left, start) > 0.25 * min(right - left, end - start)
+        ]  # fmt: skip
+        if not over:
+            middle = (left + right) / 2
+            nearest = min(
+                range(len(spans)), key=lambda n: abs(sum(spans[n]) / 2 - middle), default=0
+            )
+            over = [nearest]
+        first, last = over[0], over[-1]
+        if not cell.wide:
+            return first, last
+        taken = {
+            column + step
+            for (row, column), several in placed.items()
+            for other, width in several
+            for step in range(width)
+            if row <= cell.last and other.last >= cell.first
+        }
+        low = high = None
+        for low in range(first, -1, -1):
+            if low in taken and low < first:
+                low += 1
+                break
+        for high in range(last, len(spans)):
+            if high in taken and high > last:
+                high -= 1
+                break
+        assert low is not None and high is not None
+
+        def away(span: tuple[int, int]) -> float:
+            return abs(spans[span[0]][0] + spans[span[1]][1] - left - right)
+
+        options = [
+            (start, end)
+            for start in range(low, first + 1)
+            for end in range(last, high + 1)
+            if end > start
+        ]
+        return min(options, key=away, default=(first, last))
+
+    def _head_rows(self) -> int:
+        """How many rows from the top are mostly of the head; one at least."""
+        head = self._page.view.flag("head")
+        votes: list[list[float]] = [[] for _ in range(self._height)]
+        for number, row in self._row.items():
+            votes[row].append(float(head[number]))
+        rows = 0
+        while rows < self._height - 1 and sum(votes[rows]) > _LIKELY * len(votes[rows]):
+            rows += 1
+        return max(1, rows)
+
+
+def _in_rows(cell: Cell, kept: Sequence[int]) -> Cell:
+    """The cell in a table of the rows alone in which a cell begins."""
+    row = bisect_left(kept, cell.row)
+    return replace(cell, row=row, rows=max(1, bisect_left(kept, cell.row + cell.rows) - row))
+
+
+def joined_text(pieces: Sequence[Line]) -> MarkedText:
+    """The text of a cell's pieces in reading order; undoes hyphenation."""
+    whole = MarkedText("")
+    ordered = [piece for row in piece_rows(pieces) for piece in row] if pieces[1:] else pieces
+    for piece in ordered:
+        text = whole.text
+        if text.endswith("-") and text[-2:-1].isalpha() and piece.text[:1].islower():
+            whole = whole.without_last_letter().followed_by(
+                MarkedText(piece.text, piece.marks), between=""
+            )
+        else:
+            whole = whole.followed_by(MarkedText(piece.text, piece.marks))
+    return whole if whole.marks else MarkedText(" ".join(whole.text.split()))

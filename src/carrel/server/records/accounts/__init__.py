@@ -1,0 +1,1 @@
+"""API keys, organisations, users, and the caller of a request."""

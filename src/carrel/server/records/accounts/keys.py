@@ -1,0 +1,119 @@
+"""API keys, and the organisations and users they belong to. Only keyed hashes are stored."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import sqlalchemy as sa
+
+from carrel.server.records.sql.database import take_turns
+from carrel.server.records.sql.ids import new_id
+from carrel.server.records.sql.tables import api_keys, organisations, users
+
+OWN = "local"
+"""The name of the server's own key, of its user and of its organisation."""
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key as it is listed: everything but the key."""
+
+    id: str
+    name: str
+    organisation: str
+    organisation_id: str
+    user: str
+    user_id: str
+    created_at: datetime
+    revoked_at: datetime | None
+
+
+def add(connection: sa.Connection, name: str, organisation: str, user: str, hash: str) -> Key:
+    """Add a key; its organisation and its user are made when there are none of that name."""
+    take_turns(connection, "keys")
+    id = new_id()
+    connection.execute(
+        api_keys.insert().values(
+            id=id,
+            user_id=_user(connection, _organisation(connection, organisation), user),
+            name=name,
+            hash=hash,
+            created_at=datetime.now(UTC),
+        )
+    )
+    return _keys(connection, api_keys.c.id == id)[0]
+
+
+def every(connection: sa.Connection) -> Sequence[Key]:
+    """All keys, revoked ones included, the oldest first."""
+    return _keys(connection, sa.true())
+
+
+def named(connection: sa.Connection, name: str) -> Key | None:
+    """Return the key of a name that is in force."""
+    found = _keys(connection, api_keys.c.name == name, api_keys.c.revoked_at.is_(None))
+    return found[0] if found else None
+
+
+def of_hash(connection: sa.Connection, hash: str) -> Key | None:
+    """Return the key of a hash that is in force."""
+    found = _keys(connection, api_keys.c.hash == hash, api_keys.c.revoked_at.is_(None))
+    return found[0] if found else None
+
+
+def revoke(connection: sa.Connection, id: str) -> None:
+    """End a key; what was made with it stays."""
+    connection.execute(
+        api_keys.update().where(api_keys.c.id == id).values(revoked_at=datetime.now(UTC))
+    )
+
+
+def made_on_purpose(connection: sa.Connection) -> bool:
+    """Whether any key is in force beside the server's own."""
+    return bool(_keys(connection, api_keys.c.name != OWN, api_keys.c.revoked_at.is_(None)))
+
+
+def _keys(connection: sa.Connection, *conditions: sa.ColumnElement[bool]) -> Sequence[Key]:
+    query = (
+        sa.select(
+            api_keys.c.id,
+            api_keys.c.name,
+            organisations.c.name.label("organisation"),
+            organisations.c.id.label("organisation_id"),
+            users.c.name.label("user"),
+            users.c.id.label("user_id"),
+            api_keys.c.created_at,
+            api_keys.c.revoked_at,
+        )
+        .select_from(api_keys)
+        .join(users, users.c.id == api_keys.c.user_id)
+        .join(organisations, organisations.c.id == users.c.organisation_id)
+        .where(*conditions)
+        .order_by(api_keys.c.created_at, api_keys.c.id)
+    )
+    return [Key(*row) for row in connection.execute(query)]
+
+
+def _organisation(connection: sa.Connection, name: str) -> str:
+    found = connection.scalar(sa.select(organisations.c.id).where(organisations.c.name == name))
+    if found is not None:
+        return str(found)
+    id = new_id()
+    connection.execute(
+        organisations.insert().values(id=id, name=name, created_at=datetime.now(UTC))
+    )
+    return id
+
+
+def _user(connection: sa.Connection, organisation_id: str, name: str) -> str:
+    wanted = (users.c.organisation_id == organisation_id, users.c.name == name)
+    found = connection.scalar(sa.select(users.c.id).where(*wanted))
+    if found is not None:
+        return str(found)
+    id = new_id()
+    connection.execute(
+        users.insert().values(
+            id=id, organisation_id=organisation_id, name=name, created_at=datetime.now(UTC)
+        )
+    )
+    return id

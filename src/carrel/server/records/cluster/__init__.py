@@ -1,0 +1,1 @@
+"""Records that servers of one database share: secrets, workers, named locks."""

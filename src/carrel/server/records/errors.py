@@ -1,0 +1,38 @@
+"""Errors of records. Their messages say what happened and what to do, and may be shown."""
+
+
+class RecordError(Exception):
+    """A request that the records cannot fulfil."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class NotFound(RecordError):
+    """It does not exist, or is hidden from the caller."""
+
+    @classmethod
+    def of(cls, kind: str, id: str | int) -> "NotFound":
+        """Return the error of a record by its id."""
+        return cls(f"There is no {kind} {str(id)[:80]!r}.")
+
+
+class NotAllowed(RecordError):
+    """The caller's role does not suffice."""
+
+
+class Conflict(RecordError):
+    """The record is not in a state for this, or was changed meanwhile."""
+
+
+class Impossible(RecordError):
+    """No state of the records allows this."""
+
+
+class InvalidField(RecordError):
+    """A field of the request, by the way to it, that the records cannot take."""
+
+    def __init__(self, loc: tuple[str | int, ...], message: str) -> None:
+        super().__init__(message)
+        self.loc = loc

@@ -1,0 +1,215 @@
+"""The database: threads that write, threads that read."""
+
+import asyncio
+import errno
+import random
+import time
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, suppress
+from contextvars import copy_context
+from functools import partial
+from typing import TypeVar
+
+import sqlalchemy as sa
+
+from carrel.server.records.sql import postgresql, sqlite
+
+T = TypeVar("T")
+Work = Callable[[sa.Connection], T]
+
+_ATTEMPTS = 8
+"""How often a write is tried that others overtake."""
+_PAUSE_SECONDS = 0.02
+_TURN_SECONDS = 0.05
+_PURGED = "purged"
+
+
+def make_engine(url: str) -> sa.Engine:
+    """Return an engine for the address of a SQLite file or of a PostgreSQL database."""
+    parsed = sa.make_url(url)
+    if parsed.get_backend_name() == "sqlite":
+        return sqlite.make_engine(parsed)
+    return postgresql.make_engine(parsed)
+
+
+def purge(connection: sa.Connection) -> None:
+    """Note that a transaction deletes for ever: nothing of it stays in the log that follows."""
+    connection.info[_PURGED] = True
+
+
+class Database:
+    """The records of a server.
+
+    `read` and `write` take a function of a connection and run it in a thread: a write in a
+    transaction that commits when the function returns and rolls back when it raises, a read on
+    one consistent snapshot. SQLite runs writes one after another. PostgreSQL runs them side by
+    side, of this server and of others, and a function that another's overtook runs again.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.engine = make_engine(url)
+        self.shared = self.engine.dialect.name == "postgresql"
+        """Whether other servers may use the same database."""
+        kind = postgresql if self.shared else sqlite
+        self._reading = self.engine.execution_options(**kind.READING)
+        self._writers = ThreadPoolExecutor(kind.WRITERS, "database-writer")
+        self._readers = ThreadPoolExecutor(kind.READERS, "database-reader")
+        self._turns = asyncio.Lock()
+
+    async def read(self, work: Work[T]) -> T:
+        """Return what `work` returns, run in a reader thread."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._readers, self._read, work)
+
+    async def write(self, work: Work[T]) -> T:
+        """Return what `work` returns, run in a writer thread and committed."""
+        loop = asyncio.get_running_loop()
+        # A job that is enqueued there knows its request by the context.
+        return await loop.run_in_executor(self._writers, copy_context().run, self._write, work)
+
+    @asynccontextmanager
+    async def alone(self, name: str) -> AsyncIterator[bool]:
+        """Whether no other server of the database is in a block of this name; none enters then."""
+        if not self.shared:
+            yield True
+            return
+        connection = await asyncio.to_thread(self._session)
+        try:
+            yield await asyncio.to_thread(try_alone, connection, name)
+        finally:
+            await asyncio.to_thread(end_alone, connection)
+
+    @asynccontextmanager
+    async def turn(self, name: str) -> AsyncIterator[None]:
+        """Has blocks of this name run one after another, in every server of the database.
+
+        A block holds one of the connections: for work in the background alone.
+        """
+        if not self.shared:
+            async with self._turns:
+                yield
+            return
+        connection = await self._turn_taken(name)
+        try:
+            yield
+        finally:
+            # The end of the transaction releases the lock.
+            await asyncio.to_thread(connection.close)
+
+    async def turn_over(self, name: str) -> None:
+        """Wait while a server is in a block of this name."""
+        if not self.shared:
+            async with self._turns:
+                return
+        while True:
+            if await self.read(partial(_is_nobodys_turn, name=name)):
+                return
+            await asyncio.sleep(_TURN_SECONDS)
+
+    async def _turn_taken(self, name: str) -> sa.Connection:
+        # A thread that waited for a lock could be the one that its release needs.
+        while True:
+            connection = await asyncio.to_thread(self._taken, name)
+            if connection is not None:
+                return connection
+            await asyncio.sleep(_TURN_SECONDS)
+
+    def _session(self) -> sa.Connection:
+        return self.engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+
+    def _taken(self, name: str) -> sa.Connection | None:
+        connection = self.engine.connect()
+        query = sa.select(sa.func.pg_try_advisory_xact_lock(_turn_number(name)))
+        if connection.scalar(query):
+            return connection
+        connection.close()
+        return None
+
+    def _read(self, work: Work[T]) -> T:
+        with self._reading.begin() as connection:
+            return work(connection)
+
+    def _write(self, work: Work[T]) -> T:
+        return write(self.engine, work)
+
+    def close(self) -> None:
+        """Wait for what is running and close every connection."""
+        self._writers.shutdown()
+        self._readers.shutdown()
+        self.engine.dispose()
+
+
+def write(engine: sa.Engine, work: Work[T]) -> T:
+    """Return what `work` returns, committed; run again where another transaction overtook it."""
+    for attempt in range(_ATTEMPTS):
+        try:
+            with engine.begin() as connection:
+                result = work(connection)
+                purged = connection.info.pop(_PURGED, False)
+            if purged and engine.dialect.name == "sqlite":
+                sqlite.truncate_log(engine)
+            return result
+        except sa.exc.DBAPIError as error:
+            if not _is_overtaken(error) or attempt == _ATTEMPTS - 1:
+                raise
+        time.sleep(random.uniform(0, _PAUSE_SECONDS * 2**attempt))
+    raise AssertionError("unreachable")
+
+
+def _is_overtaken(error: sa.exc.DBAPIError) -> bool:
+    return getattr(error.orig, "sqlstate", None) in postgresql.CONFLICTS
+
+
+def is_away(error: Exception) -> bool:
+    """Whether an error says that PostgreSQL stops, or cannot be reached."""
+    if not isinstance(error, sa.exc.OperationalError):
+        return False
+    return getattr(error.orig, "sqlstate", "") in postgresql.AWAY
+
+
+def is_full(error: BaseException) -> bool:
+    """Whether an error, or one that led to it, says that a disk is full."""
+    seen: set[int] = set()
+    found: BaseException | None = error
+    while found is not None and id(found) not in seen:
+        seen.add(id(found))
+        cause = getattr(found, "orig", None) or found
+        if (
+            (isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT))
+            or getattr(cause, "sqlite_errorcode", None) in sqlite.FULL
+            or getattr(cause, "sqlstate", None) == postgresql.FULL
+        ):
+            return True
+        found = found.__cause__ or found.__context__
+    return False
+
+
+def try_alone(connection: sa.Connection, name: str) -> bool:
+    """Take the lock of `alone` until the end of the session, unless another has it."""
+    query = sa.text("SELECT pg_try_advisory_lock(hashtextextended(:name, 0))")
+    return bool(connection.scalar(query, {"name": f"carrel alone {name}"}))
+
+
+def end_alone(connection: sa.Connection) -> None:
+    """Releases the lock, and ends the session: that releases it, too, but a while later."""
+    with suppress(sa.exc.DBAPIError):
+        connection.execute(sa.text("SELECT pg_advisory_unlock_all()"))
+    connection.invalidate()
+    connection.close()
+
+
+def _turn_number(name: str) -> sa.ColumnElement[int]:
+    return sa.func.hashtextextended(f"carrel turn {name}", 0)
+
+
+def _is_nobodys_turn(connection: sa.Connection, name: str) -> bool:
+    query = sa.select(sa.func.pg_try_advisory_xact_lock_shared(_turn_number(name)))
+    return bool(connection.scalar(query))
+
+
+def take_turns(connection: sa.Connection, name: str) -> None:
+    """Has transactions that give the same name run one after another, from here to their end."""
+    if connection.dialect.name == "postgresql":
+        query = sa.text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
+        connection.execute(query, {"name": f"carrel {name}"})

@@ -1,0 +1,1 @@
+"""Routes that ask a model: agents, completions, conversations, responses, batches."""

@@ -1,0 +1,191 @@
+"""Agents (beta): versions, the active one, aliases."""
+
+import base64
+import binascii
+from datetime import timedelta
+from functools import partial
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+
+from carrel.server.errors import InvalidRequest
+from carrel.server.records import agents, aliases
+from carrel.server.records.agents import Position
+from carrel.server.records.sql.tables import EPOCH
+from carrel.server.routes.dependencies import CurrentCaller, CurrentServer, query_of, validated
+from carrel.wire.generation.agents import (
+    Agent,
+    AgentAlias,
+    AgentCreate,
+    AgentPage,
+    AgentPageQuery,
+    AgentQuery,
+    AgentUpdate,
+    Alias,
+    AliasRequest,
+    VersionsQuery,
+    VersionSwitch,
+)
+
+router = APIRouter(prefix="/v1/agents")
+
+
+def _token(agent: Agent) -> str:
+    microseconds = (agent.created_at - EPOCH) // timedelta(microseconds=1)
+    return base64.urlsafe_b64encode(f"{microseconds}:{agent.id}".encode()).decode()
+
+
+def _position(token: str) -> Position:
+    try:
+        microseconds, id = base64.urlsafe_b64decode(token).decode().split(":")
+        return Position(EPOCH + timedelta(microseconds=int(microseconds)), id)
+    except (binascii.Error, ValueError, OverflowError):
+        raise InvalidRequest(("query", "page_token"), "This token is not one of a page.") from None
+
+
+async def _switch(request: Request) -> VersionSwitch:
+    """Return the version to switch to, from the query or else from the body."""
+    given = request.query_params.get("version")
+    if given is not None:
+        return validated(VersionSwitch, {"version": given}, "query")
+    try:
+        body = await request.json()
+    except ValueError:
+        body = {}
+    return validated(VersionSwitch, body, "body")
+
+
+@router.get("")
+async def list_agents(
+    server: CurrentServer,
+    caller: CurrentCaller,
+    query: Annotated[AgentQuery, Depends(query_of(AgentQuery))],
+) -> list[Agent]:
+    return await server.database.read(
+        partial(
+            agents.select,
+            caller=caller,
+            wanted=query,
+            limit=query.page_size,
+            offset=query.page * query.page_size,
+        )
+    )
+
+
+@router.post("")
+async def create_agent(server: CurrentServer, caller: CurrentCaller, body: AgentCreate) -> Agent:
+    return await server.database.write(partial(agents.create, caller=caller, request=body))
+
+
+@router.get("/pages")
+async def list_agent_pages(
+    server: CurrentServer,
+    caller: CurrentCaller,
+    query: Annotated[AgentPageQuery, Depends(query_of(AgentPageQuery))],
+) -> AgentPage:
+    after = _position(query.page_token) if query.page_token else None
+    # One more than requested, to see whether there is a next page.
+    found = await server.database.read(
+        partial(agents.select, caller=caller, wanted=query, limit=query.page_size + 1, after=after)
+    )
+    data = found[: query.page_size]
+    return AgentPage(
+        data=data, next_page_token=_token(data[-1]) if len(found) > len(data) else None
+    )
+
+
+@router.get("/{agent_id}")
+async def get_agent(
+    agent_id: str,
+    server: CurrentServer,
+    caller: CurrentCaller,
+    agent_version: str | None = None,
+) -> Agent:
+    return await server.database.read(
+        partial(agents.get, caller=caller, id=agent_id, version=agent_version or None)
+    )
+
+
+@router.patch("/{agent_id}")
+async def update_agent(
+    agent_id: str, server: CurrentServer, caller: CurrentCaller, body: AgentUpdate
+) -> Agent:
+    return await server.database.write(
+        partial(agents.update, caller=caller, id=agent_id, request=body)
+    )
+
+
+@router.delete("/{agent_id}", status_code=204, response_class=Response)
+async def delete_agent(agent_id: str, server: CurrentServer, caller: CurrentCaller) -> None:
+    await server.database.write(
+        partial(
+            agents.delete, caller=caller, id=agent_id, trash_days=server.settings.limits.trash_days
+        )
+    )
+
+
+_IN_QUERY_OR_BODY = {
+    "parameters": [{"name": "version", "in": "query", "schema": {"type": "integer", "minimum": 0}}],
+    "requestBody": {"content": {"application/json": {"schema": VersionSwitch.model_json_schema()}}},
+}
+
+
+@router.patch("/{agent_id}/version", openapi_extra=_IN_QUERY_OR_BODY)
+async def switch_version(
+    agent_id: str,
+    server: CurrentServer,
+    caller: CurrentCaller,
+    version: Annotated[VersionSwitch, Depends(_switch)],
+) -> Agent:
+    return await server.database.write(
+        partial(agents.switch, caller=caller, id=agent_id, version=version.version)
+    )
+
+
+@router.get("/{agent_id}/versions")
+async def list_versions(
+    agent_id: str,
+    server: CurrentServer,
+    caller: CurrentCaller,
+    query: Annotated[VersionsQuery, Depends(query_of(VersionsQuery))],
+) -> list[Agent]:
+    return await server.database.read(
+        partial(agents.versions, caller=caller, id=agent_id, query=query)
+    )
+
+
+@router.get("/{agent_id}/versions/{version}")
+async def get_version(
+    agent_id: str, version: str, server: CurrentServer, caller: CurrentCaller
+) -> Agent:
+    return await server.database.read(
+        partial(agents.get, caller=caller, id=agent_id, version=version)
+    )
+
+
+@router.put("/{agent_id}/aliases")
+async def put_alias(
+    agent_id: str,
+    server: CurrentServer,
+    caller: CurrentCaller,
+    query: Annotated[AliasRequest, Depends(query_of(AliasRequest))],
+) -> AgentAlias:
+    return await server.database.write(
+        partial(aliases.put, caller=caller, agent_id=agent_id, request=query)
+    )
+
+
+@router.get("/{agent_id}/aliases")
+async def list_aliases(
+    agent_id: str, server: CurrentServer, caller: CurrentCaller
+) -> list[AgentAlias]:
+    return await server.database.read(partial(aliases.of_agent, caller=caller, agent_id=agent_id))
+
+
+@router.delete("/{agent_id}/aliases", status_code=204, response_class=Response)
+async def delete_alias(
+    agent_id: str, alias: Annotated[Alias, Query()], server: CurrentServer, caller: CurrentCaller
+) -> None:
+    await server.database.write(
+        partial(aliases.delete, caller=caller, agent_id=agent_id, alias=alias)
+    )

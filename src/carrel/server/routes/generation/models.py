@@ -1,0 +1,42 @@
+"""The models there are."""
+
+from fastapi import APIRouter
+
+from carrel.server.assembly import Server
+from carrel.server.errors import ApiError
+from carrel.server.models.listing import called, ocr_cards, with_aliases
+from carrel.server.models.names import is_chat_name
+from carrel.server.models.vectors.embeddings import Embeddings
+from carrel.server.routes.dependencies import CurrentCaller, CurrentServer
+from carrel.wire.models import ModelCard, ModelList
+
+router = APIRouter(prefix="/v1/models")
+
+
+@router.get("")
+async def list_models(server: CurrentServer, caller: CurrentCaller) -> ModelList:
+    return ModelList(data=with_aliases(await _cards(server)))
+
+
+# A model of an address may have a slash in its name.
+@router.get("/{model_id:path}")
+async def get(model_id: str, server: CurrentServer, caller: CurrentCaller) -> ModelCard:
+    cards = await _cards(server)
+    for card in with_aliases(cards):
+        if model_id == card.id:
+            return card
+    if not server.settings.strict_models and is_chat_name(model_id):
+        return called(cards[0], model_id)
+    raise ApiError(
+        404, f"There is no model {model_id[:80]!r}. GET /v1/models lists those there are."
+    )
+
+
+async def _cards(server: Server) -> list[ModelCard]:
+    strict = server.settings.strict_models
+    embedding = Embeddings(server.engine, server.library.embedder, strict=strict).models
+    return [
+        *await server.engine.models(),
+        *embedding,
+        *ocr_cards(server.settings.vision, strict=strict),
+    ]

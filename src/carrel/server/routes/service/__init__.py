@@ -1,0 +1,1 @@
+"""Routes about the service itself: health, leases, documentation, MCP."""

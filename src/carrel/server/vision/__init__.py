@@ -1,0 +1,1 @@
+"""A vision model at an OpenAI-compatible address reads pages beside the built-in reader."""

@@ -1,0 +1,265 @@
+"""Agents, their versions, and what changed between two, in rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from carrel.store.agents.compare import DEFAULTS, Change, FieldChange, compare_agents, tool_name
+from carrel.store.agents.drafts import LIBRARY, Draft
+from carrel.store.core.diff import Hunk, hunks
+from carrel.store.core.formatting import age, count, one_line
+from carrel.store.core.sorting import Sort, in_order
+
+if TYPE_CHECKING:
+    from carrel.store.agents.state import AgentsState
+    from carrel.wire.generation.agents import Agent
+
+NAMED = 8
+"""How many of a service's models are named."""
+VERSION_ORDERS: Mapping[str, Callable[[Agent], Any]] = {
+    "version": lambda agent: agent.version,
+    "note": lambda agent: (agent.version_message or "").casefold() or None,
+    "changed": lambda agent: agent.updated_at,
+}
+"""The sort keys of a version by the column's name; None sorts last."""
+_SIGNS = {"same": " ", "added": "+", "removed": "−"}
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRow:
+    id: str
+    name: str
+    version: str
+    model: str
+    selected: bool
+
+
+@dataclass(frozen=True, slots=True)
+class VersionRow:
+    """One version. `note` is what its maker wrote about it."""
+
+    number: int
+    name: str
+    active: bool
+    aliases: str
+    age: str
+    note: str
+    marked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DraftRow:
+    """A draft of an agent's next version, or of a new agent."""
+
+    id: str
+    name: str
+    about: str
+    age: str
+
+
+@dataclass(frozen=True, slots=True)
+class FieldRow:
+    """One field that either version has: its name, the change in words, and text in `hunks`.
+
+    `depth` 1 is for a part of the field above.
+    """
+
+    field: str
+    words: str
+    change: Change
+    hunks: tuple[Hunk, ...] = ()
+    depth: int = 0
+
+
+def change_lines(rows: Iterable[FieldRow]) -> Iterator[str]:
+    """Yield the rows as lines of plain text."""
+    for row in rows:
+        yield f"{'  ' * row.depth}{row.field}: {one_line(row.words)}"
+        for hunk in row.hunks:
+            if hunk.skipped:
+                yield f"    {gap_words(hunk.skipped)}"
+            yield from (f"  {line_sign(line.change)} {line.text}" for line in hunk.lines)
+
+
+def agent_rows(state: AgentsState) -> tuple[AgentRow, ...]:
+    """Return the agents."""
+    return tuple(
+        AgentRow(
+            agent.id,
+            one_line(agent.name),
+            version_name(agent.version),
+            agent.model,
+            agent.id == state.selected,
+        )
+        for agent in state.items
+    )
+
+
+def version_rows(
+    state: AgentsState, now: float, sort: Sort | None = None
+) -> tuple[VersionRow, ...]:
+    """Return the versions of the selected agent, in an order of VERSION_ORDERS or the newest
+    first.
+    """
+    active = next((agent.version for agent in state.items if agent.id == state.selected), None)
+    versions: Sequence[Agent] = state.versions
+    if sort is not None:
+        key = VERSION_ORDERS[sort.column]
+        versions = in_order(versions, key, descending=sort.descending)
+    return tuple(
+        VersionRow(
+            agent.version,
+            version_name(agent.version),
+            agent.version == active,
+            ", ".join(each.alias for each in state.aliases if each.version == agent.version),
+            age(now - agent.updated_at.timestamp()),
+            one_line(agent.version_message or ""),
+            agent.version in state.marked,
+        )
+        for agent in versions
+    )
+
+
+def draft_row(state: AgentsState, now: float) -> DraftRow | None:
+    """Return the draft of the selected agent."""
+    return None if state.draft is None else _draft_row(state.draft, now)
+
+
+def new_agent_rows(state: AgentsState, now: float) -> tuple[DraftRow, ...]:
+    """Return the drafts of new agents, newest first."""
+    return tuple(_draft_row(draft, now) for draft in state.drafts if draft.agent_id is None)
+
+
+def draft_title(state: AgentsState) -> str:
+    """`v4 → draft · 2 changes`; empty without a draft of the selected agent."""
+    if state.agent is None or state.draft is None:
+        return ""
+    return f"{version_name(state.agent.version)} → draft · {changes_words(draft_changes(state))}"
+
+
+def draft_changes(state: AgentsState) -> tuple[FieldChange, ...]:
+    """Change of the selected agent's draft against the active version."""
+    if state.agent is None or state.draft is None:
+        return ()
+    return compare_agents(state.agent, state.draft.preview(state.agent))
+
+
+def next_version(agent: Agent) -> str:
+    """Return the name of the next version."""
+    return version_name(max((*agent.versions, agent.version)) + 1)
+
+
+def detail_rows(
+    agent: Agent, libraries: Mapping[str, str] | None = None
+) -> tuple[tuple[str, str], ...]:
+    """Return a version's fields without its instructions, as names and values of one line."""
+    tools: list[str] = []
+    for tool in agent.tools:
+        if tool.get("type") == LIBRARY:
+            ids = tool.get("library_ids") or ()
+            tools += [f"library {one_line((libraries or {}).get(id, id))}" for id in ids]
+        else:
+            tools.append(one_line(tool_name(tool)))
+    arguments = (
+        (name.replace("_", " ").capitalize(), one_line(str(value)))
+        for name, value in sorted(agent.completion_args.items())
+        if value is not None and value != DEFAULTS.get(name)
+    )
+    about = [("About", one_line(agent.description))] if agent.description else []
+    return (("Model", agent.model), ("Tools", ", ".join(tools) or "none"), *arguments, *about)
+
+
+def version_name(version: int | None) -> str:
+    """`v3`."""
+    return "" if version is None else f"v{version}"
+
+
+def diff_title(state: AgentsState) -> str:
+    """`v3 → v4 · 3 changes`; empty without two marked versions."""
+    if len(state.marked) != 2:
+        return ""
+    old, new = sorted(state.marked)
+    return f"{version_name(old)} → {version_name(new)} · {changes_words(state.diff)}"
+
+
+def changes_words(changes: Iterable[FieldChange]) -> str:
+    """`3 changes`."""
+    number = sum(change.change != "same" for change in changes)
+    return f"{count(number)} change{'' if number == 1 else 's'}"
+
+
+def field_rows(
+    changes: Iterable[FieldChange], libraries: Mapping[str, str] | None = None
+) -> tuple[FieldRow, ...]:
+    """All fields in rows. `libraries` gives names for library ids."""
+    return tuple(
+        _row(part, libraries or {}, depth)
+        for change in changes
+        for depth, part in ((0, change), *((1, part) for part in change.parts))
+    )
+
+
+def changed_field_rows(
+    changes: Iterable[FieldChange], libraries: Mapping[str, str] | None = None
+) -> tuple[FieldRow, ...]:
+    """Return the rows of changed fields only."""
+    return field_rows((change for change in changes if change.change != "same"), libraries)
+
+
+def change_words(change: FieldChange) -> str:
+    """`mistral-large (same)`, `0.7 → 0.3`, `+ web_search`, `2 of 31 lines`."""
+    if change.lines:
+        added = sum(line.change == "added" for line in change.lines)
+        removed = sum(line.change == "removed" for line in change.lines)
+        total = len(change.lines) - (removed if added >= removed else added)
+        return f"{count(max(added, removed))} of {count(total)} lines"
+    match change.change:
+        case "same":
+            value = change.new or ""
+            shown = value if "\n" not in value and len(value) <= 60 else ""
+            return f"{shown} (same)".strip()
+        case "added":
+            return f"+ {change.new}"
+        case "removed":
+            return f"− {change.old}"
+        case "changed" if change.parts:
+            return change.new or ""
+        case "changed":
+            return f"{change.old} → {change.new}"
+
+
+def gap_words(lines: int) -> str:
+    """`⋯ 12 lines the same`."""
+    return f"⋯ {count(lines)} line{'' if lines == 1 else 's'} the same"
+
+
+def line_sign(change: str) -> str:
+    """Return the sign before a line: added +, removed −."""
+    return _SIGNS[change]
+
+
+def _draft_row(draft: Draft, now: float) -> DraftRow:
+    begun = "" if draft.base is None else f", from {version_name(draft.base)}"
+    about = " · ".join(filter(None, (f"unsaved{begun}", one_line(draft.message))))
+    return DraftRow(draft.id, one_line(draft.name), about, age(now - draft.updated))
+
+
+def _row(change: FieldChange, libraries: Mapping[str, str], depth: int) -> FieldRow:
+    words = change_words(change)
+    for library_id, name in libraries.items():
+        words = words.replace(library_id, one_line(name))
+    shown = hunks(change.lines) if change.change != "same" else ()
+    return FieldRow(change.field, words, change.change, shown, depth)
+
+
+def unlisted_words(model: str) -> str:
+    """Return the warning for an agent's model that its service does not list."""
+    return f"This service lists no model “{one_line(model)}”: it may not answer."
+
+
+def models_words(models: Sequence[str]) -> str:
+    """Return the models that a service lists, as many as a line holds."""
+    more = f" and {count(len(models) - NAMED)} more" if len(models) > NAMED else ""
+    return f"Available: {', '.join(models[:NAMED])}{more}"

@@ -1,0 +1,67 @@
+"""What saving a draft would change, shown before anything is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from carrel.store.agents.compare import compare_agents
+from carrel.store.agents.drafts import Draft, nobody
+from carrel.store.agents.formatting import (
+    FieldRow,
+    changed_field_rows,
+    next_version,
+    unlisted_words,
+    version_name,
+)
+from carrel.store.session.service import SessionService
+
+if TYPE_CHECKING:
+    from carrel.wire.generation.agents import Agent
+
+NOTHING_CHANGED = "Nothing changed. No version was made."
+
+
+@dataclass(frozen=True, slots=True)
+class DraftReview:
+    """A question about a draft, its answer `verb`, and the fields that would change.
+
+    `doubt` warns of a model that the service does not list; `is_new` tells that no agent is
+    there yet.
+    """
+
+    is_new: bool
+    title: str
+    about: str
+    message: str
+    doubt: str
+    rows: tuple[FieldRow, ...]
+    verb: str
+
+
+def review(
+    draft: Draft, agents: Iterable[Agent], libraries: Mapping[str, str], session: SessionService
+) -> DraftReview | None:
+    """Return what saving a draft would do; None if it changes nothing of its agent.
+
+    Raises:
+        ProblemError: the draft cannot be sent.
+    """
+    model = draft.fields.get("model", "")
+    doubt = "" if session.lists(model) else unlisted_words(model)
+    agent = next((agent for agent in agents if agent.id == draft.agent_id), None)
+    if agent is None:
+        draft.create()
+        title, about = f"Create {draft.name}?", "Nothing was sent yet. It would have:"
+        verb = "Create"
+    elif draft.update(agent) is None:
+        return None
+    else:
+        version = next_version(agent)
+        title = f"Save this as {agent.name} {version}?"
+        about = f"{version_name(agent.version)} is active now. What changes:"
+        verb = f"Save as {version}"
+    old = agent or nobody()
+    rows = changed_field_rows(compare_agents(old, draft.preview(old)), libraries)
+    return DraftReview(agent is None, title, about, draft.message, doubt, rows, verb)

@@ -1,0 +1,103 @@
+"""Batch jobs in words, as items of Activity."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from carrel.store.activity.state import ActivityItem, ActivityStatus
+from carrel.store.core.formatting import count
+from carrel.store.core.problem import Problem
+
+if TYPE_CHECKING:
+    from carrel.wire.batches import BatchJob
+
+PREFIX = "batch-"
+"""Before a job's id in the id of its item."""
+MANY = 2
+"""Files of which OCR as one batch job is offered."""
+
+NOW = ("now", "Now, file by file", "Each opens as soon as it is read.")
+AS_A_BATCH = (
+    "batch",
+    "As one batch job",
+    "Cheaper at most hosted services; may take hours, and all come at its end.",
+)
+"""The two ways to read many files at a hosted service: id, name, and how it differs."""
+
+_NAMES = {
+    "/v1/ocr": ("OCR of", "file", "files"),
+    "/v1/chat/completions": ("Chat,", "question", "questions"),
+    "/v1/agents/completions": ("Agents,", "question", "questions"),
+    "/v1/embeddings": ("Embeddings,", "request", "requests"),
+}
+_STATUSES: dict[str, ActivityStatus] = {
+    "QUEUED": "queued",
+    "RUNNING": "running",
+    "CANCELLATION_REQUESTED": "running",
+    "SUCCESS": "done",
+    "CANCELLED": "cancelled",
+}
+_ENDS = {
+    "FAILED": "The batch failed",
+    "TIMEOUT_EXCEEDED": "The batch took longer than it may",
+}
+
+
+def job_id(item_id: str) -> str | None:
+    """Return the id of the job that an item of Activity is about; None for other items."""
+    return item_id.removeprefix(PREFIX) if item_id.startswith(PREFIX) else None
+
+
+def item_of(job: BatchJob) -> ActivityItem:
+    """Return a job as an item of Activity."""
+    status = _STATUSES.get(job.status, "failed")
+    started = job.started_at or (job.completed_at and job.created_at)
+    return ActivityItem(
+        f"{PREFIX}{job.id}",
+        "batch",
+        job_name(job),
+        status,
+        done=job.completed_requests,
+        total=job.total_requests or None,
+        unit="items",
+        started=started,
+        finished=job.completed_at,
+        error=_problem(job) if status == "failed" else None,
+        facts=tuple(_facts(job)),
+        subject=job.id,
+    )
+
+
+def job_name(job: BatchJob) -> str:
+    """`OCR of 12 files`, `Chat, 40 questions`."""
+    verb, one, many = _NAMES.get(job.endpoint, (f"{job.endpoint},", "request", "requests"))
+    return f"{verb} {count(job.total_requests)} {one if job.total_requests == 1 else many}"
+
+
+def saved_words(names: list[str]) -> str:
+    """Return `Saved answers.jsonl and errors.jsonl.`"""
+    return f"Saved {' and '.join(names)}."
+
+
+def read_words(read: int, failed: int) -> str:
+    """`12 files read by the batch job; 1 failed.`"""
+    files = "1 file" if read == 1 else f"{count(read)} files"
+    return f"{files} read by the batch job{f'; {count(failed)} failed' if failed else ''}."
+
+
+def _facts(job: BatchJob) -> list[tuple[str, str]]:
+    facts = []
+    if job.status == "CANCELLATION_REQUESTED":
+        facts.append(("Asked", "to stop; it keeps the answers that it has"))
+    if job.output_file is not None:
+        facts.append(("Answers", count(job.succeeded_requests)))
+    if job.failed_requests:
+        first = f": {job.errors[0].message}" if job.errors else ""
+        facts.append(("Failures", f"{count(job.failed_requests)}{first}"))
+    return facts
+
+
+def _problem(job: BatchJob) -> Problem:
+    why = job.errors[0].message if job.errors else ""
+    kept = "Its answers and failures can be saved." if job.output_file or job.error_file else None
+    return Problem(_ENDS.get(job.status, f"The batch is {job.status}"), why, kept)

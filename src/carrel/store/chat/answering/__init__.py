@@ -1,0 +1,1 @@
+"""The next question, the agent that answers it, and its answer."""

@@ -1,0 +1,47 @@
+"""Files and documents that go with the next question."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from carrel.store.activity.uploads import UploadSource
+from carrel.store.chat.conversation import Attachment
+from carrel.store.chat.state import ChatState
+from carrel.store.core.actions.slice import Slice
+from carrel.store.files.service import FilesService
+
+
+class NextQuestion:
+    """Attachments of the open session; files are uploaded when they are attached."""
+
+    def __init__(self, slice: Slice[ChatState], files: FilesService) -> None:
+        self._slice = slice
+        self._files = files
+        self._uploads: Counter[str] = Counter()  # uploads under way, by session
+
+    def attach(self, attachment: Attachment) -> None:
+        """Attach a file or document, once."""
+        attached = self._slice.value.attached
+        if attachment not in attached:
+            self._slice.set(attached=(*attached, attachment))
+
+    def detach(self, attachment: Attachment) -> None:
+        """Remove an attachment."""
+        attached = (known for known in self._slice.value.attached if known != attachment)
+        self._slice.set(attached=tuple(attached))
+
+    async def upload(self, session_id: str, source: UploadSource) -> None:
+        """Upload a file, and attach it if its session is still open then."""
+        file = await self._files.upload(source)
+        if session_id == self._slice.value.session_id:
+            self.attach(Attachment("file", file.id, file.filename))
+
+    def uploads(self, session_id: str) -> int:
+        """Return the number of uploads under way in a session."""
+        return self._uploads[session_id]
+
+    def count_uploads(self, session_id: str, more: int) -> None:
+        """Count uploads that begin (1) or end (-1) in a session."""
+        self._uploads[session_id] += more
+        if session_id == (self._slice.value.session_id or ""):
+            self._slice.set(uploading=self._uploads[session_id])

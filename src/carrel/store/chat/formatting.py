@@ -1,0 +1,330 @@
+"""The transcript, the sessions and the progress of an answer in words."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from carrel.store.agents.formatting import version_name
+from carrel.store.core.formatting import age, count, duration, one_line
+from carrel.store.tools.formatting import rounds_words
+
+if TYPE_CHECKING:
+    from carrel.store.chat.conversation import Turn
+    from carrel.store.chat.state import ChatState
+    from carrel.store.tools.state import AgentCall
+    from carrel.wire.generation.completions import Passage, Progress
+
+NO_SEARCH = "No library search was reported."
+HIDDEN = "Hidden until the vote."
+NOTHING_FOUND = "Nothing about it was found in the libraries."
+CUT = "Cut off at the token limit."
+ENDS = {
+    "stopped": ("Stopped.", "Stopped."),
+    "failed": ("Cut off: the service failed. Retry asks again.", "No answer. Retry asks again."),
+    "lost": (
+        "Cut off: the connection was lost. Retry asks again.",
+        "No answer: the connection was lost. Retry asks again.",
+    ),
+}
+"""Early ends of an answer: with some text, and with none."""
+PHASES = {
+    "connecting": "connecting",
+    "attaching": "attaching its files",
+    "waiting": "waiting for the first word",
+    "thinking": "thinking",
+    "writing": "writing",
+    "calling": "waiting for a tool",
+}
+STEPS = {
+    "loading": "loading the model",
+    "documents": "reading the attached documents",
+    "searching": "searching its libraries",
+    "queued": "in the queue",
+    "reading": "reading the prompt",
+}
+"""The service's steps before the first word; one that is not here is waiting for it."""
+
+_CITED = re.compile(r"\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\]")  # no answer has more passages
+_NUMBER = re.compile(r"\d+")
+_CODE = re.compile(r"^(```+|~~~+)[^\n]*\n(.*?)^\1", re.MULTILINE | re.DOTALL)
+_MOST_ARGUMENT = 60
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRow:
+    """A passage that an answer was given; `cited` when its text names it."""
+
+    number: int
+    words: str
+    cited: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRow:
+    """What one side said: who, with which figures, the text, and how it ended.
+
+    `variant` is "‹2/3›" where there are several. `sources_title` says when the text cites
+    none of them. `thought` says how long the model was `thinking`. `calls` are the calls that the
+    answer asks for, `attached` what goes with a question.
+    """
+
+    speaker: str
+    figures: str
+    text: str
+    note: str
+    variant: str = ""
+    sources_title: str = ""
+    sources: tuple[SourceRow, ...] = ()
+    calls: tuple[str, ...] = ()
+    attached: tuple[str, ...] = ()
+    thought: str = ""
+    thinking: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    id: str
+    title: str
+    age: str
+    selected: bool
+
+
+def turn_rows(state: ChatState) -> tuple[TurnRow, ...]:
+    """Return the transcript, oldest first."""
+    names = {call.id: call.name for turn in state.turns for call in turn.calls}
+    asked = [place for place, turn in enumerate(state.turns) if turn.role == "user"]
+    seen = asked[-1] if state.alias and asked else 0
+    return tuple(
+        TurnRow(_speaker(state, turn, names), "", "", HIDDEN)
+        if place < seen and turn.role != "user"
+        else TurnRow(
+            _speaker(state, turn, names),
+            figures(turn),
+            turn.text,
+            ended(turn),
+            _variant(state, place),
+            sources_title(turn),
+            tuple(source_rows(turn)),
+            tuple(call_words(call) for call in turn.calls),
+            tuple(one_line(one.name) for one in turn.attachments),
+            thought_words(turn),
+            turn.thinking,
+        )
+        for place, turn in enumerate(state.turns)
+    )
+
+
+def figures(turn: Turn) -> str:
+    """`0.4 s · 31 tok/s`: seconds until the first token, tokens a second."""
+    parts = []
+    if turn.first_token is not None:
+        parts.append(duration(turn.first_token))
+    if turn.rate is not None:
+        parts.append(f"{turn.rate:,.0f} tok/s")
+    return " · ".join(parts)
+
+
+def thought_words(turn: Turn) -> str:
+    """Return `thought for 8 s`, or `thinking` while there is no answer yet."""
+    if not turn.thinking:
+        return ""
+    if turn.status == "writing" and not turn.text:
+        return "thinking"
+    return "thought" if turn.thought is None else f"thought for {duration(turn.thought)}"
+
+
+def ended(turn: Turn) -> str:
+    """Return a note on how an answer ended; empty for most."""
+    if turn.status in ENDS:
+        return ENDS[turn.status][0 if turn.text else 1]
+    if turn.cut:
+        return CUT
+    if turn.status == "done" and turn.searches and not turn.sources and not turn.calls:
+        return NOTHING_FOUND if turn.searched else NO_SEARCH
+    return ""
+
+
+def cited(turn: Turn) -> frozenset[int]:
+    """Return the numbers in brackets in an answer's text that are numbers of its sources."""
+    there = {source.index for source in turn.sources}
+    if not there:
+        return frozenset()
+    return frozenset({number for number, _, _ in citations(turn.text)} & there)
+
+
+def without_citations(turn: Turn) -> str:
+    """Return an answer's text for a model, whose next sources have other numbers."""
+    named = cited(turn)
+
+    def kept(group: re.Match[str]) -> str:
+        numbers = {int(found) for found in _NUMBER.findall(group[0])}
+        return "" if numbers <= named else group[0]
+
+    return re.sub(rf" ?{_CITED.pattern}", kept, turn.text) if named else turn.text
+
+
+def citations(text: str) -> Iterator[tuple[int, int, int]]:
+    """Every number in brackets, as in `[2]` or `[1, 3]`, with where it begins and ends."""
+    for group in _CITED.finditer(text):
+        for found in _NUMBER.finditer(text, *group.span(1)):
+            yield int(found[0]), found.start(), found.end()
+
+
+def sources_title(turn: Turn) -> str:
+    """Return `Sources` when the text cites one, else `Sources, none cited`."""
+    if not turn.sources:
+        return ""
+    return "Sources" if cited(turn) else "Sources, none cited"
+
+
+def source_rows(turn: Turn) -> list[SourceRow]:
+    """Return the passages of an answer."""
+    named = cited(turn)
+    return [
+        SourceRow(source.index, source_words(source), source.index in named)
+        for source in turn.sources
+    ]
+
+
+def source_words(source: Passage) -> str:
+    """`[1] lease-2024.pdf p.7`."""
+    page = "" if source.page is None else f" p.{source.page + 1}"
+    return f"[{source.index}] {one_line(source.document_name)}{page}"
+
+
+def source_title(source: Passage) -> str:
+    """`Source 1 · lease-2024.pdf p. 7`."""
+    page = "" if source.page is None else f" p. {source.page + 1}"
+    return f"Source {source.index} · {one_line(source.document_name)}{page}"
+
+
+def call_words(call: AgentCall) -> str:
+    """`get_weather(city="Paris")`; arguments that are no JSON object stand as they came."""
+    try:
+        arguments = json.loads(call.arguments or "{}")
+        words = ", ".join(
+            f"{name}={_short(json.dumps(value, ensure_ascii=False))}"
+            for name, value in arguments.items()
+        )
+    except (ValueError, AttributeError):
+        words = _short(call.arguments)
+    return one_line(f"{call.name}({words})")
+
+
+def code_blocks(text: str) -> tuple[str, ...]:
+    """Return the text of the fenced blocks of an answer."""
+    return tuple(match[2] for match in _CODE.finditer(text))
+
+
+def prompt_title(state: ChatState) -> str:
+    """Return the prompt's title while a function's result is awaited: `Result of
+    get_weather(…)`.
+    """
+    calls = state.conversation.open_calls()
+    if not calls or state.phase != "idle":
+        return ""
+    left = f" · {len(calls) - 1} more" if len(calls) > 1 else ""
+    return f"Result of {call_words(calls[0])}{left}"
+
+
+def session_rows(state: ChatState, now: float) -> tuple[SessionRow, ...]:
+    """Return the saved sessions, newest first."""
+    return tuple(
+        SessionRow(
+            session.id,
+            one_line(session.title) or "New",
+            age(now - session.updated),
+            session.id == state.session_id,
+        )
+        for session in state.sessions
+    )
+
+
+def sessions_title(state: ChatState) -> str:
+    """`Sessions`, or `Sessions with “rent”`."""
+    return f"Sessions with “{one_line(state.search)}”" if state.search else "Sessions"
+
+
+def title(state: ChatState) -> str:
+    """`support v4`; a draft says so. The alias while the name is hidden."""
+    if state.alias:
+        return state.alias
+    version = "draft" if state.draft else version_name(state.version)
+    return f"{one_line(state.agent_name)} {version}".strip() or "Chat"
+
+
+def tokens(state: ChatState) -> str:
+    """`2,310 of 8,192 tokens`; empty before the first answer, and while the name is hidden."""
+    last = state.turns[-1] if state.turns else None
+    # The length of the prompt tells the agent.
+    if state.alias or last is None or last.prompt_tokens is None:
+        return ""
+    used = count(last.prompt_tokens + (last.completion_tokens or 0))
+    if state.context_length is None:
+        return f"{used} tokens"
+    return f"{used} of {count(state.context_length)} tokens"
+
+
+def parameter_words(state: ChatState) -> str:
+    """`mistral-small · temperature 0.2 · seed 7`: the model, and what overrides the agent."""
+    if state.alias:
+        return ""
+    parameters = state.parameters
+    named = {
+        "": parameters.model or state.model,
+        "temperature": parameters.temperature,
+        "top p": parameters.top_p,
+        "max answer tokens": parameters.max_tokens,
+        "seed": parameters.seed,
+        "stop at": ", ".join(parameters.stop) or None,
+        "tools": ", ".join(parameters.tools) or None,
+    }
+    words = (f"{name} {value}".strip() for name, value in named.items() if value is not None)
+    return one_line(" · ".join(words))
+
+
+def phase_words(state: ChatState, now: float) -> str:
+    """`◐ support v4: loading the model … 1.2 s`; empty while idle."""
+    if state.phase == "idle":
+        return ""
+    words = PHASES[state.phase]
+    if state.phase == "waiting" and state.step is not None:
+        words = step_words(state.step)
+    words = ", ".join(filter(None, (words, rounds_words(state.asked))))
+    waited = "" if state.started is None else f" {duration(max(0.0, now - state.started))}"
+    return f"◐ {title(state)}: {words} …{waited}"
+
+
+def step_words(step: Progress) -> str:
+    """`in the queue at place 2`, `reading the prompt, 45 %`."""
+    words = STEPS.get(step.stage, PHASES["waiting"])
+    if step.stage == "queued" and step.place:
+        return f"{words} at place {count(step.place)}"
+    if step.stage == "reading" and step.total and step.done is not None:
+        return f"{words}, {100 * step.done // step.total} %"
+    return words
+
+
+def _variant(state: ChatState, place: int) -> str:
+    number, several = state.conversation.variant(place)
+    return f"‹{number}/{several}›" if several > 1 else ""
+
+
+def _speaker(state: ChatState, turn: Turn, names: dict[str, str]) -> str:
+    if turn.role == "user":
+        return "You"
+    if turn.role == "tool":
+        return f"Result of {one_line(names.get(turn.call_id or '', 'a function'))}"
+    if state.alias:
+        return state.alias
+    drafted = turn.version is None and state.draft and not turn.agent
+    version = "draft" if drafted else version_name(turn.version)
+    return f"{one_line(turn.agent or state.agent_name)} {version}".strip()
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _MOST_ARGUMENT else text[: _MOST_ARGUMENT - 1] + "…"

@@ -1,0 +1,1 @@
+"""Saved chats: on this machine and at the service."""

@@ -1,0 +1,310 @@
+"""Chats as conversations of the service, where other faces and machines find them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from carrel.store.cache.last_seen import LastSeen
+from carrel.store.chat.compared import Comparison
+from carrel.store.chat.conversation import Conversation, Turn
+from carrel.store.chat.parameters import AGENTS_OWN, Parameters
+from carrel.store.chat.sessions.entries import entries_of, turns_of
+from carrel.store.chat.sessions.saved import ChatSession, SessionSummary
+from carrel.store.core.problem import ProblemError
+from carrel.store.session.area import READ_ONLY
+from carrel.store.session.service import SessionService
+
+if TYPE_CHECKING:
+    from carrel.client import Client
+    from carrel.wire.generation.conversations import Conversation as Record
+    from carrel.wire.generation.conversations import ConversationHistory
+
+logger = logging.getLogger(__name__)
+
+MOST = 500
+"""Conversations in the list."""
+TRIES = 3
+"""Times that a chat is written while others change it."""
+_CHANGED = 409
+_LATER = (429, 500, 502, 503, 504)
+"""Statuses of a service that may take a chat later."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A conversation as it was read: `ends` counts the entries up to the end of each turn."""
+
+    record: Record
+    turns: tuple[Turn, ...]
+    ends: tuple[int, ...]
+
+    @classmethod
+    def of(cls, record: Record, history: ConversationHistory) -> _Kept:
+        found = turns_of(history.entries)
+        return cls(record, tuple(turn for turn, _ in found), tuple(end for _, end in found))
+
+    def session(self) -> ChatSession:
+        about = self.record
+        metadata = about.metadata or {}
+        parameters = metadata.get("parameters")
+        try:
+            chosen = Parameters.of(parameters) if isinstance(parameters, dict) else AGENTS_OWN
+        except ValueError:
+            chosen = AGENTS_OWN
+        return ChatSession(
+            about.id,
+            about.agent_id or "",
+            str(metadata.get("agent_name") or ""),
+            about.updated_at.timestamp(),
+            Conversation.of(*self.turns),
+            about.agent_version if isinstance(about.agent_version, int) else None,
+            chosen,
+            comparison=comparison_of(metadata),
+        )
+
+
+class RemoteChats:
+    """The chats of one profile that the service keeps.
+
+    A service without conversations keeps none, and one that takes no chat of ours still shows
+    those it has. A chat is on this machine as well: nothing depends on the service's copy.
+    """
+
+    def __init__(self, session: SessionService, last_seen: LastSeen) -> None:
+        self._session = session
+        self._last_seen = last_seen
+        self._tried: set[str] = set()
+        """Those that were written, though the answer may have been lost."""
+        self._deleted: set[str] = set()
+        self._changing = asyncio.Lock()
+        self._takes = True
+        self._unwritten: dict[str, ChatSession] = {}
+        """Those whose last write did not reach the service."""
+        self.listed: dict[str, SessionSummary] | None = None
+        """Those with an agent, by id; None as long as the service is not known to have any."""
+
+    async def load(self) -> None:
+        """List them anew; a service that is not reached leaves the list as it is."""
+        from carrel.client.http.errors import ClientError, Unreachable
+        from carrel.wire.generation.conversations import Conversation as Record
+
+        deleted_before = frozenset(self._deleted)
+        try:
+            seen = await self._last_seen.ask("chats", list[Record], with_agents)
+        except (Unreachable, ProblemError):
+            return
+        except ClientError as error:
+            logger.info("the service has no conversations: %s", error)
+            self.listed = None
+            return
+        listed = {record.id: _summary(record) for record in seen.value}
+        for id in self._deleted - (deleted_before if seen.as_of is None else set()):
+            listed.pop(id, None)
+        self.listed, self._takes = listed, True
+
+    async def read(self, session_id: str) -> ChatSession | None:
+        """Return a chat as the service has it, or had when it was read last.
+
+        None where it has none.
+        """
+        from carrel.client.http.errors import ClientError, NotFound
+        from carrel.wire.generation.conversations import Conversation as Record
+        from carrel.wire.generation.conversations import ConversationHistory
+
+        if self.listed is None:
+            return None
+        try:
+            seen = await self._last_seen.ask(
+                f"chat {session_id}",
+                tuple[Record, ConversationHistory],
+                lambda client: _all_of(client, session_id),
+            )
+        except NotFound:
+            return None
+        except (ClientError, ProblemError) as error:
+            logger.info("a chat was not read from the service: %s", error)
+            return None
+        return _Kept.of(*seen.value).session()
+
+    async def keep(self, session: ChatSession) -> tuple[Turn, ...]:
+        """Write a chat as it is shown; return the turns that the service had before.
+
+        A service that is not reached, or is busy, gets it when the chats are listed next.
+        """
+        from carrel.client.http.errors import ClientError, ServiceError, Unreachable
+
+        for _ in range(TRIES):
+            if not self._takes or self._session.slice.value.read_only:
+                return ()
+            if self.listed is None:
+                self._unwritten[session.id] = session
+                return ()
+            try:
+                async with self._changing:
+                    had = await self._write(session)
+                    self._unwritten.pop(session.id, None)
+                    return had
+            except (Unreachable, ProblemError) as error:
+                logger.info("a chat was not written to the service: %s", error)
+                self._unwritten[session.id] = session
+                return ()
+            except ServiceError as error:
+                if error.status in _LATER:
+                    logger.info("the service takes no chat now: %s", error)
+                    self._unwritten[session.id] = session
+                    return ()
+                if error.status != _CHANGED:
+                    logger.info("the service does not take chats: %s", error)
+                    self._takes = error.status not in (404, 405, 501)
+                    return ()
+            except ClientError as error:
+                logger.info("a chat was not written to the service: %s", error)
+                return ()
+        return ()
+
+    def take_unwritten(self) -> tuple[ChatSession, ...]:
+        """Return the chats to write once more.
+
+        None as long as the service is not known to have any.
+        """
+        if self.listed is None:
+            return ()
+        waiting, self._unwritten = self._unwritten, {}
+        return tuple(one for one in waiting.values() if one.id not in self._deleted)
+
+    async def delete(self, session_id: str) -> None:
+        """Delete a chat at the service; one that is gone there counts as deleted.
+
+        Raises:
+            ProblemError: the profile is read-only, and the chat would come back.
+            ClientError: the service did not delete it.
+        """
+        from carrel.client.http.errors import NotFound
+
+        if self.listed is None:
+            await self.load()
+        known = session_id in self._tried | (self.listed or {}).keys()
+        if known and self._session.slice.value.read_only:
+            raise ProblemError(READ_ONLY)
+        self._deleted.add(session_id)
+        if not known:
+            return
+        try:
+            async with self._changing:
+                client = await self._session.client()
+                await client.conversations.delete(session_id)
+        except NotFound:
+            pass
+        except BaseException:
+            self._deleted.discard(session_id)
+            raise
+        if self.listed is not None:
+            self.listed.pop(session_id, None)
+
+    async def restore(self, session_id: str) -> None:
+        """Take a deleted chat out of the service's trash.
+
+        One that is not restored there is written with its next answer.
+        """
+        from carrel.client.http.errors import ClientError
+
+        self._deleted.discard(session_id)
+        state = self._session.slice.value
+        if self.listed is None or state.read_only or state.trash_days is None:
+            return
+        try:
+            async with self._changing:
+                client = await self._session.client()
+                await client.trash.restore(session_id)
+                record = await client.conversations.get(session_id)
+        except (ClientError, ProblemError) as error:
+            logger.info("a chat was not restored at the service: %s", error)
+            return
+        if self.listed is not None:
+            self.listed[session_id] = _summary(record)
+
+    async def _read(self, session_id: str) -> _Kept | None:
+        from carrel.client.http.errors import NotFound
+
+        if self.listed is None:
+            return None
+        try:
+            return _Kept.of(*await _all_of(await self._session.client(), session_id))
+        except NotFound:
+            return None
+
+    async def _write(self, session: ChatSession) -> tuple[Turn, ...]:
+        from carrel.wire.generation.conversations import ConversationWrite
+
+        before = await self._read(session.id)
+        turns = session.conversation.turns
+        had = before.turns if before is not None else ()
+        same = 0
+        while same < min(len(had), len(turns)) and had[same].says(turns[same]):
+            same += 1
+        metadata = {
+            **((before.record.metadata or {}) if before is not None else {}),
+            "agent_name": session.agent_name,
+            "parameters": asdict(session.parameters),
+            "turns": len(turns),
+            "comparison": asdict(session.comparison) if session.comparison else None,
+        }
+        written = ConversationWrite(
+            agent_id=session.agent_id,
+            agent_version=session.pinned,
+            name=session.title,
+            metadata=metadata,
+            entries=entries_of(turns[same:]),
+            keep=before.ends[same - 1] if before is not None and same else 0,
+            updated_at=before.record.updated_at if before is not None else None,
+        )
+        client = await self._session.client()
+        if session.id in self._deleted:
+            return ()
+        self._tried.add(session.id)
+        record = await client.conversations.write(session.id, written)
+        if self.listed is not None:
+            self.listed[record.id] = _summary(record)
+        return had
+
+
+async def with_agents(client: Client) -> list[Record]:
+    """Return the conversations that are chats with an agent, at most MOST."""
+    records: list[Record] = []
+    async for record in client.conversations.every():
+        if record.agent_id:
+            records.append(record)
+        if len(records) == MOST:
+            break
+    return records
+
+
+async def _all_of(client: Client, id: str) -> tuple[Record, ConversationHistory]:
+    return await client.conversations.get(id), await client.conversations.history(id)
+
+
+def _summary(record: Record) -> SessionSummary:
+    metadata = record.metadata or {}
+    turns = metadata.get("turns")
+    return SessionSummary(
+        record.id,
+        " ".join((record.name or "").split()),
+        record.agent_id or "",
+        str(metadata.get("agent_name") or ""),
+        record.updated_at.timestamp(),
+        turns if isinstance(turns, int) else 0,
+        comparison.beside if (comparison := comparison_of(metadata)) else (),
+    )
+
+
+def comparison_of(metadata: Mapping[str, Any]) -> Comparison | None:
+    """Return the comparison that a conversation names; what is none is left out."""
+    saved = metadata.get("comparison")
+    try:
+        return Comparison.of(saved) if isinstance(saved, dict) else None
+    except (KeyError, TypeError, ValueError):
+        return None

@@ -1,0 +1,132 @@
+"""Numbers and names in words: sizes, ages, counts, marks with their roles."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from carrel.text import clean_name
+
+BadgeRole = Literal["ready", "busy", "waiting", "failed", "hosted", "muted"]
+"""Meaning of a mark; a face adds a colour, never colour alone."""
+
+LONG_TYPE = 24
+"""Longest MIME type, in letters, that fits a narrow pane."""
+
+MINUTE, HOUR, DAY = 60, 3600, 86400
+
+
+@dataclass(frozen=True, slots=True)
+class Badge:
+    """A mark, a word and their role."""
+
+    mark: str
+    text: str
+    role: BadgeRole
+
+    def __str__(self) -> str:
+        return f"{self.mark} {self.text}".strip()
+
+
+def one_line(text: str) -> str:
+    """Return the text in one line, for a row or a title."""
+    return " ".join(clean_name(text).split())
+
+
+def shortened(name: str, room: int) -> str:
+    """Return a name that is longer than `room`, cut in its middle: its ending tells the kind."""
+    kept = max(room - 1, 8)
+    if len(name) <= kept + 1:
+        return name
+    return f"{name[: kept - kept // 2]}…{name[len(name) - kept // 2 :]}"
+
+
+def type_words(mimetype: str | None, name: str) -> str:
+    """Return a file's type.
+
+    The ending of its name where the type is as long as that of office files.
+    """
+    ending = name.rpartition(".")[2]
+    long = mimetype is not None and len(mimetype) > LONG_TYPE
+    return ending if long and 0 < len(ending) < len(name) else mimetype or "–"
+
+
+def count(number: int) -> str:
+    """`1,204`."""
+    return f"{number:,}"
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 blob` or `1,204 blobs`."""
+    return f"{count(number)} {noun}{'' if number == 1 else 's'}"
+
+
+def size(number: float | None) -> str:
+    """Bytes as `310 kB` or `1.2 MB`; a dash when unknown."""
+    if number is None:
+        return "–"
+    if number < 1000:
+        return f"{number:.0f} B"
+    for unit in ("kB", "MB", "GB", "TB"):
+        number /= 1000
+        # 999.5 would read 1000.
+        if number < 999.5 or unit == "TB":
+            break
+    return f"{number:.1f} {unit}" if number < 9.95 else f"{number:,.0f} {unit}"
+
+
+def percent(part: float) -> str:
+    """`98 %`, rounded down: 99.9 % is not 100 %."""
+    # A part such as 0.29 is a little less than that as a float.
+    return f"{math.floor(100 * part + 1e-6)} %"
+
+
+def age(seconds: float) -> str:
+    """How long ago: `now`, `2 min ago`, `1 h ago`, `3 d ago`."""
+    if seconds < MINUTE:
+        return "now"
+    if seconds < HOUR:
+        return f"{seconds // MINUTE:.0f} min ago"
+    if seconds < DAY:
+        return f"{seconds // HOUR:.0f} h ago"
+    return f"{seconds // DAY:,.0f} d ago"
+
+
+def clock(at: float, now: float) -> str:
+    """Return a time of day, `14:02`; of another day with its date, `Sat 21 Nov, 14:02`."""
+    then = datetime.fromtimestamp(at)
+    same_day = then.date() == datetime.fromtimestamp(now).date()
+    return then.strftime("%H:%M" if same_day else "%a %d %b, %H:%M")
+
+
+def duration(seconds: float) -> str:
+    """How long: `0.4 s`, `9 s`, `3 min`, `2 h`."""
+    if seconds < 9.95:
+        return f"{seconds:.1f} s" if seconds < 0.95 or round(seconds, 1) % 1 else f"{seconds:.0f} s"
+    if seconds < MINUTE:
+        return f"{seconds:.0f} s"
+    if seconds < HOUR:
+        return f"{seconds // MINUTE:.0f} min"
+    return f"{seconds // HOUR:.0f} h"
+
+
+def left(seconds: float) -> str:
+    """How long it takes yet, in whole seconds: `10 s left`."""
+    return f"{duration(math.ceil(seconds))} left"
+
+
+def range_words(page: int, page_size: int, total: int | None, shown: int) -> str:
+    """`41–60 of 1,204`; empty when nothing is shown."""
+    return view_words(range(page * page_size, page * page_size + shown), total)
+
+
+def view_words(rows: range, total: int | None) -> str:
+    """Return the same of the rows in view, which count from 0."""
+    if not rows:
+        return ""
+    first, shown = rows.start + 1, len(rows)
+    return f"{count(first)}–{count(first + shown - 1)}" + (
+        f" of {count(total)}" if total is not None else ""
+    )

@@ -1,0 +1,253 @@
+"""The open document in words: title, pages, marks, confidence, progress."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from carrel.store.core.diff import DiffLine, compare_lines
+from carrel.store.core.formatting import count, left, one_line, percent
+from carrel.store.documents.blocks import blocks_of
+from carrel.store.documents.boxes import FAIR, boxes, from_file, sureness
+from carrel.store.documents.corrections import DoubtfulWord, doubtful_words
+from carrel.store.documents.marks import TextMark, doubtful, heat, hits, marks
+from carrel.store.documents.order import DOUBTFUL, cells_doubtful, order_doubtful
+
+if TYPE_CHECKING:
+    from carrel.store.documents.reader import OCROptions
+    from carrel.store.documents.state import DocumentState
+    from carrel.wire.ocr import Page
+
+
+@dataclass(frozen=True, slots=True)
+class PageMark:
+    """A page in the strip below the picture: `3`, `[7]`, `◐11`, `○12`.
+
+    One that is not asked for is `skipped`.
+    """
+
+    page: int
+    text: str
+    state: Literal["read", "reading", "waiting", "skipped"]
+    current: bool
+
+
+def title(state: DocumentState) -> str:
+    """`lease-2024.pdf · page 7 of 12`."""
+    if state.source is None:
+        return "Document"
+    name = one_line(state.source.name)
+    if state.page_count is None:
+        return name
+    return f"{name} · page {state.current + 1} of {count(state.page_count)}"
+
+
+def page_marks(state: DocumentState) -> tuple[PageMark, ...]:
+    """Every page; while pages are read, the next unread one is the one being read."""
+    made = []
+    unread = [n for n in sorted(state.wanted) if state.pages[n] is None]
+    following = [n for n in unread if n >= state.current] or unread
+    for number, page in enumerate(state.pages):
+        kind: Literal["read", "reading", "waiting", "skipped"] = "skipped"
+        if page is not None:
+            kind = "read"
+        elif number in state.wanted:
+            reading = state.reading and number == following[0]
+            kind = "reading" if reading else "waiting"
+        mark = {"read": "", "reading": "◐", "waiting": "○", "skipped": ""}[kind]
+        current = number == state.current
+        label = f"[{mark}{number + 1}]" if current else f"{mark}{number + 1}"
+        made.append(PageMark(number, label, kind, current))
+    return tuple(made)
+
+
+def confidence(page: Page | None) -> str:
+    """`order doubtful · 3 doubtful · 98 % sure · order 97 % · cells 91 %`, as far as it is known.
+
+    Empty where there is no text. Without scores from the service, the order alone is judged.
+    """
+    if page is None or not page.markdown.strip():
+        return ""
+    words = ["order doubtful"] if any(map(order_doubtful, blocks_of(page))) else []
+    if any(map(cells_doubtful, blocks_of(page))):
+        words.append("cells doubtful")
+    if (scores := page.confidence_scores) is not None:
+        if found := len(doubtful(page)):
+            words.append(f"{count(found)} doubtful")
+        words.append(sureness(scores.average_page_confidence_score, from_file=from_file(page)))
+    return " · ".join(words)
+
+
+def readers_words(page: Page | None) -> str:
+    """`read by qwen, OCR agrees on 92 %`, or why the model did not read the page; else empty."""
+    if page is None or (vision := page.vision) is None:
+        return ""
+    name = one_line(vision.model)
+    if vision.error is not None:
+        return f"not read by {name}: {one_line(vision.error)}"
+    agreement = 1.0 if vision.agreement is None else vision.agreement
+    return f"read by {name}, OCR agrees on {percent(agreement)}"
+
+
+def corrected_words(state: DocumentState) -> str:
+    """`2 corrected`, of the words of the current page; empty without one."""
+    number = sum(
+        word.corrected is not None for word in doubtful_words((state.page,), state.corrections)
+    )
+    return f"{count(number)} corrected" if number else ""
+
+
+@dataclass(frozen=True, slots=True)
+class DoubtfulRow:
+    """A doubtful word in a list: `corrected` is empty while it is as read."""
+
+    id: str
+    word: str
+    corrected: str
+    page: str
+    sure: str
+
+
+def doubtful_row(word: DoubtfulWord) -> DoubtfulRow:
+    """Return a doubtful word as a row."""
+    mark = word.mark
+    return DoubtfulRow(
+        f"{mark.page}-{mark.start}",
+        one_line(mark.text),
+        one_line(word.corrected or ""),
+        count(mark.page + 1),
+        percent(mark.sure) if mark.sure is not None else "",
+    )
+
+
+def doubtful_title(words: Sequence[DoubtfulWord]) -> str:
+    """`Doubtful words · 2 of 12 corrected`."""
+    done = sum(word.corrected is not None for word in words)
+    return f"Doubtful words · {count(done)} of {count(len(words))} corrected"
+
+
+def heat_words(page: Page | None) -> str:
+    """Count the words that heat shows: `heat: 3 words below 90 %, 1 below 70 %`."""
+    scores = None if page is None else page.confidence_scores
+    if page is None or scores is None or scores.word_confidence_scores is None:
+        return "heat: no word of this page is scored"
+    warm, hot = len(heat(page)), len(doubtful(page))
+    words = f"{count(warm)} word{'' if warm == 1 else 's'}"
+    return f"heat: {words} below {percent(FAIR)}, {count(hot)} below {percent(DOUBTFUL)}"
+
+
+def chosen_block(state: DocumentState) -> str:
+    """`text 2 of 9 · 1 doubtful · 97 % sure`; empty when no block with a box is chosen."""
+    if state.page is None:
+        return ""
+    return next((box.words for box in boxes(state.page) if box.block == state.block), "")
+
+
+def page_hits(state: DocumentState, *, warm: bool = False) -> tuple[TextMark, ...]:
+    """Return the hits of the search on the page, and its doubtful words.
+
+    With `warm` all warm ones.
+    """
+    if state.page is None:
+        return ()
+    found = hits(state.page, state.query)
+    taken = [(mark.start, mark.end) for mark in found]
+    beside = (
+        mark
+        for mark in (heat if warm else doubtful)(state.page)
+        if not any(mark.start < end and start < mark.end for start, end in taken)
+    )
+    return (*found, *beside)
+
+
+def mark_words(state: DocumentState) -> str:
+    """`“writlng” 61 % sure · 2 of 3 on this page`, or the search: `find: notice · 2 of 3 …`."""
+    found = [] if state.page is None else [*marks(state.page, state.query)]
+    at = found.index(state.mark) + 1 if state.mark in found else 0
+    where = f"{at} of {count(len(found))} on this page" if at else ""
+    if state.query.strip():
+        on_pages = sum(bool(page and hits(page, state.query)) for page in state.pages)
+        pages = f"on {count(on_pages)} page{'' if on_pages == 1 else 's'}"
+        rest = where or (pages if on_pages else "not found")
+        return f"find: {one_line(state.query)} · {rest}"
+    if state.mark is None or state.mark.sure is None:
+        return ""
+    return f"“{one_line(state.mark.text)}” {percent(state.mark.sure)} sure · {where}"
+
+
+def progress(state: DocumentState, now: float) -> str:
+    """Return `Reading page 11 of 12 · about 2 s left`; empty when nothing is read."""
+    if not state.reading:
+        return ""
+    if state.page_count is None:
+        return "Reading"
+    total = len(state.wanted)
+    words = f"Reading page {min(state.read + 1, total)} of {count(total)}"
+    done = state.read - state.read_before
+    if done <= 0 or state.started is None:
+        return words
+    seconds = (now - state.started) / done * (total - state.read)
+    return f"{words} · about {left(seconds)}"
+
+
+def changes(state: DocumentState) -> tuple[DiffLine, ...]:
+    """Return the diff of the current page against its previous reading, else its built-in reading.
+
+    Empty if equal.
+    """
+    page = state.page
+    if page is None:
+        return ()
+    before = state.before[state.current] if state.current < len(state.before) else None
+    old = None if before is None else before.markdown
+    if old in (None, page.markdown) and page.vision is not None:
+        old = page.vision.built_in_markdown
+    return () if old in (None, page.markdown) else compare_lines(old or "", page.markdown)
+
+
+def changed_words(state: DocumentState) -> str:
+    """`read again: 2 of 7 pages changed`; empty when nothing was read again."""
+    both = [
+        (old, new)
+        for old, new in zip(state.before, state.pages, strict=False)
+        if old is not None and new is not None
+    ]
+    if not both:
+        return ""
+    differing = sum(old.markdown != new.markdown for old, new in both)
+    pages = f"{count(len(both))} page{'' if len(both) == 1 else 's'}"
+    return f"read again: {count(differing) if differing else 'none'} of {pages} changed"
+
+
+def option_words(options: OCROptions) -> str:
+    """Return the options that differ from the usual: `pages 1-3 · tables as HTML · headers
+    apart`.
+    """
+    words = []
+    if options.pages.strip():
+        words.append(f"pages {one_line(options.pages)}")
+    if options.tables != "text":
+        words.append(f"tables as {'HTML' if options.tables == 'html' else 'Markdown'}")
+    if options.headers:
+        words.append("headers apart")
+    if options.scores != "word":
+        words.append("scores of pages" if options.scores == "page" else "no scores")
+    if options.pictures:
+        words.append("with pictures")
+    if options.schema.strip():
+        words.append("with a schema")
+    if options.model:
+        words.append(f"by {one_line(options.model)}")
+    return " · ".join(words)
+
+
+def annotation(state: DocumentState) -> str:
+    """Return the document's annotation as indented JSON; empty without one."""
+    if state.annotation is None:
+        return ""
+    try:
+        return json.dumps(json.loads(state.annotation), ensure_ascii=False, indent=2)
+    except ValueError:
+        return state.annotation

@@ -1,0 +1,97 @@
+"""Entries of the journal, and the lines that they are written as."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from carrel.store.core.problem import Problem
+
+UPLOAD_FILE = "upload a file"
+"""The task that uploads a file of this machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A piece of work that runs, waits or has failed.
+
+    `task` names the action that does it again, with `needs` as its JSON arguments; without one
+    it cannot be done again. Its bytes may have moved already, so the action looks first for its
+    own result. `error` is why it failed.
+    """
+
+    id: str
+    kind: str
+    name: str
+    unit: str = "bytes"
+    total: int | None = None
+    subject: str | None = None
+    task: str = ""
+    needs: Mapping[str, Any] = field(default_factory=dict)
+    error: Problem | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """The open entries of ended processes, and the number of pieces begun by kind."""
+
+    entries: tuple[Entry, ...] = ()
+    begun: Mapping[str, int] = field(default_factory=dict)
+
+    def __add__(self, other: Left) -> Left:
+        kinds = {**self.begun, **other.begun}
+        begun = {kind: self.begun.get(kind, 0) + other.begun.get(kind, 0) for kind in kinds}
+        return Left((*self.entries, *other.entries), begun)
+
+
+def add_line(entry: Entry, instead: str | None = None) -> str:
+    """Return the line that adds an entry, in place of the one with the id `instead`."""
+    fields = {name: value for name, value in asdict(entry).items() if value not in (None, "", {})}
+    return _line({"add": fields, **({"instead": instead} if instead else {})})
+
+
+def fail_line(entry_id: str, error: Problem) -> str:
+    """Return the line that an entry has failed."""
+    return _line({"fail": entry_id, "error": asdict(error)})
+
+
+def end_line(entry_id: str) -> str:
+    """Return the line that nothing is left to do of an entry."""
+    return _line({"end": entry_id})
+
+
+def read_lines(lines: Iterable[str]) -> Left:
+    """Return the open entries. Lines that were cut off or are of another version are left out."""
+    entries: dict[str, Entry] = {}
+    begun: dict[str, int] = {}
+    for line in lines:
+        try:
+            _apply(json.loads(line), entries, begun)
+        except (ValueError, TypeError, KeyError, AttributeError):
+            continue
+    return Left(tuple(entries.values()), begun)
+
+
+def _apply(line: Mapping[str, Any], entries: dict[str, Entry], begun: dict[str, int]) -> None:
+    if "add" in line:
+        entry = _entry(line["add"])
+        replaced = entries.pop(line.get("instead", ""), None)
+        entries[entry.id] = entry
+        begun[entry.kind] = begun.get(entry.kind, 0) + (replaced is None)
+    elif "fail" in line:
+        error = Problem(**line["error"])
+        entries[line["fail"]] = replace(entries[line["fail"]], error=error)
+    elif "end" in line:
+        entries.pop(line["end"], None)
+
+
+def _entry(fields: Mapping[str, Any]) -> Entry:
+    error = fields.get("error")
+    return Entry(**{**fields, "error": Problem(**error) if error else None})
+
+
+def _line(content: Mapping[str, Any]) -> str:
+    # Line break first: a line that was cut off spoils only itself.
+    return "\n" + json.dumps(content, ensure_ascii=False)

@@ -1,0 +1,45 @@
+"""Keeps the trail."""
+
+from __future__ import annotations
+
+from carrel.store.core.actions.slice import Slice
+from carrel.store.navigation.state import Spot, TrailState
+
+KEPT = 100
+"""Spots that are kept."""
+
+
+class TrailService:
+    """The trail of one face. To be used on the owner loop."""
+
+    def __init__(self) -> None:
+        self.slice = Slice(TrailState())
+
+    def leave(self, here: Spot) -> None:
+        """Note a spot that is left for another one. What was ahead is forgotten."""
+        back = self.slice.value.back
+        if not back or back[-1] != here:
+            back = (*back, here)[-KEPT:]
+        self.slice.set(back=back, forward=())
+
+    def back(self, here: Spot, place: str | None = None) -> Spot | None:
+        """Return the spot before `here`, with `place` the last one there; None: there is none."""
+        state, ahead = self.slice.value, [here]
+        for number in range(len(state.back) - 1, -1, -1):
+            spot = state.back[number]
+            if spot == here:
+                continue
+            if place in (None, spot.place):
+                self.slice.set(back=state.back[:number], forward=(*state.forward, *ahead))
+                return spot
+            ahead.append(spot)
+        return None
+
+    def forward(self, here: Spot) -> Spot | None:
+        """Return the spot that was left to come back to `here`; None: there is none."""
+        state = self.slice.value
+        if not state.forward:
+            return None
+        *ahead, spot = state.forward
+        self.slice.set(back=(*state.back, here), forward=tuple(ahead))
+        return spot

@@ -1,0 +1,63 @@
+"""The connection in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from carrel.store.core.formatting import MINUTE, Badge, age, clock
+
+if TYPE_CHECKING:
+    from carrel.store.session.state import SessionState
+
+
+def connection(state: SessionState) -> Badge:
+    """`● ready`, `◐ starting`, `○ lost`, `✕ failed`; a hosted service that is ready: `▲ hosted`."""
+    match state.connection:
+        case "ready" if state.hosted:
+            return Badge("▲", "hosted, read-only" if state.read_only else "hosted", "hosted")
+        case "ready":
+            return Badge("●", "ready, read-only" if state.read_only else "ready", "ready")
+        case "failed":
+            return Badge("✕", "failed", "failed")
+        case "lost":
+            return Badge("○", "lost", "waiting")
+        case word:
+            return Badge("◐", word, "busy")
+
+
+def header(state: SessionState) -> str:
+    """Profile, connection and model in one line: `local ● ready · smollm2 (test model)`."""
+    words = f"{state.profile} {connection(state)}"
+    return f"{words} · {state.model}" if state.model else words
+
+
+def waiting(state: SessionState) -> str:
+    """Return the state of a connection that is waited for; empty once it is there."""
+    return "" if state.connection == "ready" else f"{connection(state).mark} {state.detail}"
+
+
+def status(state: SessionState, now: float, as_of: float | None = None) -> str:
+    """Return the connection for the status line; empty when there is nothing to say.
+
+    `as_of` is when a shown copy was current; what was loaded before the service was lost is as
+    old as its last answer.
+    """
+    if as_of is None and state.connection == "lost" and state.since:
+        as_of = state.since
+    if as_of is None or state.connection not in ("lost", "failed"):
+        return waiting(state)
+    words = f"{connection(state).mark} Offline: showing a copy from {clock(as_of, now)}"
+    return words if now - as_of < MINUTE else f"{words}, {age(now - as_of)}"
+
+
+def service_words(state: SessionState) -> str:
+    """Return what to know before something is done at a service that is not on this machine.
+
+    Empty for a service of this machine.
+    """
+    if not state.hosted:
+        return ""
+    host = urlsplit(state.url or "").netloc
+    where = f"{state.profile} ({host})" if host else state.profile
+    return f"This is done at {where}, a hosted service that bills what it does."

@@ -1,0 +1,1 @@
+"""Work that runs now, and work that an earlier start left, of every kind."""

@@ -1,0 +1,64 @@
+"""Leaving while something runs, and resuming it at the next start."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+
+from carrel.store.activity.formatting import KINDS, left_words
+from carrel.store.activity.service import ActivityService
+from carrel.store.activity.state import ActivityItem
+from carrel.store.core.actions.watch import until
+from carrel.store.core.formatting import count
+from carrel.store.sync.formatting import unfinished_words
+from carrel.store.sync.service import SyncService
+
+ELSEWHERE = ("processing", "batch")
+"""Kinds of work that the service does, also while nobody looks."""
+
+
+class Unfinished:
+    """Everything that this process runs, or an earlier one left."""
+
+    def __init__(self, activity: ActivityService, sync: SyncService) -> None:
+        self._activity = activity
+        self._sync = sync
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """What an earlier start left: `78 of 100 uploads left`, a line a folder."""
+        words = left_words(self._activity.slice.value)
+        return (*([words] if words else []), *unfinished_words(self._sync.slice.value))
+
+    def resume(self, *, watch: bool = True) -> None:
+        """Resume what an earlier start left, watches if `watch`; from any thread."""
+        state = self._activity.slice.value
+        self._activity.retry(*(item.id for item in state.interrupted))
+        self._sync.resume(watch=watch)
+
+    def drop(self) -> None:
+        """Forget what an earlier start left; what is there stays. From any thread."""
+        state = self._activity.slice.value
+        self._activity.cancel(*(item.id for item in state.interrupted))
+        self._sync.drop()
+
+    @property
+    def running(self) -> tuple[ActivityItem, ...]:
+        """What runs or waits here, and would stop with this process."""
+        items = self._activity.slice.value.items
+        return tuple(item for item in items if item.under_way and item.kind not in ELSEWHERE)
+
+    @property
+    def running_words(self) -> tuple[str, ...]:
+        """That in words, a line a kind: `Upload: 398 run or wait`."""
+        kinds = Counter(item.kind for item in self.running)
+        return tuple(f"{KINDS[kind]}: {count(number)}" for kind, number in kinds.items())
+
+    def cancel(self) -> None:
+        """Cancel what runs or waits."""
+        self._activity.cancel(*(item.id for item in self.running))
+
+    async def idle(self) -> None:
+        """Wait until nothing runs or waits but watches; to be awaited on the owner loop."""
+        await asyncio.gather(*self._sync.under_way, return_exceptions=True)
+        await until(self._activity.slice, lambda _: not self.running)

@@ -1,0 +1,174 @@
+"""Patterns as in `.gitignore`, matched in time linear in the pattern and in the path.
+
+Git's own matcher, and a regular expression that goes back, take exponential time for a pattern of
+many stars and a long name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+_CLASSES = {
+    "alnum": "a-zA-Z0-9",
+    "alpha": "a-zA-Z",
+    "blank": " \\t",
+    "cntrl": "\\x00-\\x1f\\x7f",
+    "digit": "0-9",
+    "graph": "!-~",
+    "lower": "a-z",
+    "print": " -~",
+    "punct": "!-/:-@\\[-`{-~",
+    "space": "\\s",
+    "upper": "A-Z",
+    "xdigit": "0-9a-fA-F",
+}
+_CLASS = re.compile(r"\[:(\w+):\]")
+_ANY_FOLDERS = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """One line of a rule file."""
+
+    includes: bool
+    """Whether it includes again what lines before it left out."""
+    folders_only: bool
+    _parts: tuple[re.Pattern[str] | None, ...]
+    """For each part of a path; None stands for any number of them."""
+
+    @classmethod
+    def parse(cls, line: str) -> Pattern | None:
+        """Return the pattern of a line; None for a comment, a blank line, or one Git cannot use."""
+        text = re.sub(r"(?<!\\) +$", "", line.rstrip("\r\n"))
+        if text.startswith("#"):
+            return None
+        includes = text.startswith("!")
+        text = text.removeprefix("!")
+        folders_only = text.endswith("/")
+        text = text.removesuffix("/")
+        anchored = "/" in text
+        names = text.removeprefix("/").split("/")
+        if not all(names):
+            return None
+        parts: list[re.Pattern[str] | None] = [] if anchored else [_ANY_FOLDERS]
+        for name in names:
+            if name == "**" and anchored:
+                if parts[-1:] != [_ANY_FOLDERS]:
+                    parts.append(_ANY_FOLDERS)
+                continue
+            expression = _expression(name)
+            if expression is None:
+                return None
+            parts.append(expression)
+        if anchored and names[-1] == "**":
+            # All in a folder, but not the folder.
+            parts.append(re.compile(""))
+        return cls(includes, folders_only, tuple(parts))
+
+    def matches(self, path: str, *, folder: bool) -> bool:
+        """Whether it matches a path, with slashes, of a file or a folder."""
+        return (folder or not self.folders_only) and self._match(path.split("/"))
+
+    def matches_above(self, path: str) -> bool:
+        """Whether it matches a file, or a folder above it."""
+        names = path.split("/")
+        return self.matches(path, folder=False) or any(
+            self._match(names[:count]) for count in range(1, len(names))
+        )
+
+    def _match(self, names: Sequence[str]) -> bool:
+        # A later run of any folders can take up whatever an earlier one could: going back to the
+        # last one is enough.
+        parts, part, name, back, mark = self._parts, 0, 0, -1, 0
+        while name < len(names):
+            expected = parts[part] if part < len(parts) else re.compile(r"(?!)")
+            if expected is _ANY_FOLDERS:
+                back, mark, part = part, name, part + 1
+            elif expected is not None and expected.match(names[name]):
+                part, name = part + 1, name + 1
+            elif back >= 0:
+                mark += 1
+                part, name = back + 1, mark
+            else:
+                return False
+        return part == len(parts)
+
+
+class _Token(NamedTuple):
+    """One character of a name, as an expression, or any number of them."""
+
+    expression: str
+    many: bool = False
+
+
+def _expression(name: str) -> re.Pattern[str] | None:
+    """Return the expression of one part of a pattern; None for one that nothing can match."""
+    try:
+        pieces = [""]
+        for token in _tokens(name):
+            if token.many:
+                pieces.append("")
+            else:
+                pieces[-1] += token.expression
+        first, *middle, last = pieces if len(pieces) > 1 else [*pieces, None]
+        # The first place where a piece between two stars fits is as good as any: no way back.
+        between = "".join(f"(?>.*?{piece})" for piece in middle if piece)
+        rest = "" if last is None else f".*{last}"
+        return re.compile(rf"(?s:{first}{between}{rest})\Z")
+    except (ValueError, re.error):
+        return None
+
+
+def _tokens(name: str) -> Iterator[_Token]:
+    at = 0
+    while at < len(name):
+        letter = name[at]
+        at += 1
+        if letter == "*":
+            at += len(name[at:]) - len(name[at:].lstrip("*"))
+            yield _Token("", many=True)
+        elif letter == "?":
+            yield _Token(".")
+        elif letter == "[":
+            expression, at = _set(name, at)
+            yield _Token(expression)
+        else:
+            if letter == "\\":
+                letter, at = _escaped(name, at)
+            yield _Token(re.escape(letter))
+
+
+def _escaped(name: str, at: int) -> tuple[str, int]:
+    if at == len(name):
+        raise ValueError("nothing follows the backslash")
+    return name[at], at + 1
+
+
+def _set(name: str, at: int) -> tuple[str, int]:
+    """Return the expression of a set of characters, and the place behind it."""
+    negated = name[at : at + 1] in ("!", "^")
+    at += negated
+    found, first = "", True
+    while first or name[at : at + 1] != "]":
+        first = False
+        if known := _CLASS.match(name, at):
+            if known[1] not in _CLASSES:
+                raise ValueError("there is no such class")
+            found, at = found + _CLASSES[known[1]], known.end()
+            continue
+        low, at = _member(name, at)
+        if name[at : at + 1] == "-" and name[at + 1 : at + 2] not in ("", "]"):
+            high, at = _member(name, at + 1)
+            found += f"{re.escape(low)}-{re.escape(high)}"
+        else:
+            found += re.escape(low)
+    return f"[{'^' if negated else ''}{found}]", at + 1
+
+
+def _member(name: str, at: int) -> tuple[str, int]:
+    if at >= len(name):
+        raise ValueError("the set has no end")
+    return _escaped(name, at + 1) if name[at] == "\\" else (name[at], at + 1)

@@ -1,0 +1,1 @@
+"""Files, locks and programs of this machine."""

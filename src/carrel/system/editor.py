@@ -1,0 +1,60 @@
+"""The user's editor: `VISUAL`, else `EDITOR`, else one that most systems have."""
+
+import os
+import shlex
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+COMMON = ("nano", "vim", "vi", "notepad")
+
+
+class EditorError(Exception):
+    """No editor could be run; the message says what to do."""
+
+
+def named_editor(environ: Mapping[str, str] = os.environ) -> list[str]:
+    """Return the words of the configured command; empty if none is configured.
+
+    Raises:
+        EditorError: it is not a command.
+    """
+    named = environ.get("VISUAL") or environ.get("EDITOR") or ""
+    try:
+        return shlex.split(named)
+    except ValueError:
+        raise EditorError(f"EDITOR names no command: {named} lacks a quotation mark.") from None
+
+
+def editor_command(environ: Mapping[str, str] = os.environ) -> list[str]:
+    """Return the words of the command, to which the file's path is added.
+
+    Raises:
+        EditorError: none exists, or the configured one is not a command.
+    """
+    if words := named_editor(environ):
+        return words
+    for name in COMMON:
+        if found := shutil.which(name):
+            return [found]
+    raise EditorError("There is no editor. Name yours in EDITOR, such as EDITOR=nano.")
+
+
+def edit(path: Path) -> str:
+    """Open a file in the editor, waits for its end, and return the file's text.
+
+    Raises:
+        EditorError: there is no editor, or it failed.
+    """
+    command = editor_command()
+    try:
+        code = subprocess.run([*command, str(path)], check=False).returncode
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise EditorError(f"{command[0]} could not be run: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise EditorError(f"{path} is no longer UTF-8 text.") from None
+    if code:
+        raise EditorError(f"{command[0]} ended with the code {code}, so nothing was taken.")
+    return text

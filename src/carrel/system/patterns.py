@@ -1,0 +1,75 @@
+"""Regular expressions from files and callers, which give up before they hold anybody up.
+
+Python's own matcher goes back without end for some of them, keeps the interpreter meanwhile, and
+cannot be interrupted.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from jsonschema.protocols import Validator
+
+SECONDS = 1.0
+"""Longest time for one search."""
+
+
+class PatternError(ValueError):
+    """It is no regular expression, or takes too long; the message says which."""
+
+
+def search(pattern: str, text: str) -> str | None:
+    """Return the first part of a text that matches; None if there is none.
+
+    Raises:
+        PatternError: it is no regular expression, or takes longer than a second.
+    """
+    import regex
+
+    try:
+        found = regex.search(pattern, text, timeout=SECONDS, concurrent=True)
+    except (regex.error, RecursionError) as error:
+        raise PatternError(f"This is no regular expression: {error}.") from None
+    except TimeoutError:
+        raise PatternError(
+            f"This pattern takes longer than {SECONDS:g} s. Nest no repetitions in one another."
+        ) from None
+    return None if found is None else str(found[0])
+
+
+def validator(schema: dict[str, Any]) -> Validator:
+    """Return a validator for a JSON schema, whose patterns are searched for like that.
+
+    It fetches nothing, and raises PatternError while it validates.
+    """
+    # Imported here because it takes longer than all else the server needs to start.
+    from jsonschema.validators import Draft202012Validator, extend, validator_for
+    from referencing import Registry
+
+    kind = validator_for(schema, Draft202012Validator)
+    # The default registry would fetch references over the network.
+    bounded = extend(kind, {"pattern": _pattern, "patternProperties": _pattern_properties})
+    return bounded(schema, registry=Registry())
+
+
+def _pattern(
+    validator: Validator, pattern: str, value: object, schema: dict[str, Any]
+) -> Iterator[Any]:
+    from jsonschema import ValidationError
+
+    if isinstance(value, str) and search(pattern, value) is None:
+        yield ValidationError(f"{value!r} does not match {pattern!r}")
+
+
+def _pattern_properties(
+    validator: Validator, properties: dict[str, Any], value: object, schema: dict[str, Any]
+) -> Iterator[Any]:
+    if not isinstance(value, dict):
+        return
+    for pattern, inner in properties.items():
+        for key, item in value.items():
+            if search(pattern, key) is not None:
+                yield from validator.descend(item, inner, path=key, schema_path=pattern)

@@ -1,0 +1,442 @@
+"""A place: the base of all six, which follow the state, run flows and explain keys."""
+
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Protocol, TypeVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import Input, TextArea
+
+from carrel.store.activity.formatting import activity_badge, work_words
+from carrel.store.activity.state import ActivityState
+from carrel.store.chat.state import ChatState
+from carrel.store.core.actions.handle import Handle
+from carrel.store.core.actions.slice import Slice
+from carrel.store.core.actions.watch import watch
+from carrel.store.core.problem import Problem
+from carrel.store.layout.state import LayoutState
+from carrel.store.session.area import READ_ONLY
+from carrel.store.session.formatting import connection, service_words, status
+from carrel.store.session.state import SessionState
+from carrel.store.store import Store
+from carrel.store.trash.formatting import way_back
+from carrel.tui.base.frame import Frame
+from carrel.tui.dialogs.core.ask import Choose, Option
+from carrel.tui.dialogs.core.columns import Columns
+from carrel.tui.dialogs.core.confirm import Confirm
+from carrel.tui.dialogs.core.dialog import Dialog
+from carrel.tui.terminal import idle_keys
+from carrel.tui.terminal.clipboard import copy
+from carrel.tui.terminal.drops import Drop, parse_folder, parse_some
+from carrel.tui.theme import labels
+from carrel.tui.widgets.frame.panes import Panes
+from carrel.tui.widgets.inputs.fields import Dropped
+from carrel.tui.widgets.tables.table import VirtualTable
+from carrel.tui.widgets.text.find import FindPane
+from carrel.tui.workbench import Workbench
+
+T = TypeVar("T")
+S = TypeVar("S", bound=Any)
+
+ARMED = 1.5
+"""Seconds in which a second esc stops what is going on."""
+TICK = 1.0
+"""Seconds between two updates of the age of shown data while the service is lost."""
+WORK_HZ = 4.0
+"""Updates a second of work under way: hundreds of small files change it hundreds of times."""
+REFRESH = 5.0
+"""Seconds after which the place that is shown looks again."""
+STILL = 0.15
+"""Seconds without another step of the cursor after which the details follow it."""
+NOTICE = 6.0
+"""Seconds a short line stays."""
+
+
+class Listing(Protocol[S]):
+    """A part of the store that has a list, and can load it."""
+
+    @property
+    def slice(self) -> Slice[S]:
+        """The state, with its `loaded`."""
+
+    def load(self) -> Handle[Any]:
+        """Load the list."""
+
+
+class MainScreen(Frame):
+    """One of the six places, over the store."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "back", "Back", show=False, id="place.back"),
+        Binding(
+            "tab", "next_pane(1)", "Next pane", show=False, priority=True, id="place.next_pane"
+        ),
+        Binding(
+            "shift+tab",
+            "next_pane(-1)",
+            "Pane before",
+            show=False,
+            priority=True,
+            id="place.previous_pane",
+        ),
+        Binding("i", "details", "Details", show=False, id="place.details"),
+        Binding("slash", "filter_list", "Filter or find", show=False, id="place.filter"),
+        Binding("comma", "columns", "Columns…", key_display=",", show=False, id="place.columns"),
+        Binding("z,ctrl+w", "zoom_pane", "Fill the window", show=False, id="place.zoom"),
+        Binding("ctrl+right", "resize_pane(4)", "Wider pane", show=False, id="place.wider"),
+        Binding("ctrl+left", "resize_pane(-4)", "Narrower pane", show=False, id="place.narrower"),
+        Binding("f5", "reload", "Load again", show=False, id="place.reload"),
+    ]
+    HELP = ""
+    CHANGES: ClassVar[frozenset[str]] = frozenset()
+    """The actions that change something at the service."""
+
+    def __init__(self, store: Store, workbench: Workbench) -> None:
+        super().__init__()
+        self.store = store
+        self.workbench = workbench
+        self._closers: list[Callable[[], None]] = []
+        self._armed = 0.0
+        self._notice_timer: Timer | None = None
+        self._still: Timer | None = None
+
+    def on_mount(self) -> None:
+        self.follow(self.store.session.slice, self._show_session)
+        self.follow(self.store.session.slice, self._await_list)
+        self.watch(self, "focused", self._await_list, init=False)
+        self.follow(self.store.activity.slice, self._show_activity, hz=WORK_HZ)
+        for chat in self.store.comparison.every:
+            self.follow(chat.slice, self._show_answering, hz=5)
+        self.follow(self.store.layout.slice, self._lay_out_tables)
+        self.follow(self.store.layout.slice, self._lay_out_panes)
+        self.list_filter.field.histories = self.store.histories
+        self.set_interval(REFRESH, self._refresh)
+        self.set_interval(TICK, self._tick)
+
+    def on_screen_resume(self) -> None:
+        self._refresh()
+        self._await_list()
+
+    def on_screen_suspend(self) -> None:
+        self.workbench.release_keys(self)
+
+    def awaits_list(self) -> bool:
+        """Whether the list that keys are meant for is on its way for the first time."""
+        return False
+
+    def _await_list(self, *_: object) -> None:
+        connection = self.store.session.slice.value.connection
+        comes = connection in ("starting", "ready", "slow") and self.awaits_list()
+        if comes and self.app.screen is self:
+            self.workbench.hold_keys_for_list(self, starting=connection == "starting")
+        else:
+            self.workbench.release_keys(self)
+
+    def _tick(self) -> None:
+        state = self.store.session.slice.value
+        if state.connection in ("lost", "failed") and self.app.screen_stack[0] is self:
+            self._show_session(state)
+
+    def _refresh(self) -> None:
+        # Another workbench, or a script, may have changed what is shown here.
+        if self.app.screen is self and self.store.session.slice.value.connection == "ready":
+            self.reload()
+
+    def reload(self) -> None:
+        """Load what is shown here once more."""
+
+    def action_reload(self) -> None:
+        self.reload()
+
+    def _show_session(self, state: SessionState) -> None:
+        self.top.header = header(state)
+        words = status(state, time.time(), self.as_of())
+        self.status.connection = labels.line(words, f"${connection(state).role}")
+        if self.app.screen is not self:
+            # Under a dialog it would not be drawn before the dialog is.
+            self.app.screen.refresh()
+
+    def as_of(self) -> float | None:
+        """When the copy that is shown here was current; None: it is no copy."""
+        return None
+
+    def _show_activity(self, state: ActivityState) -> None:
+        self.top.busy = activity_badge(state)
+        self.status.work = work_words(state)
+
+    def _show_answering(self, _state: ChatState) -> None:
+        chats = self.store.comparison.every
+        self.top.answering = any(chat.slice.value.phase != "idle" for chat in chats)
+
+    # Columns and panes
+
+    def _lay_out_panes(self, *_: object) -> None:
+        state = self.store.layout.slice.value
+        self.set_class(self.PLACE in state.zoomed, "-zoomed")
+        panes = self.query_one(Panes)
+        panes.lay_out(state.panes.get(self.PLACE, {}), alone=self.one_pane)
+
+    def on_resize(self) -> None:
+        # The class of a narrow window is set after this.
+        self.call_later(self._lay_out_panes)
+
+    def action_zoom_pane(self) -> None:
+        self.store.layout.zoom(self.PLACE)
+
+    def action_resize_pane(self, cells: int) -> None:
+        panes = self.query_one(Panes)
+        if current := [pane for pane in panes.children if pane.has_class("-current")]:
+            panes.widen(current[0], cells)
+
+    def on_panes_resized(self, event: Panes.Resized) -> None:
+        self.store.layout.resize(self.PLACE, event.widths)
+
+    def _lay_out_tables(self, state: LayoutState) -> None:
+        for table in self.query(VirtualTable):
+            table.lay_out(state.table(table.id or ""))
+
+    def action_columns(self) -> None:
+        if isinstance(table := self.focused, VirtualTable):
+            named = [column for column in table.columns if column.name]
+            layout = self.store.layout
+            self.app.push_screen(Columns(layout, table.id or "", named, lambda: table.widths))
+
+    def on_virtual_table_header_clicked(self, event: VirtualTable.HeaderClicked) -> None:
+        self.store.layout.sort(event.table.id or "", event.column.name)
+
+    def on_virtual_table_edge_dragged(self, event: VirtualTable.EdgeDragged) -> None:
+        self.store.layout.widen(event.table.id or "", event.column.name, event.width)
+
+    # Following the state
+
+    def follow(self, part: Slice[S], show: Callable[[S], object], *, hz: float = 30) -> None:
+        """Show a part of the state now and whenever it changes, while the place is there."""
+        self._closers.append(watch(part, show, deliver=self.call_later, hz=hz))
+
+    def once_still(self, show: Callable[[], object]) -> None:
+        """Show what the cursor is on once it rests: held down, its key flies over the rows."""
+        if self._still is not None:
+            self._still.stop()
+        self._still = self.set_timer(STILL, show)
+
+    def do(
+        self,
+        handle: Handle[T],
+        then: Callable[[T], object] | None = None,
+        *,
+        opens: bool = False,
+    ) -> None:
+        """Lets an action run; a failure is shown, a result goes to `then`.
+
+        With `opens` that opens what one types into: keys wait for it.
+        """
+
+        def ended(handle: Handle[T]) -> None:
+            if handle.error is not None:
+                self.call_later(self.workbench.show_problem, handle.error)
+            elif handle.outcome == "done" and then is not None:
+                self.call_later(then, handle.result(0))
+            if opens:
+                self.call_later(self.workbench.release_keys, handle)
+
+        if opens:
+            self.workbench.hold_keys(handle)
+        handle.add_done_callback(ended)
+
+    # Flows
+
+    def run_flow(self, flow: Coroutine[Any, Any, object]) -> None:
+        """Run a task of several steps beside everything else; a problem ends it and is shown."""
+        self.app.run_worker(flow, exit_on_error=False)
+
+    async def ask(self, dialog: Dialog[T]) -> T | None:
+        """Open a dialog and wait for its answer, in a flow. None: it was closed."""
+        return await self.app.push_screen(dialog, wait_for_dismiss=True)
+
+    async def choose(self, title: str, options: Sequence[Option]) -> str | None:
+        """Asks for one of several options, by its id; the only one is not asked for."""
+        if len(options) == 1:
+            return options[0].id
+        return await self.ask(Choose(title, options))
+
+    async def confirm(self, title: str, about: Sequence[Content], verb: str) -> bool:
+        """Asks before something is done at the service; a hosted one is named: it bills."""
+        at = service_words(self.store.session.slice.value)
+        return await self.ask(Confirm(title, about, verb, at)) is True
+
+    async def confirm_delete(self, title: str, about: Sequence[Content]) -> bool:
+        """Asks before something is deleted at the service, and says whether it can be undone."""
+        words = Content.styled(way_back(self.store.session.slice.value), "$muted")
+        return await self.confirm(title, [*about, words], "Delete")
+
+    async def load(self, listing: Listing[S]) -> S:
+        """Return the state of a list that a flow lets choose from; load it if that is not done.
+
+        Keys that are typed meanwhile wait.
+        """
+        if not listing.slice.value.loaded:
+            await self.open(listing.load())
+        return listing.slice.value
+
+    async def open(self, handle: Handle[Any]) -> None:
+        """Wait, in a flow, for an action that opens something to type into; keys wait too."""
+        self.workbench.hold_keys(handle)
+        try:
+            await handle
+        finally:
+            self.workbench.release_keys(handle)
+
+    def copy(self, text: str, done: str = "Copied.") -> None:
+        """Put a text on the clipboard and say so."""
+        copied = copy(self.app, text)
+        words = done if copied else "Too long for the clipboard of a terminal."
+        self.notice(words, failed=not copied)
+
+    def on_unmount(self) -> None:
+        for close in self._closers:
+            close()
+
+    def explain(self, error: Problem) -> tuple[Content, ...]:
+        """Why there is nothing to show, for the middle of a pane."""
+        return labels.problem(error)
+
+    # The status line
+
+    def notice(self, text: str, *, failed: bool = False) -> None:
+        """Show a short line that goes by itself."""
+        mark = ("✕ ", "$failed") if failed else ("", "")
+        self.status.notice = Content.assemble(mark, labels.line(text))
+        if self._notice_timer is not None:
+            self._notice_timer.stop()
+        self._notice_timer = self.set_timer(NOTICE, self._forget_notice)
+
+    def _forget_notice(self) -> None:
+        self.status.notice = Content("")
+
+    # Keys that do nothing now
+
+    def why_not(self, action: str) -> str:
+        """Why an action can do nothing now, and what would help; empty when it can."""
+        if action in self.CHANGES and self.store.session.slice.value.read_only:
+            return str(READ_ONLY)
+        if action == "details" and not self.query(".details"):
+            return "There are no details to fold here: tab goes from pane to pane."
+        if action == "resize_pane" and self.one_pane:
+            return "One pane is seen at a time here: there is no border to move."
+        if action == "columns" and not _has_columns(self.focused):
+            return "There are no columns here to sort, hide or widen."
+        return self.lacking(action)
+
+    def lacking(self, action: str) -> str:
+        """Return the reason why an action cannot run now; empty when it can."""
+        return ""
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return None if self.why_not(action) else True
+
+    def explain_key(self, key: str) -> None:
+        """Says why a key did nothing, and the nearest thing that would work."""
+        elsewhere = self.workbench.bindings_elsewhere(self.PLACE)
+        if said := idle_keys.words(self, key, self.why_not, elsewhere):
+            self.notice(said)
+
+    # One step back, and stopping
+
+    def can_stop(self) -> bool:
+        """Whether something goes on here that esc esc stops."""
+        return False
+
+    def stop(self) -> None:
+        """Stop it."""
+
+    def action_back(self) -> None:
+        if self.can_stop():
+            if time.monotonic() - self._armed < ARMED:
+                self._armed = 0.0
+                self.stop()
+                return
+            self._armed = time.monotonic()
+            self.notice("esc again stops it.")
+            return
+        if self.list_filter.field.has_focus:
+            self.list_filter.leave()
+        elif self.list_filter.over is not None and self.list_filter.over is self.focused:
+            self.list_filter.end()
+        elif not self.back():
+            self.app.call_next(self.workbench.go_back)
+
+    def action_filter_list(self) -> None:
+        if isinstance(over := self.focused, VirtualTable | FindPane):
+            self.list_filter.begin(over)
+        elif self.list_filter.over is not None:
+            self.list_filter.begin(self.list_filter.over)
+
+    def back(self) -> bool:
+        """One step back: out of a text field or a filter, to the list; False if there is none."""
+        if isinstance(self.focused, Input | TextArea) or not self.first_pane.has_class("-current"):
+            self.focus_pane(0)
+            return True
+        return False
+
+    def open_chat(self, handle: Handle[Any]) -> None:
+        """Goes to the field of a chat that is being made; keys typed meanwhile go there."""
+        bench = self.workbench
+
+        def ended(handle: Handle[Any]) -> None:
+            if handle.outcome != "done":
+                self.call_later(bench.release_keys, handle)
+
+        bench.hold_keys(handle)
+        self.do(handle, lambda _: self.app.call_next(bench.open_chat, handle))
+        handle.add_done_callback(ended)
+
+    def open_place(self, place: str) -> None:
+        """Open a place, from which esc comes back here."""
+        self.app.call_next(self.workbench.open_place, place)
+
+    # Dropped files
+
+    def on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        if (drop := parse_some(event.text, relative=True)).files:
+            self._take(drop)
+        elif folder := parse_folder(event.text, relative=True):
+            self.dropped_folder(folder)
+        elif event.text.strip():
+            self.notice("What was pasted is not the path of a file or folder here.", failed=True)
+
+    def on_dropped(self, event: Dropped) -> None:
+        event.stop()
+        self._take(event.drop)
+
+    def _take(self, drop: Drop) -> None:
+        self.dropped(drop.files)
+        if drop.problem is not None:
+            self.workbench.show_problem(drop.problem)
+
+    def dropped(self, files: tuple[Path, ...]) -> None:
+        """Files were dropped on this place: they are uploaded, and Files shows them."""
+        self.workbench.upload(files)
+
+    def dropped_folder(self, folder: Path) -> None:
+        """Take a folder dropped on this screen; Libraries offers to sync it."""
+        self.app.call_later(self.workbench.offer_folder, folder)
+
+
+def _has_columns(widget: Widget | None) -> bool:
+    return isinstance(widget, VirtualTable) and any(each.name for each in widget.columns)
+
+
+def header(state: SessionState) -> tuple[Content, ...]:
+    """Profile, connection and model, from the longest form to the shortest."""
+    badge = connection(state)
+    profile = labels.profile(state.profile, state.colour)
+    short = Content.assemble(profile, " ", labels.badge(badge))
+    model = labels.line(f" · {state.model}", "$muted") if state.model else Content("")
+    forms = [short + model, short, Content.assemble(profile, " ", (badge.mark, f"${badge.role}"))]
+    return tuple(forms)

@@ -1,0 +1,116 @@
+"""Asking for one line of text, or for one of several options."""
+
+import string
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option as ListOption
+
+from carrel.tui.dialogs.core.dialog import Dialog, hint
+from carrel.tui.terminal.textual_private import bindings_of
+from carrel.tui.theme import labels
+from carrel.tui.widgets.inputs.fields import Field
+
+
+class Ask(Dialog[str]):
+    """One line of text; never empty."""
+
+    def __init__(self, title: str, placeholder: str = "", value: str = "") -> None:
+        super().__init__(title)
+        self._placeholder = placeholder
+        self._value = value
+
+    def inside(self) -> ComposeResult:
+        yield Field(self._value, placeholder=self._placeholder)
+        yield hint("enter accepts · esc closes")
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        if text := event.value.strip():
+            self.dismiss(text)
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option to choose; `key` is its letter, where that is the same in every menu."""
+
+    id: str
+    name: str
+    details: str = ""
+    key: str = ""
+
+
+class Choose(Dialog[str]):
+    """One of several options, by its id. A letter chooses at once."""
+
+    DEFAULT_CSS = """
+    Choose OptionList { height: auto; max-height: 16; margin-bottom: 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j", "move('down')", "Down", show=False, id="choose.down"),
+        Binding("k", "move('up')", "Up", show=False, id="choose.up"),
+    ]
+
+    HOW: ClassVar[str] = "a letter or enter chooses · esc closes"
+
+    def __init__(
+        self, title: str, options: Sequence[Option], about: Sequence[Content] = ()
+    ) -> None:
+        super().__init__(title)
+        self.options = options
+        self._about = about
+        free = [letter for letter in string.ascii_lowercase if not bindings_of(self, letter)]
+        self._letters = letters(options, free)
+
+    def inside(self) -> ComposeResult:
+        if self._about:
+            yield Static(Content("\n").join([*self._about, Content("")]))
+        yield OptionList(
+            *(
+                ListOption(
+                    Content.assemble(
+                        (f"{letter or ' '}  ", "$muted"),
+                        labels.line(option.name),
+                        labels.line("  " + option.details, "$muted"),
+                    )
+                )
+                for letter, option in zip(self._letters, self.options, strict=True)
+            )
+        )
+        yield hint(self.HOW)
+
+    def on_key(self, event: events.Key) -> None:
+        if event.character and event.character in self._letters:
+            event.stop()
+            self.dismiss(self.options[self._letters.index(event.character)].id)
+
+    def action_move(self, direction: str) -> None:
+        shown = self.query_one(OptionList)
+        if direction == "down":
+            shown.action_cursor_down()
+        else:
+            shown.action_cursor_up()
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(self.options[event.option_index].id)
+
+
+def letters(options: Sequence[Option], free: Iterable[str]) -> list[str]:
+    """Return a letter for each option: its key, else one of its name's that is free.
+
+    Empty once none is left.
+    """
+    keys = {option.key for option in options}
+    left = dict.fromkeys(letter for letter in free if letter not in keys)
+    chosen = []
+    for option in options:
+        own = (letter for letter in option.name.lower() if letter in left)
+        letter = option.key or next(own, next(iter(left), ""))
+        left.pop(letter, None)
+        chosen.append(letter)
+    return chosen

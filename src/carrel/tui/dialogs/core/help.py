@@ -1,0 +1,76 @@
+"""Help, made from the live bindings."""
+
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Static
+
+from carrel.tui.dialogs.core.dialog import Dialog, hint
+from carrel.tui.widgets.text.scroll import TextPane
+
+
+class Help(Dialog[None]):
+    """The purpose of a place, and every key that is active in it now."""
+
+    DEFAULT_CSS = """
+    Help .dialog { width: 80; }
+    Help .dialog { height: 90%; }
+    Help .words { height: 1fr; max-height: 100%; }
+    """
+
+    def __init__(
+        self, title: str, about: str, groups: list[tuple[str, list[tuple[str, str, str]]]]
+    ) -> None:
+        super().__init__(title)
+        self._about = about
+        self._groups = groups
+
+    def inside(self) -> ComposeResult:
+        with TextPane(classes="words"):
+            if self._about:
+                yield Static(Content(self._about))
+            for name, keys in self._groups:
+                rows = [Content(""), Content.styled(name, "bold $accent")]
+                for key, words, binding_id in keys:
+                    left = Content.assemble((f"{key:>16}", "bold"), "  ", words)
+                    gap = " " * max(44 - left.cell_length, 2)
+                    rows.append(left + Content.styled(gap + binding_id, "$muted"))
+                yield Static(Content("\n").join(rows))
+        yield hint("esc closes · the names on the right go into “keymap” in the settings")
+
+
+def keys_of(screen: Screen[object]) -> list[tuple[str, list[tuple[str, str, str]]]]:
+    """Return the keys that work in a screen now with their words and the binding's id, each action
+    once.
+
+    They are grouped by where they come from.
+    """
+    groups: dict[str, dict[tuple[str, str, str], list[str]]] = {}
+    for active in screen.active_bindings.values():
+        binding = active.binding
+        if binding.id is None or binding.system or not active.enabled:
+            continue
+        if binding.id.startswith("place."):
+            name = "Everywhere"
+        elif active.node is screen:
+            name = "Here"
+        elif active.node is screen.app:
+            name = "Everywhere"
+        else:
+            name = "In this pane"
+        keys = groups.setdefault(name, {}).setdefault(
+            (binding.action, binding.description, binding.id), []
+        )
+        keys.append(screen.app.get_key_display(binding))
+    order = ("Here", "In this pane", "Everywhere")
+    return [
+        (
+            name,
+            [
+                (" ".join(dict.fromkeys(keys)), words, binding_id)
+                for (_, words, binding_id), keys in groups[name].items()
+            ],
+        )
+        for name in order
+        if name in groups
+    ]

@@ -1,0 +1,44 @@
+"""A field for the name of a model, with those the service has to choose from."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual import work
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widgets import Label
+
+from carrel.tui.dialogs.core.ask import Choose, Option
+from carrel.tui.widgets.inputs.fields import Field
+
+
+class ModelField(Field):
+    """Takes any name: a service may have models that it does not list."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down", "choose", "Down the models", show=False, id="model.choose"),
+    ]
+
+    def __init__(
+        self, value: str, models: Sequence[str], *, placeholder: str = "", id: str | None = None
+    ) -> None:
+        super().__init__(value, placeholder=placeholder, id=id)
+        self._models = models
+
+    @work(exit_on_error=False)
+    async def action_choose(self) -> None:
+        if not self._models:
+            return
+        options = [
+            Option(model, model, "this one" if model == self.value else "")
+            for model in self._models
+        ]
+        model = await self.app.push_screen(Choose("Model", options), wait_for_dismiss=True)
+        if model is not None:
+            self.value = model
+            self.cursor_position = len(model)
+
+
+def model_label(models: Sequence[str]) -> Label:
+    """Return the label over such a field."""
+    return Label(Content(f"Model · ↓ chooses from {len(models):,}" if models else "Model"))

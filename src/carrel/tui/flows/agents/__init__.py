@@ -1,0 +1,1 @@
+"""Tasks about agents: drafts, versions, files, model servers."""

@@ -1,0 +1,61 @@
+"""Choosing an agent, and one of its versions or its draft, for a chat."""
+
+from dataclasses import dataclass
+
+from carrel.store.agents.drafts import Draft
+from carrel.tui.base.screen import MainScreen
+from carrel.tui.dialogs.core.ask import Option
+
+_ACTIVE = "active"
+"""Stands for whichever version is active."""
+_DRAFT = "draft"
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """An agent by its id, and a version; None is whichever is active. Or a draft, of an agent or of
+    none yet.
+    """
+
+    agent_id: str
+    version: int | None = None
+    draft: Draft | None = None
+
+
+async def choose_agent(
+    place: MainScreen, title: str, *, versions: bool = False, drafts: bool = False
+) -> Chosen | None:
+    """Asks for an agent, and for one of its versions if `versions`; the only one is not asked for.
+    With `drafts`, one that is not saved may be chosen as well.
+
+    None: there is no agent, or none was chosen.
+    """
+    state = await place.load(place.store.agents)
+    unsaved = {one.id: one for one in state.drafts} if drafts else {}
+    options = [Option(a.id, a.name, f"v{a.version} · {a.model}") for a in state.items]
+    options += [
+        Option(one.id, f"✎ {one.name or 'no name yet'}", "not saved")
+        for one in unsaved.values()
+        if one.agent_id is None
+    ]
+    if not options:
+        place.notice("There is no agent yet: 4 Agents, then n New.", failed=True)
+        return None
+    chosen: str | None = options[0].id
+    if len(options) > 1:
+        chosen = await place.choose(title, options)
+    agent = next((a for a in place.store.agents.slice.value.items if a.id == chosen), None)
+    if agent is None:
+        return Chosen("", draft=unsaved[chosen]) if chosen in unsaved else None
+    draft = next((one for one in unsaved.values() if one.agent_id == agent.id), None)
+    if not versions or (len(agent.versions) < 2 and draft is None):
+        return Chosen(agent.id)
+    options = [Option(_DRAFT, "✎ The draft", "not saved")] if draft is not None else []
+    options.append(Option(_ACTIVE, "Whichever is active", f"v{agent.version} now"))
+    options += (Option(str(n), f"v{n}") for n in sorted(agent.versions, reverse=True))
+    version = await place.choose(f"{title} · {agent.name}", options)
+    if version is None:
+        return None
+    if version == _DRAFT:
+        return Chosen(agent.id, draft=draft)
+    return Chosen(agent.id, None if version == _ACTIVE else int(version))

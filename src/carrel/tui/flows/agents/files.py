@@ -1,0 +1,59 @@
+"""Agents in files: the difference from the service, then exactly that change."""
+
+from pathlib import Path
+from typing import ClassVar
+
+from carrel.store.agents.definitions import SUFFIXES
+from carrel.store.agents.plan import done_words, overwriting_words, plan_rows, step_words
+from carrel.store.core.formatting import one_line
+from carrel.tui.base.screen import MainScreen
+from carrel.tui.dialogs.changes import Changes
+from carrel.tui.dialogs.core.path import PathDialog
+from carrel.tui.terminal.drops import parse_drop, parse_folder
+from carrel.tui.theme import labels
+
+_APPLY = "apply"
+
+
+class DefinitionsDialog(PathDialog):
+    """Gives a folder of agents, or files."""
+
+    PLACEHOLDER: ClassVar[str] = "Path of a folder of agents, or of a YAML file"
+    MISSING: ClassVar[str] = "There is no file or folder at this path."
+    HOW: ClassVar[str] = "tab completes · ↑ ↓ choose · enter accepts"
+
+    def offers(self, name: str) -> bool:
+        return name.endswith(SUFFIXES)
+
+    def named(self, text: str) -> tuple[Path, ...]:
+        folder = parse_folder(text, relative=True)
+        return (folder,) if folder is not None else parse_drop(text, relative=True)
+
+
+async def plan(place: MainScreen) -> None:
+    """Show what differs between agents and their files, and applies it if that is wanted."""
+    paths = await place.ask(DefinitionsDialog("Agents in files"))
+    if not paths:
+        return
+    made = await place.store.agents.plan(paths)
+    if not made.pending:
+        words = "; ".join(f"{one_line(step.name)}: {step_words(step)}" for step in made.steps)
+        place.notice(f"Nothing differs. {words}")
+        return
+    doubt = overwriting_words(made)
+    about = (
+        labels.line(f"⚠ {doubt}: apply replaces what is there.", "$failed")
+        if doubt
+        else labels.line("Apply makes exactly this change:", "$muted")
+    )
+    count = len(made.pending)
+    verb = f"{'Replace and apply' if doubt else 'Apply'} to {count} agent{'s' * (count > 1)}"
+    # What is meant at first is the last; what overwrites something is never.
+    answers = [("close", "Cancel"), (_APPLY, verb)]
+    chosen = await place.ask(
+        Changes("Agents in files", about, plan_rows(made), answers[::-1] if doubt else answers)
+    )
+    if chosen == _APPLY:
+        steps = await place.store.agents.apply(made)
+        done = (f"{one_line(step.name)} {done_words(step)}" for step in steps)
+        place.notice(f"Applied: {', '.join(done)}.")

@@ -1,0 +1,100 @@
+"""Model servers of this machine: offered by name, and used after one key."""
+
+from collections.abc import Sequence
+
+from carrel.tui.base.screen import MainScreen
+from carrel.tui.dialogs.core.ask import Choose, Option
+from carrel.tui.dialogs.core.confirm import Confirm
+from carrel.tui.theme import labels
+
+BUILT_IN = "\0built-in"
+"""Stands for the model that comes with the server."""
+LEAVE = "\0leave"
+"""Stands for leaving the agents as they are."""
+NAMED = 3
+"""Models of a server, or agents, that are named; the others are counted."""
+
+
+async def offer(place: MainScreen) -> None:
+    """Look for model servers, and offers them by name while the built-in model answers."""
+    bench = place.workbench
+    servers = await place.store.models.look(bench.settings.model_servers)
+    if servers and _built_in_answers(place):
+        names = " and ".join(server.name for server in servers)
+        verb = "answers" if len(servers) == 1 else "answer"
+        bench.say(f"{names} {verb} on this machine: m uses it instead of the small test model.")
+
+
+async def use(place: MainScreen) -> None:
+    """Asks which model is to answer everybody on this server, and for which agents that matters."""
+    models, bench = place.store.models, place.workbench
+    place.notice("Looking for model servers on this machine …")
+    servers = await models.look(bench.settings.model_servers)
+    if not servers and _built_in_answers(place):
+        where = ", ".join(bench.settings.model_servers)
+        bench.say(f"No model server answers on this machine. Looked for: {where}.")
+        return
+    place.notice("")
+    offered = {
+        f"{server.name}\0{model}": (server, model) for server in servers for model in server.models
+    }
+    now = place.store.session.slice.value.models[:1]
+    options = [
+        Option(id, f"{model} · {server.name}", "answers now" if (model,) == now else "")
+        for id, (server, model) in offered.items()
+    ]
+    details = "answers now" if _built_in_answers(place) else "a small test model"
+    options.append(Option(BUILT_IN, "Built-in", details))
+    chosen = await place.ask(Choose("Answers come from", options))
+    if chosen is None:
+        return
+    server, model = offered.get(chosen, (None, ""))
+    served = server.models if server else ()
+    name = model or "the built-in test model"
+    if not await _confirm(place, name, served):
+        return
+    place.notice(f"Switching to {name} …")
+    if server is None:
+        await models.use_built_in()
+    else:
+        await models.use(server, model)
+    await _switch_agents(place)
+
+
+async def _confirm(place: MainScreen, name: str, served: Sequence[str]) -> bool:
+    """Ask before the model changes for everybody, and names the agents that it leaves without."""
+    agents = (await place.load(place.store.agents)).items
+    left = [agent.name for agent in agents if agent.model not in served]
+    about = [labels.line("Everybody who uses this server gets its answers.")]
+    if left:
+        verb = "has another model and answers" if len(left) == 1 else "have other models and answer"
+        about.append(labels.line(f"{_names(left)} {verb} once switched, which is asked next."))
+    return await place.ask(Confirm(f"Answer with {name}?", about, "Switch")) is True
+
+
+def _built_in_answers(place: MainScreen) -> bool:
+    return "(test model)" in (place.store.session.slice.value.model or "")
+
+
+async def _switch_agents(place: MainScreen) -> None:
+    """Offers another model for the agents whose own model is not served any more."""
+    store = place.store
+    # A refresh may take over from this one: either way the agents are here then.
+    await store.agents.load().settled()
+    models = store.session.slice.value.models
+    left = [
+        agent for agent in store.agents.slice.value.items if not store.session.lists(agent.model)
+    ]
+    if not left or not models:
+        return
+    options = [Option(model, model) for model in models]
+    options.append(Option(LEAVE, "Leave them", "they cannot answer until they are changed"))
+    names = _names([agent.name for agent in left])
+    model = await place.choose(f"Switch {names} to", options)
+    if model is not None and model != LEAVE:
+        place.do(store.agents.use_model([agent.id for agent in left], model))
+
+
+def _names(names: Sequence[str]) -> str:
+    more = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")

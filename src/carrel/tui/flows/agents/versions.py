@@ -1,0 +1,85 @@
+"""Agents and their versions: making one active, aliases, copying, deleting."""
+
+from textual.content import Content
+
+from carrel.store.agents.compare import compare_agents
+from carrel.store.agents.formatting import changed_field_rows, version_name
+from carrel.tui.base.screen import MainScreen
+from carrel.tui.dialogs.changes import Changes
+from carrel.tui.dialogs.core.ask import Ask, Option
+from carrel.tui.flows.agents.drafts import library_names
+from carrel.tui.theme import labels
+from carrel.wire.generation.agents import Agent
+
+_NEW = "a new one"
+"""Stands for an alias that does not exist yet; none can have this name."""
+
+
+async def make_active(place: MainScreen, agent: Agent, version: Agent) -> None:
+    """Make another version of an agent active, after its changes were shown."""
+    title = f"Make {version_name(version.version)} of {agent.name} active?"
+    if await _confirm(place, agent, version, title, "Make active"):
+        place.do(place.store.agents.switch(agent.id, version.version))
+
+
+async def roll_back(place: MainScreen, agent: Agent) -> None:
+    """Make the version active that was so before, after its changes were shown."""
+    agents = place.store.agents
+    number = agents.active_before(agent)
+    version = next(each for each in agents.slice.value.versions if each.version == number)
+    title = f"Roll {agent.name} back to {version_name(number)}?"
+    if await _confirm(place, agent, version, title, "Roll back"):
+        place.do(agents.roll_back(agent.id, number))
+
+
+async def _confirm(place: MainScreen, agent: Agent, version: Agent, title: str, verb: str) -> bool:
+    """Show what changes for everybody who asks the agent."""
+    rows = changed_field_rows(compare_agents(agent, version), library_names(place))
+    about = labels.line(f"{version_name(agent.version)} is active now. What changes:")
+    answers = (("no", "Cancel"), ("yes", verb))
+    return await place.ask(Changes(title, about, rows, answers)) == "yes"
+
+
+async def edit_aliases(place: MainScreen, agent: Agent, version: int) -> None:
+    """Give a version an alias, moves one to it from another version, or remove one."""
+    agents, name = place.store.agents, version_name(version)
+    aliases = {each.alias: each.version for each in agents.slice.value.aliases}
+    chosen: str | None = _NEW
+    if aliases:
+        options = [
+            Option(_NEW, "New alias…"),
+            *(
+                Option(
+                    alias,
+                    f"Remove {alias}" if at == version else f"Move {alias} here",
+                    f"it is {version_name(at)}",
+                )
+                for alias, at in sorted(aliases.items(), key=lambda pair: pair[1] != version)
+            ),
+        ]
+        chosen = await place.choose(f"Aliases · {agent.name} {name}", options)
+    if chosen == _NEW:
+        chosen = await place.ask(Ask(f"An alias of {name}", "such as prod"))
+    elif chosen is not None and aliases[chosen] == version:
+        place.do(agents.remove_alias(agent.id, chosen))
+        return
+    if chosen is not None:
+        place.do(agents.set_alias(agent.id, chosen, version))
+
+
+async def copy_part(place: MainScreen, agent: Agent) -> None:
+    """Copy the id, the name or the instructions of an agent or a version, as is chosen."""
+    texts = {
+        "id": agent.id,
+        "name": agent.name,
+        "instructions": agent.instructions or "",
+    }
+    if part := await place.choose("Copy", [Option(part, f"Copy {part}") for part in texts]):
+        place.copy(texts[part])
+
+
+async def delete(place: MainScreen, agent: Agent) -> None:
+    """Delete an agent with all its versions."""
+    about = [labels.line(agent.name, "bold"), Content("All its versions go with it.")]
+    if await place.confirm_delete("Delete this agent?", about):
+        place.do(place.store.agents.delete(agent.id))

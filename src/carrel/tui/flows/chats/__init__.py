@@ -1,0 +1,1 @@
+"""Tasks about chats: begin, compare, export."""

@@ -1,0 +1,89 @@
+"""Chats: beginning, choosing who answers, attaching, parameters, deleting.
+
+Those that open a field to type into give True once it is open.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from textual.content import Content
+
+from carrel.store.chat.service import ChatService
+from carrel.store.chat.sessions.saved import SessionSummary
+from carrel.store.tools.formatting import consent_lines, consent_title
+from carrel.store.tools.state import Consent
+from carrel.store.trash.formatting import LOCAL_DAYS, for_days
+from carrel.tui.base.screen import MainScreen
+from carrel.tui.dialogs.chat import ParametersForm
+from carrel.tui.dialogs.core.ask import Choose, Option
+from carrel.tui.dialogs.core.confirm import Confirm
+from carrel.tui.dialogs.core.path import PathDialog
+from carrel.tui.flows.agents.choice import choose_agent
+from carrel.tui.theme import labels
+
+
+async def begin(place: MainScreen) -> bool:
+    """Begins a chat with an agent that is chosen."""
+    chosen = await choose_agent(place, "Chat with")
+    if chosen is None:
+        return False
+    await place.open(place.store.chat.new(chosen.agent_id, chosen.version))
+    return True
+
+
+async def change_agent(place: MainScreen) -> bool:
+    """Has another agent, or another version, answer from here on in the open chat."""
+    chosen = await choose_agent(place, "Who answers from here on", versions=True)
+    if chosen is None:
+        return False
+    await place.open(place.store.chat.choose(chosen.agent_id, chosen.version))
+    return True
+
+
+async def attach(place: MainScreen) -> bool:
+    """Attaches files, named by their paths, to the next question."""
+    files = await place.ask(PathDialog("Add file"))
+    if files:
+        place.dropped(files)
+    return bool(files)
+
+
+async def choose_model(place: MainScreen, chats: Sequence[ChatService]) -> None:
+    """Has another model write the next answers of the open chats."""
+    state = chats[0].slice.value
+    models = [one for one in place.store.session.slice.value.models if one != state.model]
+    if not models:
+        place.notice("The service lists no other model: p Parameters takes any name.")
+        return
+    now = state.parameters.model
+    options = [Option("", state.model or "The agent's model", "the agent's own")]
+    options += (Option(one, one, "now" if one == now else "") for one in models)
+    model = await place.ask(Choose("Model of the next answers", options))
+    if model is not None:
+        for chat in chats:
+            place.do(chat.set_parameters(replace(chat.slice.value.parameters, model=model or None)))
+
+
+async def set_parameters(place: MainScreen, chats: Sequence[ChatService]) -> None:
+    """Set how the next answers of the open chats are drawn."""
+    models = place.store.session.slice.value.models
+    tools = [one.consent.name for one in await place.store.tools.named()]
+    parameters = await place.ask(ParametersForm(chats[0].slice.value.parameters, models, tools))
+    if parameters is not None:
+        for chat in chats:
+            place.do(chat.set_parameters(parameters))
+
+
+def permission(consent: Consent) -> Confirm:
+    """Asks whether agents may use a tool of the settings."""
+    runs, *about = consent_lines(consent)
+    lines = [labels.line(runs, "bold"), *(Content.styled(one, "$muted") for one in about)]
+    return Confirm(consent_title(consent), lines, "Allow", wary=True)
+
+
+async def delete(place: MainScreen, session: SessionSummary) -> None:
+    """Delete a saved chat."""
+    way_back = Content.styled(for_days(LOCAL_DAYS), "$muted")
+    about = [labels.line(session.title or "New", "bold"), way_back]
+    if await place.ask(Confirm("Delete this chat?", about, "Delete")):
+        place.do(place.store.chat.delete_session(session.id))

@@ -1,0 +1,116 @@
+"""Comparing chats: another side, a vote, what differs, going on with one."""
+
+from itertools import combinations
+
+from textual.content import Content
+
+from carrel.store.agents.formatting import FieldRow
+from carrel.store.chat.formatting import title
+from carrel.store.comparison.formatting import (
+    agent_differences,
+    answer_differences,
+    answered,
+    last_answer,
+)
+from carrel.store.comparison.state import Side
+from carrel.tui.base.screen import MainScreen
+from carrel.tui.dialogs.changes import Changes
+from carrel.tui.dialogs.core.ask import Ask, Option
+from carrel.tui.dialogs.votes import VotesDialog
+from carrel.tui.flows.agents.choice import choose_agent
+from carrel.tui.theme import labels
+
+TIE, NOTE, ALL = "tie", "note", "all"
+
+
+async def add(place: MainScreen) -> bool:
+    """Put another agent, another version, or a draft, beside the open chat."""
+    chosen = await choose_agent(place, "Compare with", versions=True, drafts=True)
+    if chosen is None:
+        return False
+    draft = None if chosen.draft is None else chosen.draft.create()
+    side = Side(chosen.agent_id, chosen.version, draft)
+    await place.open(place.store.comparison.add(side))
+    return True
+
+
+async def vote(place: MainScreen) -> None:
+    """Votes for one of the last answers, writes a note about them, or shows all votes."""
+    comparison = place.store.comparison
+    options = [Option(str(number), name) for number, name in _answered(place)]
+    options += [Option(TIE, "Tie", "none is better"), Option(NOTE, "Write a note…")]
+    options.append(Option(ALL, "All votes…", "per version, over all comparisons"))
+    chosen = await place.choose("Which answer is best?", options)
+    if chosen == NOTE:
+        if text := await place.ask(Ask("A note about these answers")):
+            await comparison.note(text)
+    elif chosen == ALL:
+        await place.ask(VotesDialog(await comparison.count_votes()))
+    elif chosen is not None:
+        await comparison.vote(None if chosen == TIE else int(chosen))
+
+
+async def go_on(place: MainScreen) -> bool:
+    """Goes on with one side alone."""
+    options = [Option(str(number), name) for number, name in _names(place)]
+    chosen = await place.choose("Go on with", options)
+    if chosen is None:
+        return False
+    await place.open(place.store.comparison.go_on(int(chosen)))
+    return True
+
+
+async def agents_differ(place: MainScreen) -> None:
+    """Show in which fields the agents of two sides differ."""
+    pair = await _pair(place, _names(place))
+    if pair is None:
+        return
+    old, new = (place.store.comparison.chats[number].fields for number in pair)
+    if old is None or new is None:
+        place.notice("The agents are still being loaded.")
+        return
+    await _show(place, pair, agent_differences(old, new), "The agents are the same.")
+
+
+async def answers_differ(place: MainScreen) -> None:
+    """Show what differs between two finished answers."""
+    names = _answered(place)
+    if len(names) < 2:
+        place.notice("Two finished answers can be compared: wait for them.")
+        return
+    pair = await _pair(place, names)
+    if pair is None:
+        return
+    chats = place.store.comparison.chats
+    old, new = (last_answer(chats[number].slice.value) for number in pair)
+    if old is not None and new is not None:
+        await _show(place, pair, answer_differences(old, new), "")
+
+
+async def _show(
+    place: MainScreen, pair: tuple[int, int], rows: tuple[FieldRow, ...], none: str
+) -> None:
+    names = dict(_names(place))
+    about = labels.line(none) if not rows else Content("")
+    heading = f"{names[pair[0]]} → {names[pair[1]]}"
+    await place.ask(Changes(heading, about, rows, [("close", "Close")]))
+
+
+async def _pair(place: MainScreen, names: list[tuple[int, str]]) -> tuple[int, int] | None:
+    """Return the places of two sides; they are asked for where there are more."""
+    pairs = {f"{old} {new}": (old, new) for (old, _), (new, _) in combinations(names, 2)}
+    named = dict(names)
+    options = [Option(key, f"{named[old]} → {named[new]}") for key, (old, new) in pairs.items()]
+    chosen = await place.choose("What differs between", options)
+    return None if chosen is None else pairs[chosen]
+
+
+def _names(place: MainScreen) -> list[tuple[int, str]]:
+    """Return the sides by their places, with their names, or the aliases while those are hidden."""
+    chats = place.store.comparison.chats
+    return [(number, title(chat.slice.value)) for number, chat in enumerate(chats)]
+
+
+def _answered(place: MainScreen) -> list[tuple[int, str]]:
+    chats = place.store.comparison.chats
+    return [(at, name) for at, name in _names(place) if answered(chats[at].slice.value)]

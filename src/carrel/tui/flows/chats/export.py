@@ -1,0 +1,25 @@
+"""Taking a chat out: parts of it on the clipboard, all of it in a file."""
+
+from carrel.tui.base.screen import MainScreen
+from carrel.tui.dialogs.chat import SaveDialog, copies
+from carrel.tui.dialogs.core.ask import Option
+from carrel.wire.generation.completions import Passage
+
+
+async def copy_part(place: MainScreen, passage: Passage | None) -> None:
+    """Copy the last answer, code in it, or the passage that is shown, as is chosen."""
+    if not (texts := copies(place.store.chat.slice.value, passage)):
+        return
+    options = [Option(part, f"Copy {part}") for part in texts]
+    if part := await place.choose("Copy", options):
+        place.copy(texts[part])
+
+
+async def save(place: MainScreen) -> None:
+    """Save the chat in a file that is chosen."""
+    if not place.store.chat.slice.value.turns:
+        place.notice("There is nothing to save yet.")
+        return
+    path = await place.ask(SaveDialog(place.store.chat))
+    if path is not None:
+        place.notice(f"Saved {path}.")

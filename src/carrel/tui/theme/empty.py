@@ -1,0 +1,29 @@
+"""An empty place: what belongs there, and what fills it."""
+
+from dataclasses import dataclass
+
+from textual.content import Content
+
+from carrel.tui.theme import labels
+
+
+@dataclass(frozen=True)
+class Way:
+    """One thing that fills an empty place: its key and what it does."""
+
+    key: str
+    words: str
+
+
+def empty(sentence: str, *ways: Way) -> tuple[Content, ...]:
+    """Return the lines of an empty pane: a sentence, then each way to fill it."""
+    rows = [
+        Content.assemble(("▸ ", "$accent"), way.words, "  ", (way.key, "bold $accent"))
+        for way in ways
+    ]
+    width = max((row.cell_length for row in rows), default=0)
+    return (
+        labels.line(sentence),
+        Content(""),
+        *(row.pad_right(width - row.cell_length) for row in rows),
+    )

@@ -1,0 +1,1 @@
+"""The prompt, transcripts, and the source beside an answer."""

@@ -1,0 +1,269 @@
+"""A chat as it is read: one widget for most turns, a few for a long one and one being written."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.style import Style
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widget import Widget
+
+from carrel.store.chat.formatting import TurnRow
+from carrel.text import clean_text
+from carrel.tui.widgets.text.find import FindPane
+from carrel.tui.widgets.text.note import Note
+from carrel.tui.widgets.text.prose import MIN_TAIL, Prose, settled
+from carrel.tui.widgets.text.rendered import Rendered
+
+MAX_TURNS = 200
+MAX_TEXT = 600_000
+"""Turns, and characters, on screen; the earlier ones are left out, so that it stays quick."""
+TurnPlace = tuple[int, int]
+"""The number of a chat, and a turn's place in it."""
+LONG = 4 * MIN_TAIL
+"""Characters above which a turn is drawn in parts, so that no part takes long."""
+
+
+class TurnView(Vertical):
+    """A turn in parts: what will not change any more is drawn once."""
+
+    DEFAULT_CSS = """
+    TurnView { height: auto; }
+    """
+
+    def __init__(self, row: TurnRow, place: TurnPlace, *, dark: bool, live: bool) -> None:
+        super().__init__()
+        self.row = row
+        self.live = live
+        self._place = place
+        self._dark = dark
+        self._settled = 0
+        self._head = Rendered(_head(row, place))
+        self._tail = Rendered("")
+        self._foot = Rendered(_foot(row, place))
+
+    def compose(self) -> ComposeResult:
+        yield self._head
+        yield from self._cut(self.row.text)
+        yield self._tail
+        yield self._foot
+
+    def grow(self, row: TurnRow) -> None:
+        """Show more of the same answer."""
+        if _over(row) != _over(self.row):
+            self._head.update(_head(row, self._place))
+        if _about(row) != _about(self.row):
+            self._foot.update(_foot(row, self._place))
+        self.row = row
+        if parts := self._cut(row.text):
+            self.mount_all(parts, before=self._tail)
+
+    def end(self, row: TurnRow) -> None:
+        """Show the answer as it has ended."""
+        self.live = False
+        self.grow(row)
+
+    def _cut(self, text: str) -> list[Rendered]:
+        """Return new parts that are settled; the rest goes into the tail."""
+        parts = []
+        tail = text[self._settled :]
+        # Of a text that is here at once, parts as long as those of one that grew.
+        while cut := settled(tail[: 2 * MIN_TAIL]) or settled(tail):
+            parts.append(Rendered(self._prose(tail[:cut])))
+            self._settled += cut
+            tail = tail[cut:]
+        self._tail.update(self._prose(tail) if tail else "")
+        return parts
+
+    def _prose(self, text: str) -> RenderableType:
+        return _prose(text, self._dark, self.row, self._place)
+
+
+class Transcript(FindPane):
+    """The turns of one session. It stays at the end while an answer grows, until one scrolls.
+
+    A click on a source or on a variant's mark runs the screen's `show_source` or `variant`, with
+    the number of the chat first, of those side by side.
+    """
+
+    DEFAULT_CSS = """
+    Transcript { padding: 0 1; }
+    """
+
+    def __init__(self, chat: int = 0, *, id: str | None = None) -> None:
+        super().__init__(id=id, classes="pane")
+        self.chat = chat
+        self._rows: list[TurnRow] = []
+        self._first = 0
+        self._session: object = None
+        self._unfolded: set[int] = set()
+        """The places of turns whose thinking is shown."""
+        self._given: tuple[Sequence[TurnRow], bool] = ((), False)
+
+    async def say(self, words: Content) -> None:
+        """Show a sentence instead of turns."""
+        self._rows, self._session = [], None
+        async with self.batch():
+            await self.remove_children()
+            await self.mount(Note(words))
+
+    async def show(self, session: object, rows: Sequence[TurnRow], *, writing: bool) -> None:
+        """Show the turns of a session; the last is growing while `writing`."""
+        self._given = rows, writing
+        if session != self._session:
+            self._unfolded.clear()
+        first = _first_shown(rows)
+        rows = [
+            row if not row.thinking or place in self._unfolded else replace(row, thinking="")
+            for place, row in enumerate(rows[first:], first)
+        ]
+        fresh = session != self._session or first != self._first or not self._rows
+        follow = fresh or self.is_vertical_scroll_end
+        same = 0 if fresh else _common(self._rows, rows)
+        growing = self._growing()
+        if growing is not None and len(rows) == len(self._rows) and same >= len(rows) - 1:
+            if writing:
+                growing.grow(rows[-1])
+            elif len(rows[-1].text) > LONG:
+                growing.end(rows[-1])
+            else:
+                await self._replace(len(rows) - 1, rows, first, writing=False)
+        elif fresh or not same == len(rows) == len(self._rows):
+            await self._replace(same, rows, first, writing=writing)
+        self._session, self._rows, self._first = session, rows, first
+        if follow:
+            self.to_end()
+
+    def to_end(self) -> None:
+        """Show the end, once what was added has its place."""
+        self.call_after_refresh(self.scroll_end, animate=False)
+
+    async def fold(self, place: int | None = None) -> None:
+        """Show or hide the thinking of a turn, of the last that has any without `place`."""
+        rows, writing = self._given
+        thinking = [at for at, row in enumerate(rows) if row.thinking]
+        if thinking:
+            self._unfolded ^= {thinking[-1] if place is None else place}
+            await self.show(self._session, rows, writing=writing)
+
+    def redraw(self) -> None:
+        """Draws everything anew at the next showing: the theme has changed."""
+        self._rows = []
+
+    def _growing(self) -> TurnView | None:
+        last = self.children[-1] if self.children else None
+        return last if isinstance(last, TurnView) and last.live else None
+
+    async def _replace(self, same: int, rows: list[TurnRow], first: int, *, writing: bool) -> None:
+        dark = self.app.current_theme.dark
+        above = 1 if first else 0
+        async with self.batch():
+            if same:
+                await self.remove_children(self.children[above + same :])
+            else:
+                await self.remove_children()
+                if first:
+                    await self.mount(Rendered(_left_out(first)))
+            await self.mount_all(
+                _turn(
+                    row, (self.chat, first + place), dark, live=writing and place == len(rows) - 1
+                )
+                for place, row in enumerate(rows[same:], same)
+            )
+
+
+def _first_shown(rows: Sequence[TurnRow]) -> int:
+    """Return the first of the last turns that are not too many and not too long together."""
+    room = MAX_TEXT
+    for place in range(len(rows) - 1, -1, -1):
+        room -= len(rows[place].text)
+        if len(rows) - place > MAX_TURNS or (room < 0 and place < len(rows) - 1):
+            return place + 1
+    return 0
+
+
+def _common(old: Sequence[TurnRow], new: Sequence[TurnRow]) -> int:
+    """Return the number of equal turns at the beginning."""
+    for index, (before, after) in enumerate(zip(old, new, strict=False)):
+        if before != after:
+            return index
+    return min(len(old), len(new))
+
+
+def _turn(row: TurnRow, place: TurnPlace, dark: bool, *, live: bool) -> Widget:
+    if live or len(row.text) > LONG:
+        return TurnView(row, place, dark=dark, live=live)
+    body = [_prose(row.text, dark, row, place)] if row.text else []
+    return Rendered(Group(_head(row, place), *body, _foot(row, place)))
+
+
+def _over(row: TurnRow) -> tuple[object, ...]:
+    """Return the parts of a turn above its text."""
+    return (row.figures, row.thought, row.thinking)
+
+
+def _about(row: TurnRow) -> tuple[object, ...]:
+    """Return the parts of a turn below its text."""
+    return (row.note, row.sources, row.calls, row.attached)
+
+
+def _prose(text: str, dark: bool, row: TurnRow, place: TurnPlace) -> RenderableType:
+    """Return a part of a turn's text, in which the numbers of its sources show them."""
+    sources = {
+        source.number: _click("show_source", *place, at) for at, source in enumerate(row.sources)
+    }
+    return Padding(Prose(text, dark=dark, sources=sources), (0, 0, 0, 2))
+
+
+def _left_out(turns: int) -> Text:
+    words = f"{turns:,} earlier turns are not shown here; an export has them.\n"
+    return Text(words, style="carrel.muted")
+
+
+def _head(row: TurnRow, place: TurnPlace) -> RenderableType:
+    style = "carrel.you" if row.speaker == "You" else "carrel.agent"
+    head = Text.assemble((clean_text(row.speaker), style))
+    if row.variant:
+        head.append("   ")
+        head.append(f"{row.variant[0]} ", style=_click("variant", *place, -1))
+        head.append(row.variant[1:-1], style="carrel.muted")
+        head.append(f" {row.variant[-1]}", style=_click("variant", *place, 1))
+    if row.figures:
+        head.append(f"   {row.figures}", style="carrel.muted")
+    if not row.thought:
+        return head
+    sign = "▾" if row.thinking else "▸"
+    thought = Text(f"{sign} {row.thought}", style="carrel.muted")
+    thought.stylize(_click("thinking", *place))
+    parts: list[RenderableType] = [Padding(thought, (0, 0, 0, 2))]
+    if row.thinking:
+        words = Text(clean_text(row.thinking).strip(), style="carrel.muted")
+        parts.append(Padding(words, (0, 0, 1, 4)))
+    return Group(head, *parts)
+
+
+def _foot(row: TurnRow, place: TurnPlace) -> RenderableType:
+    parts: list[RenderableType] = []
+    if row.attached:
+        parts.append(Text("▣ " + clean_text("  ▣ ".join(row.attached)), style="carrel.muted"))
+    parts += (Text(f"▸ calls {clean_text(call)}", style="carrel.source") for call in row.calls)
+    if row.note:
+        parts.append(Text(row.note, style="carrel.failed"))
+    if row.sources:
+        sources = Text(f"\n{row.sources_title}", style="carrel.muted")
+        for number, source in enumerate(row.sources):
+            style = Style(underline=source.cited) + _click("show_source", *place, number)
+            sources.append("  ")
+            sources.append(Text(clean_text(source.words), style="carrel.source", end=""))
+            sources.stylize(style, len(sources) - len(clean_text(source.words)))
+        parts.append(sources)
+    parts.append(Text(""))
+    return Padding(Group(*parts), (0, 0, 0, 2))
+
+
+def _click(action: str, *arguments: int) -> Style:
+    return Style(meta={"@click": f"screen.{action}{arguments}"})

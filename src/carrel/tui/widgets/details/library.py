@@ -1,0 +1,86 @@
+"""The details of a document, a library, or a search hit."""
+
+import time
+
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from carrel.store.libraries.formatting import HitRow, document_facts, document_status, library_facts
+from carrel.store.libraries.phase import document_phase
+from carrel.tui.theme import labels
+from carrel.wire.documents import Document
+from carrel.wire.libraries import Library
+
+TEXT_SHOWN = 20_000
+"""Characters of a document's text that are shown; the document itself has it all."""
+
+
+class LibraryDetails(VerticalScroll):
+    """Names and values, the summary, the text once it was asked for."""
+
+    def compose(self) -> ComposeResult:
+        yield Static()
+
+    def on_mount(self) -> None:
+        self.border_title = labels.title("Details")
+
+    def show_hit(self, hit: HitRow | None) -> None:
+        """Show a passage with the words that were found."""
+        if hit is None:
+            self._put()
+            return
+        page = Content.styled(f"page {hit.page}" if hit.page else "", "$muted")
+        how = Content.styled("enter opens it there", "$muted")
+        name = labels.line(hit.name, "bold")
+        self._put(name, page, Content(""), labels.highlighted(hit.passage), Content(""), how)
+
+    def show_library(self, library: Library) -> None:
+        """Show what is known of a library."""
+        parts = [
+            labels.line(library.name, "bold"),
+            labels.short_id(library.id),
+            Content(""),
+            _fields(library_facts(library, time.time())),
+        ]
+        if library.description:
+            parts += [Content(""), labels.block(library.description)]
+        self._put(*parts)
+
+    def show_document(self, document: Document | None, text: str | None) -> None:
+        """Show what is known of a document, and its text where that is here."""
+        if document is None:
+            self._put()
+            return
+        status = ("Status", labels.badge(document_status(document)))
+        parts = [
+            labels.line(document.name, "bold"),
+            labels.short_id(document.id),
+            Content(""),
+            _fields(document_facts(document, time.time()), status),
+        ]
+        if document.error:
+            parts += [Content(""), labels.block(document.error, "$failed")]
+        if document.summary:
+            parts += _part("Summary", document.summary)
+        if document_phase(document) == "failed":
+            parts += [Content(""), Content.styled("R processes it again", "$muted")]
+        elif text is None:
+            parts += [Content(""), Content.styled("v shows the text, enter opens it", "$muted")]
+        else:
+            parts += _part("Text", text[:TEXT_SHOWN])
+            if len(text) > TEXT_SHOWN:
+                parts.append(Content.styled("… enter opens the whole document", "$muted"))
+        self._put(*parts)
+
+    def _put(self, *parts: Content) -> None:
+        self.query_one(Static).update(Content("\n").join(parts))
+
+
+def _part(name: str, text: str) -> list[Content]:
+    return [Content(""), Content.styled(name, "$muted"), labels.block(text)]
+
+
+def _fields(facts: tuple[tuple[str, str], ...], *first: tuple[str, Content]) -> Content:
+    return labels.fields(*first, *((name, labels.line(value)) for name, value in facts))

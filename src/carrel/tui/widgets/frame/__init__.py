@@ -1,0 +1,1 @@
+"""The lines and panes around every screen."""

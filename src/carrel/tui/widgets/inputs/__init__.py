@@ -1,0 +1,1 @@
+"""Fields, filters, and lists of choices."""

@@ -1,0 +1,150 @@
+"""Lines to filter or search with; they are there only while they are used."""
+
+from dataclasses import dataclass
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.message import Message
+from textual.timer import Timer
+from textual.widgets import Input, Static
+
+from carrel.store.core.filters import NameFilter
+from carrel.store.histories.service import HistoriesService
+from carrel.tui.widgets.inputs.fields import Field, RecallField
+from carrel.tui.widgets.tables.table import VirtualTable
+from carrel.tui.widgets.text.find import FindPane
+
+PAUSE = 0.2
+"""Seconds without a key after which what was typed counts."""
+
+
+class FilterLine(Horizontal):
+    """Tells what is typed, a moment after the last key."""
+
+    DEFAULT_CSS = """
+    FilterLine { height: 1; display: none; padding: 0 1; }
+    FilterLine.-shown { display: block; }
+    FilterLine Static { width: 2; color: $accent; }
+    FilterLine Field { border: none; height: 1; padding: 0; }
+    FilterLine Field:focus { border: none; }
+    """
+
+    @dataclass
+    class Changed(Message):
+        """The text that is to count now."""
+
+        text: str
+
+    def __init__(self, placeholder: str, history: str, histories: HistoriesService) -> None:
+        super().__init__()
+        self._placeholder = placeholder
+        self._history = history
+        self._histories = histories
+        self._timer: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Static(Content("/ "))
+        yield RecallField(self._history, self._histories, self._placeholder)
+
+    def begin(self, text: str) -> None:
+        """Show the line and take the focus."""
+        self.add_class("-shown")
+        field = self.query_one(Field)
+        with self.prevent(Input.Changed):
+            field.value = text
+        field.focus()
+
+    def end(self) -> None:
+        """Take the line away."""
+        self.remove_class("-shown")
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(PAUSE, lambda: self.post_message(self.Changed(event.value)))
+
+    def on_descendant_blur(self) -> None:
+        if not self.query_one(Field).value:
+            self.end()
+
+
+class ListFilter(Horizontal):
+    """Filters one table by what is typed, or finds it in one text.
+
+    It stays as a chip while the filter is in force.
+    """
+
+    DEFAULT_CSS = """
+    ListFilter { height: 1; display: none; padding: 0 1; }
+    ListFilter.-shown { display: block; }
+    ListFilter Static { width: auto; color: $accent; }
+    ListFilter .count { color: $muted; padding-left: 2; }
+    ListFilter Field { border: none; height: 1; padding: 0; width: 1fr; }
+    ListFilter Field:focus { border: none; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.over: VirtualTable | FindPane | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="what")
+        yield RecallField("lists")
+        yield Static(classes="count")
+
+    @property
+    def field(self) -> RecallField:
+        """The field of the filter."""
+        return self.query_one(RecallField)
+
+    def begin(self, over: VirtualTable | FindPane) -> None:
+        """Show the line for a table or a text and take the focus."""
+        if over is not self.over:
+            self.end()
+            self.over = over
+        filters = isinstance(over, VirtualTable)
+        self.query_one("#what", Static).update(Content("filter: " if filters else "find: "))
+        self.field.placeholder = "words to keep, !words to leave out" if filters else "words"
+        self.add_class("-shown")
+        self._apply()
+        self.field.focus()
+
+    def end(self) -> None:
+        """Take the line and the filter away."""
+        with self.prevent(Input.Changed):
+            self.field.value = ""
+        self._apply()
+        self.over = None
+        self.remove_class("-shown")
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._apply()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.leave()
+
+    def leave(self) -> None:
+        """Back to where it was begun. What was typed counts; nothing typed is no filter."""
+        over = self.over
+        if not self.field.value.strip():
+            self.end()
+        if over is not None:
+            over.focus()
+
+    def _apply(self) -> None:
+        text = self.field.value
+        if isinstance(self.over, VirtualTable):
+            self.over.filter(NameFilter.parse(text))
+            counted = f"{len(self.over.rows)} of {self.over.total}"
+        elif self.over is not None:
+            lines = self.over.find(text.strip())
+            counted = (
+                f"{lines:,} {'line' if lines == 1 else 'lines'} · [ ] goes from one to the next"
+            )
+        else:
+            return
+        self.query_one(".count", Static).update(Content(f"{counted} · esc clears"))

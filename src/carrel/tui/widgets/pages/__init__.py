@@ -1,0 +1,1 @@
+"""A document's page: its picture, its text, the strip of pages."""

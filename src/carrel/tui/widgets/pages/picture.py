@@ -1,0 +1,340 @@
+"""A page's picture, in whatever way the terminal can show one."""
+
+import io
+import math
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+from rich.color import Color
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import ScrollableContainer
+from textual.content import Content
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.widget import Widget
+
+from carrel.config.settings import Settings
+from carrel.store.documents.blocks import Rect
+from carrel.tui.terminal.graphics import (
+    PictureProtocol,
+    cell_pixels,
+    image_widgets,
+    picture_protocol,
+)
+from carrel.tui.terminal.textual_private import Steady
+from carrel.tui.widgets.text.note import Note
+
+DETAIL = 4
+"""Pixels requested in each direction for each one that is drawn: print stays sharper."""
+
+PALE_FRAME = 0.35
+"""Opacity of an unmarked frame."""
+
+PALE = 80
+"""A pixel whose strongest and weakest colour differ by less is as good as grey."""
+
+
+class HalfBlocks(ScrollView, can_focus=False):
+    """Pixels drawn two to a cell."""
+
+    DEFAULT_CSS = """
+    HalfBlocks { width: auto; height: auto; overflow: hidden hidden; }
+    """
+
+    def __init__(self, picture: Any) -> None:
+        super().__init__()
+        self.draw(picture)
+
+    def draw(self, picture: Any) -> None:
+        """Show this picture, an RGB image of one pixel a column, instead of the one before."""
+        self._pixels = picture.tobytes()
+        self._width, height = picture.size
+        self.virtual_size = Size(self._width, (height + 1) // 2)
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        stride = self._width * 3
+        upper = self._pixels[2 * y * stride : (2 * y + 1) * stride]
+        lower = self._pixels[(2 * y + 1) * stride : (2 * y + 2) * stride] or upper
+        if not upper:
+            return Strip.blank(self._width)
+        segments: list[Segment] = []
+        start = 0
+        for x in range(3, stride + 3, 3):
+            if upper[x : x + 3] != upper[start : start + 3] or (
+                lower[x : x + 3] != lower[start : start + 3]
+            ):
+                style = _two_colours(upper[start : start + 3], lower[start : start + 3])
+                segments.append(Segment("▀" * ((x - start) // 3), style))
+                start = x
+        return Strip(segments, self._width)
+
+
+@lru_cache(maxsize=8192)
+def _two_colours(upper: bytes, lower: bytes) -> Style:
+    return Style(color=Color.from_rgb(*upper), bgcolor=Color.from_rgb(*lower))
+
+
+@dataclass(frozen=True)
+class PictureFrame:
+    """A box over the picture, in parts of its width and height.
+
+    The marked one is drawn full, the others pale, doubtful ones dashed: colour is never the only
+    sign. `heat`, from 0 to 1, is how strongly the part is tinted.
+    """
+
+    rect: Rect
+    colour: str
+    marked: bool = False
+    dashed: bool = False
+    heat: float = 0.0
+
+
+class PagePicture(Steady, ScrollableContainer, can_focus=True):
+    """A pane that shows a PNG with frames over it, as many columns wide as asked, and scrolls."""
+
+    DEFAULT_CSS = """
+    PagePicture { align-horizontal: center; scrollbar-gutter: stable; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("g", "scroll_home", "Top", show=False, id="picture.top"),
+        Binding("G", "scroll_end", "Bottom", show=False, id="picture.bottom"),
+    ]
+
+    class Resized(Message):
+        """The pane has another size: a page fits it in another way."""
+
+    @dataclass
+    class Pointed(Message):
+        """The picture was clicked, at this part of its width and height."""
+
+        x: float
+        y: float
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id, classes="pane")
+        self._protocol: PictureProtocol = "halfblock"
+        self._off = False
+        self._png = b""
+        self._columns = 0
+        self._plain: Any = None
+        self._frames: tuple[PictureFrame, ...] = ()
+
+    def compose(self) -> ComposeResult:
+        yield Note(Content(""))
+
+    def on_mount(self) -> None:
+        settings: Settings = getattr(self.app, "settings", Settings())
+        self._off = settings.images == "off"
+        if not self.app.is_headless:
+            self._protocol = picture_protocol(os.environ, settings.images)
+
+    def on_resize(self) -> None:
+        self.post_message(self.Resized())
+
+    @property
+    def columns(self) -> int:
+        """The width, in columns, of a picture that fits the pane."""
+        return max(self.scrollable_content_region.width or 60, 10)
+
+    def pixels(self, columns: int) -> int:
+        """Return the width, in pixels, of a picture for this number of columns."""
+        return columns * (DETAIL if self._protocol == "halfblock" else cell_pixels()[0])
+
+    def columns_for(self, pixels: float) -> int:
+        """Return the number of columns that show this many pixels one to one."""
+        return math.ceil(pixels / (1 if self._protocol == "halfblock" else cell_pixels()[0]))
+
+    def rows_of(self, png: bytes, columns: int) -> int:
+        """Return the height, in rows, of a picture in this number of columns."""
+        from PIL import Image
+
+        across, down = (1, 2) if self._protocol == "halfblock" else cell_pixels()
+        with Image.open(io.BytesIO(png)) as picture:
+            return math.ceil(columns * across * picture.height / picture.width / down)
+
+    def columns_of_whole(self, png: bytes) -> int:
+        """Return the number of columns in which the pane shows a picture from top to bottom."""
+        from PIL import Image
+
+        across, down = (1, 2) if self._protocol == "halfblock" else cell_pixels()
+        with Image.open(io.BytesIO(png)) as picture:
+            height = self.scrollable_content_region.height * down
+            return int(height * picture.width / picture.height / across)
+
+    async def show(self, png: bytes, columns: int = 0, frames: Sequence[PictureFrame] = ()) -> None:
+        """Show the picture instead of what was shown, `columns` wide (0: as it comes)."""
+        if self._off:
+            await self.explain(Content("Pictures are off: “images” in the settings."))
+            return
+        self._png, self._columns, self._frames = png, columns, tuple(frames)
+        if self._protocol == "halfblock":
+            self._plain = self._reduce(png, columns)
+            await self._replace(HalfBlocks(_framed(self._plain, self._frames, 1)))
+        else:
+            await self._replace(self._image())
+
+    async def frame(self, frames: Sequence[PictureFrame]) -> None:
+        """Draws other frames over the same picture."""
+        if not self._png or tuple(frames) == self._frames:
+            return
+        self._frames = tuple(frames)
+        if self._protocol != "halfblock":
+            await self._replace(self._image())
+        elif isinstance(child := self.children[0], HalfBlocks):
+            child.draw(_framed(self._plain, self._frames, 1))
+
+    def reveal(self, rect: Rect) -> None:
+        """Brings a part of the picture into view."""
+        child = self.children[0]
+        width, height = child.virtual_region.size
+        across, down = rect.left * width, rect.top * height
+        size = (math.ceil(rect.width * width), math.ceil(rect.height * height))
+        place = Region(int(across), int(down), *size).translate(child.virtual_region.offset)
+        self.scroll_to_region(place, animate=False, force=True)
+
+    async def explain(self, why: Content) -> None:
+        """Show a sentence where a picture would be."""
+        self._png = b""
+        await self._replace(Note(why))
+
+    def on_click(self, event: events.Click) -> None:
+        child = self.children[0]
+        if self._png and child.region.contains(*event.screen_offset):
+            x, y = event.screen_offset - child.region.offset
+            width, height = child.region.size
+            self.post_message(self.Pointed((x + 0.5) / width, (y + 0.5) / height))
+
+    async def _replace(self, widget: Widget) -> None:
+        async with self.batch():
+            await self.remove_children()
+            await self.mount(widget)
+
+    def _reduce(self, png: bytes, columns: int) -> Any:
+        from PIL import Image
+
+        with Image.open(io.BytesIO(png)) as picture:
+            width = columns or max(picture.width // DETAIL, 1)
+            height = max(round(picture.height * width / picture.width), 1)
+            small = picture.convert("RGB").resize((width, height), Image.Resampling.BOX)
+        drawn = _darken(small)
+        truecolor = self.app.console.color_system == "truecolor"
+        return drawn if truecolor else _grey_where_pale(drawn)
+
+    def _image(self) -> Widget:
+        from PIL import Image
+
+        kitty, sixel = image_widgets()
+        with Image.open(io.BytesIO(self._png)) as picture:
+            framed = _framed(picture.convert("RGB"), self._frames, 2)
+        across, down = cell_pixels()
+        cells = self._columns or self.columns
+        widget: Widget = (kitty if self._protocol == "kitty" else sixel)(framed)
+        widget.styles.width = cells
+        widget.styles.height = max(round(cells * across * framed.height / framed.width / down), 1)
+        return widget
+
+
+def _framed(picture: Any, frames: Sequence[PictureFrame], line: int) -> Any:
+    """Return a copy of the picture with frames drawn around what they are about, not over it."""
+    from PIL import Image, ImageDraw
+
+    picture = _heated(picture, frames)
+    plain = picture.copy()
+    _draw_frames(
+        ImageDraw.Draw(plain),
+        [frame for frame in frames if not (frame.marked or frame.heat)],
+        plain,
+        line,
+    )
+    # Print stays to be seen below the many; the one that is marked is not to be missed.
+    framed = Image.blend(picture, plain, PALE_FRAME)
+    marked = [frame for frame in frames if frame.marked]
+    for frame in marked:
+        # Its neighbours' frames stay outside.
+        left, top, right, bottom = _edges(frame.rect, picture)
+        inside = (left, top, right + 1, bottom + 1)
+        framed.paste(picture.crop(inside), inside)
+    _draw_frames(ImageDraw.Draw(framed), marked, framed, line)
+    return framed
+
+
+def _heated(picture: Any, frames: Sequence[PictureFrame]) -> Any:
+    """Return a copy of the picture with warm parts tinted; print stays as dark as it was."""
+    from PIL import Image, ImageChops
+
+    heated = picture.copy()
+    for frame in frames:
+        left, top, right, bottom = _edges(frame.rect, picture)
+        if frame.heat and right > left and bottom > top:
+            part = picture.crop((left, top, right, bottom))
+            tint = Image.new("RGB", part.size, frame.colour)
+            warm = Image.blend(part, ImageChops.multiply(part, tint), frame.heat)
+            heated.paste(warm, (left, top))
+    return heated
+
+
+def _edges(rect: Rect, picture: Any) -> tuple[int, int, int, int]:
+    """Return the corners of a part of a picture, in pixels."""
+    width, height = picture.size
+    return (
+        int(rect.left * width),
+        int(rect.top * height),
+        int((rect.left + rect.width) * width),
+        int((rect.top + rect.height) * height),
+    )
+
+
+def _draw_frames(draw: Any, frames: Iterable[PictureFrame], picture: Any, line: int) -> None:
+    width, height = picture.size
+    for frame in frames:
+        left, top, right, bottom = _edges(frame.rect, picture)
+        for out in range(1, line + 1):
+            # What reaches beyond the page would have no frame on that side.
+            edges = (
+                max(left - out, 0),
+                max(top - out, 0),
+                min(right + out, width - 1),
+                min(bottom + out, height - 1),
+            )
+            _rectangle(draw, edges, frame.colour, dash=3 * line if frame.dashed else 0)
+
+
+def _rectangle(draw: Any, edges: tuple[int, int, int, int], colour: str, *, dash: int) -> None:
+    left, top, right, bottom = edges
+    if not dash or right <= left or bottom <= top:
+        draw.rectangle((left, top, max(right, left), max(bottom, top)), outline=colour)
+        return
+    for x in range(left, right, 2 * dash):
+        for y in (top, bottom):
+            draw.line((x, y, min(x + dash - 1, right), y), fill=colour)
+    for y in range(top, bottom, 2 * dash):
+        for x in (left, right):
+            draw.line((x, y, x, min(y + dash - 1, bottom)), fill=colour)
+
+
+def _darken(picture: Any) -> Any:
+    # Thin print turns pale grey when reduced; this gives it back most of its weight.
+    curve = [round(255 * (value / 255) ** 1.6) for value in range(256)]
+    return picture.point(curve * 3)
+
+
+def _grey_where_pale(picture: Any) -> Any:
+    # 256 colours have many greys but few pale tints: paper would turn pink and green.
+    from PIL import ImageChops
+
+    red, green, blue = picture.split()
+    most = ImageChops.lighter(ImageChops.lighter(red, green), blue)
+    least = ImageChops.darker(ImageChops.darker(red, green), blue)
+    pale = ImageChops.subtract(most, least).point(lambda chroma: 255 * (chroma < PALE))
+    picture.paste(picture.convert("L").convert("RGB"), mask=pale)
+    return picture

@@ -1,0 +1,36 @@
+"""The pages of a document in one line."""
+
+from textual.content import Content
+
+from carrel.store.documents.formatting import PageMark
+
+ROLES = {
+    "read": "", "reading": "$busy", "waiting": "$muted", "skipped": "$muted",
+    "current": "bold $accent",
+}  # fmt: skip
+
+
+def page_strip(marks: tuple[PageMark, ...], current: int, width: int) -> Content:
+    """Return the pages in one line, with the current one in view."""
+    first = last = min(current, max(len(marks) - 1, 0))
+    used = len(marks[first].text) if marks else 0
+    while marks:
+        after = last + 1 < len(marks) and used + len(marks[last + 1].text) + 1 <= width - 4
+        if after:
+            last += 1
+            used += len(marks[last].text) + 1
+        before = first > 0 and used + len(marks[first - 1].text) + 1 <= width - 4
+        if before:
+            first -= 1
+            used += len(marks[first].text) + 1
+        if not after and not before:
+            break
+    parts = [
+        Content.styled(mark.text, ROLES.get("current" if mark.page == current else mark.state, ""))
+        for mark in marks[first : last + 1]
+    ]
+    if first > 0:
+        parts.insert(0, Content.styled("…", "$muted"))
+    if last + 1 < len(marks):
+        parts.append(Content.styled("…", "$muted"))
+    return Content(" ").join(parts)

@@ -1,0 +1,1 @@
+"""Tables of any length, and the rows of agents and libraries."""

@@ -1,0 +1,53 @@
+"""The table rows of agents, versions and drafts."""
+
+from collections.abc import Mapping
+
+from textual.content import Content
+
+from carrel.store.agents.formatting import AgentRow, DraftRow, VersionRow, detail_rows
+from carrel.tui.theme import labels
+from carrel.tui.widgets.tables.table import Row
+from carrel.wire.generation.agents import Agent
+
+DRAFT = "draft"
+"""The key of the draft's row among the versions."""
+
+
+def details(agent: Agent, libraries: Mapping[str, str]) -> Content:
+    """Return an agent, or one of its versions, in full."""
+    rows = ((name, labels.line(value)) for name, value in detail_rows(agent, libraries))
+    return Content("\n").join(
+        [
+            labels.line(agent.name, "bold"),
+            labels.short_id(agent.id),
+            Content(""),
+            labels.fields(*rows),
+            Content(""),
+            Content.styled("Instructions", "$muted"),
+            labels.block(agent.instructions or "none"),
+        ]
+    )
+
+
+def agent_row(row: AgentRow) -> Row:
+    """Return an agent in the list."""
+    return Row(row.id, (labels.line(row.name), Content.styled(row.version, "$muted")))
+
+
+def unsaved_row(row: DraftRow) -> Row:
+    """Return the draft, above the versions."""
+    cells = (Content(DRAFT), labels.line(row.about, "$busy"), Content.styled(row.age, "$muted"))
+    return Row(DRAFT, cells, Content.styled("✎", "$busy"))
+
+
+def version_row(row: VersionRow) -> Row:
+    """Return a version in the list."""
+    what = labels.line(row.note or ("first version" if row.number == 0 else ""))
+    if row.active:
+        what = Content.assemble(("active", "$ready"), "  " if what else "", what)
+    if row.aliases:
+        what = Content.assemble(labels.line(row.aliases, "$speaker"), "  " if what else "", what)
+    mark = Content.styled("✓", "$accent") if row.marked else None
+    if mark is None and row.active:
+        mark = Content.styled("●", "$ready")
+    return Row(str(row.number), (Content(row.name), what, Content.styled(row.age, "$muted")), mark)

@@ -1,0 +1,468 @@
+"""A table of any length: draws only the rows in view, and asks for those not here yet."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.geometry import Size
+from textual.message import Message
+from textual.reactive import var
+from textual.scroll_view import ScrollView
+from textual.selection import Selection
+from textual.strip import Strip
+from textual.style import Style
+
+from carrel.store.core.filters import NameFilter
+from carrel.store.layout.state import USUAL, TableLayout
+from carrel.tui.terminal.textual_private import Steady
+from carrel.tui.widgets.tables.columns import GAP, Column, column_widths, laid_out
+from carrel.tui.widgets.text.selecting import selectable, selected
+
+_MAX_CACHED = 1000
+
+NOTHING = (Content.styled("Nothing here passes the filter.", "$muted"),)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row: its key, stable over updates, and a cell a column.
+
+    `mark` stands left of it instead of the cursor's; `rest` takes the place of the columns
+    that have no cell.
+    """
+
+    key: str
+    cells: tuple[Content, ...]
+    mark: Content | None = None
+    rest: Content | None = None
+
+    @property
+    def text(self) -> str:
+        """The words of the row."""
+        cells = self.cells if self.rest is None else (*self.cells, self.rest)
+        return " ".join(cell.plain for cell in cells)
+
+
+class VirtualTable(Steady, ScrollView, can_focus=True):
+    """A table over a sequence of rows, in which None stands for a row that is not here yet.
+
+    The cursor stays on its row (by key) when rows come and go.
+    """
+
+    DEFAULT_CSS = """
+    VirtualTable {
+        overflow-x: hidden;
+        overflow-y: auto;
+        scrollbar-size-vertical: 1;
+        scrollbar-gutter: stable;
+    }
+    """
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"table--header", "table--cursor", "table--mark"}
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", "Up", show=False, id="table.up"),
+        Binding("down,j", "move(1)", "Down", show=False, id="table.down"),
+        Binding("home,g", "go(0)", "First", show=False, id="table.first"),
+        Binding("end,G", "go(-1)", "Last", show=False, id="table.last"),
+        Binding("pageup", "page(-1.0)", "Page up", show=False, id="table.page_up"),
+        Binding("pagedown", "page(1.0)", "Page down", show=False, id="table.page_down"),
+        Binding("ctrl+u", "page(-0.5)", "Half a page up", show=False, id="table.half_up"),
+        Binding("ctrl+d", "page(0.5)", "Half a page down", show=False, id="table.half_down"),
+        Binding("enter", "open", "Open", id="table.open"),
+    ]
+
+    cursor = var(0)
+
+    @dataclass
+    class Moved(Message):
+        """The cursor stands on another row; `key` is None while there is none."""
+
+        table: "VirtualTable"
+        key: str | None
+
+        @property
+        def control(self) -> "VirtualTable":
+            return self.table
+
+    @dataclass
+    class Opened(Message):
+        """A row was chosen with enter or a double click."""
+
+        table: "VirtualTable"
+        key: str
+
+        @property
+        def control(self) -> "VirtualTable":
+            return self.table
+
+    @dataclass
+    class OpenedEmpty(Message):
+        """Enter was pressed where there are no rows."""
+
+        table: "VirtualTable"
+
+        @property
+        def control(self) -> "VirtualTable":
+            return self.table
+
+    @dataclass
+    class Wanted(Message):
+        """A row came into view that is not here yet; `index` counts those a filter hides too."""
+
+        table: "VirtualTable"
+        index: int
+
+        @property
+        def control(self) -> "VirtualTable":
+            return self.table
+
+    @dataclass
+    class Scrolled(Message):
+        """Other rows are in view."""
+
+        table: "VirtualTable"
+
+        @property
+        def control(self) -> "VirtualTable":
+            return self.table
+
+    @dataclass
+    class HeaderClicked(Message):
+        """The title of a column was clicked."""
+
+        table: "VirtualTable"
+        column: Column
+
+        @property
+        def control(self) -> "VirtualTable":
+            return self.table
+
+    @dataclass
+    class EdgeDragged(Message):
+        """The edge of a column's title was dragged; `width` in cells is wished for."""
+
+        table: "VirtualTable"
+        column: Column
+        width: int
+
+        @property
+        def control(self) -> "VirtualTable":
+            return self.table
+
+    def __init__(
+        self, *columns: Column, id: str | None = None, header: bool = True, classes: str = "pane"
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self.columns = columns
+        self._layout = USUAL
+        self._header = int(header)
+        self._rows: Sequence[Row | None] = ()
+        self._all: Sequence[Row | None] = ()
+        self._filter = NameFilter()
+        self._places: Sequence[int] = ()
+        self._empty: tuple[Content, ...] = ()
+        self._key: str | None = None
+        self._anchor: str | None = None
+        self._edge: tuple[Column, int] | None = None
+        """The column whose edge was pressed last, and its width less the mouse's place then."""
+        self._drawn_at: tuple[int, TableLayout] = (-1, USUAL)
+        self._drawn: list[int] = []
+        self._strips: dict[tuple[int, bool, bool], Strip] = {}
+
+    @property
+    def rows(self) -> Sequence[Row | None]:
+        """The rows of the table."""
+        return self._rows
+
+    @property
+    def key(self) -> str | None:
+        """The key of the row under the cursor."""
+        return self._key
+
+    def set_anchor(self) -> None:
+        """Begins a range at the row under the cursor."""
+        self._anchor = self._key
+
+    def keys_from_anchor(self) -> list[str | None]:
+        """Return the keys of the rows from the anchor to the cursor; None for rows not here yet."""
+        start = self._find(self._anchor) if self._anchor is not None else self.cursor
+        first, last = sorted((start, self.cursor))
+        rows = (self._rows[index] for index in range(first, min(last + 1, len(self._rows))))
+        return [None if row is None else row.key for row in rows]
+
+    def lay_out(self, layout: TableLayout) -> None:
+        """Show the columns in this layout from now on."""
+        if layout != self._layout:
+            self._layout = layout
+            self._strips.clear()
+            self.refresh()
+
+    @property
+    def widths(self) -> Mapping[str, int]:
+        """The width of each named column in cells; 0 for those that are not seen."""
+        drawn = zip(self.columns, self._widths_in(self._width), strict=True)
+        return {column.name: width for column, width in drawn if column.name}
+
+    @property
+    def _width(self) -> int:
+        return self.scrollable_content_region.width
+
+    def _widths_in(self, width: int) -> list[int]:
+        if self._drawn_at != (width, self._layout):
+            self._drawn_at = (width, self._layout)
+            self._drawn = column_widths(laid_out(self.columns, self._layout), width - GAP)
+        return self._drawn
+
+    @property
+    def in_view(self) -> range:
+        """The indices of the rows that are seen."""
+        first = int(self.scroll_offset.y)
+        return range(first, min(first + self.size.height - self._header, len(self._rows)))
+
+    def show(self, rows: Sequence[Row | None]) -> None:
+        """Show these rows instead of those before, as far as the filter lets them through."""
+        self._all, self._rows, self._places = rows, rows, range(len(rows))
+        if self._filter:
+            self._places = self._passing()
+            self._rows = [rows[place] for place in self._places]
+        self._strips.clear()
+        self._resize_virtual()
+        self.cursor = self._find(self._key)
+        self._tell()
+        self._ask()
+        self.refresh()
+
+    @property
+    def total(self) -> int:
+        """The number of rows without the filter."""
+        return len(self._all)
+
+    def filter(self, wanted: NameFilter) -> None:
+        """Show only the rows whose words pass, from now on."""
+        self._filter = wanted
+        self.show(self._all)
+
+    def _passing(self) -> list[int]:
+        return [
+            place
+            for place, row in enumerate(self._all)
+            if row is None or self._filter.matches(row.text)
+        ]
+
+    def say(self, *words: Content) -> None:
+        """Show this in the middle while there are no rows."""
+        if words != self._empty:
+            self._empty = words
+            self.refresh()
+
+    def point_at(self, key: str) -> None:
+        """Put the cursor on the row with this key, if it is here."""
+        index = self._find(key)
+        if index < len(self._rows) and (row := self._rows[index]) and row.key == key:
+            self.action_go(index)
+
+    def _find(self, key: str | None) -> int:
+        rows = self._rows
+        near = min(self.cursor, max(len(rows) - 1, 0))
+        if key is None or (near < len(rows) and (row := rows[near]) and row.key == key):
+            return near
+        return next((i for i, row in enumerate(rows) if row and row.key == key), near)
+
+    def _tell(self) -> None:
+        row = self._rows[self.cursor] if self.cursor < len(self._rows) else None
+        key = row.key if row else None
+        if key != self._key:
+            self._key = key
+            self.post_message(self.Moved(self, key))
+
+    def _ask(self) -> None:
+        for index in self.in_view:
+            if self._rows[index] is None:
+                self.post_message(self.Wanted(self, self._places[index]))
+                return
+
+    # Moving
+
+    def action_move(self, rows: int) -> None:
+        self._put(self.cursor + rows)
+
+    def action_page(self, pages: float) -> None:
+        self._put(self.cursor + int(pages * max(self.size.height - self._header, 2)))
+
+    def action_go(self, index: int) -> None:
+        self._put(index if index >= 0 else len(self._rows) + index)
+
+    def action_open(self) -> None:
+        if self._key is not None:
+            self.post_message(self.Opened(self, self._key))
+        elif not self._rows:
+            self.post_message(self.OpenedEmpty(self))
+
+    def _put(self, index: int) -> None:
+        self.cursor = max(0, min(index, len(self._rows) - 1))
+        height = self.size.height - self._header
+        top = self.scroll_offset.y
+        if self.cursor < top:
+            self.scroll_to(y=self.cursor, animate=False, force=True)
+        elif self.cursor >= top + height:
+            self.scroll_to(y=self.cursor - height + 1, animate=False, force=True)
+        self._tell()
+
+    def watch_cursor(self, old: int, new: int) -> None:
+        self.refresh_lines(old + self._header)
+        self.refresh_lines(new + self._header)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        self._ask()
+        self.post_message(self.Scrolled(self))
+
+    def on_click(self, event: events.Click) -> None:
+        if self._edge is not None:
+            return
+        x, y = event.get_content_offset_capture(self)
+        index = y - self._header + self.scroll_offset.y
+        if y < self._header:
+            self._click_header(x - GAP)
+        elif index < len(self._rows):
+            self._put(index)
+            if event.chain == 2:
+                self.action_open()
+
+    def _click_header(self, x: int) -> None:
+        column, past = self._column_at(x)
+        if column is not None and not past and column.name and column.sorts:
+            self.post_message(self.HeaderClicked(self, column))
+
+    def _column_at(self, x: int) -> tuple[Column | None, bool]:
+        """Return the column drawn at `x`, and whether that is in the gap right of it."""
+        for column, width in zip(self.columns, self._widths_in(self._width), strict=True):
+            if not width:
+                continue
+            if 0 <= x < width + GAP:
+                return column, x >= width
+            x -= width + GAP
+        return None, False
+
+    # Dragging the edge of a column's title
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        at = event.get_content_offset(self)
+        column, past = (None, False) if at is None else self._column_at(at.x - GAP)
+        on_edge = at is not None and at.y < self._header and past
+        self._edge = None
+        if on_edge and column is not None and column.name:
+            self._edge = column, self.widths[column.name] - event.screen_x
+            self.capture_mouse()
+            self.screen.clear_selection()
+            event.stop()
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        if self._edge is not None and self.app.mouse_captured is self:
+            column, beside = self._edge
+            self.post_message(self.EdgeDragged(self, column, beside + event.screen_x))
+
+    def on_mouse_up(self) -> None:
+        if self._edge is not None:
+            self.release_mouse()
+
+    # Drawing
+
+    def on_resize(self) -> None:
+        self._strips.clear()
+        self._resize_virtual()
+        self._ask()
+        self.post_message(self.Scrolled(self))
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._strips.clear()
+
+    def _resize_virtual(self) -> None:
+        self.virtual_size = Size(self._width, len(self._rows) + self._header)
+
+    def watch_has_focus(self, _has_focus: bool) -> None:
+        self._strips.clear()
+        super().watch_has_focus(_has_focus)
+
+    def render_line(self, y: int) -> Strip:
+        width = self._width
+        if not self._rows:
+            return self._draw_empty(y, width, NOTHING if self._all else self._empty)
+        line = y if y < self._header else y + int(self.scroll_offset.y)
+        return selectable(self, self._draw_line(line, width), line)
+
+    def text_select_all(self) -> None:
+        """Do nothing: two clicks open a row."""
+
+    def get_selection(self, selection: Selection) -> tuple[str, str]:
+        width = self._width
+        lines = len(self._rows) + self._header
+        return selected(selection, lines, lambda line: self._draw_line(line, width).text)
+
+    def _draw_line(self, line: int, width: int) -> Strip:
+        """Return a line of the whole table; its header is the first."""
+        if line < self._header:
+            return self._draw_header(width)
+        index = line - self._header
+        if index >= len(self._rows):
+            return Strip.blank(width, self.visual_style.rich_style)
+        is_cursor = index == self.cursor
+        cached = (index, is_cursor, self.has_focus)
+        strip = self._strips.get(cached)
+        if strip is None:
+            if len(self._strips) >= _MAX_CACHED:
+                self._strips.clear()
+            strip = self._strips[cached] = self._draw_row(index, is_cursor, width)
+        return strip
+
+    def _draw_empty(self, y: int, width: int, empty: Sequence[Content]) -> Strip:
+        lines = [line for words in empty for line in words.wrap(width) or [words]]
+        at = y - max((self.size.height - len(lines)) // 2, 0)
+        words = lines[at] if 0 <= at < len(lines) else Content("")
+        centred = words.pad_left((width - words.cell_length) // 2).truncate(width, pad=True)
+        return Strip(centred.render_segments(self.visual_style), width)
+
+    def _draw_header(self, width: int) -> Strip:
+        style = self.get_visual_style("table--header")
+        sort = self._layout.sort
+        cells = tuple(
+            Content(column.title + (sort.arrow if sort and sort.column == column.name else ""))
+            for column in self.columns
+        )
+        return self._draw(cells, Content(" " * GAP), style, width)
+
+    def _draw_row(self, index: int, is_cursor: bool, width: int) -> Strip:
+        row = self._rows[index]
+        style = self.get_visual_style("table--cursor") if is_cursor else self.visual_style
+        if row is None:
+            return self._draw((Content.styled("…", "$muted"),), Content(" " * GAP), style, width)
+        mark = row.mark
+        if mark is None:
+            mark = (
+                Content.styled("▸", "$accent" if self.has_focus else "$muted")
+                if is_cursor
+                else Content(" ")
+            )
+        return self._draw(row.cells, mark.truncate(GAP, pad=True), style, width, row.rest)
+
+    def _draw(
+        self,
+        cells: Sequence[Content],
+        mark: Content,
+        style: Style,
+        width: int,
+        rest: Content | None = None,
+    ) -> Strip:
+        parts: list[Content] = []
+        drawn = zip(self.columns, cells, self._widths_in(width), strict=False)
+        for column, cell, cell_width in drawn:
+            if cell_width:
+                parts.append(column.fitted(cell, cell_width))
+        if rest is not None:
+            parts.append(rest)
+        content = mark + Content(" " * GAP).join(parts)
+        content = content.truncate(width, ellipsis=True, pad=True)
+        return Strip(content.render_segments(style), width)

@@ -1,0 +1,1 @@
+"""Text that is scrolled, searched and selected."""

@@ -1,0 +1,80 @@
+"""Finding words in a text that is shown, without drawing the text anew."""
+
+import re
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual.geometry import Offset, Region
+from textual.strip import Strip
+from textual.widget import Widget
+from textual.widgets import Static
+
+from carrel.tui.widgets.text.scroll import TextPane
+
+FOUND = Style(reverse=True, bold=True)
+
+
+class Findable(Widget):
+    """A mixin before a widget that draws lines: marks what is looked for in them."""
+
+    _wanted: re.Pattern[str] | None = None
+
+    def find(self, words: str) -> list[int]:
+        """Mark words, whatever their case, and give the lines that have them."""
+        self._wanted = re.compile(re.escape(words), re.IGNORECASE) if words else None
+        self.refresh()
+        if self._wanted is None:
+            return []
+        lines = (super(Findable, self).render_line(y).text for y in range(self.size.height))
+        return [y for y, line in enumerate(lines) if self._wanted.search(line)]
+
+    def render_line(self, y: int) -> Strip:
+        strip = super().render_line(y)
+        text = strip.text if self._wanted else ""
+        parts: list[Strip] = []
+        done = 0
+        for found in self._wanted.finditer(text) if self._wanted else ():
+            start, end = cell_len(text[: found.start()]), cell_len(text[: found.end()])
+            marked = Segment.apply_style(strip.crop(start, end), post_style=FOUND)
+            parts += [strip.crop(done, start), Strip(marked)]
+            done = end
+        return Strip.join([*parts, strip.crop(done)]) if parts else strip
+
+
+class FindText(Findable, Static):
+    """Words in which others are found."""
+
+
+class FindPane(TextPane):
+    """A pane of text that is searched; one goes from one line found to the next."""
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self._hits: list[tuple[Findable, int]] = []
+        self._hit = 0
+
+    @property
+    def finding(self) -> bool:
+        """Whether something is found."""
+        return bool(self._hits)
+
+    def find(self, words: str) -> int:
+        """Mark words and show the first line that has them; how many lines do."""
+        self._hits = [(part, y) for part in self.query(Findable) for y in part.find(words)]
+        self._hit = -1
+        self.go_to_hit(1)
+        return len(self._hits)
+
+    def go_to_hit(self, step: int) -> None:
+        """Show the line found after the one shown, or before."""
+        if not self._hits:
+            return
+        self._hit = (self._hit + step) % len(self._hits)
+        part, line = self._hits[self._hit]
+        offset = Offset(0, line)
+        inside: Widget = part
+        while inside is not self and isinstance(inside.parent, Widget):
+            offset += inside.virtual_region.offset
+            inside = inside.parent
+        self.scroll_to_region(Region(0, offset.y, 1, 1), animate=False, center=True)

@@ -1,0 +1,161 @@
+"""Markdown as a picture of itself, in the theme's colours."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from markdown_it.token import Token
+from rich.console import Console, ConsoleOptions, JustifyMethod, RenderResult
+from rich.markdown import CodeBlock, Heading, ImageItem, Markdown, Paragraph
+from rich.style import Style
+from rich.syntax import Syntax
+from rich.text import Text
+from rich.theme import Theme
+
+from carrel.store.chat.formatting import citations
+from carrel.text import clean_text
+
+MIN_TAIL = 1500
+"""Characters at the end of a growing text that are drawn again at every change."""
+
+
+class _Paragraph(Paragraph):
+    @classmethod
+    def create(cls, markdown: Markdown, token: Token) -> "_Paragraph":
+        made = cls(justify="left")
+        made.sources = markdown.sources if isinstance(markdown, _Markdown) else {}
+        return made
+
+    def __init__(self, justify: JustifyMethod) -> None:
+        super().__init__(justify)
+        self.sources: Mapping[int, Style] = {}
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for number, start, end in citations(self.text.plain):
+            if style := self.sources.get(number):
+                self.text.stylize(console.get_style("carrel.source") + style, start, end)
+        yield from super().__rich_console__(console, options)
+
+
+class _Heading(Heading):
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        self.text.justify = "left"
+        yield self.text
+
+
+class _CodeBlock(CodeBlock):
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        code = str(self.text).rstrip()
+        yield Syntax(
+            code,
+            self.lexer_name,
+            theme=self.theme,
+            word_wrap=True,
+            padding=(0, 2),
+            background_color="default",
+        )
+
+
+class _Image(ImageItem):
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        name = self.text.plain or self.destination
+        yield Text(f"▣ {name} ", style="markdown.image", end="")
+
+
+class _Markdown(Markdown):
+    elements: ClassVar[dict[str, Any]] = {
+        **Markdown.elements,
+        "paragraph_open": _Paragraph,
+        "heading_open": _Heading,
+        "fence": _CodeBlock,
+        "code_block": _CodeBlock,
+        "image": _Image,
+    }
+
+    def __init__(self, text: str, code_theme: str, sources: Mapping[int, Style]) -> None:
+        super().__init__(text, code_theme, justify="left", hyperlinks=False)
+        self.sources = sources
+
+
+class Prose:
+    """Markdown for a `Rendered`. Links are not made clickable: a document may name any address.
+
+    `sources` are styles for numbers in brackets, by the number.
+
+    It is parsed while it is drawn. What parsing makes are many more objects than the text has
+    words, and of a long chat the collector would look at all of them again and again.
+    """
+
+    def __init__(
+        self, text: str, *, dark: bool = True, sources: Mapping[int, Style] | None = None
+    ) -> None:
+        self._text = clean_text(text)
+        self._sources = sources or {}
+        self._code_theme = "nord" if dark else "friendly"
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield _Markdown(self._text, self._code_theme, self._sources)
+
+
+def prose_theme(variables: dict[str, str]) -> Theme:
+    """Return the styles Prose draws with, from a theme's colours (those that are plain
+    `#rrggbb`).
+    """
+
+    def colour(role: str) -> str:
+        value = variables.get(role, "")
+        return value if re.fullmatch(r"#[0-9A-Fa-f]{6}", value) else "default"
+
+    accent, muted, line = colour("accent"), colour("muted"), colour("line")
+    return Theme(
+        {
+            "markdown.h1": f"bold {accent}",
+            "markdown.h2": "bold underline",
+            "markdown.h3": "bold",
+            "markdown.h4": "bold italic",
+            "markdown.h5": "italic",
+            "markdown.h6": f"italic {muted}",
+            "markdown.code": colour("busy"),
+            "markdown.code_block": colour("foreground"),
+            "markdown.link": colour("busy"),
+            "markdown.link_url": muted,
+            "markdown.item.bullet": accent,
+            "markdown.item.number": accent,
+            "markdown.hr": line,
+            "markdown.block_quote": muted,
+            "markdown.table.border": line,
+            "markdown.table.header": "bold",
+            "markdown.image": muted,
+            "carrel.you": f"bold {colour('speaker')}",
+            "carrel.agent": f"bold {accent}",
+            "carrel.muted": muted,
+            "carrel.failed": colour("error"),
+            "carrel.source": colour("busy"),
+        }
+    )
+
+
+_FENCE = re.compile(r" {0,3}(```+|~~~+)")
+_CONTINUES = re.compile(r"\s|[-*+>|]|\d+[.)]")
+
+
+def settled(text: str) -> int:
+    """Return the number of characters of a growing text that will not be drawn differently later.
+
+    Cuts at a blank line that no fence, list, table or quote runs across, and
+    leaves at least `MIN_TAIL` characters; 0 when there is no such place.
+    """
+    cut = at = 0
+    fence = ""
+    blank = False
+    for row in text.splitlines(keepends=True):
+        if blank and not fence and not _CONTINUES.match(row) and at <= len(text) - MIN_TAIL:
+            cut = at
+        if marker := _FENCE.match(row):
+            if not fence:
+                fence = marker[1]
+            elif marker[1].startswith(fence):
+                fence = ""
+        blank = not row.strip()
+        at += len(row)
+    return cut

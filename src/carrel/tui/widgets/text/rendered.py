@@ -1,0 +1,63 @@
+"""Something of Rich that is drawn once for each width, however often the screen is laid out."""
+
+from rich.console import RenderableType
+from rich.segment import Segment
+from textual.geometry import Size
+from textual.selection import Selection
+from textual.strip import Strip
+from textual.widget import Widget
+
+from carrel.tui.widgets.text.find import Findable
+from carrel.tui.widgets.text.selecting import selectable, selected
+
+
+class _Drawn(Widget):
+    def __init__(self, shown: RenderableType) -> None:
+        super().__init__()
+        self._shown = shown
+        # Make strips for visible lines only: each holds many objects for the collector to scan.
+        self._lines: list[list[Segment]] = []
+        self._drawn: tuple[object, ...] = ()
+
+    def update(self, shown: RenderableType) -> None:
+        """Show something else."""
+        self._shown = shown
+        height, self._drawn = len(self._lines), ()
+        # Laying out a screen costs more than drawing a few lines: most have as many as before.
+        same = bool(self.size.width) and len(self._drawn_lines(self.size.width)) == height
+        self.refresh(layout=not same)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return len(self._drawn_lines(width))
+
+    def render_line(self, y: int) -> Strip:
+        width, style = self.size.width, self.rich_style
+        lines = self._drawn_lines(width)
+        if y >= len(lines):
+            return Strip.blank(width, style)
+        return selectable(self, Strip(Segment.apply_style(lines[y], style), width), y)
+
+    def get_selection(self, selection: Selection) -> tuple[str, str]:
+        lines = self._drawn_lines(self.size.width)
+        return selected(selection, len(lines), lambda y: Strip(lines[y]).text)
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._drawn = ()
+
+    def _drawn_lines(self, width: int) -> list[list[Segment]]:
+        drawn = (width, self.app.theme)
+        if drawn != self._drawn:
+            console = self.app.console
+            options = console.options.update(width=width, height=None, highlight=False)
+            self._lines = console.render_lines(self._shown, options, pad=True)
+            self._drawn = drawn
+        return self._lines
+
+
+class Rendered(Findable, _Drawn):
+    """As high as what it shows. A `Static` would draw it for its height and again for its lines."""
+
+    DEFAULT_CSS = """
+    Rendered { height: auto; }
+    """

@@ -1,0 +1,1 @@
+"""Agents, and every shape in which a model is asked and answers."""

@@ -1,0 +1,122 @@
+"""Tools that an agent may have, and the calls a model makes of them."""
+
+import json
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, Tag, field_validator
+
+from carrel.wire.base import JSONObject, Request, ResponseModel, Text
+
+
+class Function(Request):
+    """A function's name, and its parameters as a JSON schema object."""
+
+    name: Annotated[Text, Field(min_length=1, max_length=256)]
+    parameters: JSONObject = Field(default_factory=dict)
+    description: Text | None = None
+    strict: bool = False
+
+
+class ToolConfiguration(Request):
+    """The enabled parts of a tool, and those that require confirmation."""
+
+    include: list[Text] | None = None
+    exclude: list[Text] | None = None
+    requires_confirmation: list[Text] | None = None
+
+
+class FunctionTool(Request):
+    """A function that the caller runs."""
+
+    type: Literal["function"] = "function"
+    function: Function
+
+
+class LibraryTool(Request):
+    """Libraries that the service searches before it answers."""
+
+    type: Literal["document_library"]
+    library_ids: Annotated[list[Text], Field(min_length=1)]
+    tool_configuration: ToolConfiguration | None = None
+
+
+class BuiltInTool(Request):
+    """A tool that a hosted service may run."""
+
+    type: Literal["web_search", "web_search_premium", "code_interpreter", "image_generation"]
+    tool_configuration: ToolConfiguration | None = None
+
+
+class ConnectorAuthorization(Request):
+    """A connector's authentication."""
+
+    type: Literal["oauth2-token", "api-key"]
+    value: Annotated[Text, Field(repr=False)]
+
+
+class ConnectorTool(Request):
+    """A connector that a hosted service may call."""
+
+    type: Literal["connector"]
+    connector_id: Text
+    authorization: ConnectorAuthorization | None = None
+    tool_configuration: ToolConfiguration | None = None
+
+
+Tool = Annotated[
+    FunctionTool | LibraryTool | BuiltInTool | ConnectorTool, Field(discriminator="type")
+]
+"""A tool as a caller sends it."""
+
+
+def _tool_type(value: Any) -> str:
+    """Return a request's function may leave its type out."""
+    if isinstance(value, dict):
+        return str(value.get("type") or "function")
+    return str(getattr(value, "type", ""))
+
+
+RequestTool = Annotated[
+    Annotated[FunctionTool, Tag("function")] | Annotated[LibraryTool, Tag("document_library")],
+    Discriminator(_tool_type),
+]
+"""A tool of one request for a completion."""
+
+
+class NamedFunction(Request):
+    """The name of one function."""
+
+    name: Text
+
+
+class NamedToolChoice(Request):
+    """The one function that must be called."""
+
+    type: Literal["function"] = "function"
+    function: NamedFunction
+
+
+ToolChoice = Literal["auto", "none", "any", "required"]
+
+
+class FunctionCall(ResponseModel):
+    """A call's function and its arguments as JSON text."""
+
+    name: str
+    arguments: str
+
+    @field_validator("arguments", mode="before")
+    @classmethod
+    def _as_json_text(cls, value: object) -> object:
+        if isinstance(value, dict):
+            return json.dumps(value)
+        return value
+
+
+class ToolCall(ResponseModel):
+    """One call the model asks for. `id` has nine letters and digits."""
+
+    id: str = "null"
+    type: str = "function"
+    function: FunctionCall
+    index: int = 0

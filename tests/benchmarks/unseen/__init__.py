@@ -1,0 +1,1 @@
+"""Readings scored on pages whose truth is known: order, tables and headings."""

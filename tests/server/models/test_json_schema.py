@@ -1,0 +1,52 @@
+"""JSON schemas that callers send."""
+
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any
+
+import pytest
+
+from carrel.server.models.json_schema import BadSchema, check, fits
+
+
+@pytest.mark.parametrize(
+    ("value", "fitting"), [({"a": 1}, True), ({"a": "1"}, False), ({}, False), ([], False)]
+)
+def test_a_value_is_held_against_a_schema(value: object, fitting: bool) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/number"}},
+        "required": ["a"],
+        "$defs": {"number": {"type": "integer"}},
+    }
+    check(schema)
+    assert fits(value, schema) is fitting
+
+
+def test_what_is_no_schema_is_refused_with_a_reason() -> None:
+    with pytest.raises(BadSchema, match="'circle' is not valid"):
+        check({"type": "circle"})
+
+
+def test_a_schema_nested_without_end_is_refused() -> None:
+    schema: dict[str, Any] = {}
+    for _ in range(5000):
+        schema = {"items": schema}
+    with pytest.raises(BadSchema):
+        check(schema)
+
+
+def test_nothing_is_fetched_for_a_schema() -> None:
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_error(404)
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as inside:
+        threading.Thread(target=inside.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{inside.server_port}/secret"
+        assert not fits({"a": 1}, {"properties": {"a": {"$ref": url}}})
+        inside.shutdown()
+    assert asked == []

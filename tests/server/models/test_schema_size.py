@@ -1,0 +1,86 @@
+"""Bounds of JSON schemas from callers."""
+
+import time
+from typing import Any
+
+import pytest
+
+from carrel.server.models.schema_size import MAX_DEPTH, TooLarge, check_size
+
+
+def references(levels: int, width: int) -> dict[str, Any]:
+    """Levels of definitions, each any of several references to the next."""
+    definitions: dict[str, Any] = {
+        f"l{level}": {"anyOf": [{"$ref": f"#/$defs/l{level + 1}"}] * width}
+        for level in range(levels)
+    }
+    definitions[f"l{levels}"] = {"type": "string"}
+    return {"$defs": definitions, "$ref": "#/$defs/l0"}
+
+
+def nested(levels: int, keyword: str) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "string"}
+    for _ in range(levels):
+        schema = {keyword: [schema] if keyword == "allOf" else schema}
+    return schema
+
+
+def of_properties(names: list[str]) -> dict[str, Any]:
+    return {"type": "object", "properties": {name: {"type": "integer"} for name in names}}
+
+
+def pattern(text: str) -> dict[str, Any]:
+    return {"type": "string", "pattern": text}
+
+
+BOMBS = {
+    "references": (references(12, 10), "more than 10,000 parts"),
+    "hidden in a property": (
+        {"$defs": references(12, 10)["$defs"], "properties": {"enum": {"$ref": "#/$defs/l0"}}},
+        "10,000 parts",
+    ),
+    "many values": ({"enum": list(range(5000))}, "5,000 values"),
+    "many enums": ({"anyOf": [{"enum": list(range(900))}] * 12}, "10,000 parts"),
+    "items": ({"type": "array", "minItems": 10**5}, "minItems is 100000"),
+    "infinite": ({"type": "array", "minItems": 1e308}, "minItems is 1e\\+308"),
+    "letters": ({"type": "string", "minLength": 10**9}, "minLength"),
+    "properties": (of_properties([f"p{n}" for n in range(20_000)]), "20,000 properties"),
+    "all of all of": (nested(400, "allOf"), f"more than {MAX_DEPTH} deep"),
+    "items of items": (nested(5000, "items"), f"more than {MAX_DEPTH} deep"),
+    "repeated pattern": (pattern("^((a{1,50}){1,50}){1,50}$"), "a pattern"),
+    "optional pattern": (pattern("^(a?){1000}$"), "a pattern"),
+    "long names": (of_properties(["p" * 1_200_000]), "bytes"),
+    "long pattern": (pattern("a" * 3000), "a pattern"),
+}
+"""Schemas that kept the model's engine busy for longer than anybody waits, and their likes."""
+
+
+@pytest.mark.parametrize(("schema", "reason"), BOMBS.values(), ids=BOMBS)
+def test_a_schema_beyond_the_bounds_is_refused_at_once(schema: dict[str, Any], reason: str) -> None:
+    began = time.process_time()
+    with pytest.raises(TooLarge, match=reason):
+        check_size(schema)
+    assert time.process_time() - began < 0.5
+
+
+def test_references_in_circles_and_by_many_names_end() -> None:
+    tree = {"type": "object", "properties": {"children": {"items": {"$ref": "#"}}}}
+    check_size(tree)
+    parts = {"a": [{"items": {"type": "string"}}] * 50}
+    named = [{"$ref": f"#/$defs/a/{'0' * zeros}7"} for zeros in range(100)]
+    check_size({"$defs": parts, "anyOf": named})
+
+
+def test_an_ordinary_schema_passes() -> None:
+    invoice = {
+        "$defs": {"money": {"type": "object", "properties": {"amount": {"type": "number"}}}},
+        "type": "object",
+        "properties": {
+            "number": {"type": "string", "pattern": r"^\d{4}-\d{2}-[A-Z]{1,20}$"},
+            "currency": {"enum": [f"C{n}" for n in range(180)]},
+            "lines": {"type": "array", "maxItems": 10**6, "items": {"$ref": "#/$defs/money"}},
+            "total": {"$ref": "#/$defs/money"},
+            "note": {"type": ["string", "null"], "minLength": 10, "maxLength": 10**6},
+        },
+    }
+    check_size(invoice)

@@ -1,0 +1,128 @@
+"""A server whose disk is really full: a small file system in memory."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import httpx
+import pytest
+
+from support import storage
+from support.process import serve
+
+pytestmark = [
+    storage.only_alone,
+    pytest.mark.skipif(
+        sys.platform != "linux" or os.geteuid() != 0, reason="only root mounts a file system"
+    ),
+]
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 96 MiB."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=96m", "tmpfs", folder], check=False
+    )
+    if mounted.returncode:
+        pytest.skip("mounting is not allowed here")
+    yield folder
+    subprocess.run(["umount", "-l", folder], check=True)
+
+
+def wait_until(condition: Callable[[], bool], left: Callable[[], object] = lambda: "") -> None:
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline, left()
+        time.sleep(0.2)
+
+
+def fill(folder: Path) -> None:
+    with (folder / "filler").open("ab", buffering=0) as file, suppress(OSError):
+        while True:
+            file.write(bytes(2**20))
+    with (folder / "filler").open("ab", buffering=0) as file, suppress(OSError):
+        while True:
+            file.write(bytes(512))
+
+
+def test_nothing_fails_but_with_507_and_deletes_work(small: Path) -> None:
+    agent = {"model": "smollm2", "name": "a", "instructions": "x" * 100_000}
+    with serve(small / "data") as server:
+        headers = {"authorization": f"Bearer {server.api_key}"}
+        with httpx.Client(base_url=server.url, headers=headers, timeout=60) as http:
+            made = [
+                http.post("/v1/files", files={"file": (f"{n}.txt", bytes(100_000))}).json()["id"]
+                for n in range(3)
+            ]
+            library = http.post("/v1/libraries", json={"name": "l"}).json()["id"]
+            first = http.post("/v1/agents", json=agent).json()["id"]
+            fill(small)
+            statuses = {
+                "agent": http.post("/v1/agents", json=agent),
+                "version": http.patch(f"/v1/agents/{first}", json={"instructions": "y" * 10**6}),
+                "library": http.post(
+                    "/v1/libraries", json={"name": "m", "description": "z" * 10**6}
+                ),
+                "file": http.post("/v1/files", files={"file": ("b.bin", bytes(10**6))}),
+                "document": http.post(
+                    f"/v1/libraries/{library}/documents", files={"file": ("c.txt", b"c" * 10**6)}
+                ),
+            }
+            assert {name: answer.status_code for name, answer in statuses.items()} == dict.fromkeys(
+                statuses, 507
+            )
+            assert all("disk is full" in json.dumps(each.json()) for each in statuses.values())
+            # Reading goes on.
+            assert http.get("/v1/files").json()["total"] == 3
+            for file in made:
+                assert http.delete(f"/v1/files/{file}").status_code == 200
+            assert http.delete(f"/v1/libraries/{library}").status_code == 200
+            assert http.delete("/v1/trash").json()["deleted"] == 4
+            (small / "filler").unlink()
+            assert http.post("/v1/agents", json=agent).status_code == 200
+
+
+def holders(folder: Path, text: str) -> list[str]:
+    """The files of a folder that hold a text."""
+    found = []
+    for file in folder.rglob("*"):
+        with suppress(OSError):
+            if file.is_file() and text.encode() in file.read_bytes():
+                found.append(str(file.relative_to(folder)))
+    return found
+
+
+def test_deleted_for_ever_is_nowhere_in_the_folder(tmp_path: Path) -> None:
+    secret = "the quick brown secret"
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "settings.toml").write_text("[limits]\ndeleted_seconds = 1\n")
+    with serve(data) as server:
+        headers = {"authorization": f"Bearer {server.api_key}"}
+        with httpx.Client(base_url=server.url, headers=headers, timeout=60) as http:
+            agent = {"model": "smollm2", "name": "a", "instructions": secret * 200}
+            made = http.post("/v1/agents", json=agent).json()["id"]
+            library = http.post("/v1/libraries", json={"name": "l"}).json()["id"]
+            documents = f"/v1/libraries/{library}/documents"
+            text = f"{secret}\n\n".encode() * 50
+            document = http.post(documents, files={"file": ("c.txt", text)}).json()["id"]
+            wait_until(
+                lambda: (
+                    http.get(f"{documents}/{document}/status").json()["processing_status"]
+                    == "Completed"
+                )
+            )
+            assert "carrel.db" in " ".join(holders(data, secret))
+            assert http.delete(f"/v1/agents/{made}").status_code == 204
+            assert http.delete(f"/v1/libraries/{library}").status_code == 200
+            assert http.delete("/v1/trash").json()["deleted"] == 2
+            assert not [name for name in holders(data, secret) if name.startswith("carrel.db")]
+            wait_until(lambda: not holders(data, secret), lambda: holders(data, secret))

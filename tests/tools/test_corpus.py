@@ -1,0 +1,150 @@
+"""Pages with truth: every letter of a page is an element's, and a perfect answer scores 1."""
+
+import json
+import random
+from pathlib import Path
+
+import pypdfium2
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.unseen.distance import Node, likeness, tree_distance
+from benchmarks.unseen.scoring import score, table_likeness
+from benchmarks.unseen.structure import Structure, Truth, answer, truth
+from corpus.damage import moved, scan
+from corpus.make import make
+from corpus.truth import letters
+from support.tables import Grid
+
+_PROSE = "The reading room opens at nine and closes at six, and a lamp stands on every desk. "
+
+
+@pytest.fixture(scope="module")
+def content(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A few texts and a table to make pages of."""
+    content = tmp_path_factory.mktemp("content")
+    for number in range(6):
+        sections = [f"# Shelf {number}\n\n{_PROSE * 3}\n\n- one lamp\n- two desks\n"] * 5
+        (content / f"text-{number}.md").write_text("\n".join(sections))
+    rows = [f"Oslo {k},{k * 7},{k / 3:.5f}" for k in range(60)]
+    (content / "loans.csv").write_text("\n".join(["place,loans,share", *rows]))
+    return content
+
+
+@pytest.fixture(scope="module")
+def made(content: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Pages that reportlab set."""
+    out = tmp_path_factory.mktemp("out")
+    assert make(content, out, "train", "reportlab", 12, seed=1).pages >= 12
+    return out / "train" / "reportlab"
+
+
+def test_every_letter_lies_in_a_box_of_its_page(made: Path) -> None:
+    for path in made.glob("*.pdf"):
+        about = json.loads(path.with_suffix(".json").read_text())
+        document = pypdfium2.PdfDocument(path)
+        for page, told in zip(document, about["pages"], strict=True):
+            boxes = [box for element in told["elements"] for box in element["boxes"]]
+            for letter in letters(page):
+                x, y = (letter.left + letter.right) / 2, (letter.top + letter.bottom) / 2
+                assert any(
+                    left - 1 <= x <= right + 1 and top - 1 <= y <= bottom + 1
+                    for left, top, right, bottom in boxes
+                ), (path, letter)
+        document.close()
+
+
+def test_the_same_seed_makes_the_same_truth(content: Path, made: Path, tmp_path: Path) -> None:
+    first = sorted(made.glob("*.json"))[0]
+    make(content, tmp_path, "train", "reportlab", 1, seed=1)
+    again = tmp_path / "train" / "reportlab" / first.name
+    assert json.loads(again.read_text()) == json.loads(first.read_text())
+
+
+def test_the_cells_of_a_table_fill_its_grid(made: Path) -> None:
+    grids = [grid for told in _truths(made) for grid in told.structure.tables]
+    assert grids
+    for grid in grids:
+        places = [
+            (row, column)
+            for cell in grid
+            for row in range(cell.row, cell.row + cell.rows)
+            for column in range(cell.column, cell.column + cell.columns)
+        ]
+        assert len(places) == len(set(places))
+
+
+def test_a_scan_keeps_the_truth_and_has_no_letters(made: Path, tmp_path: Path) -> None:
+    source = sorted(made.glob("*.pdf"))[0]
+    pages = scan(source, tmp_path / source.name, random.Random(2))
+    document = pypdfium2.PdfDocument(tmp_path / source.name)
+    assert len(document) == pages
+    assert not [letter for page in document for letter in letters(page)]
+    document.close()
+    assert truth(tmp_path / source.name).structure == truth(source).structure
+
+
+def test_a_box_that_is_not_turned_stays() -> None:
+    assert moved([10, 20, 30, 40], 600, 800, 0.0) == [10, 20, 30, 40]
+
+
+def test_an_answer_as_the_truth_scores_one(made: Path) -> None:
+    for told in _truths(made):
+        found = score(told.structure, told.structure)
+        assert (found.order, found.tables or 1, found.headings or 1) == (1, 1, 1)
+
+
+def test_markdown_is_taken_apart() -> None:
+    found = answer(
+        "# Loans\n\nOf *last* year.\n\n| Place | Loans |\n|---|---|\n| Oslo | 7 |\n\n"
+        "<table><tr><td colspan=2>All</td></tr><tr><td>1</td><td>2</td></tr></table>\n"
+    )
+    assert found.headings == [(1, "Loans")]
+    assert [len(grid) for grid in found.tables] == [4, 3]
+    assert found.tables[1][0].columns == 2
+    assert "last" in found.text and "Oslo" in found.text
+
+
+def test_a_missing_row_costs_its_nodes() -> None:
+    whole = answer("| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n").tables[0]
+    part = answer("| a | b |\n|---|---|\n| 1 | 2 |\n").tables[0]
+    assert table_likeness(whole, part) == pytest.approx(1 - 3 / 10)
+
+
+def test_a_table_too_many_halves_the_tables() -> None:
+    grid: Grid = answer("| a | b |\n|---|---|\n| 1 | 2 |\n").tables[0]
+    true, found = Structure("ab12", [grid]), Structure("ab12", [grid, grid])
+    assert score(true, found).tables == pytest.approx(0.5)
+
+
+@given(st.text("abc ", max_size=30), st.text("abc ", max_size=30))
+def test_likeness_is_that_of_the_common_subsequence(one: str, other: str) -> None:
+    rows = [[0] * (len(other) + 1) for _ in range(len(one) + 1)]
+    for i, a in enumerate(one):
+        for j, b in enumerate(other):
+            rows[i + 1][j + 1] = rows[i][j] + 1 if a == b else max(rows[i][j + 1], rows[i + 1][j])
+    total = len(one) + len(other)
+    assert likeness(one, other) == pytest.approx(2 * rows[-1][-1] / total if total else 1.0)
+
+
+_TREES = st.recursive(
+    st.builds(Node, st.sampled_from("ab")),
+    lambda inner: st.builds(Node, st.sampled_from("ab"), st.just(""), st.lists(inner, max_size=3)),
+    max_leaves=6,
+)
+
+
+@given(_TREES, _TREES)
+def test_the_distance_of_trees_is_a_metric(one: Node, other: Node) -> None:
+    def rename(a: Node, b: Node) -> float:
+        return float(a.label != b.label)
+
+    assert tree_distance(one, one, rename) == 0
+    there, back = tree_distance(one, other, rename), tree_distance(other, one, rename)
+    assert there == back
+    assert abs(one.size() - other.size()) <= there <= one.size() + other.size()
+
+
+def _truths(folder: Path) -> list[Truth]:
+    return [truth(path) for path in sorted(folder.glob("*.pdf"))]

@@ -1,0 +1,83 @@
+import io
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.console import Console
+from rich.style import Style
+
+from carrel.tui.theme.themes import DEFAULT, read_theme, shipped_folder
+from carrel.tui.widgets.text.prose import MIN_TAIL, Prose, prose_theme, settled
+
+COLOURS = read_theme(shipped_folder() / f"{DEFAULT}.yaml").variables
+
+
+def drawn(text: str, width: int = 60) -> str:
+    output = io.StringIO()
+    console = Console(file=output, width=width, theme=prose_theme(COLOURS))
+    console.print(Prose(text))
+    return output.getvalue()
+
+
+def squeezed(text: str) -> str:
+    return "\n".join(line.rstrip() for line in text.splitlines() if line.strip())
+
+
+blocks = st.sampled_from(
+    [
+        "A paragraph of some words.",
+        "# Heading",
+        "- one\n- two\n\n- three",
+        "1. first\n2. second\n\n   more of it",
+        "```python\nx = 1\n\n\ny = 2\n```",
+        "~~~\ncode\n\n```\nstill code\n~~~",
+        "> quoted\n>\n> again",
+        "| a | b |\n|---|---|\n| 1 | 2 |",
+        "***",
+    ]
+)
+
+
+@given(st.lists(blocks, min_size=2, max_size=12), st.integers(2, 40))
+@settings(deadline=None, max_examples=60)
+def test_a_text_drawn_in_two_parts_looks_like_the_whole(parts: list[str], repeat: int) -> None:
+    text = "\n\n".join(parts) + "\n\n" + "tail " * (MIN_TAIL // 5 + repeat)
+    cut = settled(text)
+    assert len(text) - cut >= MIN_TAIL
+    assert squeezed(drawn(text[:cut]) + drawn(text[cut:])) == squeezed(drawn(text))
+
+
+def test_an_open_fence_is_never_cut() -> None:
+    assert settled("```\n" + "line\n\n" * 2000) == 0
+
+
+def test_a_long_text_is_settled_for_the_most_part() -> None:
+    text = "A paragraph.\n\n" * 2000
+    assert len(text) - settled(text) < MIN_TAIL + 100
+
+
+def test_markup_and_control_characters_are_text() -> None:
+    shown = drawn("invoice [/final] \x1b]0;x\x07.pdf and [bold]this[/bold]")
+    assert "invoice [/final] ]0;x.pdf and [bold]this[/bold]" in " ".join(shown.split())
+
+
+def test_links_are_words_only() -> None:
+    shown = drawn("[here](file:///etc/passwd)")
+    assert "here" in shown and "\x1b]8" not in shown
+
+
+def test_headings_lists_and_tables_are_drawn() -> None:
+    shown = drawn("# Term\n\n1. one\n\n| Year | Rent |\n|---|---|\n| 2024 | 1,200 |")
+    assert shown.splitlines()[0].startswith("Term")
+    assert "1 one" in shown and "2024" in shown and "1,200" in shown
+
+
+def test_numbers_in_brackets_are_those_of_sources() -> None:
+    console = Console(file=io.StringIO(), width=60, theme=prose_theme(COLOURS))
+    show = {number: Style(meta={"shows": number}) for number in (1, 2)}
+    text = "- Three months [1].\n\nIn writing [2, 3, 1], *today [2]*.\n\n    y[1]"
+    found = [
+        (segment.text, segment.style.meta["shows"])
+        for segment in console.render(Prose(text, sources=show))
+        if segment.style is not None and segment.style.meta
+    ]
+    assert found == [("1", 1), ("2", 2), ("1", 1), ("2", 2)]
