@@ -56,7 +56,7 @@ _OPEN = [area.router for area in (signed, health, docs)]
 
 
 def create_app(server: Server) -> FastAPI:
-    """The application over a server's parts; its lifespan starts and stops them."""
+    """Return the application over a server's parts; its lifespan starts and stops them."""
 
     door = mcp.McpDoor(server)
 
@@ -92,14 +92,14 @@ def create_app(server: Server) -> FastAPI:
 
 
 def _body_limit(server: Server, scope: Scope) -> float:
-    """The most bytes of a request's body; an upload counts those of its file itself."""
+    """Return the most bytes that a request's body may have; uploads limit their file themselves."""
     if scope["method"] == "POST" and _UPLOADS.fullmatch(scope["path"]):
         return math.inf
     return server.settings.limits.body_bytes
 
 
 def _operations(server: Server) -> FastAPI:
-    """The operations that a batch may call: without keys and limits, which its maker has passed."""
+    """Return the operations that a batch calls, without keys and limits: its maker passed."""
     app = FastAPI(openapi_url=None)
     app.state.server = server
     for area in (completions, embeddings, ocr):

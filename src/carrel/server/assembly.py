@@ -63,7 +63,7 @@ class Server:
 
     @classmethod
     def open(cls, given: ServerSettings, folder: DataFolder) -> Self:
-        """Builds the parts over an open data folder; starts nothing.
+        """Build the parts over an open data folder and start nothing.
 
         Raises:
             ServerSettingsError: the settings cannot be used.
@@ -111,7 +111,7 @@ class Server:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Runs the parts; stops them in reverse order at the end, also after an error."""
+        """Run the parts and stop them in reverse order at the end, also after an error."""
         async with AsyncExitStack() as stack:
             stack.callback(self.database.close)
             stack.callback(self.results.close)
@@ -156,7 +156,7 @@ class Server:
             yield stop_when_unused(self.leases, self.jobs, stop)
 
     async def _apply(self, folder_settings: FolderSettings) -> None:
-        """Applies changed settings with a new engine; running answers are cut off."""
+        """Apply changed settings with a new engine and cut off the answers that run."""
         self.settings = self.given.with_folder(folder_settings)
         before, self.engine = self.engine, _engine(self.settings)
         self.completions = _completions(self.engine, self.library, self.settings)

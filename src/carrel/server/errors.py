@@ -45,7 +45,7 @@ class ApiError(Exception):
         self.headers = headers
 
     def body(self, request_id: str | None = None) -> dict[str, Any]:
-        """The JSON body of the answer."""
+        """Return the JSON body of the answer."""
         return ErrorBody(
             message=self.message,
             type=self.type,
@@ -67,7 +67,7 @@ class InvalidRequest(ApiError):
         self.details = [ValidationDetail(type=type, loc=list(loc), msg=message)]
 
     def body(self, request_id: str | None = None) -> dict[str, Any]:
-        """The JSON body of the answer."""
+        """Return the JSON body of the answer."""
         return ValidationErrorBody(detail=self.details).model_dump(mode="json")
 
 
@@ -93,7 +93,7 @@ async def _answer_http(request: Request, error: Exception) -> Response:
 
 
 def unauthorized() -> Response:
-    """The response to a request without a valid key."""
+    """Return the response to a request without a valid key."""
     return JSONResponse({"detail": "Unauthorized"}, 401, headers={"www-authenticate": "Bearer"})
 
 
@@ -117,7 +117,7 @@ def _detail(error: dict[str, Any], body: Any) -> ValidationDetail:
 
 
 def as_sent(loc: Sequence[str | int], body: Any) -> list[str | int]:
-    """The way to a field in what was sent.
+    """Return the path of a field in what was sent.
 
     Of the variants that were tried on it, which may be called like a field, nothing is left.
     """
@@ -131,7 +131,7 @@ def as_sent(loc: Sequence[str | int], body: Any) -> list[str | int]:
 
 
 def _shown(value: Any) -> Any:
-    """What was sent, where it is short; of a long text, its beginning."""
+    """Return what was sent, shortened to its beginning if it is long."""
     if isinstance(value, str):
         # Half a surrogate pair can neither be sent nor logged.
         shown = value[:_SHOWN].encode(errors="replace").decode()

@@ -54,7 +54,7 @@ _FORGET_AT_ONCE = 500
 
 
 def make_tables(engine: sa.Engine) -> None:
-    """Makes or migrates the tables of the queues; one that runs on SQLite does so itself."""
+    """Make or migrate the tables of the queues; a queue on SQLite does so itself."""
     from dbos import DBOS
 
     DBOS.migrate(_address(engine), schema=_SCHEMA)
@@ -111,7 +111,7 @@ class Queue:
         self._jobs = jobs
 
     def enqueue(self, connection: sa.Connection, key: JobKey, *, delay: float = 0) -> None:
-        """Adds a job within the caller's transaction, to be run in `delay` seconds or later."""
+        """Add a job within the caller's transaction, to be run in `delay` seconds or later."""
         from dbos import EnqueueOptions
 
         name = ".".join(map(str, key))
@@ -128,7 +128,7 @@ class Queue:
         self._jobs.wake(delay)
 
     def unfinished(self) -> set[tuple[str, ...]]:
-        """The keys of the waiting and running jobs, as text; blocking."""
+        """Return the keys of the waiting and running jobs, as text; blocking."""
         found = self._jobs.client.list_workflows(
             name=self.workflow, status=_UNFINISHED, load_input=False, load_output=False
         )
@@ -145,7 +145,7 @@ class _WakeableEvent(threading.Event):
     _seen = threading.local()
 
     def set(self) -> None:
-        """Ends the threads."""
+        """End the threads."""
         super().set()
         with self._bell:
             self._bell.notify_all()
@@ -157,7 +157,7 @@ class _WakeableEvent(threading.Event):
             self._bell.notify_all()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Waits for the end, or a wake; returns whether it is the end."""
+        """Wait for the end or a wake, and return whether it is the end."""
         seen = self._seen
         with self._bell:
             if getattr(seen, "wakes", -1) != self._wakes:
@@ -209,13 +209,13 @@ class Jobs:
         return self._client
 
     def queue(self, name: str, workflow: str, work: Work, *, running: int) -> Queue:
-        """Adds a kind of job, of which at most `running` run at once, before the start."""
+        """Add a kind of job of which at most `running` run at once; call it before the start."""
         queue = Queue(self, name, workflow, work, running)
         self._queues.append(queue)
         return queue
 
     async def start(self) -> None:
-        """Starts taking jobs, unfinished ones of the last run first."""
+        """Start to take jobs, unfinished ones of the last run first."""
         self._loop = asyncio.get_running_loop()
         if self.takes_jobs:
             await asyncio.to_thread(self._launch)
@@ -233,15 +233,15 @@ class Jobs:
             event.wake()
 
     def pause(self) -> None:
-        """Starts no more jobs; running ones continue."""
+        """Start no more jobs; running ones continue."""
         self._taking.clear()
 
     def resume(self) -> None:
-        """Starts jobs again."""
+        """Start jobs again."""
         self._taking.set()
 
     async def stop(self) -> None:
-        """Waits for running steps, then interrupts them; the next start resumes."""
+        """Wait for running steps, then interrupt them; the next start resumes."""
         self._stopping = True
         self._taking.set()
         for queue in self._queues:
@@ -249,7 +249,7 @@ class Jobs:
         await asyncio.to_thread(self._finish)
 
     def unfinished(self, connection: sa.Connection) -> list[QueueState]:
-        """The unfinished jobs by queue and state, of every process of the database."""
+        """Return the unfinished jobs by queue and state, of every process of the database."""
         schema = None if self._engine.dialect.name == "sqlite" else _SCHEMA
         jobs = sa.table(
             "workflow_status",
@@ -290,8 +290,7 @@ class Jobs:
         return len(self._idle)
 
     def cancel_lost(self) -> None:
-        """Cancels jobs that this process took and is not at, so that others can be enqueued;
-        blocking.
+        """Cancel jobs that this process took and has lost, so that others can start; blocking.
 
         A job whose last write fails, as on a full disk, stays behind like that. It is lost if the
         call before this one found it so, too.

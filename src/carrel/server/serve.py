@@ -38,7 +38,7 @@ _GRACE_SECONDS = 5
 
 
 def run(settings: ServerSettings) -> int:
-    """Serves until SIGTERM or SIGINT; returns the exit code of the process."""
+    """Serve until SIGTERM or SIGINT and return the exit code of the process."""
 
     def serve(server: Server) -> None:
         with _listen_again(settings.host, settings.port, server.folder) as listener:
@@ -48,7 +48,7 @@ def run(settings: ServerSettings) -> int:
 
 
 def work(settings: ServerSettings) -> int:
-    """Takes jobs of a shared database until SIGTERM or SIGINT; returns the exit code."""
+    """Take jobs of a shared database until SIGTERM or SIGINT and return the exit code."""
     return _run("carrel worker", settings, lambda server: asyncio.run(_work(server)))
 
 
@@ -92,7 +92,7 @@ class ListenError(Exception):
 
 
 def _listen_again(host: str, port: int, folder: DataFolder) -> socket.socket:
-    """Listens on the port; without one, on the last port if it is free."""
+    """Listen on the port; without one, on the last port if it is free."""
     last = folder.port
     if port == 0 and last:
         with suppress(ListenError):
@@ -136,7 +136,7 @@ async def _refuse_strangers(server: Server, listener: socket.socket) -> None:
 
 
 async def _check_blobs(server: Server) -> None:
-    """Checks address and key of the object store at start, not with the first upload."""
+    """Check the object store's address and key at start, not with the first upload."""
     try:
         await server.blobs.check()
     except BlobsUnavailable:

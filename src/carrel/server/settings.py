@@ -28,7 +28,7 @@ class ServerSettingsError(Exception):
 
 
 def check_public_url(url: str) -> str:
-    """A base address without a trailing slash.
+    """Return a base address without a trailing slash.
 
     Raises:
         ValueError: it is not one.
@@ -186,7 +186,7 @@ class FolderSettings(_Section):
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Reads the file; without one, all settings have their defaults.
+        """Read the file, or return the defaults without one.
 
         Raises:
             ServerSettingsError: the file is not TOML, or has an unknown or invalid setting.
@@ -242,7 +242,7 @@ class ServerSettings:
     limits: Limits = field(default_factory=Limits)
 
     def with_folder(self, folder: FolderSettings) -> Self:
-        """These settings, completed by the folder's file, over which the command line wins.
+        """Return these settings with the folder's file; the command line wins.
 
         Raises:
             ServerSettingsError: the numbers of addresses and of keys differ.

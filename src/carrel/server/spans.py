@@ -34,7 +34,7 @@ class Span:
     """What each observer keeps until the end."""
 
     def set(self, **attributes: Value) -> None:
-        """Adds attributes."""
+        """Add attributes."""
         self.attributes.update(attributes)
 
 
@@ -42,16 +42,16 @@ class Observer(Protocol):
     """Is told of spans, from any thread."""
 
     def begin(self, span: Span, parent: str | None, inner: bool) -> None:
-        """A span has begun. `parent` is the W3C trace context of a span elsewhere.
+        """Begin a span. `parent` is the W3C trace context of a span elsewhere.
 
         With `inner`, what begins in this context before its end belongs to it.
         """
 
     def end(self, span: Span) -> None:
-        """It has ended, in the context in which it began."""
+        """End a span in the context in which it began."""
 
     def here(self) -> str:
-        """The W3C trace context of the present span; empty for none."""
+        """Return the W3C trace context of the present span, empty if there is none."""
 
 
 _observers: list[Observer] = []
@@ -71,7 +71,7 @@ def observed_by(observer: Observer) -> Iterator[None]:
 def span(
     name: str, *, parent: str | None = None, inner: bool = True, **attributes: Value
 ) -> Iterator[Span]:
-    """A span around a block; turn `inner` off where the block yields to others."""
+    """Yield a span around a block; turn `inner` off where the block yields to others."""
     made = Span(name, attributes)
     told = tuple(_observers)
     for observer in told:
@@ -88,7 +88,7 @@ def span(
 
 
 def origin() -> str:
-    """The present request and span, as one word that a job carries to its process."""
+    """Return the present request and span as one word that a job carries to its process."""
     here = next(filter(None, (observer.here() for observer in _observers)), "")
     return f"{current_request.get()}/{here}"
 

@@ -33,7 +33,7 @@ class KeyChain:
     """
 
     def __init__(self, data: Path, database: str | None = None) -> None:
-        """Opens the database, or the folder, making it if need be.
+        """Open the database, or the folder, making it if need be.
 
         Raises:
             FolderError: it cannot be used, or a server is migrating it.
@@ -59,7 +59,7 @@ class KeyChain:
         )
 
     def add(self, name: str, organisation: str, user: str) -> tuple[Key, str]:
-        """Makes a key; returns its listing and the key itself, which is not stored.
+        """Make a key and return its listing and the key itself, which is not stored.
 
         Raises:
             BadKeyName: a name is empty, too long or taken.

@@ -26,7 +26,7 @@ class LiveBlobs:
     connect: Callable[[], AbstractContextManager[sa.Connection]]
 
     def count(self) -> int:
-        """The number of different hashes."""
+        """Return the number of different hashes."""
         with self.connect() as connection:
             return records.count(connection)
 
@@ -47,7 +47,7 @@ class LiveBlobs:
         return await asyncio.to_thread(ask)
 
     async def each(self, work: Callable[[str], Awaitable[int]], progress: Progress) -> int:
-        """Runs the work for every hash, a few at a time; returns the sum of its results."""
+        """Run the work for every hash, a few at a time, and return the sum of its results."""
         count = await asyncio.to_thread(self.count)
         done = total = 0
 

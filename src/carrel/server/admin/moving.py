@@ -57,7 +57,7 @@ class Storage:
 
 @contextmanager
 def in_folder(path: Path) -> Iterator[Storage]:
-    """The storage of a data folder, on which no server runs meanwhile.
+    """Yield the storage of a data folder, on which no server runs meanwhile.
 
     Raises:
         FolderError: a server runs on it, or it cannot be used.
@@ -78,7 +78,7 @@ def in_folder(path: Path) -> Iterator[Storage]:
 
 @contextmanager
 def in_database(url: str, bucket: str) -> Iterator[Storage]:
-    """The storage of servers that share a database and a bucket.
+    """Yield the storage of servers that share a database and a bucket.
 
     Raises:
         SharedDatabaseError: the database cannot be used.
@@ -100,7 +100,7 @@ def in_database(url: str, bucket: str) -> Iterator[Storage]:
 
 @contextmanager
 def in_bucket(url: str) -> Iterator[Blobs]:
-    """The bytes in a bucket.
+    """Yield the bytes in a bucket.
 
     Raises:
         MoveError: its address or its credentials are wrong.
@@ -118,7 +118,7 @@ def in_bucket(url: str) -> Iterator[Blobs]:
 
 
 async def move(source: Storage, target: Storage, tell: Tell) -> int:
-    """Copies everything that the target lacks, then compares both; the source stays as it is.
+    """Copy everything that the target lacks, then compare both; the source stays as it is.
 
     One that was cut short goes on where it was. Bytes come before the records that name them.
     Returns the number of rows.
@@ -145,7 +145,7 @@ async def move(source: Storage, target: Storage, tell: Tell) -> int:
 
 
 def tables() -> Iterator[sa.Table]:
-    """The tables that are copied, those that others refer to first."""
+    """Return the tables to copy, those that others refer to first."""
     return (table for table in metadata.sorted_tables if table not in _LEFT_OUT)
 
 
@@ -178,7 +178,7 @@ async def _copy_blobs(source: Storage, target: Storage, tell: Tell) -> None:
 
 
 async def copy_blob(read: ReadBlob, target: Blobs, hash: str) -> int:
-    """Copies bytes; returns their number.
+    """Copy bytes and return their number.
 
     Raises:
         MoveError: they are not those of their hash.
@@ -194,7 +194,7 @@ async def copy_blob(read: ReadBlob, target: Blobs, hash: str) -> int:
 
 
 def _copy_rows(source: Storage, target: Storage, table: sa.Table) -> int:
-    """Copies rows whose keys the target lacks; returns their number."""
+    """Copy the rows whose keys the target lacks and return their number."""
     copied = 0
     with _reading(source.engine) as here:
         every = plain.select(here, table)
@@ -208,7 +208,7 @@ def _copy_rows(source: Storage, target: Storage, table: sa.Table) -> int:
 
 
 def copy_table(here: sa.Connection, there: sa.Connection, table: sa.Table) -> None:
-    """Copies every row of a table to an empty one."""
+    """Copy every row of a table to an empty one."""
     every = plain.select(here, table)
     while rows := list(islice(every, _ROWS)):
         plain.insert(there, table, rows)
@@ -235,7 +235,7 @@ def _both_digests(
 
 
 def digest(connection: sa.Connection, table: sa.Table) -> tuple[int, int]:
-    """The number of a table's rows and the sum of their hashes, whatever their order."""
+    """Return the number of a table's rows and the sum of their hashes, whatever their order."""
     count = total = 0
     for row in plain.select(connection, table):
         hashed = hashlib.sha256(_canonical(table, row)).digest()
@@ -245,7 +245,7 @@ def digest(connection: sa.Connection, table: sa.Table) -> tuple[int, int]:
 
 
 def _canonical(table: sa.Table, row: dict[str, Any]) -> bytes:
-    """A row as both databases have it."""
+    """Return a row in the form that both databases have it in."""
     values = {}
     for column in table.c:
         value = row[column.name]

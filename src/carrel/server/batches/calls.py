@@ -27,7 +27,7 @@ class CallAnswer:
 async def call(
     app: ASGIApp, path: str, body: dict[str, Any], caller: Caller, request_id: str
 ) -> CallAnswer:
-    """Posts JSON to a path of an application, as a caller; cancelling it stops the work."""
+    """Post JSON to a path of an application as a caller; cancelling it stops the work."""
     status, received = 500, bytearray()
     messages = [{"type": "http.request", "body": json.dumps(body).encode(), "more_body": False}]
 

@@ -13,7 +13,7 @@ from carrel.wire.batches import BatchLine
 
 
 def find_lines(inputs: Sequence[tuple[str, Path]]) -> list[NewLine]:
-    """The requests in some inputs, each a name and a path. One without an id has its number.
+    """Return the requests in some inputs, each with a name and a path; number those without an id.
 
     Raises:
         ApiError: 400, a line is not a request, an id is there twice, or there are no lines.
@@ -43,7 +43,7 @@ def _lines(input: int, name: str, path: Path) -> Iterator[NewLine]:
 
 
 def _custom_id(line: bytes, where: str) -> str:
-    """The id of a request, empty without one."""
+    """Return the id of a request, empty if it has none."""
     try:
         request = json.loads(line)
     except (ValueError, RecursionError):
@@ -57,12 +57,12 @@ def _custom_id(line: bytes, where: str) -> str:
 
 
 def as_input(requests: Iterable[BatchLine]) -> bytes:
-    """Requests that came inline, as the lines of a file."""
+    """Return requests that came inline as the lines of a file."""
     return b"".join(json.dumps(request.body()).encode() + b"\n" for request in requests)
 
 
 def read_body(path: Path, line: NewLine) -> dict[str, Any]:
-    """The body of a request."""
+    """Return the body of a request."""
     with path.open("rb") as file:
         file.seek(line.start)
         body: dict[str, Any] = json.loads(file.read(line.length))["body"]
@@ -70,7 +70,7 @@ def read_body(path: Path, line: NewLine) -> dict[str, Any]:
 
 
 def as_output(job_id: str, line: AnsweredLine) -> str:
-    """A line of a batch's file."""
+    """Return a line of a batch's file."""
     error = json.dumps({"message": problem(line)}) if line.status >= 400 else "null"
     id, custom_id = json.dumps(f"batch-{job_id}-{line.number}"), json.dumps(line.custom_id)
     # The answer is JSON already, and may be long.
@@ -79,7 +79,7 @@ def as_output(job_id: str, line: AnsweredLine) -> str:
 
 
 def problem(line: AnsweredLine) -> str:
-    """The message of a request that failed."""
+    """Return the message of a request that failed."""
     answer = json.loads(line.response)
     detail = answer.get("detail")
     if isinstance(detail, list) and detail:

@@ -77,15 +77,15 @@ class BatchJobs:
         self._stopping = False
 
     def answer_with(self, call: CallOperation) -> None:
-        """Sets the function that answers a request."""
+        """Set the function that answers a request."""
         self._call = call
 
     async def start(self) -> None:
-        """Makes sure that every unfinished batch has a job, now and later."""
+        """Make sure that every unfinished batch has a job, now and later."""
         self._reconciling = asyncio.create_task(self._reconcile())
 
     async def stop(self) -> None:
-        """Breaks off running requests; the next start makes them again."""
+        """Break off running requests; the next start makes them again."""
         self._stopping = True
         for task in self._running.values():
             task.cancel()
@@ -95,7 +95,7 @@ class BatchJobs:
                 await self._reconciling
 
     async def create(self, caller: Caller, request: BatchCreate) -> BatchJob:
-        """Adds a batch to the queue.
+        """Add a batch to the queue.
 
         Raises:
             ApiError: 400 for an operation or a line that cannot be, 404 for a file or an agent.
@@ -124,7 +124,7 @@ class BatchJobs:
         return await self._database.write(write)
 
     async def cancel(self, caller: Caller, id: str) -> BatchJob:
-        """Ends a batch: one that waits at once, one that runs with the answers that it has.
+        """End a batch: at once if it waits, with the answers that it has if it runs.
 
         Raises:
             ApiError: 404.
@@ -135,7 +135,7 @@ class BatchJobs:
         return job
 
     async def outputs(self, caller: Caller, job: BatchJob) -> list[dict[str, Any]]:
-        """The lines of a batch's files, as far as the caller may see them."""
+        """Return the lines of a batch's files, as far as the caller may see them."""
         lines: list[dict[str, Any]] = []
         for id in filter(None, (job.output_file, job.error_file)):
             try:
@@ -163,7 +163,7 @@ class BatchJobs:
     async def _inputs(
         self, caller: Caller, request: BatchCreate
     ) -> tuple[list[tuple[str, str]], str]:
-        """The name and the blob of each input, and who sees what comes of them."""
+        """Return the name and the blob of each input, and who sees what comes of them."""
         if request.requests is not None:
             blob = await put(self._blobs, as_input(request.requests))
             return [("requests", blob)], "workspace"
@@ -221,7 +221,7 @@ class BatchJobs:
         return True
 
     async def _outlasts(self, task: asyncio.Task[None], work: Work) -> bool:
-        """Waits for the end of a batch's work or its cancellation; whether its time ran out."""
+        """Wait until a batch's work ends or is cancelled, and tell whether its time ran out."""
         while (left := (work.deadline - datetime.now(UTC)).total_seconds()) > 0:
             await asyncio.wait({task}, timeout=min(left, _LOOK_SECONDS))
             # Another server may have been asked to cancel it.
@@ -284,7 +284,7 @@ class BatchJobs:
         )
 
     async def _finish(self, work: Work, *, late: bool) -> None:
-        """Writes the files of a batch and ends it."""
+        """Write the files of a batch and end it."""
         messages = Counter[str]()
         output, succeeded = await self._file(work, Counter(), failed=False)
         error, failed = await self._file(work, messages, failed=True)
@@ -314,7 +314,7 @@ class BatchJobs:
     async def _file(
         self, work: Work, messages: Counter[str], *, failed: bool
     ) -> tuple[dict[str, Any] | None, int]:
-        """The columns of a file of a batch, None without lines, and the number of its lines.
+        """Return the columns of a batch's file, or None without lines, and the number of its lines.
 
         Counts the messages of lines that failed.
         """
@@ -350,7 +350,7 @@ class BatchJobs:
 
 
 def _operation(work: Work, body: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The path and the body of a request, completed by what the batch says."""
+    """Return the path and the body of a request, completed by what the batch says."""
     # There is nobody to stream to.
     body = {name: value for name, value in body.items() if name != "stream"}
     if work.agent_id is None:

@@ -31,7 +31,7 @@ class Bucket:
 
     @classmethod
     def of(cls, url: str, environment: Mapping[str, str]) -> Self:
-        """The bucket of `s3://bucket/prefix`; credentials and endpoint come from AWS_* variables.
+        """Return the bucket of `s3://bucket/prefix`; AWS_* variables give endpoint and credentials.
 
         Raises:
             ValueError: the address is invalid, or credentials are missing; fit to be shown.
@@ -69,7 +69,7 @@ class Bucket:
         query: Mapping[str, str] | None = None,
         now: datetime | None = None,
     ) -> str:
-        """The address of a key, or of the bucket where it is empty, for one method.
+        """Return the address of a key, or of the bucket where it is empty, for one method.
 
         It expires after `seconds`, at most seven days. `query` is part of it.
         """
@@ -98,7 +98,7 @@ class Bucket:
         return f"{url}?{encoded}&X-Amz-Signature={signature}"
 
     def opened(self, url: str, now: datetime | None = None) -> tuple[str, dict[str, str]] | None:
-        """The key that an address signed by `sign` for GET opens at this moment, and its query."""
+        """Return the key that an address signed by `sign` for GET opens now, and its query."""
         base, _, query = url.partition("?")
         start = f"{self.endpoint}/{self.name}/"
         if not base.startswith(start):
@@ -125,7 +125,7 @@ class Bucket:
 
 
 def _encode(fields: Mapping[str, str]) -> str:
-    """A query in its canonical form, as it is signed."""
+    """Return a query in its canonical form, as it is signed."""
     return "&".join(
         f"{quote(name, safe='-_.~')}={quote(value, safe='-_.~')}"
         for name, value in sorted(fields.items())

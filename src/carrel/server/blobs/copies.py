@@ -31,7 +31,7 @@ class LocalCopies:
         self._fetching = WeakValueDictionary[str, asyncio.Lock]()
 
     def adopt(self, file: Path, hash: str) -> None:
-        """Takes a whole file as the copy of a hash."""
+        """Take a whole file as the copy of a hash."""
         size = file.stat().st_size
         self._total += size - self._sizes.pop(hash, 0)
         self._sizes[hash] = size
@@ -42,7 +42,7 @@ class LocalCopies:
     async def read(
         self, hash: str, fetch: Callable[[str, Path], Awaitable[None]]
     ) -> AsyncIterator[Path]:
-        """The copy of a hash, got by `fetch(hash, file)` if missing, and pinned while in use."""
+        """Yield the copy of a hash, pinned meanwhile; `fetch(hash, file)` gets a missing one."""
         self._readers[hash] += 1
         try:
             async with self._fetching.setdefault(hash, asyncio.Lock()):
@@ -62,13 +62,13 @@ class LocalCopies:
         return list(self._sizes)
 
     def drop(self, hashes: Collection[str]) -> None:
-        """Removes the copies of some hashes; those in use stay."""
+        """Remove the copies of some hashes but for those in use."""
         for hash in hashes:
             if hash in self._sizes:
                 self._remove(hash)
 
     def keep_only(self, live: Collection[str]) -> None:
-        """Removes copies that are neither live nor in use."""
+        """Remove copies that are neither live nor in use."""
         self.drop([hash for hash in self._sizes if hash not in live])
 
     async def _get(self, hash: str, fetch: Callable[[str, Path], Awaitable[None]]) -> None:

@@ -33,21 +33,21 @@ class LocalBlobs:
             part.unlink()
 
     def writer(self) -> BlobWriter:
-        """A new blob, written piece by piece."""
+        """Return a new blob, written piece by piece."""
         return BlobWriter(self._parts, self._publish)
 
     async def size(self, hash: str) -> int:
-        """The number of the bytes."""
+        """Return the number of the bytes."""
         return (await asyncio.to_thread(self._stat, hash)).st_size
 
     @asynccontextmanager
     async def local(self, hash: str) -> AsyncIterator[Path]:
-        """The stored file itself."""
+        """Yield the stored file itself."""
         await self.size(hash)
         yield self._path(hash)
 
     async def answer(self, hash: str, download: Download) -> Response:
-        """The bytes as an answer, whole or the asked range."""
+        """Answer with the bytes, whole or the range that the request asks for."""
         return _FileResponse(
             self._path(hash),
             stat_result=await asyncio.to_thread(self._stat, hash),
@@ -63,7 +63,7 @@ class LocalBlobs:
         """None: a folder has no signed addresses."""
 
     async def collect(self, named: Named, older_than: float) -> int:
-        """Removes old blobs that no record names; returns how many.
+        """Remove old blobs that no record names and return how many.
 
         One of the 256 folders is looked at after the other.
         """
@@ -78,7 +78,7 @@ class LocalBlobs:
         """Nothing: a folder needs no copies."""
 
     async def check(self) -> None:
-        """Returns if the folder can be written to."""
+        """Check that the folder can be written to."""
         async with self.writer() as writer:
             await writer.write(b"")
 
@@ -95,7 +95,7 @@ class LocalBlobs:
         await asyncio.to_thread(self._rename, part, hash)
 
     def _rename(self, part: Path, hash: str) -> None:
-        """Makes a finished part durable and gives it its name."""
+        """Make a finished part durable and give it its name."""
         with part.open("rb+") as file:
             os.fsync(file.fileno())
         target = self._path(hash)

@@ -61,7 +61,7 @@ class RangeResponse(Response):
 
 
 def _span(first: str, last: str, size: int) -> range:
-    """The requested bytes; empty for an empty range."""
+    """Return the requested bytes, an empty range if there are none."""
     if not first:
         return range(max(size - int(last), 0), size)
     return range(int(first), min(int(last) + 1, size) if last else size)

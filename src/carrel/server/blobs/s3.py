@@ -63,7 +63,7 @@ class Turns(Protocol):
         """Has blocks of this name run one after another."""
 
     async def turn_over(self, name: str) -> None:
-        """Waits while a server is in a block of this name."""
+        """Wait while a server is in a block of this name."""
 
 
 class OwnTurns:
@@ -79,7 +79,7 @@ class OwnTurns:
             yield
 
     async def turn_over(self, name: str) -> None:
-        """Waits while there is a block."""
+        """Wait while there is a block."""
         async with self._lock:
             return
 
@@ -107,22 +107,22 @@ class S3Blobs:
         self._store = _store(bucket)
 
     def writer(self) -> BlobWriter:
-        """A new blob, written piece by piece."""
+        """Return a new blob, written piece by piece."""
         return BlobWriter(self._parts, self._publish)
 
     async def size(self, hash: str) -> int:
-        """The number of the bytes."""
+        """Return the number of the bytes."""
         with _failures(BlobMissing):
             return (await obstore.head_async(self._store, _key(hash)))["size"]
 
     @asynccontextmanager
     async def local(self, hash: str) -> AsyncIterator[Path]:
-        """A local copy of the bytes."""
+        """Yield a local copy of the bytes."""
         async with self._copies.read(hash, self._fetch) as path:
             yield path
 
     async def answer(self, hash: str, download: Download) -> Response:
-        """The bytes as an answer, whole or the asked range."""
+        """Answer with the bytes, whole or the range that the request asks for."""
         headers = {
             **download.headers,
             "content-type": download.media_type,
@@ -132,7 +132,7 @@ class S3Blobs:
         return RangeResponse(partial(self._read, hash), await self.size(hash), headers)
 
     def signed_url(self, hash: str, download: Download, seconds: int) -> str:
-        """The store's own address of the bytes, for GET."""
+        """Return the store's own address of the bytes, for GET."""
         query = {
             _DISPOSITION: _disposition(download.filename),
             "response-content-type": download.media_type,
@@ -140,7 +140,7 @@ class S3Blobs:
         return self._bucket.sign("GET", self._bucket.prefix + _key(hash), seconds, query)
 
     def opened(self, url: str) -> tuple[str, str] | None:
-        """The hash and the file name of what one of our signed addresses gives access to now."""
+        """Return the hash and the file name of what one of our signed addresses opens now."""
         signed = self._bucket.opened(url)
         if signed is None:
             return None
@@ -150,7 +150,7 @@ class S3Blobs:
         return (key.rpartition("/")[2], unquote(filename)) if _KEY.fullmatch(key) else None
 
     async def collect(self, named: Named, older_than: float) -> int:
-        """Removes old blobs that no record names, and uploads that broke off; counts the blobs.
+        """Remove old blobs that no record names and broken uploads; return how many blobs.
 
         The store lists its objects page by page.
         """
@@ -167,17 +167,17 @@ class S3Blobs:
         return removed
 
     async def drop_copies(self, named: Named) -> None:
-        """Removes local copies of bytes that no record names."""
+        """Remove local copies of bytes that no record names."""
         async for some in unnamed(self._copies.hashes, named):
             self._copies.drop(some)
 
     async def check(self) -> None:
-        """Returns if the store can be written to."""
+        """Check that the store can be written to."""
         async with self.writer() as writer:
             await writer.commit()
 
     async def _publish(self, part: Path, hash: str) -> None:
-        """Uploads a finished part, as a multipart upload where it is large.
+        """Upload a finished part, as a multipart upload where it is large.
 
         Also when the bytes exist: the new time protects them from garbage collection.
         """
@@ -243,7 +243,7 @@ class S3Blobs:
 def _failures(
     not_found: type[BlobMissing | BlobsUnavailable] = BlobsUnavailable,
 ) -> Iterator[None]:
-    """Raises `BlobsUnavailable` and logs the store's error."""
+    """Raise `BlobsUnavailable` and log the store's error."""
     try:
         yield
     except (BaseError, FileNotFoundError, httpx.HTTPError) as error:
@@ -253,7 +253,7 @@ def _failures(
 
 
 def _good(answer: httpx.Response) -> httpx.Response:
-    """The response, if successful; the library's own check would put the address into its error."""
+    """Return a successful response; httpx's own check would put the address into its error."""
     if answer.is_error:
         raise httpx.HTTPError(f"{answer.request.method} was answered {answer.status_code}")
     return answer

@@ -60,39 +60,39 @@ class Blobs(Protocol):
     """
 
     def writer(self) -> BlobWriter:
-        """A new blob, written piece by piece."""
+        """Return a new blob, written piece by piece."""
 
     async def size(self, hash: str) -> int:
-        """The number of the bytes."""
+        """Return the number of the bytes."""
 
     def local(self, hash: str) -> AbstractAsyncContextManager[Path]:
-        """The bytes as a file to read, kept until the context exits."""
+        """Return the bytes as a file to read, kept until the context exits."""
 
     async def answer(self, hash: str, download: Download) -> Response:
-        """The bytes as an answer, whole or the range that the request asks for."""
+        """Answer with the bytes, whole or the range that the request asks for."""
 
     def signed_url(self, hash: str, download: Download, seconds: int) -> str | None:
-        """A signed address of the store for GET, if the store makes them."""
+        """Return a signed address of the store for GET, if the store makes them."""
 
     def opened(self, url: str) -> tuple[str, str] | None:
-        """The hash and the file name of what a `signed_url` gives access to at this moment."""
+        """Return the hash and the file name of what a `signed_url` opens now."""
 
     async def collect(self, named: Named, older_than: float) -> int:
-        """Removes unreferenced blobs older than `older_than` seconds.
+        """Remove unreferenced blobs older than `older_than` seconds.
 
         The age protects bytes that were stored and whose record is about to be written.
         Returns the number removed.
         """
 
     async def drop_copies(self, named: Named) -> None:
-        """Removes this process's copies of bytes that no record names."""
+        """Remove this process's copies of bytes that no record names."""
 
     async def check(self) -> None:
-        """Returns if the store can be written to."""
+        """Check that the store can be written to."""
 
 
 async def put(blobs: Blobs, data: bytes) -> str:
-    """Stores bytes that are already in memory; returns their hash."""
+    """Store bytes that are already in memory and return their hash."""
     async with blobs.writer() as writer:
         await writer.write(data)
         return (await writer.commit()).hash

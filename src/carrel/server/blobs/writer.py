@@ -37,7 +37,7 @@ class BlobWriter:
         self.abort()
 
     async def write(self, data: bytes) -> None:
-        """Appends bytes."""
+        """Append bytes."""
         await asyncio.to_thread(self._write, data)
 
     @property
@@ -46,14 +46,14 @@ class BlobWriter:
         return self._hash.hexdigest()
 
     async def commit(self) -> Blob:
-        """Makes the bytes durable under their hash."""
+        """Make the bytes durable under their hash."""
         await asyncio.to_thread(self._file.close)
         blob = Blob(self.hash, self._size)
         await self._publish(self._part, blob.hash)
         return blob
 
     def abort(self) -> None:
-        """Removes an uncommitted blob; does nothing after a commit."""
+        """Remove an uncommitted blob; do nothing after a commit."""
         self._file.close()
         self._part.unlink(missing_ok=True)
 

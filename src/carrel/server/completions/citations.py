@@ -21,7 +21,7 @@ _NUMBER = re.compile(r"\d+")
 
 
 def reference_name(number: int) -> str:
-    """The name a passage is given to the model under."""
+    """Return the name under which the model is given a passage."""
     return f"{_NAME}{number}"
 
 

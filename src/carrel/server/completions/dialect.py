@@ -34,7 +34,7 @@ class ChatBody(ChatRequest):
     @validator(mode="wrap")
     @classmethod
     def _understand(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
-        """Takes the field's other words, and leaves out what it does not know.
+        """Accept the field's other words and leave out what it does not know.
 
         Raises:
             ApiError: 400, naming a field that would change the answer.
@@ -65,7 +65,7 @@ def _name_system_messages(data: Any) -> None:
 
 
 def _leave_out_unknown(error: ValidationError, data: Any) -> list[str]:
-    """Removes the fields that are unknown; returns their names."""
+    """Remove the unknown fields and return their names."""
     names = []
     for problem in error.errors(include_url=False, include_context=False):
         if problem["type"] != "extra_forbidden":

@@ -85,7 +85,7 @@ class ToolsRefusedError(ApiError):
 async def generate(
     session: ModelSession, plan: CompletionPlan, index: int, tell: Tell
 ) -> AsyncGenerator[Event]:
-    """The events of one answer, the end last. Closing it frees the model.
+    """Yield the events of one answer, the end last. Closing it frees the model.
 
     A model that calls the search of libraries gets the passages, and goes on. `tell` hears of the
     steps before the model begins to read.
@@ -147,7 +147,7 @@ async def _read(
     answer: "_Answer",
     tell: Tell,
 ) -> AsyncGenerator[Text | Thought | Logprobs | Calls | Progress]:
-    """The events of one answer of the model, as far as it comes without a search."""
+    """Yield the events of one answer of the model, as far as it comes without a search."""
     begun = False
     try:
         async with aclosing(session.stream(body, plan.tokens, tell)) as chunks:
@@ -166,7 +166,7 @@ async def _read(
 
 
 def _cited(event: Event, cites: CitationReader | None, given: GivenPassages) -> Iterator[Event]:
-    """An event with the citations in its text apart."""
+    """Yield an event with the citations in its text taken out."""
     if cites is None or not isinstance(event, Text | Calls):
         yield event
         return
@@ -189,7 +189,7 @@ def _parts(parts: Iterable[str | Reference], given: GivenPassages) -> Iterator[T
 
 
 def _next_tools(body: dict[str, Any], searching: Searching) -> dict[str, Any]:
-    """The tools after a search: none has to be called any more, and at last none may be."""
+    """Return the tools after a search: none has to be called any more, at last none may be."""
     if not searching.is_over:
         return {"tool_choice": "auto"}
     others = [tool for tool in body["tools"] if tool["function"]["name"] != LIBRARY_FUNCTION]
@@ -201,7 +201,7 @@ def _sources(plan: CompletionPlan, given: GivenPassages) -> list[Passage] | None
 
 
 def _reading(chunk: dict[str, Any]) -> Progress | None:
-    """The model's progress through its prompt, if a chunk reports it."""
+    """Return the model's progress through its prompt, if a chunk reports it."""
     progress = chunk.get("prompt_progress")
     if not isinstance(progress, dict):
         return None
@@ -228,7 +228,7 @@ class _Answer:
         self._called = False
 
     def take(self, chunk: dict[str, Any]) -> Iterator[Text | Thought | Logprobs]:
-        """Reads a chunk; yields what can be passed on."""
+        """Read a chunk and yield what can be passed on."""
         self._usage = chunk.get("usage") or self._usage
         for choice in chunk.get("choices") or ():
             delta = choice.get("delta") or {}
@@ -260,7 +260,7 @@ class _Answer:
             call[key] += function.get(key) or ""
 
     def rest(self) -> list[Text | Calls]:
-        """The events held back until the end was known."""
+        """Return the events held back until the end was known."""
         native = [call for _, call in sorted(self._native.items())]
         cut = self._reason == "length" and native and not is_json(native[-1]["arguments"])
         if cut:
@@ -287,7 +287,7 @@ class _Answer:
         return self._may_search and call.function.name == LIBRARY_FUNCTION
 
     async def end(self, session: ModelSession) -> End:
-        """The end, with the tokens that were used."""
+        """Return the end with the tokens that were used."""
         used = self._usage.get("completion_tokens")
         reason = self._why(used)
         if used is None:
@@ -297,7 +297,7 @@ class _Answer:
         return End("error" if problem else reason, prompt, used, problem)
 
     def _why(self, used: int | None) -> FinishReason:
-        """The finish reason: cut at the requested length, or at the model's context."""
+        """Return the finish reason: cut at the requested length, or at the model's context."""
         if self._called:
             return "tool_calls"
         if self._reason == "length" and self._plan.cut_by_model(used):
@@ -316,7 +316,7 @@ class _Answer:
 
 
 def _thought(delta: dict[str, Any]) -> str:
-    """What a fragment has of the model's thinking, in any of the forms of addresses."""
+    """Return the thinking in a fragment, in any form that model servers use."""
     for name in ("reasoning_content", "reasoning"):
         if isinstance(thought := delta.get(name), str):
             return thought
@@ -344,7 +344,7 @@ def _chunks_of(content: object, type: str) -> Iterator[dict[str, Any]]:
 async def interleave(
     sources: Sequence[AsyncGenerator[T]], deadline: float | None
 ) -> AsyncGenerator[list[tuple[int, T]]]:
-    """Merges several generators; each item comes with the index of its generator.
+    """Merge several generators, each item with the index of its generator.
 
     Simultaneous items share a list, up to a length. Items are buffered up to a
     number. Closing closes all generators; so does the deadline (on the loop's clock), whether

@@ -113,7 +113,7 @@ def _out_of_order(message: str, number: int) -> ApiError:
 
 
 def last_question(messages: Sequence[Message]) -> str:
-    """The text of the last user message; empty if there is none."""
+    """Return the text of the last user message; empty if there is none."""
     for message in reversed(messages):
         if isinstance(message, UserMessage):
             return plain_text(message.content)
@@ -138,8 +138,7 @@ def letters_of(message: Message) -> int:
 async def as_chat(
     messages: Sequence[Message], abilities: Abilities, read_document: ReadDocument
 ) -> list[ChatMessage]:
-    """The messages for the model. Tool calls are written as text for a model whose
-    template does not support them.
+    """Return the messages for the model, with tool calls as text if its template lacks them.
 
     Raises:
         ApiError: 400, the model cannot take a kind of content, or a document is unreadable.
@@ -201,7 +200,7 @@ class _Reader:
         return [{"type": "text", "text": p} if isinstance(p, str) else p for p in parts]
 
     async def _part(self, chunk: ContentChunk) -> str | dict[str, Any] | None:
-        """A chunk as text or an image; None for one that a model does not read."""
+        """Return a chunk as text or an image, or None for one that a model does not read."""
         if isinstance(chunk, TextChunk):
             return chunk.text
         if isinstance(chunk, DocumentURLChunk | FileChunk):

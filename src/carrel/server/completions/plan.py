@@ -104,7 +104,7 @@ class CompletionPlan:
         return (self.prompt_tokens or 0) + (self.max_tokens or 0)
 
     def body_of(self, index: int) -> dict[str, Any]:
-        """The request body of one of the `n` answers, which differ by their seed."""
+        """Return the request body of one of the `n` answers, which differ by their seed."""
         if self.seed is None:
             return self.body
         return {**self.body, "seed": (self.seed + index) % _SEEDS}
@@ -114,7 +114,7 @@ class CompletionPlan:
         return self.max_tokens is None or (used or self.max_tokens) < self.max_tokens
 
     def missing_from(self, text: str) -> str | None:
-        """The format that an answer without calls lacks; None if it is as it should be."""
+        """Return the format that an answer without calls lacks, or None if it lacks none."""
         if self.prompted.must_call:
             return "call"
         if self.schema is not None and not is_answer(self.prefix + text, self.schema):
@@ -123,7 +123,7 @@ class CompletionPlan:
 
 
 def check(call: CompletionCall) -> None:
-    """Runs the checks that need no model.
+    """Run the checks that need no model.
 
     Raises:
         ApiError: 400.
@@ -149,7 +149,7 @@ async def make_plan(
     search: SearchLibraries,
     tell: Tell = tell_nobody,
 ) -> CompletionPlan:
-    """Builds the prompt with passages of the agent's libraries, and checks that it fits.
+    """Build the prompt with passages of the agent's libraries and check that it fits.
 
     Raises:
         ApiError: 400, the request asks for something impossible or too long.
@@ -273,7 +273,7 @@ class _Length:
             )
 
     async def check(self, messages: list[ChatMessage]) -> int | None:
-        """The tokens of a prompt; None if the address cannot count them.
+        """Return the tokens of a prompt, or None if the address cannot count them.
 
         Raises:
             ApiError: 400, with the numbers.
@@ -313,7 +313,7 @@ class _Length:
 def _prompted(
     box: FunctionTools, request: CompletionOptions, session: ModelSession
 ) -> FunctionTools:
-    """The tools to describe in the prompt: those of a model whose template has no tools."""
+    """Return the tools to describe in the prompt: those of a model whose template has no tools."""
     if session.abilities.tools is not False:
         return FunctionTools()
     # Such a model repeats a call when it sees its result together with the tools.
@@ -322,7 +322,7 @@ def _prompted(
 
 
 def _with_system(messages: list[ChatMessage], *texts: str) -> list[ChatMessage]:
-    """The messages, their leading system messages merged with these texts into one."""
+    """Return the messages with their leading system messages and these texts merged into one."""
     rest = list(messages)
     said = [texts[0]]
     while rest and rest[0]["role"] == "system":
@@ -350,7 +350,7 @@ def _sampling(
 
 
 def _forwarded(call: CompletionCall, session: ModelSession) -> dict[str, Any]:
-    """The fields that a model at an address gets as they came.
+    """Return the fields that a model at an address gets unchanged.
 
     Raises:
         ApiError: 400, the built-in model does not have one.
@@ -380,7 +380,7 @@ def _forwarded(call: CompletionCall, session: ModelSession) -> dict[str, Any]:
 def _format(
     schema: dict[str, Any] | None, session: ModelSession, asked: ResponseFormat | None
 ) -> dict[str, Any]:
-    """The response format that constrains the model to a schema."""
+    """Return the response format that constrains the model to a schema."""
     if schema is None:
         return {}
     limited = bounded(schema) if session.abilities.llama else schema

@@ -35,7 +35,7 @@ class Responder:
 
     @classmethod
     def of_agent(cls, agent: Agent) -> Self:
-        """An agent's version."""
+        """Return the responder of an agent's version."""
         arguments = CompletionArgs.model_validate(agent.completion_args)
         return cls(
             model=agent.model,
@@ -55,7 +55,7 @@ class Responder:
         tools: list[dict[str, Any]],
         arguments: CompletionArgs,
     ) -> Self:
-        """A model with the settings of a conversation."""
+        """Return the responder of a model with the settings of a conversation."""
         return cls(
             model=model,
             instructions=instructions or "",
@@ -67,7 +67,7 @@ class Responder:
 
     @classmethod
     def of_chat(cls, request: ChatRequest) -> Self:
-        """A model named by a chat request, with its sampling."""
+        """Return the responder of a model that a chat request names, with its sampling."""
         return cls(
             model=request.model,
             instructions=_SAFE if request.safe_prompt else "",

@@ -69,7 +69,7 @@ class CompletionService:
         self._seconds = seconds
 
     async def complete(self, call: CompletionCall) -> Completion:
-        """The whole answer.
+        """Return the whole answer.
 
         Raises:
             ApiError: 400 for a request that cannot be answered, 503 without a model, 504 late.
@@ -95,7 +95,7 @@ class CompletionService:
     async def stream(
         self, call: CompletionCall, *, progress: bool = False
     ) -> AsyncGenerator[Batch]:
-        """The answer in batches of chunks; closing it frees the model.
+        """Yield the answer in batches of chunks; closing it frees the model.
 
         With `progress`, includes the steps before the first word. Without it, a failure after the
         first chunk ends the answer with the finish reason `error`.
@@ -132,7 +132,7 @@ class CompletionService:
     async def _events(
         self, run: "_Run", call: CompletionCall, tell: Tell
     ) -> AsyncGenerator[list[tuple[int, Event]]]:
-        """The events of every choice, with token counts and a deadline."""
+        """Yield the events of every choice, with token counts and a deadline."""
 
         async def search(query: LibraryQuery) -> list[FoundPassage]:
             return await self._library.search(
@@ -210,7 +210,7 @@ class _Run:
         )
 
     def thought(self, text: str) -> Delta:
-        """A piece of thinking: as a chunk of the content, or in the field that chats have."""
+        """Return a piece of thinking as a chunk of the content, or in the field that chats have."""
         if not text:
             return Delta()
         if self.responder.thinks_apart:
@@ -253,11 +253,11 @@ class _Chunks:
         return bool(self._begun)
 
     def of_batch(self, batch: list[tuple[int, Event]]) -> Batch:
-        """The chunks of a batch of events, and the progress of the first choice."""
+        """Return the chunks of a batch of events, and the progress of the first choice."""
         return [chunk for index, event in batch for chunk in self._of(index, event)]
 
     def _of(self, index: int, event: Event) -> Iterator[CompletionChunk | Progress]:
-        """The chunks of one event; a choice's first carries the role."""
+        """Yield the chunks of one event; the first of a choice carries the role."""
         if isinstance(event, Progress):
             if self._progress and index == 0:
                 yield event
@@ -283,7 +283,7 @@ class _Chunks:
             yield self._run.chunk(index, Delta(content=event.text))
 
     def broken_off(self) -> Batch:
-        """The last chunks of the choices that have none yet."""
+        """Return the last chunks of the choices that have none yet."""
         return [self._last(index, "error") for index in sorted(self._open)]
 
     def _last(self, index: int, reason: FinishReason) -> CompletionChunk:

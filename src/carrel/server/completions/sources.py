@@ -35,7 +35,7 @@ SearchLibraries = Callable[[LibraryQuery], Awaitable[list[FoundPassage]]]
 
 
 def library_ids(tools: Iterable[object]) -> list[str]:
-    """The libraries that some tools name, each once."""
+    """Return the libraries that some tools name, each once."""
     libraries = (tool for tool in tools if isinstance(tool, LibraryTool))
     return list(dict.fromkeys(id for tool in libraries for id in tool.library_ids))
 
@@ -48,7 +48,7 @@ class GivenPassages:
         self.add(found)
 
     def add(self, found: Iterable[FoundPassage]) -> list[int]:
-        """Number passages; one that was given before keeps its number."""
+        """Add passages and return their numbers; one that was given before keeps its number."""
         numbers = []
         for passage in found:
             same = (at for at, one in enumerate(self._found) if _is_same(one, passage))

@@ -37,7 +37,7 @@ class FunctionTools:
         return {"tools": offered, "tool_choice": "required" if self.must_call else "auto"}
 
     def prompt(self) -> str:
-        """The functions as instructions in the prompt."""
+        """Return the functions as instructions in the prompt."""
         if not self.functions:
             return ""
         lines = ["You can call these functions:"]
@@ -50,7 +50,7 @@ class FunctionTools:
         return "\n".join(lines)
 
     def schema(self) -> dict[str, Any]:
-        """The JSON schema of a call."""
+        """Return the JSON schema of a call."""
         calls = [
             {
                 "type": "object",
@@ -70,7 +70,7 @@ class FunctionTools:
         return self.must_call or (bool(self.functions) and text.lstrip()[:1] in ("", "{"))
 
     def read_call(self, text: str) -> ToolCall | None:
-        """The call encoded by a text, or None."""
+        """Return the call encoded by a text, or None."""
         try:
             call = json.loads(text)
             name, arguments = call["name"], call["arguments"]
@@ -86,7 +86,7 @@ def toolbox(
     tools: Sequence[FunctionTool],
     choice: Literal["auto", "none", "any", "required"] | NamedToolChoice,
 ) -> FunctionTools:
-    """The functions allowed by a tool choice.
+    """Return the functions allowed by a tool choice.
 
     Raises:
         ApiError: 400, a call is demanded that is not possible; 422, the schemas of the arguments
@@ -109,7 +109,7 @@ def toolbox(
 
 
 def new_call(name: str, arguments: str, index: int = 0) -> ToolCall:
-    """A call with an id of its own."""
+    """Return a call with an id of its own."""
     id = "".join(secrets.choice(_ID_LETTERS) for _ in range(9))
     return ToolCall(id=id, function=FunctionCall(name=name, arguments=arguments), index=index)
 

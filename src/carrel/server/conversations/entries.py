@@ -20,7 +20,7 @@ from carrel.wire.generation.tools import FunctionCall, ToolCall
 
 
 def as_entries(inputs: Inputs, before: Sequence[Entry]) -> list[Entry]:
-    """The entries that are said after others, each with an id of its own.
+    """Return the entries that follow others, each with an id of its own.
 
     Raises:
         ApiError: 400, there is a result of a call that was not made.
@@ -40,7 +40,7 @@ def as_entries(inputs: Inputs, before: Sequence[Entry]) -> list[Entry]:
 
 
 def as_messages(entries: Sequence[Entry]) -> list[Message]:
-    """The messages that a model is shown."""
+    """Return the messages that a model is shown."""
     messages: list[Message] = []
     for number, entry in enumerate(entries):
         if isinstance(entry, MessageInput) and entry.role == "user":
@@ -68,7 +68,7 @@ def _is_answer(messages: Sequence[Message]) -> bool:
 
 
 def _add_call(messages: list[Message], entry: FunctionCallEntry) -> None:
-    """Adds a call to the message that has those made together with it."""
+    """Add a call to the message of the calls that were made together with it."""
     arguments = entry.arguments
     call = ToolCall(
         id=entry.tool_call_id,

@@ -47,7 +47,7 @@ class Speaker:
     agent: Agent | None = None
 
     def told(self, arguments: CompletionArgs | None) -> "Speaker":
-        """The speaker with the arguments of a request."""
+        """Return the speaker with the arguments of a request."""
         if arguments is None:
             return self
         merged = {**self.responder.arguments.body(), **arguments.body()}
@@ -83,7 +83,7 @@ class Turn:
         self._find_agent = find_agent
 
     async def events(self) -> AsyncGenerator[ConversationEvent]:
-        """The events of the answer but for the last.
+        """Yield the events of the answer but for the last.
 
         Raises:
             ApiError: as a completion; or the agents hand the question around.
@@ -99,11 +99,11 @@ class Turn:
                 yield one
 
     def done(self) -> ConversationEvent:
-        """The last event."""
+        """Return the last event."""
         return event("conversation.response.done", usage=self.usage)
 
     async def _spoken(self) -> AsyncGenerator[ConversationEvent]:
-        """The events of every speaker, one after the other."""
+        """Yield the events of every speaker, one after the other."""
         for _ in range(_HANDOFFS + 1):
             leg = _Leg(self._speaker, self._said, self.outputs, await self._reachable())
             async with aclosing(self._complete(self._speaker.responder, leg.request())) as batches:
@@ -124,7 +124,7 @@ class Turn:
         raise ApiError(400, f"The agents handed the question on more than {_HANDOFFS} times.")
 
     async def _reachable(self) -> dict[str, Agent]:
-        """The agents that the speaker can hand over to, by the names of the functions for it."""
+        """Return the agents that the speaker can hand over to, by the names of their functions."""
         ids = (self._speaker.agent.handoffs if self._speaker.agent else None) or []
         agents: dict[str, Agent] = {}
         for id in ids:
@@ -204,7 +204,7 @@ class _Leg:
         self._called = False
 
     def request(self) -> ChatRequest:
-        """The request for the completion.
+        """Return the request for the completion.
 
         Raises:
             ApiError: 400, nothing was said.
@@ -226,7 +226,7 @@ class _Leg:
         )
 
     def take(self, batch: Sequence[CompletionChunk | Progress]) -> Iterator[ConversationEvent]:
-        """The events of a batch of chunks."""
+        """Yield the events of a batch of chunks."""
         for chunk in batch:
             if isinstance(chunk, Progress):
                 yield from self._step(chunk)
@@ -236,7 +236,7 @@ class _Leg:
                 yield from self._of(choice.delta)
 
     def end(self) -> Iterator[ConversationEvent]:
-        """The events that are left at the end, when the message is whole."""
+        """Yield the events that are left at the end, when the message is whole."""
         yield from self._end_search([])
         if not self._called and not any(
             isinstance(entry, MessageOutput) for entry in self._outputs[self._first :]
@@ -274,7 +274,7 @@ class _Leg:
         )
 
     def _close_message(self) -> None:
-        """Keeps the content of the open message: a text, unless it has other chunks."""
+        """Store the content of the open message: a text, unless it has other chunks."""
         if self._message_at is not None:
             texts = [chunk["text"] for chunk in self._content if chunk["type"] == "text"]
             content = "".join(texts) if len(texts) == len(self._content) else self._content
@@ -283,7 +283,7 @@ class _Leg:
         self._message_at = None
 
     def _citations(self, chunk: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """A citation as the chunks that conversations have: one for each passage."""
+        """Yield a citation as the chunks that conversations have, one for each passage."""
         for number in chunk["reference_ids"]:
             if source := self._sources.get(number):
                 page = "" if source.page is None else f", page {source.page + 1}"
@@ -306,7 +306,7 @@ class _Leg:
         return self._told("function.call.delta", at, **named, **self._by)
 
     def _step(self, step: Progress) -> Iterator[ConversationEvent]:
-        """The events of a search that begins or ends."""
+        """Yield the events of a search that begins or ends."""
         if step.query is None:
             return
         if self._search_at is None or self._query != step.query:
@@ -335,7 +335,7 @@ class _Leg:
         self._search_at = None
 
     def _new(self) -> dict[str, Any]:
-        """The fields of a new entry."""
+        """Return the fields of a new entry."""
         return {"id": new_id(), "created_at": datetime.now(UTC), **self._by}
 
     def _add(self, entry: Entry) -> int:
@@ -360,5 +360,5 @@ def _joined(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
 
 
 def event(kind: EventType, **fields: Any) -> ConversationEvent:
-    """An event of now."""
+    """Return an event with the present time."""
     return ConversationEvent(type=kind, created_at=datetime.now(UTC), **fields)

@@ -18,7 +18,7 @@ FORMAT = 10
 
 
 def new_secret() -> str:
-    """A pepper of API key hashes, as text."""
+    """Return a new pepper for the hashes of API keys, as text."""
     return secrets.token_hex(32)
 
 
@@ -145,7 +145,7 @@ class DataFolder(FolderLayout):
     """A server's data folder, locked while it is open."""
 
     def __init__(self, path: Path) -> None:
-        """Opens the folder: creates it if missing, locks it, checks its format, creates its keys.
+        """Create the folder if it is missing, lock it, check its format and create its keys.
 
         Raises:
             FolderInUse: another server runs on it.
@@ -178,7 +178,7 @@ class DataFolder(FolderLayout):
         self.close()
 
     def back_up(self) -> Path:
-        """Copies the database to `backups/`; returns the copy's path."""
+        """Copy the database to `backups/` and return the copy's path."""
         folder = self.path / "backups"
         folder.mkdir(mode=0o700, exist_ok=True)
         stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
@@ -224,7 +224,7 @@ class DataFolder(FolderLayout):
         return address
 
     def close(self) -> None:
-        """Removes the announcement and releases the lock."""
+        """Remove the announcement and release the lock."""
         if not self._lock.closed:
             self.server_file.unlink(missing_ok=True)
             self._lock.close()

@@ -65,7 +65,7 @@ class _WithoutSecrets(logging.Formatter):
 
 
 def log_to(folder: DataFolder, format: LogFormat = "text") -> None:
-    """Logs to the folder: our own records from INFO, others' from WARNING."""
+    """Log to the folder: our own records from INFO, others' from WARNING."""
     handler = RotatingFileHandler(
         folder.log_folder / "server.log", maxBytes=_BYTES, backupCount=_FILES, encoding="utf-8"
     )

@@ -45,7 +45,7 @@ class SigningKeys:
         self._keys = [_Key(*key) for key in json.loads(path.read_text())] if path.exists() else []
 
     def current(self) -> tuple[str, bytes]:
-        """The id of the key to sign with, and the key."""
+        """Return the id of the key to sign with, and the key."""
         now = self._clock()
         if not self._keys or now - self._keys[-1].made >= ROTATION_SECONDS:
             kept = [key for key in self._keys if now - key.made < ROTATION_SECONDS + MAX_SECONDS]
@@ -55,7 +55,7 @@ class SigningKeys:
         return newest.id, bytes.fromhex(newest.key)
 
     def get(self, id: str) -> bytes | None:
-        """The key of an id, None if it is not kept any more."""
+        """Return the key of an id, or None if it is not kept any more."""
         found = next((key.key for key in self._keys if key.id == id), None)
         return None if found is None else bytes.fromhex(found)
 
@@ -68,12 +68,12 @@ class DerivedKeys:
         self._clock = clock
 
     def current(self) -> tuple[str, bytes]:
-        """The id of the key to sign with, and the key."""
+        """Return the id of the key to sign with, and the key."""
         period = int(self._clock() // ROTATION_SECONDS)
         return f"{period:08x}", self._derived(period)
 
     def get(self, id: str) -> bytes | None:
-        """The key of an id, None for an id that is none."""
+        """Return the key of an id, or None for an unknown id."""
         return self._derived(int(id, 16)) if id else None
 
     def _derived(self, period: int) -> bytes:
@@ -99,7 +99,7 @@ class Signer:
         self._clock = clock
 
     def url(self, base_url: str, kind: Kind, object_id: str, seconds: int) -> str:
-        """An address below `base_url` that expires after `seconds`, at most seven days."""
+        """Return an address below `base_url` that expires after `seconds`, at most seven days."""
         if not 0 < seconds <= MAX_SECONDS:
             raise ValueError(f"a signed address lives for 1 to {MAX_SECONDS} seconds")
         key_id, key = self._keys.current()
@@ -109,7 +109,7 @@ class Signer:
         return base_url.rstrip("/") + PREFIX + token
 
     def verify(self, token: str) -> Signed:
-        """The target of an address's token.
+        """Return the target of an address's token.
 
         Raises:
             BadSignature: the token is forged or expired.

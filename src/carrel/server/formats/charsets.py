@@ -19,7 +19,7 @@ _LEGACY = [
 
 
 def unicode_of(data: bytes) -> str | None:
-    """The Unicode encoding of a text, as Python names it; None: it is not Unicode."""
+    """Return the Unicode encoding of a text by Python's name, or None if it is not Unicode."""
     head = data[:SAMPLE_BYTES]
     for mark, name in _MARKS:
         if head.startswith(mark):
@@ -52,7 +52,7 @@ def _unmarked(head: bytes) -> str | None:
 
 
 def decoded(data: bytes) -> str:
-    """Decodes a text file: Unicode, else the character set that its bytes speak for.
+    """Decode a text file from Unicode, else from the character set that its bytes suggest.
 
     Text with few bytes above ASCII is Windows-1252.
     """

@@ -100,7 +100,7 @@ class MediaType(NamedTuple):
 
 
 def sniff(path: Path, filename: str) -> MediaType:
-    """The type of the file at `path`; `filename` is its name as sent. Blocking."""
+    """Return the type of the file at `path`; `filename` is its name as sent. Blocking."""
     with path.open("rb") as file:
         head = file.read(SAMPLE_BYTES)
         file.seek(max(0, path.stat().st_size - _TAIL_BYTES))

@@ -38,7 +38,7 @@ async def allowed(database: Database, folder: FolderLayout) -> AsyncIterator[boo
 
 @contextmanager
 def held_off(storage: sa.Engine | FolderLayout, tell: Callable[[str], None]) -> Iterator[None]:
-    """Keeps every server of a database, or of a folder, from removing bytes.
+    """Keep every server of a database or a folder from removing bytes.
 
     Waits for a collection that runs.
 
@@ -70,7 +70,7 @@ Release = Callable[[], None]
 
 
 def _in_folder(path: Path) -> Release | None:
-    """Takes a folder's lock; None if another process has it."""
+    """Take a folder's lock, or return None if another process has it."""
     try:
         return lock_file(path / "collecting").close
     except Locked:
@@ -78,7 +78,7 @@ def _in_folder(path: Path) -> Release | None:
 
 
 def _in_database(engine: sa.Engine) -> Release | None:
-    """Takes a database's lock; None if another session has it."""
+    """Take a database's lock, or return None if another session has it."""
     connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
 
     if try_alone(connection, _NAME):

@@ -23,7 +23,7 @@ class Heartbeat:
         self._jobs = jobs
 
     async def run(self) -> None:
-        """Gives signs until cancelled."""
+        """Beat until cancelled."""
         while True:
             try:
                 await self.beat()
@@ -33,7 +33,7 @@ class Heartbeat:
             await asyncio.sleep(BEAT_SECONDS)
 
     async def beat(self) -> None:
-        """Gives one sign: the first before any job is taken."""
+        """Write one heartbeat; the first comes before any job is taken."""
         await self._database.write(partial(workers.beat, name=self._jobs.executor))
 
     async def _take_over(self) -> None:

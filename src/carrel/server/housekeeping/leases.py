@@ -18,11 +18,11 @@ class Leases:
         self._last_use = clock()
 
     def renew(self, holder: str) -> None:
-        """Takes out a lease or renews it."""
+        """Take out or renew a lease."""
         self._ends[holder] = self._clock() + LEASE_SECONDS
 
     def release(self, holder: str) -> None:
-        """Ends a lease; does nothing without one."""
+        """End a lease; do nothing without one."""
         if self._ends.pop(holder, None) is not None:
             self._last_use = self._clock()
 

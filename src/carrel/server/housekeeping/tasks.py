@@ -70,7 +70,7 @@ async def _delete_expired(database: Database) -> None:
 
 
 async def watch_settings(path: Path, apply: Callable[[FolderSettings], Awaitable[None]]) -> None:
-    """Calls `apply`, which may refuse them, with changed settings that are valid; never returns."""
+    """Call `apply`, which may refuse them, with changed settings that are valid; never return."""
     seen = _stamp(path)
     while True:
         await asyncio.sleep(_WATCH_SECONDS)
@@ -102,14 +102,14 @@ class Pausable(Protocol):
         """Number of running jobs."""
 
     def pause(self) -> None:
-        """Starts no more jobs; running ones continue."""
+        """Start no more jobs; running ones continue."""
 
     def resume(self) -> None:
-        """Starts jobs again."""
+        """Start jobs again."""
 
 
 async def stop_when_unused(leases: Leases, worker: Pausable, stop: Callable[[], None]) -> None:
-    """Calls `stop` after a while without a lease, once running work has finished."""
+    """Call `stop` after a while without a lease, once running work has finished."""
     while True:
         await asyncio.sleep(1)
         if leases.unused_seconds() < UNUSED_SECONDS:

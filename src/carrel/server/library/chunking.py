@@ -69,7 +69,7 @@ def split(text: str, size: int) -> list[str]:
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences or lines of a text, the longest in parts, as far as they have words."""
+    """Return the sentences or lines of a text that have words, the longest in parts."""
     found: list[str] = []
     for line in text.splitlines():
         for sentence in _BOUNDARIES[_SENTENCE].split(line):

@@ -40,7 +40,7 @@ class LibraryEmbedder:
         self.ask_address: AskAddress | None = None
 
     async def chunks(self, model: str, texts: Sequence[str]) -> list[StoredVector | None]:
-        """The vectors of chunks; None where this platform has no vectors of its own.
+        """Return the vectors of chunks, or None where this platform has no vectors of its own.
 
         Raises:
             ApiError: 400 the model cannot embed them; 429, 503 or 504 it cannot now.
@@ -56,7 +56,7 @@ class LibraryEmbedder:
         return stored
 
     async def queries(self, models: set[str], query: str) -> dict[str, "Vectors"]:
-        """The vector of a query by each model at an address that can embed it now."""
+        """Return the vector of a query by each model at an address that can embed it now."""
 
         async def one(model: str) -> "tuple[str, Vectors] | None":
             try:
@@ -71,7 +71,7 @@ class LibraryEmbedder:
         return dict(each for each in found if each is not None)
 
     async def dimensions(self, model: str) -> int:
-        """The length of a model's vectors.
+        """Return the length of a model's vectors.
 
         Raises:
             ApiError: as `chunks`.

@@ -21,15 +21,15 @@ class TextPlaces:
 
     @classmethod
     def from_json(cls, value: Any) -> Self | None:
-        """Parses the result of `as_json`."""
+        """Parse the result of `as_json`."""
         return None if value is None else cls(**value)
 
     def as_json(self) -> dict[str, Any]:
-        """The JSON kept in the database."""
+        """Return the JSON that is stored in the database."""
         return asdict(self)
 
     def within(self, start: int, end: int) -> "TextPlaces | None":
-        """The layout of a span of the text; None where unknown."""
+        """Return the layout of a span of the text, or None where unknown."""
         parts = [
             (max(first, start) - start, min(last, end) - start, *edges)
             for first, last, *edges in self.parts
@@ -38,7 +38,7 @@ class TextPlaces:
         return TextPlaces(self.width, self.height, parts) if parts else None
 
     def box(self, spans: Iterable[tuple[int, int]]) -> PageBox | None:
-        """The box around the parts that overlap these spans."""
+        """Return the box around the parts that overlap these spans."""
         spans = list(spans)
         edges = [
             edges
@@ -59,7 +59,7 @@ class TextPlaces:
 
 
 def page_layout(page: Page) -> TextPlaces | None:
-    """The positions of a page's Markdown, for pages that were read with blocks."""
+    """Return the positions of a page's Markdown, for pages that were read with blocks."""
     size = page.dimensions
     if not page.blocks or size is None or size.width is None or size.height is None:
         return None

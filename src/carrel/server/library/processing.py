@@ -74,7 +74,7 @@ class Read:
 def _step(
     step: Callable[Concatenate["Processing", P], Awaitable[T]],
 ) -> Callable[Concatenate["Processing", P], Coroutine[Any, Any, T]]:
-    """A step whose every failure is a `ProcessingFailed`."""
+    """Return a step that turns every failure into a `ProcessingFailed`."""
 
     @wraps(step)
     async def run(self: "Processing", /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -114,7 +114,7 @@ class Processing:
         """The language model's tokenizer; without it, or when it fails, the embedder's counts."""
 
     def run(self, job: Job, durable_step: RunStep, step: RunStep, enqueue: Enqueue) -> None:
-        """Processes one document, step by step, in a worker thread."""
+        """Process one document, step by step, in a worker thread."""
         try:
             read = durable_step(self.read, job)
             step(self.index, job, read)
@@ -125,7 +125,7 @@ class Processing:
 
     @_step
     async def read(self, job: Job) -> Read:
-        """Reads the document's pages and stores their text."""
+        """Read the document's pages and store their text."""
         source = await self._database.write(partial(processing.begin, job=job))
         if source.ocr_blob is not None:
             return await self._read_again(job, source.ocr_blob)
@@ -146,7 +146,7 @@ class Processing:
         return Read(reading.page_count, await put(self._blobs, result.model_dump_json().encode()))
 
     async def _read_again(self, job: Job, ocr_blob: str) -> Read:
-        """Takes the pages of a restored document from its OCR result."""
+        """Take the pages of a restored document from its OCR result."""
         async with self._blobs.local(ocr_blob) as path:
             data = await asyncio.to_thread(path.read_bytes)
         pages = (await asyncio.to_thread(OCRResult.model_validate_json, data)).pages
@@ -181,7 +181,7 @@ class Processing:
         await self._database.write(publish)
 
     async def _vectors(self, model: str, texts: Sequence[str]) -> list[StoredVector | None]:
-        """The vectors of chunks; none if their model does not answer, which a job makes up for."""
+        """Return the vectors of chunks, or none if their model is away: a job makes up for them."""
         try:
             return await self._library_embedder.chunks(model, texts)
         except ApiError as error:
@@ -198,7 +198,7 @@ class Processing:
         return await asyncio.to_thread(self._embedder.count_tokens, [text])
 
     async def give_up_or_retry(self, job: Job, error: ProcessingFailed, enqueue: Enqueue) -> None:
-        """Records the failure on the document, and enqueues a retry if it may help."""
+        """Record the failure on the document and enqueue a retry if it may help."""
         log.warning("document %s was not processed: %s", job.document_id, error.message)
 
         def write(connection: sa.Connection) -> None:

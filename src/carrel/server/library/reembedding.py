@@ -110,7 +110,7 @@ class Reembedding:
         return None
 
     async def _remove_old(self, library_id: str) -> None:
-        """Removes the vectors that no search needs any more; cut short, the job does it again."""
+        """Remove the vectors that no search needs any more; the job repeats a removal cut short."""
         after: int | None = None
         while True:
             remove = partial(
@@ -123,7 +123,7 @@ class Reembedding:
     async def give_up_or_retry(
         self, library_id: str, attempt: int, problem: tuple[int, str]
     ) -> None:
-        """Records a failure on the library, and queues a retry if it may help."""
+        """Record a failure on the library and queue a retry if it may help."""
         status, message = problem
         log.warning("library %s lacks vectors: %s", library_id, message)
 

@@ -62,7 +62,7 @@ class Search:
         self._vectors = VectorIndex()
 
     def warm(self, connection: sa.Connection) -> None:
-        """Makes the first search as fast as the next; blocking."""
+        """Prepare the first search, so that it is as fast as the next; blocking."""
         if self._vectors.warm(connection):
             self._embedder.embed([""])
 
@@ -76,7 +76,7 @@ class Search:
         *,
         vectors: "Mapping[str, Vectors] | None" = None,
     ) -> list[FoundPassage]:
-        """The passages of these libraries that answer a query best, best first; blocking.
+        """Return the passages of these libraries that answer a query best, best first; blocking.
 
         `document_ids` restricts the search to some documents. The score is at most 1. `vectors`
         are those of the query by models at addresses; without its model's, a library is searched

@@ -76,19 +76,19 @@ class LibraryService:
         self._warming: asyncio.Task[None] | None = None
 
     def count_tokens_with(self, count_tokens: CountTokens) -> None:
-        """Sets the token counter for documents processed from now on."""
+        """Set the token counter for documents processed from now on."""
         self._processing.count_tokens = count_tokens
 
     def embed_with(self, ask_address: AskAddress) -> None:
-        """Sets how models at addresses are asked for vectors."""
+        """Set how models at addresses are asked for vectors."""
         self._library_embedder.ask_address = ask_address
 
     def rerank_with(self, address: Callable[[], RerankAddress | None]) -> None:
-        """Sets where passages are put in order after a search."""
+        """Set the reranker that puts passages in order after a search."""
         self._reranker = address
 
     async def embeddings(self, caller: Caller, library_id: str) -> LibraryEmbeddings:
-        """The embedding model of a library.
+        """Return the embedding model of a library.
 
         Raises:
             ApiError: 404.
@@ -124,7 +124,7 @@ class LibraryService:
         return await self._database.write(write)
 
     async def create(self, caller: Caller, new: LibraryCreate, model: str | None) -> Library:
-        """Adds a library, whose embedding model this will be."""
+        """Add a library that this model embeds."""
 
         def write(connection: sa.Connection) -> Library:
             library = libraries.create(connection, caller, new)
@@ -141,7 +141,7 @@ class LibraryService:
         return self._queue.running
 
     async def worker(self) -> WorkerState:
-        """The state of the worker that processes documents."""
+        """Return the state of the worker that processes documents."""
         unfinished = await self._database.read(processing.unfinished)
         return WorkerState(
             silent_seconds=self._reconciler.silent_seconds,
@@ -155,7 +155,7 @@ class LibraryService:
         self._warming = asyncio.create_task(self._database.read(self._search.warm))
 
     async def stop(self) -> None:
-        """Stops what runs beside the jobs."""
+        """Stop what runs beside the jobs."""
         for task in (self._reconciling, self._warming):
             if task is not None:
                 task.cancel()
@@ -163,7 +163,7 @@ class LibraryService:
                     await task
 
     async def add(self, caller: Caller, library_id: str, new: NewDocument) -> tuple[Document, bool]:
-        """The library's document with these bytes, and whether it is new and was queued.
+        """Add a document, or find the one with these bytes; tell whether it is new and was queued.
 
         Raises:
             ApiError: 404, or 403 without the role of an editor.
@@ -213,7 +213,7 @@ class LibraryService:
         *,
         document: str | None = None,
     ) -> list[FoundPassage]:
-        """The best passages of those libraries that the caller may see, best first.
+        """Return the best passages of those libraries that the caller may see, best first.
 
         `document` restricts them to documents with this in their name.
         """
@@ -231,7 +231,7 @@ class LibraryService:
     async def search_library(
         self, caller: Caller, library_id: str, query: SearchQuery
     ) -> list[FoundPassage]:
-        """The best passages of a library, or of some of its documents, best first.
+        """Return the best passages of a library, or of some of its documents, best first.
 
         Raises:
             NotFound: there is no such library.
@@ -255,7 +255,7 @@ class LibraryService:
         return await self._reranked(query.query, found, query.limit)
 
     def _depth(self, limit: int) -> int:
-        """The number of passages to find for so many: more where they are reranked."""
+        """Return the number of passages to find for a limit: more where they are reranked."""
         return max(limit, CANDIDATES) if self._reranker() else limit
 
     async def _reranked(

@@ -41,7 +41,7 @@ def matches(text: str, highlighted: str | None, terms: Sequence[Term]) -> Spans:
 
 
 def snippet(text: str, spans: Spans) -> tuple[str, list[Span], tuple[int, int]]:
-    """The part of a text with the most different matched words, and the matches in it.
+    """Return the part of a text with the most different matched words, and its matches.
 
     With it, which characters of the text it is.
     """

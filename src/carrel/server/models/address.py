@@ -51,7 +51,7 @@ class Abilities:
         return next(iter(self.models), None)
 
     def context_of(self, model: str | None) -> int | None:
-        """The context length of a model, in tokens."""
+        """Return the context length of a model, in tokens."""
         return self.models.get(model or "") or self.context_length
 
 
@@ -66,7 +66,7 @@ class ModelClient:
         self._headers = {"authorization": f"Bearer {address.key}"} if address.key else {}
 
     async def abilities(self, known: Abilities | None = None) -> Abilities:
-        """The properties of the address; those already known, if it lists the same models.
+        """Return the properties of the address, or those known if it lists the same models.
 
         Raises:
             ApiError: 503, the address does not answer.
@@ -104,7 +104,7 @@ class ModelClient:
         await self._send("GET", f"{self._root}/lora-adapters")
 
     async def count_tokens(self, text: str) -> int:
-        """The tokens of a text; estimated if the address has no tokenizer."""
+        """Return the tokens of a text, estimated if the address has no tokenizer."""
         try:
             answer = await self._post(f"{self._root}/tokenize", {"content": text})
             return len(answer["tokens"])
@@ -112,7 +112,7 @@ class ModelClient:
             return -(-len(text.encode()) // _BYTES_PER_TOKEN)
 
     async def count_prompt(self, body: dict[str, Any]) -> int | None:
-        """The tokens of a conversation in the model's template, if the address reports them."""
+        """Return a conversation's tokens in the model's template if the address reports them."""
         try:
             answer = await self._post(f"{self._url}/chat/completions/input_tokens", body)
             return int(answer["input_tokens"])
@@ -120,7 +120,7 @@ class ModelClient:
             return None
 
     async def embeddings(self, body: dict[str, Any]) -> dict[str, Any]:
-        """The vectors of texts.
+        """Return the vectors of texts.
 
         Raises:
             ApiError: 400, this model has none; or the address refused or failed.
@@ -135,7 +135,7 @@ class ModelClient:
         return _answer(response)
 
     async def stream(self, body: dict[str, Any]) -> AsyncGenerator[dict[str, Any]]:
-        """The chunks of one completion. Closing the iterator closes the connection.
+        """Yield the chunks of one completion. Closing the iterator closes the connection.
 
         Raises:
             ApiError: the address refused, failed or broke off: it ended the stream without a
@@ -192,20 +192,20 @@ class _ReusingTransport(httpx.AsyncBaseTransport):
         self._new = _transport(keepalive=0)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """The answer's head."""
+        """Return the head of the answer."""
         try:
             return await self._kept.handle_async_request(request)
         except (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError):
             return await self._new.handle_async_request(request)
 
     async def aclose(self) -> None:
-        """Closes the connections."""
+        """Close the connections."""
         await self._kept.aclose()
         await self._new.aclose()
 
 
 def model_http() -> httpx.AsyncClient:
-    """The transport: no proxy, no redirects, no read time-out."""
+    """Return the transport: no proxy, no redirects, no read time-out."""
     return httpx.AsyncClient(
         timeout=httpx.Timeout(None, connect=_CONNECT_SECONDS),
         transport=_ReusingTransport(),
@@ -238,7 +238,7 @@ def _whole_number(value: object) -> int | None:
 
 
 async def _end(events: AsyncIterator[object]) -> None:
-    """Reads a response to its end, so that the connection can be reused."""
+    """Read a response to its end, so that the connection can be reused."""
     with suppress(TimeoutError):
         async with asyncio.timeout(_END_SECONDS):
             async for _ in events:
@@ -262,7 +262,7 @@ def _finishes(chunk: dict[str, Any]) -> bool:
 
 
 def _refused(response: httpx.Response) -> ApiError:
-    """The error of an unsuccessful response."""
+    """Return the error of an unsuccessful response."""
     try:
         said = _message(response.json())
     except ValueError:
@@ -305,7 +305,7 @@ def _failed(said: str) -> ApiError:
 
 
 def unreachable() -> ApiError:
-    """The error of an address that does not answer, or answers wrongly."""
+    """Return the error of an address that does not answer, or answers wrongly."""
     return ApiError(
         503,
         "The language model does not answer, or broke off. Try again; if it stays so, see the"
@@ -315,5 +315,5 @@ def unreachable() -> ApiError:
 
 
 def retry_after(error: ApiError) -> float:
-    """The seconds after which an error may be over."""
+    """Return the seconds after which an error may be over."""
     return float((error.headers or {}).get("retry-after", _RETRY_SECONDS))

@@ -58,10 +58,10 @@ class AnnotationModel(Protocol):
         """Whether the model takes pictures."""
 
     async def answer(self, body: dict[str, Any]) -> str:
-        """The answer to a prompt."""
+        """Return the answer to a prompt."""
 
     async def count_tokens(self, text: str) -> int:
-        """The tokens of a text."""
+        """Return the tokens of a text."""
 
 
 class SessionModel:
@@ -85,7 +85,7 @@ class SessionModel:
         return await self._session.client.count_tokens(text)
 
     async def answer(self, body: dict[str, Any]) -> str:
-        """The whole text that the model answers to an OpenAI body. Cancelling frees the model."""
+        """Return the model's whole text for an OpenAI body. Cancelling frees the model."""
         prompt = "".join(_text_of(message["content"]) for message in body["messages"])
         tokens = await self.count_tokens(prompt) + _ANSWER_TOKENS + _SPARE_TOKENS
         body = {**body, "model": self._session.abilities.default_model or "default"}
@@ -116,7 +116,7 @@ def check_formats(request: OCRRequest) -> None:
 
 
 async def annotate(result: OCRResult, request: OCRRequest, engine: Engine, owner: str) -> OCRResult:
-    """The result with the annotations that the request asks for.
+    """Return the result with the annotations that the request asks for.
 
     For pictures to be annotated, the result must have them, whether or not they were asked for.
     `owner` is the organisation that takes its turn at the model.
@@ -163,7 +163,7 @@ class Annotator:
     async def document(
         self, pages: Sequence[Page], format: ResponseFormat, prompt: str | None
     ) -> DocumentAnnotation:
-        """What the model says about all the pages: JSON that keeps to the format, or text.
+        """Return the model's annotation of all pages: JSON in the format, or text.
 
         What was said about the first few pictures is part of the document. One that is longer than
         the model's context is condensed: of every page, the beginning.
@@ -178,7 +178,7 @@ class Annotator:
         return DocumentAnnotation(answer, text != "\n\n".join(texts))
 
     async def images(self, pages: Sequence[Page], format: ResponseFormat) -> list[Page]:
-        """The pages, with every picture annotated.
+        """Return the pages with every picture annotated.
 
         A model that sees is shown the picture; another one is told what stands around it.
         """
@@ -260,7 +260,7 @@ def _placeholder(image: PageImage) -> str:
 
 
 def _with_annotations(pages: Sequence[Page]) -> list[str]:
-    """The pages' Markdown; under the first few annotated pictures stands what they show."""
+    """Return the pages' Markdown, with what the first few annotated pictures show below them."""
     texts, left = [], MAX_IMAGES
     for page in pages:
         text = page.markdown
@@ -297,7 +297,7 @@ def _keeps_to(format: ResponseFormat, text: str) -> bool:
 
 
 def _shortened(texts: list[str], part: float) -> list[str]:
-    """The beginnings of all texts, `part` of them together; short texts stay whole."""
+    """Return the beginnings of all texts, `part` of them together; keep short texts whole."""
     room = int(sum(map(len, texts)) * part)
     limit = room
     for count, length in zip(range(len(texts), 0, -1), sorted(map(len, texts)), strict=True):

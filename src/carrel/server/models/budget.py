@@ -32,7 +32,7 @@ class TokenBudget:
     async def hold(
         self, tokens: int, moved: Callable[[int], None] = lambda place: None, *, owner: str = ""
     ) -> AsyncIterator[None]:
-        """Waits until `tokens` are free (at most all of them) and keeps them meanwhile.
+        """Wait until `tokens` are free (at most all of them) and keep them meanwhile.
 
         `moved` is told the place in the queue, from 1, whenever it changes.
         """

@@ -31,7 +31,7 @@ _REQUESTS_BYTES = 2**30
 
 
 def main() -> None:
-    """Runs llama.cpp until its parent ends."""
+    """Run llama.cpp until its parent ends."""
     end_with_parent()
     key = sys.stdin.readline().strip()
     # The engine's own output must not be mistaken for the address.
@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def start(weights: Path, key: str, *, tokenizer: bool = False) -> Any:
-    """The running engine; it answers at `listening_address` to requests with the key.
+    """Start the engine, which answers at `listening_address` to requests with the key.
 
     As a tokenizer it has no context.
     """

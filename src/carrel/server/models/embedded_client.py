@@ -34,22 +34,22 @@ class EmbeddedClient:
         self._suspects = suspects
 
     async def abilities(self) -> Abilities:
-        """The properties that the model reports."""
+        """Return the properties that the model reports."""
         async with self._current() as (client, _):
             return await client.abilities()
 
     async def count_tokens(self, text: str) -> int:
-        """The tokens of a text."""
+        """Return the tokens of a text."""
         async with self._current() as (client, _):
             return await client.count_tokens(text)
 
     async def count_prompt(self, body: dict[str, Any]) -> int | None:
-        """The tokens of a conversation in the model's template."""
+        """Return the tokens of a conversation in the model's template."""
         async with self._current() as (client, _):
             return await client.count_prompt(body)
 
     async def embeddings(self, body: dict[str, Any]) -> dict[str, Any]:
-        """The vectors of texts.
+        """Return the vectors of texts.
 
         Raises:
             ApiError: 400, this model has none.
@@ -58,7 +58,7 @@ class EmbeddedClient:
             return await client.embeddings(body)
 
     async def stream(self, body: dict[str, Any]) -> AsyncGenerator[dict[str, Any]]:
-        """The chunks of one completion. Closing the iterator closes the connection.
+        """Yield the chunks of one completion. Closing the iterator closes the connection.
 
         Raises:
             ApiError: the model refused or failed.

@@ -59,13 +59,13 @@ class ModelSession:
         return self._budget is not None
 
     async def count_prompt(self, body: dict[str, Any]) -> int | None:
-        """The tokens of a conversation in the model's template; only llama.cpp reports them."""
+        """Return a conversation's tokens in the model's template; only llama.cpp reports them."""
         return await self.client.count_prompt(body) if self.abilities.llama else None
 
     async def stream(
         self, body: dict[str, Any], tokens: int, tell: Tell = tell_nobody
     ) -> AsyncGenerator[dict[str, Any]]:
-        """The chunks of one completion that needs at most `tokens` of context.
+        """Yield the chunks of one completion that needs at most `tokens` of context.
 
         With a seed it runs alone: concurrent completions change the rounding, and
         so the text.
@@ -102,7 +102,7 @@ class Engine:
         strict: bool = False,
         hung_seconds: float = HUNG_SECONDS,
     ) -> None:
-        """Uses the built-in model without a path or an address.
+        """Use the built-in model without a path or an address.
 
         `strict` says that the models answer to their own names only.
         """
@@ -134,7 +134,7 @@ class Engine:
         self._sampling = _BUILT_IN_SAMPLING if model_path is None else {}
 
     async def stop(self) -> None:
-        """Ends the embedded model and closes connections."""
+        """End the embedded model and close connections."""
         if self._pool is not None:
             await self._pool.stop()
         await self._process.stop()
@@ -155,7 +155,7 @@ class Engine:
     async def session(
         self, tell: Tell = tell_nobody, *, model: str | None = None, owner: str = ""
     ) -> AsyncIterator[ModelSession]:
-        """A running model, the default one without a name.
+        """Yield a running model, the default one without a name.
 
         At the embedded model the owners, which are organisations or the server itself, take turns.
 
@@ -192,7 +192,7 @@ class Engine:
         return next(iter(models))
 
     async def count_tokens(self, text: str) -> int:
-        """The tokens of a text by the model's tokenizer; does not load the model.
+        """Return the tokens of a text by the model's tokenizer, without loading the model.
 
         Raises:
             ApiError: 503, there is no model, or it does not answer.
@@ -212,7 +212,7 @@ class Engine:
             yield ModelClient(self._http, address)
 
     async def models(self) -> list[ModelCard]:
-        """The available models; the vendor's names are aliases of the first."""
+        """Return the available models; the vendor's names are aliases of the first."""
         return await self._cards(again=True)
 
     async def _cards(self, *, again: bool) -> list[ModelCard]:
@@ -240,7 +240,7 @@ class Engine:
         return any(card.id == model for card in await self._cards(again=False))
 
     async def resolve(self, model: str) -> str:
-        """The name of a model at the model's address.
+        """Return the name of a model at the model's address.
 
         Raises:
             ApiError: 400, there is no such model.
@@ -257,7 +257,7 @@ class Engine:
 
 
 def invalid_model(model: str, cards: Sequence[ModelCard]) -> ApiError:
-    """The error for an unknown model."""
+    """Return the error for an unknown model."""
     names = ", ".join(card.id for card in cards)
     return ApiError(
         400,

@@ -19,7 +19,7 @@ _SHAPING = {"properties", "additionalProperties", "patternProperties", "$ref", *
 
 
 def bounded(schema: Any) -> Any:
-    """The schema with limits on every unbounded array, string and object.
+    """Return the schema with limits on every unbounded array, string and object.
 
     Without limits a small model may repeat items or fields until it is
     cut off. A value that fits the result fits the original schema too.
@@ -41,7 +41,7 @@ def bounded(schema: Any) -> Any:
 
 
 def _closed(schema: dict[str, Any]) -> dict[str, Any]:
-    """The keywords that bound an object's fields."""
+    """Return the keywords that bound an object's fields."""
     shaping = _SHAPING & set(schema)
     if not shaping:
         most = max(_FREE_ITEMS, _number(schema, "minProperties"), len(schema.get("required", ())))
@@ -58,7 +58,7 @@ def _closed(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _free(depth: int) -> dict[str, Any]:
-    """A schema of any JSON value of limited size."""
+    """Return a schema of any JSON value of limited size."""
     kinds: list[dict[str, Any]] = [
         {"type": "string", "maxLength": _FREE_LENGTH},
         {"type": ["number", "boolean", "null"]},
@@ -82,7 +82,7 @@ def _number(schema: dict[str, Any], key: str) -> int:
 
 
 def schema_of(format: ResponseFormat | None) -> dict[str, Any] | None:
-    """The schema of an answer in this format; None for plain text.
+    """Return the schema of an answer in this format, or None for plain text.
 
     Raises:
         ApiError: 400, it is not a valid JSON schema; 422, it is too large.

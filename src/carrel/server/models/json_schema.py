@@ -12,7 +12,7 @@ class BadSchema(ValueError):
 
 
 def check(schema: dict[str, Any]) -> None:
-    """Checks that a value is a JSON schema.
+    """Check that a value is a JSON schema.
 
     Raises:
         BadSchema: saying why.

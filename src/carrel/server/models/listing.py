@@ -10,7 +10,7 @@ OCR_MODEL = "carrel-ocr"
 
 
 def ocr_cards(vision: VisionModel | None, *, strict: bool) -> list[ModelCard]:
-    """The cards of the readers of documents: the built-in one, and a vision model."""
+    """Return the cards of the readers of documents: the built-in one, and a vision model."""
     built_in = ModelCard(
         id=OCR_MODEL,
         owned_by="carrel",
@@ -31,13 +31,13 @@ def ocr_cards(vision: VisionModel | None, *, strict: bool) -> list[ModelCard]:
 
 
 def with_aliases(cards: Iterable[ModelCard]) -> list[ModelCard]:
-    """The cards, followed by one for each alias."""
+    """Return the cards, followed by one for each alias."""
     own = list(cards)
     return [*own, *(alias for card in own for alias in _aliases(card))]
 
 
 def called(card: ModelCard, name: str) -> ModelCard:
-    """A card under another name of its model, whose own is the first alias."""
+    """Return a card under another name of its model, with the model's own as the first alias."""
     others = [other for other in (card.id, *(card.aliases or ())) if other != name]
     return card.model_copy(update={"id": name, "aliases": others})
 

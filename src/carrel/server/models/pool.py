@@ -76,7 +76,7 @@ class PooledAddress:
 
     @contextmanager
     def used(self) -> Iterator[None]:
-        """Counts a request."""
+        """Count a request."""
         self.under_way += 1
         try:
             yield
@@ -117,7 +117,7 @@ class PooledAddress:
             self._checked_at = min(self._checked_at, time.monotonic() - CHECK_SECONDS)
 
     async def stop(self) -> None:
-        """Ends a check that is under way."""
+        """End a check that is under way."""
         await _cancel(self._checking)
 
 
@@ -138,13 +138,13 @@ class ModelPool:
         self._failure = asyncio.Event()
 
     async def stop(self) -> None:
-        """Ends the checks."""
+        """End the checks."""
         await _cancel(self._watching)
         for address in self.addresses:
             await address.stop()
 
     async def abilities(self, *, again: bool) -> dict[str, Abilities]:
-        """The models of all addresses, and what each can do wherever it runs; the default first.
+        """Return the models of all addresses and what each can do wherever it runs, default first.
 
         Includes those of an address that is left out, as it last listed them.
 
@@ -161,7 +161,7 @@ class ModelPool:
         }
 
     async def client(self, model: str) -> "PoolClient":
-        """The addresses that can answer for a model now.
+        """Return the addresses that can answer for a model now.
 
         Raises:
             ApiError: 503, none of those that list it answers.
@@ -194,7 +194,7 @@ class ModelPool:
             raise next((each for each in problems if each is not None), unreachable())
 
     async def _watch(self) -> None:
-        """Checks the addresses at intervals and after a failure; never returns."""
+        """Check the addresses at intervals and after a failure; never return."""
         while True:
             due = [each for each in self.addresses if each.due]
             await asyncio.gather(*(each.check() for each in due))
@@ -204,7 +204,7 @@ class ModelPool:
                     await self._failure.wait()
 
     def failed(self, address: PooledAddress, error: ApiError, waited: float = 0) -> None:
-        """Takes note of a failure."""
+        """Record a failure."""
         address.failed(error, waited)
         self._failure.set()
 
@@ -219,15 +219,15 @@ class PoolClient:
         self.abilities = known[0] if len(pool.addresses) == 1 else _common(model, known)
 
     async def count_tokens(self, text: str) -> int:
-        """The tokens of a text; estimated if the address has no tokenizer."""
+        """Return the tokens of a text, estimated if the address has no tokenizer."""
         return await self._ask(lambda client: client.count_tokens(text))
 
     async def count_prompt(self, body: dict[str, Any]) -> int | None:
-        """The tokens of a conversation in the model's template, if the address reports them."""
+        """Return a conversation's tokens in the model's template if the address reports them."""
         return await self._ask(lambda client: client.count_prompt(body), _beginning(body))
 
     async def embeddings(self, body: dict[str, Any]) -> dict[str, Any]:
-        """The vectors of texts.
+        """Return the vectors of texts.
 
         Raises:
             ApiError: 400, this model has none; or every address refused or failed.
@@ -235,7 +235,7 @@ class PoolClient:
         return await self._ask(lambda client: client.embeddings(body))
 
     async def stream(self, body: dict[str, Any]) -> AsyncGenerator[dict[str, Any]]:
-        """The chunks of one completion. Closing the iterator closes the connection.
+        """Yield the chunks of one completion. Closing the iterator closes the connection.
 
         Raises:
             ApiError: every address refused or failed before a token, or one broke off after it.
@@ -277,7 +277,7 @@ class PoolClient:
                     raise
 
     def _take(self, left: list[PooledAddress], beginning: str) -> PooledAddress:
-        """Takes the least busy address out of a list.
+        """Take the least busy address out of a list.
 
         Of several, the one that the same beginning went to before: it may have it in its cache.
         """
@@ -301,7 +301,7 @@ class PoolClient:
 async def _until_token(
     chunks: AsyncGenerator[dict[str, Any]], seconds: float | None
 ) -> AsyncGenerator[dict[str, Any]]:
-    """The chunks up to the first with a token; each may take some seconds.
+    """Yield the chunks up to the first with a token; each may take some seconds.
 
     Raises:
         TimeoutError: none came in time.
@@ -328,7 +328,7 @@ def _has_token(chunk: dict[str, Any]) -> bool:
 
 
 def _beginning(body: dict[str, Any]) -> str:
-    """A chat's messages up to the first question, in short: the same in each of its turns."""
+    """Return the start of a chat up to the first question, shortened: the same in all its turns."""
     said = []
     for message in body.get("messages", ()):
         text = message.get("content")
@@ -339,12 +339,12 @@ def _beginning(body: dict[str, Any]) -> str:
 
 
 def _rank(name: str, beginning: str) -> bytes:
-    """The place of an address among those for a chat: even over chats that differ in one letter."""
+    """Return the rank of an address for a chat, spread evenly over chats that hardly differ."""
     return hashlib.blake2b(f"{name}\n{beginning}".encode(errors="replace"), digest_size=8).digest()
 
 
 def _common(model: str, abilities: Iterable[Abilities]) -> Abilities:
-    """What all addresses of a model can do: a plan for one holds for the others."""
+    """Return what all addresses of a model can do: a plan for one holds for the others."""
     every = list(abilities)
     contexts = [length for each in every if (length := each.context_of(model))]
     return Abilities(
@@ -356,7 +356,7 @@ def _common(model: str, abilities: Iterable[Abilities]) -> Abilities:
 
 
 def _all(abilities: Iterable[bool | None]) -> bool | None:
-    """False if one is; None if one is not known."""
+    """Return False if any value is False, None if any is not known."""
     known = list(abilities)
     return None if None in known and False not in known else all(known)
 
@@ -373,7 +373,7 @@ def _away(model: str, addresses: Sequence[PooledAddress]) -> ApiError:
 
 
 def _without_user(url: str) -> str:
-    """An address as it may be logged."""
+    """Return an address without its user, for the log."""
     parts = urlsplit(url)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 

@@ -62,7 +62,7 @@ class EmbeddedProcess:
 
     @asynccontextmanager
     async def address(self) -> AsyncIterator[ModelAddress]:
-        """The address of the running model, which is kept from going idle meanwhile.
+        """Yield the address of the running model, which is kept from going idle meanwhile.
 
         Raises:
             ApiError: 503, there are no weights, or they cannot be loaded.
@@ -84,7 +84,7 @@ class EmbeddedProcess:
                 self._idle = loop.call_later(self._idle_seconds, self._end_idle)
 
     async def stop(self) -> None:
-        """Ends the process, if it runs, and waits for it."""
+        """End the process, if it runs, and wait for it."""
         if self._idle is not None:
             self._idle.cancel()
         if self._watching is not None:
@@ -95,7 +95,7 @@ class EmbeddedProcess:
             await process.wait()
 
     async def _watch(self, probe: Probe) -> None:
-        """Ends the process if it hangs while it is used, or after its last user has left."""
+        """End the process if it hangs while it is used, or after its last user has left."""
         used = True
         while used:
             await asyncio.sleep(_WATCH_SECONDS)

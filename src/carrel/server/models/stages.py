@@ -21,13 +21,13 @@ class Stages:
         self._news = asyncio.Event()
 
     def tell(self, progress: Progress) -> None:
-        """Takes in a step."""
+        """Take in a step."""
         if progress != self._newest:
             self._newest = progress
             self._news.set()
 
     async def until(self, end: asyncio.Future[Any]) -> AsyncGenerator[Progress]:
-        """The steps as they come, until `end` is done."""
+        """Yield the steps as they come, until `end` is done."""
         while not end.done():
             news = asyncio.ensure_future(self._news.wait())
             try:

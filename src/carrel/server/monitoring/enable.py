@@ -19,7 +19,7 @@ class WatchingError(Exception):
 
 @contextmanager
 def watched(server: Server) -> Iterator[None]:
-    """Serves metrics and sends traces as the settings say.
+    """Serve metrics and send traces as the settings say.
 
     Raises:
         WatchingError: an extra is missing, or the address of the metrics cannot be used.

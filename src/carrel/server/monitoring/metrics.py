@@ -40,7 +40,7 @@ class MetricsError(Exception):
 
 @contextmanager
 def served(address: str, database: Database, jobs: Jobs, folder: Path) -> Iterator[str]:
-    """Serves the metrics of this process at `HOST:PORT`; gives their address.
+    """Serve the metrics of this process at `HOST:PORT` and yield their address.
 
     Raises:
         MetricsError: the address cannot be used.
@@ -107,11 +107,11 @@ class _Counters:
         }
 
     def begin(self, span: Span, parent: str | None, inner: bool) -> None:
-        """Counts a span as present."""
+        """Count a span as present."""
         self._present.labels(span.name).inc()
 
     def end(self, span: Span) -> None:
-        """Counts what it did."""
+        """Count a finished span."""
         self._present.labels(span.name).dec()
         if count := self._ended.get(span.name):
             count(span)
@@ -165,7 +165,7 @@ class _Records(Collector):
         return ()
 
     def collect(self) -> Iterable[Metric]:
-        """The figures, and whether the database answered."""
+        """Return the figures, and whether the database answered."""
         with self._lock:
             up = GaugeMetricFamily("carrel_database_up", "1 if the database answered.")
             if time.monotonic() - self._asked > _KEEP_SECONDS:
@@ -226,7 +226,7 @@ class _Process(Collector):
         self._folder = folder
 
     def collect(self) -> Iterable[Metric]:
-        """The connections, the disk and the version."""
+        """Yield the connections, the disk and the version."""
         build = GaugeMetricFamily("carrel_build_info", "The version.", labels=("version",))
         build.add_metric((version("carrel"),), 1)
         yield build

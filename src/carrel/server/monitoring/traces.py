@@ -33,7 +33,7 @@ _LAST_SECONDS = 2
 
 @contextmanager
 def traced(endpoint: str, name: str) -> Iterator[None]:
-    """Sends the spans that begin meanwhile to a collector; sends the last at the end.
+    """Send the spans that begin meanwhile to a collector, the last ones at the end.
 
     `endpoint` is its base address, `name` that of this process among its like.
     """
@@ -73,7 +73,7 @@ class _Tracer:
         span.kept[self] = made, token
 
     def end(self, span: Span) -> None:
-        """Ends it, with what is known by now."""
+        """End a span with what is known by now."""
         made, token = span.kept.pop(self)
         if token is not None:
             context.detach(token)
@@ -89,7 +89,7 @@ class _Tracer:
         made.end()
 
     def here(self) -> str:
-        """The present span as a `traceparent`."""
+        """Return the present span as a `traceparent`."""
         words: dict[str, str] = {}
         self._words.inject(words)
         return words.get("traceparent", "")

@@ -32,7 +32,7 @@ _PASSED_ON = frozenset(
 
 
 def _environment() -> dict[str, str]:
-    """Passes on no secrets and no proxy; limits malloc arenas to reserve little memory."""
+    """Return the environment without secrets and proxies, with few malloc arenas to save memory."""
     passed = {name: value for name, value in os.environ.items() if name in _PASSED_ON}
     # A page is too small for threads of numpy's to help.
     alone = {"OPENBLAS_NUM_THREADS": "1"}
@@ -56,7 +56,7 @@ class Child:
 
     @classmethod
     async def start(cls, module: str) -> "Child":
-        """Starts `python -m module`."""
+        """Start `python -m module`."""
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-P",
@@ -77,7 +77,7 @@ class Child:
         return self._process.returncode is None
 
     async def send(self, message: PipeMessage) -> None:
-        """Sends a message; raises ConnectionError when the process is gone."""
+        """Send a message, or raise ConnectionError when the process is gone."""
         assert self._process.stdin is not None
         await send_message(self._process.stdin, message)
 
@@ -87,7 +87,7 @@ class Child:
         return await receive_message(self._process.stdout)
 
     async def ask(self, message: PipeMessage) -> PipeMessage | None:
-        """Sends a message and receives the answer; None if the process ended."""
+        """Send a message and receive the answer, or None if the process ended."""
         try:
             await self.send(message)
         except ConnectionError:

@@ -23,7 +23,7 @@ def limit_this_process() -> None:
 
 
 def allow_cpu(seconds: int) -> None:
-    """Ends this process after `seconds` more of processor time."""
+    """End this process after `seconds` more of processor time."""
     if resource is None:
         return
     usage = resource.getrusage(resource.RUSAGE_SELF)

@@ -10,7 +10,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def end_with_parent() -> None:
-    """Makes the system kill this process when its parent ends, even by SIGKILL.
+    """Make the system kill this process when its parent ends, even by SIGKILL.
 
     The parent holds the other end of standard input, and the thread that started this process
     counts as the parent. Linux only; elsewhere a process ends when it notices that

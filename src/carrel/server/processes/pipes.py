@@ -60,14 +60,14 @@ def _header(raw: bytes) -> dict[str, Any]:
 
 
 def write_message(stream: BinaryIO, message: PipeMessage) -> None:
-    """Writes a message from a child and flushes."""
+    """Write a message from a child and flush."""
     for part in _encode(message):
         stream.write(part)
     stream.flush()
 
 
 def read_message(stream: BinaryIO) -> PipeMessage | None:
-    """Reads the next message in a child; None if the server closed the pipe."""
+    """Read the next message in a child, or None if the server closed the pipe."""
     prefix = stream.read(_LENGTHS.size)
     if len(prefix) < _LENGTHS.size:
         return None
@@ -76,7 +76,7 @@ def read_message(stream: BinaryIO) -> PipeMessage | None:
 
 
 async def send_message(stream: asyncio.StreamWriter, message: PipeMessage) -> None:
-    """Sends a message to a child. Raises ConnectionError when it is gone."""
+    """Send a message to a child. Raises ConnectionError when it is gone."""
     for part in _encode(message):
         stream.write(part)
     await stream.drain()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 def packaged_file(package: str, pattern: str) -> Path | None:
-    """The first file of an installed package that matches; None without package or file.
+    """Return the first file of an installed package that matches, or None if there is none.
 
     The package is found, not imported: it imports others that nobody needs here.
     """

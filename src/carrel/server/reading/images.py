@@ -9,7 +9,7 @@ _APART = "\n\n"
 
 
 def with_fewer_images(pages: list[Page], limit: int | None) -> list[Page]:
-    """The pages with the first `limit` images of them all; None keeps every one."""
+    """Return the pages with the first `limit` images of them all, or None keeps every one."""
     if limit is None:
         return pages
     before = accumulate((len(page.images) for page in pages), initial=0)
@@ -48,7 +48,7 @@ def _paragraph(markdown: str, text: str) -> tuple[int, int]:
 
 
 def _moved(scores: PageScores | None, place: int, by: int) -> PageScores | None:
-    """Moves words from `place` on `by` characters towards the start in the scores."""
+    """Move the words from `place` on by `characters` towards the start in the scores."""
     if scores is None or scores.word_confidence_scores is None:
         return scores
     words = [

@@ -58,7 +58,7 @@ class ReadOptions:
 
     @classmethod
     def of(cls, request: OCRRequest, page_limit: int | None = None) -> Self:
-        """The options of an API request."""
+        """Return the options of an API request."""
         return cls(
             pages=parse_pages(request.pages),
             include_image_base64=request.include_image_base64,
@@ -107,7 +107,7 @@ class ReadResult:
 
     @classmethod
     def of(cls, pages: Sequence[ReadPage], page_count: int, size: int) -> Self:
-        """Collects pages into a result."""
+        """Collect pages into a result."""
         return cls(
             pages=[read.page for read in pages],
             page_count=page_count,
@@ -118,7 +118,7 @@ class ReadResult:
 
 
 def select_pages(options: ReadOptions, page_count: int) -> list[int]:
-    """The page numbers to read, in the order requested, without duplicates.
+    """Return the page numbers to read, in the order requested, without duplicates.
 
     Raises:
         NoSuchPage: a page is beyond the end.

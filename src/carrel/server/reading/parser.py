@@ -89,7 +89,7 @@ class Parser:
             self._say({"error": "This document cannot be read.", "trace": traceback.format_exc()})
 
     def _read(self, request: dict[str, Any]) -> None:
-        """Reads pages of a document for each request, until it is closed."""
+        """Read pages of a document for each request, until it is closed."""
         with _open(Path(request["path"]), request["mimetype"]) as document:
             while "options" in request or "pictures" in request:
                 if "pictures" in request:
@@ -149,7 +149,7 @@ class Parser:
 
 
 def _open(path: Path, mimetype: str | None) -> PDF | Picture | Office:
-    """Opens a document by its content, not its name."""
+    """Open a document by its content, not its name."""
     with path.open("rb") as file:
         head = file.read(_HEAD)
     if not head:
@@ -172,7 +172,7 @@ def _is_picture(head: bytes) -> bool:
 
 
 def main() -> None:
-    """Reads documents for the server until standard input is closed."""
+    """Read documents for the server until standard input is closed."""
     end_with_parent()
     answers = os.fdopen(os.dup(1), "wb")
     # Redirect library output to stderr, away from the messages.

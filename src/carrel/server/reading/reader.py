@@ -68,10 +68,10 @@ class Reader:
         """Causes of failed steps that the log has."""
 
     async def start(self) -> None:
-        """Starts nothing yet: parsers and OCR start with the first document."""
+        """Start nothing yet: parsers and OCR start with the first document."""
 
     async def stop(self) -> None:
-        """Ends every idle process; reads in progress must have been cancelled."""
+        """End every idle process. Cancel the reads in progress before you call it."""
         await self._recogniser.stop()
         await self._parsers.stop()
 
@@ -89,7 +89,7 @@ class Reader:
         hash: str | None = None,
         seconds: float | None = None,
     ) -> ReadResult:
-        """Reads the selected pages of a document. Cancelling stops the work at once.
+        """Read the selected pages of a document. Cancelling stops the work at once.
 
         The kind is detected from the content; `mimetype` helps where that is ambiguous. With the
         `hash` of its bytes (SHA-256), pages are cached, and a document stays open for a while if
@@ -128,7 +128,7 @@ class Reader:
     async def _recall(
         self, document: ReadableDocument, options: ReadOptions, size: int, results: Results
     ) -> ReadResult:
-        """Takes cached pages from the cache and reads the others."""
+        """Take cached pages from the cache and read the others."""
         task = Task.of(document, options)
         page_count = await results.page_count(task)
         if page_count is None:
@@ -145,7 +145,7 @@ class Reader:
     async def _read(
         self, document: ReadableDocument, options: ReadOptions, task: Task | None = None
     ) -> tuple[int, list[ReadPage]]:
-        """Reads the page count and the selected pages; caches them under `task`."""
+        """Read the page count and the selected pages, and cache them under `task`."""
         with span("reading") as observed:
             page_count, pages = await self._read_patiently(document, options, task)
             by_ocr = sum(read.ocr_used for read in pages)
@@ -157,7 +157,7 @@ class Reader:
     async def _read_patiently(
         self, document: ReadableDocument, options: ReadOptions, task: Task | None
     ) -> tuple[int, list[ReadPage]]:
-        """Reads once more where the first attempt was not the document's fault."""
+        """Read once more if the first attempt failed without the document's fault."""
         ahead = options.pages is not None and document.hash is not None
         try:
             return await self._attempt(document, options, task, ahead=ahead)
@@ -203,7 +203,7 @@ class Reader:
     async def _answers(
         self, document: ReadableDocument, options: ReadOptions, ahead: bool, beyond: bool
     ) -> AsyncGenerator[int | ReadPage]:
-        """Yields the page count, then the selected pages.
+        """Yield the page count, then the selected pages.
 
         `ahead` keeps the document open and prefetches the next pages. Without `beyond`, only the
         selected pages are looked at.
@@ -235,7 +235,7 @@ class Reader:
     async def pictures(
         self, document: ReadableDocument, pages: Sequence[int]
     ) -> AsyncGenerator[PagePicture]:
-        """Yields the pages (from 0) of a readable document as JPEG; office documents have none.
+        """Yield the pages (from 0) of a document as JPEG, none of an office document.
 
         Raises:
             UnreadableDocument: it is damaged.

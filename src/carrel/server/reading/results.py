@@ -82,7 +82,7 @@ class Task(NamedTuple):
     def of(
         cls, document: ReadableDocument, options: ReadOptions, beside: Sequence[str] = ()
     ) -> Self:
-        """The task of reading a hashed document, regardless of the pages selected.
+        """Return the task of reading a hashed document, regardless of the pages selected.
 
         `beside` names the model that reads it beside the built-in reader, if one does.
         """
@@ -129,13 +129,13 @@ class Results:
         self._thread = ThreadPoolExecutor(1, "results")
 
     def close(self) -> None:
-        """Waits for pending writes and closes the file."""
+        """Wait for pending writes and close the file."""
         if self._connection is not None:
             self._thread.submit(self._connection.close)
         self._thread.shutdown()
 
     async def page_count(self, task: Task) -> int | None:
-        """The document's page count, if any of its pages is cached."""
+        """Return the document's page count if any of its pages is cached."""
 
         def find(connection: sqlite3.Connection) -> int | None:
             query = "SELECT page_count FROM pages WHERE hash = ? AND manner = ? LIMIT 1"
@@ -145,7 +145,7 @@ class Results:
         return await self._run(find, None) if self._limit() else None
 
     async def numbers(self, task: Task) -> set[int]:
-        """The numbers (from 0) of the pages that are cached."""
+        """Return the numbers (from 0) of the pages that are cached."""
 
         def find(connection: sqlite3.Connection) -> set[int]:
             query = "SELECT number FROM pages WHERE hash = ? AND manner = ?"
@@ -155,7 +155,7 @@ class Results:
         return await self._run(find, none) if self._limit() else none
 
     async def pages(self, task: Task, numbers: Sequence[int]) -> list[ReadPage]:
-        """The requested pages (from 0) that are cached."""
+        """Return the requested pages (from 0) that are cached."""
 
         def find(connection: sqlite3.Connection) -> list[ReadPage]:
             page = "WHERE hash = ? AND manner = ? AND number = ?"
@@ -172,7 +172,7 @@ class Results:
         return await self._run(find, [])
 
     async def put(self, task: Task, page_count: int, pages: Sequence[ReadPage]) -> None:
-        """Caches pages."""
+        """Cache pages."""
         now = time.time()
 
         def write(connection: sqlite3.Connection) -> None:
@@ -216,7 +216,7 @@ class Results:
         connection.execute("PRAGMA incremental_vacuum").fetchall()
 
     async def _run(self, work: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
-        """Runs `work` in a transaction; returns `otherwise` if the file fails."""
+        """Run `work` in a transaction and return `otherwise` if the file fails."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._thread, self._attempt, work, otherwise)
 

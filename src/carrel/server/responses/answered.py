@@ -52,7 +52,7 @@ class Response:
         self._reason: str | None = None
 
     def whole(self, completion: Completion) -> ModelResponse:
-        """The answer of a completion."""
+        """Return the answer of a completion."""
         [choice] = completion.choices
         message = choice.message
         self._usage, self._reason = completion.usage, choice.finish_reason
@@ -63,19 +63,19 @@ class Response:
         return self._ended()
 
     def begin(self) -> Iterator[ResponseEvent]:
-        """The first events of a stream."""
+        """Yield the first events of a stream."""
         for name in ("created", "in_progress"):
             yield self._event(f"response.{name}", response=self._as("in_progress"))
 
     def take(self, chunk: CompletionChunk) -> Iterator[ResponseEvent]:
-        """The events of a chunk."""
+        """Yield the events of a chunk."""
         self._usage = chunk.usage or self._usage
         for choice in chunk.choices:
             self._reason = choice.finish_reason or self._reason
             yield from self._take(choice.delta, choice.delta.sources)
 
     def end(self) -> Iterator[ResponseEvent]:
-        """The last events of a stream."""
+        """Yield the last events of a stream."""
         if not any(isinstance(item, OutputMessage | OutputCall) for item in self._items):
             yield from self._open_message()
         yield from self._close()
@@ -135,7 +135,7 @@ class Response:
         )
 
     def _part(self) -> OutputText:
-        """The text of the open message."""
+        """Return the text of the open message."""
         message = self._items[-1]
         assert isinstance(message, OutputMessage), "no message is open"
         return message.content[0] if message.content else OutputText(text="")
@@ -158,7 +158,7 @@ class Response:
         yield self._item_event("response.output_item.added", item=item)
 
     def _close(self) -> Iterator[ResponseEvent]:
-        """The events that end the open item."""
+        """Yield the events that end the open item."""
         if not self._is_open:
             return
         self._is_open = False

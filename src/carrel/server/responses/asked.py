@@ -32,7 +32,7 @@ _WITHOUT_EFFECT = frozenset(
 
 
 def as_chat(request: ResponseRequest) -> dict[str, Any]:
-    """The fields of the same request for a chat.
+    """Return the fields of the same request for a chat.
 
     Raises:
         ApiError: 400, naming the part that this server does not have.
@@ -64,7 +64,7 @@ def as_chat(request: ResponseRequest) -> dict[str, Any]:
 
 
 def ignored(request: ResponseRequest) -> list[str]:
-    """The fields of a request that are unknown here and were left out."""
+    """Return the unknown fields of a request, which were left out."""
     return sorted((request.model_extra or {}).keys() - _WITHOUT_EFFECT)
 
 

@@ -16,12 +16,12 @@ _HEADERS = {
 
 
 def download(filename: str, mimetype: str | None) -> Download:
-    """A blob as a download of that name, with safe headers."""
+    """Return a blob as a download of that name with safe headers."""
     return Download(filename, mimetype or "application/octet-stream", _HEADERS)
 
 
 def text_response(text: str, *, filename: str) -> Response:
-    """A text as a Markdown download, with safe headers."""
+    """Return a text as a Markdown download with safe headers."""
     disposition = f"attachment; filename*=utf-8''{quote(filename, safe='')}"
     return Response(
         text,

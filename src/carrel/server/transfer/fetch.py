@@ -53,7 +53,7 @@ def is_public(address: str) -> bool:
 
 
 async def resolve(host: str, port: int) -> list[str]:
-    """Resolves with the system's resolver."""
+    """Resolve with the system's resolver."""
     loop = asyncio.get_running_loop()
     found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return [str(entry[4][0]) for entry in found]
@@ -120,7 +120,7 @@ class Fetcher:
 
     @asynccontextmanager
     async def document(self, url: str) -> AsyncIterator[Path]:
-        """The document at an address, as a file that is removed afterwards.
+        """Yield the document at an address, as a file that is removed afterwards.
 
         Raises:
             ApiError: 400 or 413, saying why it was not fetched. It never names the address,
@@ -133,7 +133,7 @@ class Fetcher:
             yield path
 
     async def save(self, url: str, path: Path) -> None:
-        """Saves the document at an address in a file. Raises what `document` raises."""
+        """Save the document at an address in a file. Raises what `document` raises."""
         if url[:5].lower() == "data:":
             await asyncio.to_thread(path.write_bytes, self._inline(url))
             return
@@ -144,7 +144,7 @@ class Fetcher:
             raise _refusal("The address took too long to send the document.") from None
 
     def _inline(self, url: str) -> bytes:
-        """The bytes of a data URL."""
+        """Return the bytes of a data URL."""
         head, comma, body = url.partition(",")
         if not comma:
             raise _invalid("This data URL has no comma, so no content.")
@@ -185,7 +185,7 @@ class Fetcher:
     async def _get(
         self, pool: httpcore.AsyncConnectionPool, address: httpx.URL, path: Path
     ) -> str | None:
-        """Saves the response; returns its redirect target, if any."""
+        """Save the response and return its redirect target, if any."""
         target = httpcore.URL(
             scheme=address.raw_scheme,
             host=address.raw_host,

@@ -36,7 +36,7 @@ class FetchedDocuments:
 
     @asynccontextmanager
     async def document(self, url: str, fetcher: Fetcher) -> AsyncIterator[Fetched]:
-        """The document at an address, kept until the context exits.
+        """Yield the document at an address, kept until the context exits.
 
         Raises:
             ApiError: it was not fetched.

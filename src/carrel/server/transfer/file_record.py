@@ -18,7 +18,7 @@ _LINES = "jsonl"
 async def describe(
     upload: ReceivedFile, options: FileUpload, path: Path, kept_days: int | None = None
 ) -> dict[str, Any]:
-    """The columns of a new file's row, from its name, its bytes and the request.
+    """Return the columns of a new file's row, from its name, its bytes and the request.
 
     Without an expiry it is kept for `kept_days`, or until it is deleted.
 

@@ -9,7 +9,7 @@ _MAX_BYTES = 255
 
 
 def safe_filename(name: str) -> str:
-    """The last part of a path-like name without unseen characters, at most 255 bytes."""
+    """Return the last part of a path-like name without unseen characters, at most 255 bytes."""
     last = name.replace("\\", "/").rstrip("/").rpartition("/")[2]
     normal = unicodedata.normalize("NFC", last)
     shown = clean_name("".join(c for c in normal if unicodedata.category(c) != "Cc")).strip()

@@ -87,7 +87,7 @@ def _boundary(request: Request) -> bytes:
 
 
 async def _batches(body: AsyncIterator[bytes], receiver: "_Receiver") -> AsyncIterator[bytes]:
-    """The bytes of the file, in pieces large enough for a hop to a thread."""
+    """Yield the bytes of the file in pieces that are large enough for a hop to a thread."""
     pending = bytearray()
     async for chunk in body:
         receiver.parse(chunk)
@@ -150,17 +150,17 @@ class _Receiver:
         )
 
     def parse(self, data: bytes) -> None:
-        """Parses the next piece of the body."""
+        """Parse the next piece of the body."""
         self._parser.write(data)
 
     def take(self) -> bytes:
-        """The bytes of the file parsed since the last call."""
+        """Return the bytes of the file parsed since the last call."""
         taken = bytes(self._file)
         self._file.clear()
         return taken
 
     async def finish(self, writer: BlobWriter) -> ReceivedFile:
-        """The upload, after the whole body was parsed and written."""
+        """Return the upload after the whole body was parsed and written."""
         # The parser accepts a body without its closing boundary.
         if not self._complete:
             raise _truncated()

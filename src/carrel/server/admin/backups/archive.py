@@ -42,7 +42,7 @@ class Manifest(BaseModel):
 
 
 def read_manifest(backup: Path) -> Manifest:
-    """The contents of a backup.
+    """Return the contents of a backup.
 
     Raises:
         BackupError: there is none, it is not whole, or a newer version made it.
@@ -65,7 +65,7 @@ def read_manifest(backup: Path) -> Manifest:
 
 
 def copy_checked(source: FolderLayout, target: FolderLayout, manifest: Manifest) -> None:
-    """Copies the records of a backup and compares them with its manifest.
+    """Copy the records of a backup and compare them with its manifest.
 
     Raises:
         BackupError: they are missing or damaged.
@@ -81,12 +81,12 @@ def copy_checked(source: FolderLayout, target: FolderLayout, manifest: Manifest)
 
 
 def live_blobs(folder: FolderLayout) -> LiveBlobs:
-    """The blobs that the records of a backup name."""
+    """Return the blobs that the records of a backup name."""
     return LiveBlobs(sqlite.read_only_engine(folder.database_file).connect)
 
 
 def count_rows(folder: FolderLayout) -> int:
-    """The number of rows of a backup."""
+    """Return the number of rows of a backup."""
     with sqlite.read_only(folder.database_file) as connection:
         return sum(
             connection.scalar(sa.select(sa.func.count()).select_from(table)) or 0
@@ -95,7 +95,8 @@ def count_rows(folder: FolderLayout) -> int:
 
 
 def refuse_existing(target: Path) -> None:
-    """
+    """Refuse a target that exists.
+
     Raises:
         BackupError: something is there.
     """
@@ -104,6 +105,6 @@ def refuse_existing(target: Path) -> None:
 
 
 def sha256(path: Path) -> str:
-    """The hash of a file, in hexadecimal."""
+    """Return the hash of a file, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -19,7 +19,7 @@ from carrel.server.datadir.folder import FolderLayout
 
 
 async def check(backup: Path, progress: Progress) -> Manifest:
-    """Reads every byte of a backup and compares it with its hash.
+    """Read every byte of a backup and compare it with its hash.
 
     Raises:
         BackupError: something is missing or damaged.

@@ -19,7 +19,7 @@ async def copy_blobs(
     lost: Collection[str] = (),
     lose: Callable[[str], None] | None = None,
 ) -> int:
-    """Copies the bytes that the target lacks; returns the number of all.
+    """Copy the bytes that the target lacks and return the number of all.
 
     Those that are `lost` are left out. `lose` is told of others that the source lacks.
     """
@@ -48,7 +48,7 @@ async def copy_to_bucket(
     tell: Tell,
     progress: Progress,
 ) -> None:
-    """Copies the bytes that a bucket lacks, then reads all of them there.
+    """Copy the bytes that a bucket lacks, then read all of them there.
 
     What a restore that broke off, or another program, left damaged is written once more.
 
@@ -83,7 +83,7 @@ async def _is_whole(blobs: Blobs, hash: str) -> bool:
 
 
 def files_of(blob_folder: Path) -> ReadBlob:
-    """Reads the bytes in a folder, which may belong to a running server."""
+    """Return a reader of the bytes in a folder, which may belong to a running server."""
 
     @asynccontextmanager
     async def read(hash: str) -> AsyncIterator[Path]:
@@ -96,5 +96,5 @@ def files_of(blob_folder: Path) -> ReadBlob:
 
 
 def gone(hash: str) -> BackupError:
-    """The error for bytes that a backup should have."""
+    """Return the error for bytes that a backup should have."""
     return BackupError(f"The bytes {hash} are missing in the backup. Take another one.")

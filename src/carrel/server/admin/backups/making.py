@@ -61,7 +61,7 @@ class Source:
 
 @contextmanager
 def folder_source(path: Path, bucket: str | None) -> Iterator[Source]:
-    """A data folder, on which a server may run.
+    """Yield a data folder, on which a server may run.
 
     Raises:
         BackupError: there is none, or it has another format.
@@ -86,7 +86,7 @@ def folder_source(path: Path, bucket: str | None) -> Iterator[Source]:
 
 @contextmanager
 def database_source(url: str, bucket: str) -> Iterator[Source]:
-    """A database and a bucket, which servers may use meanwhile.
+    """Yield a database and a bucket, which servers may use meanwhile.
 
     Raises:
         SharedDatabaseError: the database cannot be used.
@@ -98,7 +98,7 @@ def database_source(url: str, bucket: str) -> Iterator[Source]:
 
 
 async def back_up(source: Source, target: Path, tell: Tell, progress: Progress) -> Manifest:
-    """Makes a backup at `target`, complete or not at all; run again, it goes on with the bytes.
+    """Make a backup at `target`, whole or not at all; run again, it goes on with the bytes.
 
     Raises:
         BackupError: something is there, or bytes are missing or damaged.
@@ -168,7 +168,7 @@ def _copy_postgresql(source: sa.Engine, target: FolderLayout) -> None:
 
 
 def _finish(target: FolderLayout, secrets: dict[str, str]) -> None:
-    """Makes the records one durable file and writes the secrets beside it."""
+    """Make the records one durable file and write the secrets beside it."""
     with closing(sqlite3.connect(target.database_file)) as connection:
         connection.execute("PRAGMA journal_mode = DELETE")
     target.database_file.chmod(0o600)

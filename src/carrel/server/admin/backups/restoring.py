@@ -138,7 +138,7 @@ def _copy_files(source: FolderLayout, target: FolderLayout, bucket: str | None) 
 
 
 def _make_way(target: Path) -> None:
-    """Removes an empty folder; anything else stays in the way."""
+    """Remove an empty folder; leave anything else in the way."""
     with suppress(OSError):
         target.rmdir()
     refuse_existing(target)

@@ -75,7 +75,7 @@ def _all_there(folder: FolderLayout) -> Finding:
 
 
 async def _bucket(bucket: "Bucket", url: str) -> list[Finding]:
-    """Writes, reads and deletes an object by signed addresses, as clients use them."""
+    """Write, read and delete an object by signed addresses, as clients do."""
     part, key = "blobs", f"{bucket.prefix}doctor-{os.getpid()}-{socket.gethostname()}"
     where = f"{url} at {bucket.endpoint}"
     credentials = "Check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION, and their rights."
@@ -115,6 +115,6 @@ def _skew(answer: httpx.Response, before: float) -> float | None:
 
 
 def _code(answer: httpx.Response) -> str:
-    """The name that an object store gives an error."""
+    """Return the name that an object store gives an error."""
     _, _, rest = answer.text.partition("<Code>")
     return rest.partition("</Code>")[0][:50]

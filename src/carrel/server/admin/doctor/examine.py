@@ -27,7 +27,7 @@ _CHECKS: dict[str, Check] = {
 
 
 async def examine(given: ServerSettings) -> AsyncIterator[Finding]:
-    """The findings about a server with these settings, part by part."""
+    """Yield the findings about a server with these settings, part by part."""
     folder = FolderLayout(given.data)
     try:
         settings = given.with_folder(FolderSettings.load(folder.settings_file))

@@ -25,17 +25,17 @@ class Finding:
 
 
 def ok(part: str, said: str) -> Finding:
-    """A part that is well."""
+    """Report a part that is well."""
     return Finding(part, "ok", said)
 
 
 def warning(part: str, said: str, advice: str) -> Finding:
-    """A part that works, but needs attention."""
+    """Report a part that works but needs attention."""
     return Finding(part, "warning", said, advice)
 
 
 def failed(part: str, said: str, advice: str) -> Finding:
-    """A part that does not work."""
+    """Report a part that does not work."""
     return Finding(part, "failed", said, advice)
 
 
@@ -50,13 +50,13 @@ def clock_of(what: str, skew: float) -> Finding:
 
 
 def advice_to_write(error: OSError, path: Path) -> str:
-    """What to do about a folder that cannot be written."""
+    """Tell what to do about a folder that cannot be written."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return "Make room on its disk; deletes still work there."
     return f"Give it to the server's user: chown -R {getpass.getuser()} {path}"
 
 
 def why(error: BaseException) -> str:
-    """An error's first line; its kind if it says nothing."""
+    """Return an error's first line, or its kind if it says nothing."""
     words = getattr(error, "strerror", None) or str(error).partition("\n")[0]
     return words or type(error).__name__

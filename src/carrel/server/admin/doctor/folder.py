@@ -122,7 +122,7 @@ async def check_server(settings: ServerSettings) -> list[Finding]:
 
 
 def try_writing(folder: Path) -> None:
-    """Writes a file into a folder and removes it.
+    """Write a file into a folder and remove it.
 
     Raises:
         OSError: it cannot be written.

@@ -17,7 +17,7 @@ _READ_SECONDS = 60
 
 
 async def check_reading(settings: ServerSettings) -> list[Finding]:
-    """Reads a text and a picture with a parser and the OCR process of its own."""
+    """Read a text and a picture with a parser and the OCR process of its own."""
     from carrel.server.reading.options import ReadOptions, UnreadableDocument
     from carrel.server.reading.processes.recogniser import OCRUnavailable
     from carrel.server.reading.reader import Reader
@@ -55,7 +55,7 @@ async def check_reading(settings: ServerSettings) -> list[Finding]:
 
 
 def check_scripts() -> Finding:
-    """The scripts that Tesseract reads in scans, beside those of the built-in OCR."""
+    """Report the scripts that Tesseract reads in scans, beside those of the built-in OCR."""
     known = languages()
     if known:
         return ok("other scripts", f"Tesseract reads scans in {', '.join(known)}")
@@ -65,7 +65,7 @@ def check_scripts() -> Finding:
 
 
 def check_weights() -> list[Finding]:
-    """The models of reading that are not installed."""
+    """Report the models of reading that are not installed."""
     missing = [name for name in WEIGHTS if importlib.util.find_spec(name.replace("-", "_")) is None]
     if not missing:
         return []

@@ -39,18 +39,18 @@ class FTS5:
         self._connection = connection
 
     def expression(self, term: Term) -> str:
-        """A word of a query as a match."""
+        """Return the expression that matches a word of a query."""
         if term.word is not None:
             return f'"{term.word}"'
         return f'segmented : "{" ".join(term.pairs)}"' + (" *" if term.is_prefix else "")
 
     def count(self, area: Area, match: str, limit: int) -> int:
-        """Number of matching chunks, counted up to `limit`."""
+        """Return the number of matching chunks, counted up to `limit`."""
         [[count]] = self._rows(_COUNT, match, *area, limit)
         return int(count)
 
     def newest(self, area: Area, match: str, offset: int) -> int | None:
-        """The id of the matching chunk that has `offset` newer ones."""
+        """Return the id of the matching chunk that has `offset` newer ones."""
         found = self._rows(_NEWEST, match, *area, offset)
         return int(found[0][0]) if found else None
 
@@ -62,14 +62,14 @@ class FTS5:
         limit: int,
         document_ids: Collection[str] | None = None,
     ) -> dict[int, float]:
-        """The scores of the best matching chunks, best first; FTS5 weighs the words itself."""
+        """Return the best matching chunks' scores, best first; FTS5 weighs the words itself."""
         if document_ids is None:
             return dict(self._rows(_RANK, match, *area, limit))
         among = json.dumps(list(document_ids))
         return dict(self._rows(_RANK_IN, match, *area, among, limit))
 
     def highlighted(self, ids: Sequence[int], match: str, start: str, end: str) -> dict[int, str]:
-        """The texts of those chunks that match, each matching word between `start` and `end`."""
+        """Return the texts of the chunks that match, with each match between `start` and `end`."""
         return dict(self._rows(_HIGHLIGHT, start, end, match, json.dumps(list(ids))))
 
     def sharing(self, runs: Sequence[str], limit: int) -> dict[str, int]:

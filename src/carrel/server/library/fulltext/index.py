@@ -28,13 +28,13 @@ class Index(Protocol):
     OR: str
 
     def expression(self, term: Term) -> str:
-        """A word of a query as a match."""
+        """Return the expression that matches a word of a query."""
 
     def count(self, area: Area, match: str, limit: int) -> int:
-        """Number of matching chunks, counted up to `limit`."""
+        """Return the number of matching chunks, counted up to `limit`."""
 
     def newest(self, area: Area, match: str, offset: int) -> int | None:
-        """The id of the matching chunk that has `offset` newer ones."""
+        """Return the id of the matching chunk that has `offset` newer ones."""
 
     def ranked(
         self,
@@ -44,7 +44,7 @@ class Index(Protocol):
         limit: int,
         document_ids: Collection[str] | None = None,
     ) -> Mapping[int, float]:
-        """The scores of the best matching chunks by BM25, best first.
+        """Return the scores of the best matching chunks by BM25, best first.
 
         `document_ids` restricts the search to some documents.
         """
@@ -52,7 +52,7 @@ class Index(Protocol):
     def highlighted(
         self, ids: Sequence[int], match: str, start: str, end: str
     ) -> Mapping[int, str]:
-        """The texts of those chunks that match, each matching word between `start` and `end`."""
+        """Return the texts of the chunks that match, with each match between `start` and `end`."""
 
     def sharing(self, runs: Sequence[str], limit: int) -> Mapping[str, int]:
         """Words with the most of these runs of three letters, and their numbers of documents."""

@@ -55,7 +55,7 @@ def find(
     limit: int,
     document_ids: Collection[str] | None = None,
 ) -> FullTextHit:
-    """The chunks of library `number` that fit the words best; blocking."""
+    """Return the chunks of library `number` that fit the words best; blocking."""
     area = _Words(connection, number)
     found = {term.text: area.wanted(term) for term in terms}
     lacks_code = any(is_code(word) and wanted is None for word, wanted in found.items())
@@ -80,7 +80,7 @@ def find(
 def highlighted(
     connection: sa.Connection, ids: Sequence[int], match: str, start: str, end: str
 ) -> Mapping[int, str]:
-    """The text of those chunks that have the words, each word between `start` and `end`."""
+    """Return the texts of the chunks that have the words, each word between `start` and `end`."""
     return _index(connection).highlighted(ids, match, start, end)
 
 
@@ -104,7 +104,7 @@ class _Words:
         return int(self._connection.scalar(newest) or self._area.first) - self._area.first + 1
 
     def wanted(self, term: Term) -> Wanted | None:
-        """A term of this library; an unknown word stands for similar ones."""
+        """Return the term of this library for a word; similar words stand in for an unknown one."""
         match = self._index.expression(term)
         count = self.count(match)
         if count or term.word is None:
@@ -120,15 +120,15 @@ class _Words:
         return Wanted(match, self.count(match), len(known))
 
     def count(self, match: str) -> int:
-        """Number of matching chunks, counted up to `RANKED` + 1."""
+        """Return the number of matching chunks, counted up to `RANKED` + 1."""
         return self._index.count(self._area, match, RANKED + 1)
 
     def any_of(self, wanted: Sequence[Wanted]) -> str:
-        """Matches any of some words."""
+        """Return the expression that matches any of some words."""
         return self._index.OR.join(word.match for word in wanted)
 
     def ranked(self, wanted: Sequence[Wanted], limit: int) -> Mapping[int, float]:
-        """The score of the best chunks, best first."""
+        """Return the scores of the best chunks, best first."""
         match, first = self._choose(wanted)
         area = Area(first, self._area.last)
         return self._index.ranked(area, match, self._weighted(wanted), limit)
@@ -136,7 +136,7 @@ class _Words:
     def ranked_in(
         self, document_ids: Collection[str], wanted: Sequence[Wanted], limit: int
     ) -> Mapping[int, float]:
-        """The score of the best chunks of some documents, best first."""
+        """Return the scores of the best chunks of some documents, best first."""
         weighted, match = self._weighted(wanted), self.any_of(wanted)
         return self._index.ranked(self._area, match, weighted, limit, document_ids)
 
@@ -147,7 +147,7 @@ class _Words:
         ]
 
     def _choose(self, wanted: Sequence[Wanted]) -> tuple[str, int]:
-        """The expression to rank, and the first id to consider.
+        """Return the expression to rank and the first id to consider.
 
         Any of the words if few chunks match; else the rare ones, and chunks that have
         all of the others. If too many still match, the newest are ranked.
@@ -170,5 +170,5 @@ class _Words:
 
 
 def _weight(count: int, size: int) -> float:
-    """The inverse document frequency of BM25 of a word in `count` of `size` chunks."""
+    """Return the inverse document frequency of BM25 of a word in `count` of `size` chunks."""
     return max(1e-6, math.log((size - count + 0.5) / (count + 0.5)))

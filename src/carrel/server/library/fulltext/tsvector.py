@@ -54,19 +54,19 @@ class TSVector:
         self._connection = connection
 
     def expression(self, term: Term) -> str:
-        """A word of a query as a match."""
+        """Return the expression that matches a word of a query."""
         if term.word is not None:
             return f"'{term.word}'"
         pairs = " <-> ".join(f"'{pair}'" for pair in term.pairs)
         return f"{pairs}:*" if term.is_prefix else f"({pairs})"
 
     def count(self, area: Area, match: str, limit: int) -> int:
-        """Number of matching chunks, counted up to `limit`."""
+        """Return the number of matching chunks, counted up to `limit`."""
         [[count]] = self._rows(_COUNT, *_matching(area, match), limit)
         return int(count)
 
     def newest(self, area: Area, match: str, offset: int) -> int | None:
-        """The id of the matching chunk that has `offset` newer ones."""
+        """Return the id of the matching chunk that has `offset` newer ones."""
         found = self._rows(_NEWEST, *_matching(area, match), offset)
         return int(found[0][0]) if found else None
 
@@ -78,7 +78,7 @@ class TSVector:
         limit: int,
         document_ids: Collection[str] | None = None,
     ) -> dict[int, float]:
-        """The scores of the best matching chunks, best first, by about what BM25 gives."""
+        """Return the scores of the best matching chunks, best first, by about what BM25 gives."""
         query = _RANK.format(
             shares=" + ".join([_SHARE] * len(words)),
             in_area=_IN_AREA,
@@ -89,7 +89,7 @@ class TSVector:
         return dict(self._rows(query, *shares, *_matching(area, match), *among, limit))
 
     def highlighted(self, ids: Sequence[int], match: str, start: str, end: str) -> dict[int, str]:
-        """The texts of those chunks that match, each matching word between `start` and `end`."""
+        """Return the texts of the chunks that match, with each match between `start` and `end`."""
         texts = dict(self._rows(_TEXTS, list(ids)))
         words = {word: fold(word) for text in texts.values() for word in _WORD.findall(text)}
         matching = {row[0] for row in self._rows(_MATCHING, list(set(words.values())), match)}

@@ -52,19 +52,19 @@ def fold(text: str) -> str:
 
 
 def vocabulary(texts: Iterable[str]) -> list[str]:
-    """The distinct words of texts for spelling correction, sorted."""
+    """Return the distinct words of texts, sorted, for the correction of spelling."""
     return sorted({word for text in texts for word in _SPELT.findall(fold(text))})
 
 
 def segment(text: str) -> str | None:
-    """A text in a script without spaces, as pairs of characters; None for any other text."""
+    """Return a text in a script without spaces as pairs of characters, or None for other texts."""
     if not _RUN.search(text):
         return None
     return " ".join(part for piece in _PIECE.findall(text) for part in _pairs(piece))
 
 
 def terms(query: str) -> list[Term]:
-    """The words of a query, each once.
+    """Return the words of a query, each once.
 
     Stop words count only if there are no others.
     """
@@ -102,7 +102,7 @@ def _term(piece: str) -> Term:
 
 
 def _pairs(piece: str) -> list[str]:
-    """The overlapping bigrams of a run; any other piece unchanged."""
+    """Return the overlapping bigrams of a run, or any other piece unchanged."""
     if not _RUN.match(piece) or len(piece) == 1:
         return [piece]
     return [piece[start : start + 2] for start in range(len(piece) - 1)]

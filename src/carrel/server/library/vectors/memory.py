@@ -64,7 +64,7 @@ class _Matrix:
     def nearest(
         self, vector: "Vectors", limit: int, document_ids: Collection[str] | None
     ) -> dict[int, float]:
-        """The most similar chunks and their similarity, best first."""
+        """Return the most similar chunks and their similarity, best first."""
         import numpy as np
 
         if self._vectors is None or self._coarse is None:
@@ -81,7 +81,7 @@ class _Matrix:
         return {int(self.ids[rows[at]]): float(exact[at]) for at in best}
 
     def similarity(self, ids: Sequence[int], vector: "Vectors") -> dict[int, float]:
-        """The similarity of some chunks; those without vectors are left out."""
+        """Return the similarity of some chunks; those without vectors are left out."""
         import numpy as np
 
         if self._vectors is None or not len(self.ids):
@@ -95,7 +95,7 @@ class _Matrix:
         }
 
     def remove(self, gone: Iterable[tuple[str, int]]) -> None:
-        """Removes documents."""
+        """Remove documents."""
         import numpy as np
 
         numbers = [self.documents.pop(key) for key in gone]
@@ -105,7 +105,7 @@ class _Matrix:
             self._vectors, self._coarse = self._vectors[kept], self._coarse[kept]
 
     def add(self, new: Sequence[tuple[str, int]], rows: Sequence[sa.Row[Any]]) -> None:
-        """Adds documents with their chunks' rows of document_id, id and vector."""
+        """Add documents with their chunks' rows of document_id, id and vector."""
         import numpy as np
 
         for key in new:
@@ -147,7 +147,7 @@ class MemoryVectors:
         self._lock = threading.Lock()
 
     def nearest(self, connection: sa.Connection, asked: Nearest) -> dict[int, float]:
-        """The nearest chunks and those that were asked for; blocking."""
+        """Return the nearest chunks and those that were asked for; blocking."""
         with self._lock:
             matrix = self._fresh(connection, asked.library)
             near = matrix.nearest(asked.vector, asked.limit, asked.document_ids)

@@ -30,7 +30,7 @@ class ChunkVectors(Protocol):
     """Compares the vectors of chunks."""
 
     def nearest(self, connection: sa.Connection, asked: Nearest) -> dict[int, float]:
-        """The similarity of the nearest chunks and of those in `also` with a vector; blocking."""
+        """Return the similarity of the nearest chunks and those in `also` to a vector; blocking."""
 
     def warm(self, connection: sa.Connection) -> bool:
-        """Prepares the first comparison; whether there are any vectors. Blocking."""
+        """Prepare the first comparison and return whether there are any vectors. Blocking."""

@@ -50,7 +50,7 @@ _SENTENCES = {
 
 
 def stored_vectors(embedder: Embedder, texts: Sequence[str]) -> list[StoredVector | None]:
-    """The vectors of chunks with these texts; None on a platform without any."""
+    """Return the vectors of chunks with these texts, None for each on a platform without any."""
     parts = [sentences(text) for text in texts]
     ends = accumulate(map(len, parts), initial=0)
     whole = embedder.embed(texts)
@@ -64,7 +64,7 @@ def stored_vectors(embedder: Embedder, texts: Sequence[str]) -> list[StoredVecto
 
 
 def stored_sentences(vectors: "Vectors") -> bytes:
-    """The vectors of a chunk's sentences as they are stored."""
+    """Return the vectors of a chunk's sentences as they are stored."""
     return bytes((vectors * _SENTENCE_SCALE).round().astype("b").tobytes())
 
 
@@ -96,7 +96,7 @@ class VectorIndex:
         self._kind: ChunkVectors | None = None
 
     def nearest(self, connection: sa.Connection, asked: Nearest) -> dict[int, float]:
-        """The nearest chunks and those in `also` with their similarity, best first; blocking.
+        """Return the nearest chunks and those in `also` with their similarity, best first. Blocks.
 
         A chunk is as similar as its nearest sentence.
         """
@@ -107,7 +107,7 @@ class VectorIndex:
         return {id: near[id] for id in best if near[id] >= MIN_SIMILARITY}
 
     def warm(self, connection: sa.Connection) -> bool:
-        """Prepares the first search; returns whether there is anything to find. Blocking."""
+        """Prepare the first search and return whether there is anything to find. Blocking."""
         return self._chunks(connection).warm(connection)
 
     def _chunks(self, connection: sa.Connection) -> ChunkVectors:

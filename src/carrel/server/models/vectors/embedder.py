@@ -62,7 +62,7 @@ class Embedder:
         return vectors
 
     def count_tokens(self, texts: list[str]) -> int:
-        """The number of tokens of these texts together; estimated if unavailable."""
+        """Return the number of tokens of these texts together, estimated if unavailable."""
         if not self.available:
             return sum(len(text) for text in texts) // 4
         tokenizer = self._loaded().tokenizer

@@ -50,7 +50,7 @@ class Embeddings:
         return [_OWN_MODEL.model_copy(update={"aliases": aliases})]
 
     async def create(self, request: EmbeddingRequest, *, seconds: float) -> EmbeddingList:
-        """Returns the vectors; times out after `seconds`.
+        """Return the vectors, or time out after `seconds`.
 
         A model listed by the address is used there, whatever its name.
 
@@ -125,7 +125,7 @@ async def ask_address(engine: Engine, request: EmbeddingRequest) -> tuple[list[l
 
 
 def _answered(answer: dict[str, Any], request: EmbeddingRequest) -> tuple[list[list[float]], int]:
-    """The vectors and tokens in the answer of an address."""
+    """Return the vectors and tokens in the answer of an address."""
     known = {"data": answer.get("data"), "usage": answer.get("usage") or {}}
     try:
         parsed = EmbeddingList.model_validate({"id": "", "model": "", **known})
@@ -145,7 +145,7 @@ def _answered(answer: dict[str, Any], request: EmbeddingRequest) -> tuple[list[l
 
 
 def embedding_span(model: str, texts: int) -> AbstractContextManager[Span]:
-    """A span around the embedding of texts by a model."""
+    """Return a span around the embedding of texts by a model."""
     return span("embedding", operation="embeddings", model=model, texts=texts)
 
 
@@ -177,7 +177,7 @@ def _as_sent(vector: Sequence[float], request: EmbeddingRequest) -> list[float] 
 
 
 def _rounded(vector: Sequence[float], kind: OutputType) -> "NDArray[Any]":
-    """The numbers of a vector as this type; in whole numbers, the largest is 127."""
+    """Return the numbers of a vector in this type; of whole numbers, the largest is 127."""
     import numpy as np
 
     exact = np.asarray(vector, "<f4")

@@ -100,7 +100,7 @@ def latex_of(glyphs: Sequence[Glyph], rules: Sequence[Rule]) -> str:
 
 
 def _whole(glyph: Glyph, pieces: Sequence[Glyph]) -> Glyph:
-    """A delimiter with its other pieces."""
+    """Return a delimiter joined with its other pieces."""
     if not glyph.delimiter:
         return glyph
     own = [piece.box for piece in pieces if abs(piece.box.left - glyph.box.left) < _ON]
@@ -108,7 +108,7 @@ def _whole(glyph: Glyph, pieces: Sequence[Glyph]) -> Glyph:
 
 
 def _row(glyphs: Sequence[Glyph], bars: Sequence[Rule]) -> str:
-    """A row of glyphs, with its fractions and roots, the widest first."""
+    """Return a row of glyphs, with its fractions and roots, the widest first."""
     rest, waiting = list(glyphs), list(bars)
     parts: list[_Part] = []
     while waiting:
@@ -125,7 +125,7 @@ def _row(glyphs: Sequence[Glyph], bars: Sequence[Rule]) -> str:
 def _over_bar(
     bar: Rule, glyphs: Sequence[Glyph], bars: Sequence[Rule]
 ) -> tuple[_Part, list[Glyph]] | None:
-    """The fraction or root of a bar, and its glyphs; None for any other line."""
+    """Return the fraction or root of a bar, and its glyphs, or None for any other line."""
     inside = [one for one in glyphs if bar.start - 1 <= one.box.centre[0] <= bar.end + 1]
     below = _stacked([(one.box.top - bar.at, one) for one in inside])
     sign = next((one for one in glyphs if _is_root_of(one, bar)), None)
@@ -155,7 +155,7 @@ def _is_index_of(glyph: Glyph, sign: Glyph, size: float) -> bool:
 
 
 def _stacked(glyphs: Sequence[tuple[float, Glyph]]) -> list[Glyph]:
-    """The glyphs at one side of a bar, each with its distance, up to a gap."""
+    """Return the glyphs at one side of a bar, each with its distance, up to a gap."""
     found: list[Glyph] = []
     reach = 0.0
     for apart, glyph in sorted(glyphs):
@@ -180,7 +180,7 @@ def _holds(box: Box, bar: Rule) -> bool:
 
 
 def _with_matrices(glyphs: Sequence[Glyph], parts: Sequence[_Part]) -> list[_Part]:
-    """The parts of a row; what several rows in brackets hold is a matrix, or cases."""
+    """Return the parts of a row; several rows in brackets are a matrix, or cases."""
     found: list[_Part] = list(parts)
     glyphs = sorted(glyphs, key=lambda glyph: glyph.box.left)
     done: set[int] = set()
@@ -246,7 +246,7 @@ def _cells(row: Sequence[_Part]) -> Iterator[list[_Part]]:
 
 
 def _part(glyph: Glyph) -> _Part:
-    """A glyph alone."""
+    """Return a glyph alone."""
     operator, delimiter = glyph.operator, glyph.delimiter
     middle = glyph.box.centre[1]
     if operator:
@@ -320,13 +320,13 @@ def _line(parts: Sequence[_Part]) -> str:
 
 
 def _joint(text: str, latex: str) -> str:
-    """A space after a command, where a letter follows."""
+    """Return a space after a command if a letter follows."""
     command = text.rpartition("\\")[2] if "\\" in text else " "
     return " " if command.isalpha() and latex[:1].isalpha() else ""
 
 
 def _nucleus(script: _Part, nuclei: Sequence[_Part], base: float) -> tuple[int, bool]:
-    """The part that a script belongs to, and whether it is raised."""
+    """Return the part that a script belongs to, and whether it is raised."""
     x, y = script.box.centre
     for number, part in enumerate(nuclei):
         over = part.box.left - 1.2 * part.size <= x <= part.box.right + 1.2 * part.size

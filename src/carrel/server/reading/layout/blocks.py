@@ -65,7 +65,7 @@ class PageParts:
     shades: Sequence[Shade] = ()
 
     def mirrored(self, width: float) -> "PageParts":
-        """The rules, figures and regions mirrored on a page of this width."""
+        """Return the rules, figures and regions mirrored on a page of this width."""
         return replace(
             self,
             rules=[rule.mirrored(width) for rule in self.rules],
@@ -81,7 +81,7 @@ class PageParts:
 def page_layout(
     found: PageParts, frame: PageFrame, evidence: Evidence = NO_EVIDENCE, *, scored: bool = False
 ) -> PageLayout:
-    """The regions of a page, given evidence about its document; `scored` rates their order.
+    """Return the regions of a page by its document's evidence; `scored` rates their order.
 
     A step that fails is left out.
     """
@@ -92,7 +92,7 @@ def page_layout(
 
 
 def plain_regions(found: PageParts) -> list[Region]:
-    """The plainest reading of a page: its lines from top to bottom."""
+    """Return the plainest reading of a page: its lines from top to bottom."""
     lines = [Line(item.text, item.box, item.size or item.height) for item in found.items]
     return _from_top([*lines, *found.lines, *found.slanted])
 
@@ -104,7 +104,7 @@ def _from_top(lines: Iterable[Line], solids: Iterable[Region] = ()) -> list[Regi
 
 
 def _regions(found: PageParts, frame: PageFrame, evidence: Evidence) -> list[Region]:
-    """The regions of a page in reading order."""
+    """Return the regions of a page in reading order."""
     size = frame.upright_size
     turned = _turned(found)
     page = read_pieces(found, frame)
@@ -141,7 +141,7 @@ def _regions(found: PageParts, frame: PageFrame, evidence: Evidence) -> list[Reg
 
 
 def _agreed(region: Region, evidence: Evidence) -> Region:
-    """A running head as text where the document's other pages have none at its height."""
+    """Return a running head as text where the document's other pages have none at its height."""
     if region.kind not in ("header", "footer") or evidence.pages < 2 or region.text.isdecimal():
         return region
     middle = region.box.centre[1]
@@ -150,7 +150,7 @@ def _agreed(region: Region, evidence: Evidence) -> Region:
 
 
 def _levelled(regions: Sequence[Region], evidence: Evidence) -> list[Region]:
-    """The regions, each heading with its level."""
+    """Return the regions with a level for each heading."""
     headings = [region.lines[0] for region in regions if region.kind == "heading"]
     evidence = evidence.with_styles((line.size, line.bold) for line in headings)
     return [evidence.levelled(region) for region in regions]
@@ -170,7 +170,7 @@ def heading_styles(found: PageParts, frame: PageFrame) -> list[tuple[float, bool
 
 
 def read_pieces(found: PageParts, frame: PageFrame) -> PageReading | None:
-    """The page's text in pieces, with the page model's view of them; None without any."""
+    """Return the page's text in pieces with the page model's view, or None without any."""
     rows = page_pieces(found.items, found.lines, found.rules, found.links)
     if not rows:
         return None
@@ -186,7 +186,7 @@ def read_pieces(found: PageParts, frame: PageFrame) -> PageReading | None:
 
 
 def _running_heads(page: PageReading, evidence: Evidence, height: float) -> set[int]:
-    """The pieces that the model takes for running heads, and other pages bear out.
+    """Return the pieces that the model takes for running heads and other pages confirm.
 
     Of a document of one page, all that the model takes for one.
     """
@@ -208,7 +208,7 @@ def _running_heads(page: PageReading, evidence: Evidence, height: float) -> set[
 
 
 def _turned(found: PageParts) -> list[Line]:
-    """The lines at an angle to the page."""
+    """Return the lines at an angle to the page."""
     items = [item for item in found.items if abs(item.angle) > UPRIGHT]
     return [*found.slanted, *(line for line, _ in text_lines(items, found.links))]
 
@@ -221,7 +221,7 @@ def _drawn(
     turned: list[Line],
     size: tuple[float, float],
 ) -> tuple[list[Region], list[Line], list[Line]]:
-    """The figures outside tables with their labels, and the other lines."""
+    """Return the figures outside tables with their labels, and the other lines."""
     places = [
         *(FigurePlace(diagram.box, diagram.frames) for diagram in joined),
         *(FigurePlace(box) for box in found.drawings),
@@ -237,7 +237,7 @@ def _drawn(
 
 
 def _taken(lines: Sequence[Line], tables: list[Region]) -> tuple[list[Line], list[Region]]:
-    """Assigns lines inside tables to them; returns the other lines and the tables."""
+    """Assign lines inside tables to them and return the other lines and the tables."""
     held: dict[int, list[Line]] = {}
     loose = []
     for line in lines:
@@ -265,7 +265,7 @@ class _Part:
 def _in_order(
     blocks: Sequence[TextBlock], solids: Sequence[Region], style: Style, size: tuple[float, float]
 ) -> list[Region]:
-    """The regions of a page in reading order: blocks follow each other as their lines do."""
+    """Return the regions of a page in reading order: blocks follow each other as their lines do."""
     regions = [*(block_region(block, style, size[1]) for block in blocks), *solids]
     parts = [_Part(line.box, number) for number, block in enumerate(blocks) for line in block.lines]
     parts += [

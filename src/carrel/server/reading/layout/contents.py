@@ -57,7 +57,7 @@ class _Entry:
 
 
 def contents(lines: Sequence[Line]) -> tuple[list[Region], list[Line]]:
-    """The entries of a page's table of contents, and its other lines."""
+    """Return the entries of a page's table of contents, and its other lines."""
     signs = sum(_is_sign(line.text) for line in lines)
     numbers = len([line for line in lines if line.text[-1:].isdigit()])
     if signs < _FEWEST and numbers < _FEWEST_PLAIN:
@@ -75,7 +75,7 @@ def _is_head(entry: Line) -> bool:
 
 
 def _led(lines: Sequence[Line]) -> list[Line]:
-    """The entries of contents with leaders."""
+    """Return the entries of a table of contents with leaders."""
     entries = list(_entries(lines))
     found: list[Line] = []
     for edge in _edges([entry.line.box.right for entry in entries if entry.led]):
@@ -87,7 +87,7 @@ def _led(lines: Sequence[Line]) -> list[Line]:
 
 
 def _plain(lines: Sequence[Line]) -> list[Line]:
-    """The entries of contents without leaders.
+    """Return the entries of a table of contents without leaders.
 
     A table may look alike: these have a title of contents, numbers of sections, or indentation.
     """
@@ -108,7 +108,7 @@ def _plain(lines: Sequence[Line]) -> list[Line]:
 
 
 def _parted_row(row: Sequence[Line]) -> list[_Entry]:
-    """The entries of a row, each a title and a number apart; none if it has other columns."""
+    """Return the entries of a row, each a title and a number, or none if it has other columns."""
     entries: list[_Entry] = []
     pieces: list[Line] = []
     for line in row:
@@ -144,7 +144,7 @@ def _is_sign(text: str) -> bool:
 
 
 def _entries(lines: Sequence[Line]) -> Iterator[_Entry]:
-    """The parts of each row that end in a page number."""
+    """Yield the parts of each row that end in a page number."""
     for row in _rows(lines):
         leaders = [line for line in row if not line.text.strip(" .…")]
         texts = [line for line in row if line not in leaders]
@@ -174,7 +174,7 @@ def _is_parted(line: Line) -> bool:
 
 
 def _rows(lines: Sequence[Line]) -> list[list[Line]]:
-    """The lines grouped by height on the page, each group from left to right."""
+    """Return the lines grouped by height on the page, each group from left to right."""
     rows: list[list[Line]] = []
     for line in sorted(lines, key=lambda line: line.box.centre[1]):
         above = rows[-1][0].box if rows else None
@@ -186,7 +186,7 @@ def _rows(lines: Sequence[Line]) -> list[list[Line]]:
 
 
 def _with_leader(line: Line, match: re.Match[str]) -> Line:
-    """The line with an ellipsis between its title and page number."""
+    """Return the line with an ellipsis between its title and page number."""
     title, number = match[1], match[3]
     marks = tuple(
         mark._replace(start=min(mark.start, len(title)), end=min(mark.end, len(title)))
@@ -197,7 +197,7 @@ def _with_leader(line: Line, match: re.Match[str]) -> Line:
 
 
 def _edges(rights: Sequence[float]) -> list[float]:
-    """The right margins that several entries share."""
+    """Return the right edges that several entries share."""
     groups: list[list[float]] = []
     for right in sorted(rights):
         if groups and right - groups[-1][0] <= _SAME_EDGE:
@@ -220,7 +220,7 @@ def _runs(entries: Sequence[_Entry]) -> list[list[_Entry]]:
 
 
 def _whole(entries: Sequence[Line], lines: Sequence[Line]) -> list[Line]:
-    """The entries, each with the line above that its title begins on."""
+    """Return the entries, each with the line above if its title begins there."""
     own = [entry.box for entry in entries]
     others = [line for line in lines if not any(box.holds_centre(line.box) for box in own)]
     return [
@@ -242,7 +242,7 @@ def _goes_on(line: Line, entry: Line) -> bool:
 
 
 def _page(entry: _Entry) -> int:
-    """The page number of an entry; Roman ones, on the first pages, do not count."""
+    """Return the page number of an entry; ignore Roman ones, which the first pages have."""
     number = entry.line.text.rsplit(" ", 1)[-1]
     return int(number) if number.isdigit() else 0
 

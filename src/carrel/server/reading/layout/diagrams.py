@@ -31,7 +31,7 @@ class Diagram(NamedTuple):
 
 
 def diagrams(rules: Sequence[Rule], lines: Iterable[Line]) -> list[Diagram]:
-    """The diagrams among a page's rules; `lines` are its text.
+    """Return the diagrams among a page's rules; `lines` are its text.
 
     Cells of a table share their sides, and the line between two fields of a form is no side of
     either; boxes of a diagram have four sides of their own.
@@ -61,7 +61,7 @@ def diagrams(rules: Sequence[Rule], lines: Iterable[Line]) -> list[Diagram]:
 
 
 def _loose(diagram: Diagram, texts: Iterable[Box]) -> int:
-    """The number of lines of text between a diagram's boxes."""
+    """Return the number of lines of text between a diagram's boxes."""
     return sum(
         diagram.box.holds_centre(text)
         and not any(frame.holds_centre(text) for frame in diagram.frames)
@@ -108,7 +108,7 @@ def _sides(box: Box, down: dict[int, list[Rule]]) -> set[float]:
 
 
 def _nearest(at: float, sides: Sequence[float]) -> float:
-    """The side that a rule is drawn at, or its own place."""
+    """Return the side that a rule is drawn at, or its own position."""
     return next((side for side in sides if abs(at - side) <= _CORNER), at)
 
 

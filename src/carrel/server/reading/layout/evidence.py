@@ -63,7 +63,7 @@ class Evidence:
     pages: int = 0
 
     def running_heads(self, lines: Sequence[Line], height: float) -> dict[int, Edge]:
-        """The edge of each running head on a page, by line number."""
+        """Return the edge of each running head on a page, by line number."""
         found: dict[int, Edge] = {}
         if not self.repeated:
             return found
@@ -88,18 +88,18 @@ class Evidence:
         return bool(_place(edge, middle) & self.places)
 
     def with_styles(self, styles: Iterable[tuple[float, bool]]) -> "Evidence":
-        """The evidence, with the styles of a page's own headings where nothing else is known."""
+        """Return the evidence, with a page's own heading styles where nothing else is known."""
         return self if self.styles else replace(self, styles=_ranked(styles))
 
     def levelled(self, region: Region) -> Region:
-        """A heading with its level in the document."""
+        """Return a heading with its level in the document."""
         if region.kind != "heading" or not region.lines:
             return region
         level = self.outline.get(_folded(region.text)) or self._level(region.lines[0])
         return replace(region, level=level)
 
     def _level(self, line: Line) -> int:
-        """The place of a line's style among those of headings; between two, the lower one's."""
+        """Return the rank of a line's style among headings; between two, the lower one's."""
         for level, (size, bold) in enumerate(self.styles, 1):
             if bold is line.bold and abs(size - line.size) <= _ALIKE * size:
                 return level
@@ -111,7 +111,7 @@ def evidence_of(
     outline: Iterable[tuple[str, int]] = (),
     styles: Iterable[tuple[float, bool]] = (),
 ) -> Evidence:
-    """Collects evidence from first pages.
+    """Collect evidence from first pages.
 
     `outline` are the bookmarks with their levels, `styles` the sizes of headings and whether they
     are bold.
@@ -138,7 +138,7 @@ def evidence_of(
 def _repeated(
     texts: Sequence[tuple[ParsedPage, list[Line]]], usual: float
 ) -> tuple[dict[tuple[Edge, str], float], frozenset[tuple[Edge, int]]]:
-    """The heights of texts that repeat at the edges of pages, but for the pages' numbers.
+    """Return the heights of texts that repeat at the edges of pages, whatever their numbers.
 
     Also the heights at which small type stands alone, whatever it says.
     """
@@ -183,7 +183,7 @@ def _may_be_head(line: Line, usual: float) -> bool:
 
 
 def _patterns(text: str) -> dict[str, int | None]:
-    """The folded text, and with `#` for each number that may be the page's, which it maps to."""
+    """Return the folded text, and variants with `#` for a number that may be the page's."""
     found: dict[str, int | None] = {_folded(text): None}
     for match in _COUNTER.finditer(text):
         pattern = f"{_folded(text[: match.start(1)])}#{_folded(text[match.end(1) :])}"
@@ -196,7 +196,7 @@ def _is_repeated(places: Sequence[float]) -> bool:
 
 
 def _place(edge: Edge, middle: float) -> set[tuple[Edge, int]]:
-    """A height in steps, and the next step, so that nearby places share one."""
+    """Return a height in steps and the next step, so that nearby heights share one."""
     step = int(middle / _SAME_PLACE)
     return {(edge, step), (edge, step + 1)}
 
@@ -219,7 +219,7 @@ def _rows(lines: Sequence[Line]) -> list[list[int]]:
 def _edge_rows(
     lines: Sequence[Line], height: float
 ) -> Iterator[tuple[list[int], Edge, list[int], bool]]:
-    """The rows at the edges of a page, from the inside out.
+    """Yield the rows at the edges of a page, from the inside out.
 
     A row is its line numbers, from left to right; with it come the next row towards the text, and
     whether white space separates the two.
@@ -245,7 +245,7 @@ def _edge_rows(
 
 
 def _folded(text: str) -> str:
-    """The text without spaces and case."""
+    """Return the text without spaces and case."""
     return "".join(text.split()).casefold()
 
 

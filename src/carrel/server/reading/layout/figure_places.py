@@ -62,7 +62,7 @@ def whole_figures(
     lines: Sequence[Line],
     size: tuple[float, float],
 ) -> list[FigurePlace]:
-    """Joins the parts of each figure that the layout model sees on a page of this size."""
+    """Join the parts of each figure that the layout model sees on a page of this size."""
     rest = list(places)
     found: list[FigurePlace] = []
     for region in sorted(seen, key=lambda region: -region.confidence):
@@ -77,7 +77,7 @@ def whole_figures(
 
 
 def _within(parts: Box, figure: Box) -> Box:
-    """The box of a figure's parts, without what reaches far beyond it."""
+    """Return the box of a figure's parts without those that reach far beyond it."""
     return Box(
         max(parts.left, figure.left - _AROUND),
         max(parts.top, figure.top - _AROUND),
@@ -126,12 +126,12 @@ _Placed = TypeVar("_Placed", FigurePlace, ModelRegion)
 
 
 def outside_tables(places: Sequence[_Placed], tables: Sequence[Box]) -> list[_Placed]:
-    """The figures that are not drawn in, around or behind a table."""
+    """Return the figures that are not drawn in, around or behind a table."""
     return [place for place in places if not any(_cross(place.box, table) for table in tables)]
 
 
 def clear_of(box: Box, lines: Iterable[Line]) -> Box:
-    """A box without its edges that text outside it reaches into."""
+    """Return a box without the edges that text from outside reaches into."""
     for line in lines:
         other = line.box
         if not _cross(box, other) or box.holds_centre(other):

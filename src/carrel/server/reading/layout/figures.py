@@ -88,7 +88,7 @@ def labelled(
 
 
 def _captions(lines: Sequence[Line]) -> list[Line]:
-    """The captions among the lines in a figure, with the lines that continue them."""
+    """Return the captions among a figure's lines, and the lines that continue them."""
     captions: list[Line] = []
     for row in rows(lines):
         if LABELLED.match(row[0].text) or any(
@@ -99,7 +99,7 @@ def _captions(lines: Sequence[Line]) -> list[Line]:
 
 
 def _seen_labels(figure: Box, lines: Sequence[Line]) -> list[Line]:
-    """The short lines in a figure that the layout model sees, without ends of the text there."""
+    """Return the short lines in a figure that the layout model sees, without ends of text there."""
     inside = [line for line in lines if figure.holds_centre(line.box)]
     return [line for line in _apart(inside, lines) if not is_prose(line)]
 
@@ -137,7 +137,7 @@ def _in_order(lines: Sequence[Line], frames: Sequence[Box]) -> list[Line]:
 
 
 def _stacks(lines: Sequence[Line]) -> list[list[Line]]:
-    """Groups of lines set below each other like those of one text."""
+    """Group lines that are set below each other like those of one text."""
     stacks: list[list[Line]] = []
     for line in sorted(lines, key=lambda line: line.box.top):
         above = next((stack for stack in stacks if _adjoin(stack[-1], line)), None)
@@ -156,7 +156,7 @@ def _is_beside(box: Box, label: Box) -> bool:
 
 
 def _labels(box: Box, lines: Sequence[Line]) -> list[Line]:
-    """The short lines around a drawing that are no part of the text there."""
+    """Return the short lines around a drawing that are no part of the text there."""
     return _apart([line for line in lines if _is_near(box, line.box)], lines)
 
 
@@ -205,7 +205,7 @@ def _adjoin(line: Line, other: Line) -> bool:
 
 
 def with_text(region: Region) -> Iterator[Region]:
-    """A figure, followed by its labels and its caption."""
+    """Yield a figure, followed by its labels and its caption."""
     lines = region.lines
     if region.kind != "figure" or not (lines or region.labels):
         yield region

@@ -85,7 +85,7 @@ def _cut(parts: list[T], gutter: float) -> list[list[T]]:
 
 
 def _strips(parts: list[T]) -> list[list[T]]:
-    """Splits parts at full-width white space."""
+    """Split parts at full-width white space."""
     strips: list[list[T]] = []
     bottom = float("-inf")
     for part in sorted(parts, key=lambda part: part.box.top):
@@ -186,7 +186,7 @@ def _spans(parts: Iterable[Boxed]) -> list[_Span]:
 
 
 def _merged(spans: list[_Span], gutter: float) -> list[_Span]:
-    """Joins the spans with no gutter between them, from left to right."""
+    """Join the spans with no gutter between them, from left to right."""
     merged: list[_Span] = []
     for left, right in sorted(spans):
         if not merged or left >= merged[-1][1] + gutter:
@@ -197,7 +197,7 @@ def _merged(spans: list[_Span], gutter: float) -> list[_Span]:
 
 
 def _sides(parts: Iterable[T], spans: Iterable[_Span]) -> list[_Side[T]]:
-    """Splits parts at full-height gutters: between these spans."""
+    """Split parts at full-height gutters: between these spans."""
     sides: list[_Side[T]] = [_Side(left, right, []) for left, right in spans]
     lefts = [side.left for side in sides]
     for part in sorted(parts, key=lambda part: part.box.left):
@@ -255,7 +255,7 @@ def _share_lines(sides: list[_Side[T]]) -> bool:
 
 
 def rows(parts: Sequence[T]) -> list[list[T]]:
-    """Groups the parts of one column into rows from top to bottom, each from left to right."""
+    """Group the parts of one column into rows from top to bottom, each from left to right."""
     found: list[list[T]] = []
     for part in sorted(parts, key=lambda part: part.box.centre[1]):
         if found and all(_beside(part.box, other.box) for other in found[-1]):

@@ -19,7 +19,7 @@ def ends_in_hyphen(text: str) -> bool:
 
 
 def join_lines(lines: Iterable[Line], compounds: Container[str] = ()) -> str:
-    """Joins consecutive lines into one paragraph; rejoins words split at line ends.
+    """Join consecutive lines into one paragraph and rejoin words split at line ends.
 
     `compounds` are words known to have a hyphen, in lower case.
     """
@@ -30,7 +30,7 @@ def join_lines(lines: Iterable[Line], compounds: Container[str] = ()) -> str:
 
 
 def join_texts(text: str, addition: str, compounds: Container[str] = ()) -> str:
-    """Joins a text with its continuation; rejoins the word that the break splits."""
+    """Join a text with its continuation and rejoin the word that the break splits."""
     if not ends_in_hyphen(text):
         return f"{text} {addition}".strip()
     if text.endswith(_SOFT_HYPHENS) or (

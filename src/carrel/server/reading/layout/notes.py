@@ -13,7 +13,7 @@ _NOTE = re.compile(r"\[?(\d{1,2}|[*†‡§])[\].)]?\s*(?=[^\W\d])")
 
 
 def with_notes(regions: Sequence[Region]) -> list[Region]:
-    """Turns regions referenced by the page's raised marks into notes.
+    """Turn regions referenced by the page's raised marks into notes.
 
     A mark without a note stays a digit or a star.
     """
@@ -42,7 +42,7 @@ def with_notes(regions: Sequence[Region]) -> list[Region]:
 
 
 def _marker(region: Region) -> str:
-    """The marker of a possible note; empty if the region cannot be one."""
+    """Return the marker of a possible note, empty if the region cannot be one."""
     if region.kind not in ("paragraph", "list_item") or not region.lines:
         return ""
     match = _NOTE.match(region.lines[0].text)

@@ -35,7 +35,7 @@ _SHORTEST = 6
 
 
 def with_order(regions: Sequence[Region]) -> list[Region]:
-    """The regions of a page, each with the certainty that it follows the one before it."""
+    """Return the regions of a page, each with the certainty that it follows the one before it."""
     flowing = [number for number, region in enumerate(regions) if region.kind in _FLOWING]
     body = [regions[number] for number in flowing]
     found = list(regions)

@@ -52,7 +52,7 @@ class TextBlock:
 def text_blocks(
     page: PageReading, numbers: Collection[int], heads: Collection[int] = ()
 ) -> list[TextBlock]:
-    """The blocks of some pieces of a page, of which `heads` are running heads."""
+    """Return the blocks of some pieces of a page, of which `heads` are running heads."""
     chances = page.view.roles.copy()
     # Tables are found already.
     chances[:, [ROLES.index(name) for name in ("running_head", "folio", "cell")]] = 0
@@ -115,7 +115,7 @@ def _begins(text: str) -> bool:
 
 
 def block_region(block: TextBlock, style: "Style", height: float) -> Region:
-    """The region of a block on a page of this height; a heading's level is not known yet."""
+    """Return the region of a block on a page of this height, without a heading's level."""
     kind = _KINDS.get(block.role, "paragraph")
     lines = block.lines
     box = Box.around(line.box for line in lines)
@@ -149,7 +149,7 @@ class Style:
 
     @classmethod
     def of(cls, lines: Iterable[Line]) -> "Style":
-        """The size of most letters."""
+        """Return the size of most letters."""
         lines = list(lines)
         letters = sorted((line.size, len(line.text)) for line in lines)
         half, size = sum(count for _, count in letters) / 2, 1.0
@@ -161,7 +161,7 @@ class Style:
         return cls(size, compounds_of(line.text for line in lines))
 
     def with_breaks(self, lines: Sequence[Line]) -> str:
-        """The text of a paragraph; keeps line breaks before which the next word had room."""
+        """Return a paragraph's text; keep line breaks before which the next word had room."""
         right = max(line.box.right for line in lines)
         parts = [[lines[0]]]
         for above, line in pairwise(lines):
@@ -194,7 +194,7 @@ def _verbatim(lines: Sequence[Line]) -> str:
 
 
 def with_whole_code(found: Sequence[Region], size: float) -> list[Region]:
-    """Joins code that follows code closely: blank lines do not part it."""
+    """Join code that follows code closely, across blank lines."""
     whole: list[Region] = []
     for region in found:
         above = whole[-1] if whole else None
@@ -210,7 +210,7 @@ def with_whole_code(found: Sequence[Region], size: float) -> list[Region]:
 
 
 def with_list_levels(found: Sequence[Region], size: float) -> list[Region]:
-    """Sets the depth of list items in a row by their indentation."""
+    """Set the depth of list items in a row by their indentation."""
     levelled: list[Region] = []
     edges: list[float] = []
     above: Region | None = None

@@ -38,7 +38,7 @@ class Raster:
     crop: Crop
 
     def pixels(self, box: Box) -> tuple[int, int, int, int]:
-        """A box in whole pixels, clipped to the page and at least one pixel wide."""
+        """Return a box in whole pixels, clipped to the page and at least one pixel wide."""
         scale = 1 / self.points_per_pixel
         left = min(max(0, math.floor(box.left * scale)), self.width - 1)
         top = min(max(0, math.floor(box.top * scale)), self.height - 1)
@@ -102,7 +102,7 @@ class _Composer:
                 self._builder.add(block_type, _text(group), boxes, certainty)
 
     def _add_head(self, kind: Literal["header", "footer"], region: Region) -> None:
-        """Adds a running head to the Markdown unless it was requested separately."""
+        """Add a running head to the Markdown unless it was requested separately."""
         options = self._options
         apart = options.extract_header if kind == "header" else options.extract_footer
         if not apart:
@@ -117,12 +117,12 @@ class _Composer:
 def _placing(
     frame: PageFrame, raster: Raster
 ) -> Callable[[Sequence[Box]], tuple[int, int, int, int]]:
-    """The function that places boxes of the layout in pixels of the page."""
+    """Return the function that converts boxes of the layout to pixels of the page."""
     return lambda boxes: raster.pixels(frame.on_page(Box.around(boxes)))
 
 
 def _grouped(regions: Sequence[Region]) -> Iterator[list[Region]]:
-    """Yields one region at a time, but consecutive list items together."""
+    """Yield one region at a time, but consecutive list items together."""
     group: list[Region] = []
     for region in regions:
         if group and not (region.kind == group[-1].kind == "list_item"):
@@ -134,7 +134,7 @@ def _grouped(regions: Sequence[Region]) -> Iterator[list[Region]]:
 
 
 def _text(group: list[Region]) -> ScoredText:
-    """The Markdown of a region, or of the items of a list."""
+    """Return the Markdown of a region, or of the items of a list."""
     first, text = group[0], ScoredText()
     match first.kind:
         case "list_item":

@@ -40,14 +40,14 @@ def escaped(text: str, *, line_start: bool = True) -> str:
 
 
 def address(url: str) -> str | None:
-    """A link's address, escaped for Markdown; None if unsafe to click."""
+    """Return a link's address, escaped for Markdown, or None if unsafe to click."""
     if not _SCHEME.match(url):
         return None
     return _UNSAFE.sub(lambda match: f"%{ord(match[0]):02X}", url)
 
 
 def add_inline(text: ScoredText, region: Region) -> None:
-    """Adds a region's text with its links and note marks."""
+    """Add a region's text with its links and note marks."""
     body, place = region.text, 0
     for start, end, url in _merged(body, _marks(region)):
         target = address(url) if url else None
@@ -68,7 +68,7 @@ def _add(text: ScoredText, piece: str, region: Region, place: int) -> None:
 
 
 def _marks(region: Region) -> Iterator[LinkMark]:
-    """The marks of a region's lines, as positions in its text."""
+    """Yield the marks of a region's lines, as positions in its text."""
     if not any(line.marks for line in region.lines):
         return
     place = 0

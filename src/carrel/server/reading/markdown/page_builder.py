@@ -71,14 +71,14 @@ class PageBuilder:
         boxes: Sequence[Box] = (),
         certainty: Certainty = _CERTAIN,
     ) -> None:
-        """Adds a block of text."""
+        """Add a block of text."""
         self._append(text)
         self.add_block(kind, text, boxes, certainty)
 
     def add_image(
         self, size: tuple[int, int], pixels: Callable[[], Image.Image], boxes: Sequence[Box] = ()
     ) -> None:
-        """Adds an image of `size` pixels, unless it is below the minimum size.
+        """Add an image of `size` pixels, unless it is below the minimum size.
 
         On a page without physical layout, its position is in its own pixels.
         """
@@ -114,7 +114,7 @@ class PageBuilder:
         markdown: ScoredText | None = None,
         certainty: Certainty = _CERTAIN,
     ) -> None:
-        """Adds a table; `source` are its lines, `markdown` is its author's own notation."""
+        """Add a table; `source` are its lines, `markdown` is its author's own notation."""
         form = self._options.table_format
         if form is None:
             content = markdown or written(table, "markdown", source)
@@ -149,7 +149,7 @@ class PageBuilder:
         table_id: str | None = None,
         image_id: str | None = None,
     ) -> None:
-        """Adds a block that is absent from the Markdown, or already in it."""
+        """Add a block that is absent from the Markdown, or already in it."""
         self._certainties.append(certainty)
         if not self._options.include_blocks:
             return
@@ -178,7 +178,7 @@ class PageBuilder:
         footer: str | None = None,
         recognised: bool = False,
     ) -> Page:
-        """Builds the page. `certainties` are its words' confidences; without any it is certain.
+        """Build the page. `certainties` are its words' confidences; without any it is certain.
 
         `recognised` says whether OCR read any of them.
         """
@@ -212,7 +212,7 @@ class PageBuilder:
         self._text.append(text)
 
     def _block_scores(self, text: ScoredText, certainty: Certainty) -> BlockScores | None:
-        """The scores of a block; those of its words only where scores of blocks were requested."""
+        """Return a block's scores, with those of its words if scores of blocks were requested."""
         granularity = self._options.granularity
         if granularity != "block" and (granularity != "word" or certainty == _CERTAIN):
             return None
@@ -236,12 +236,12 @@ def _mean(scores: Iterable[float | None]) -> float | None:
 
 
 def nowhere(_: Sequence[Box]) -> Place:
-    """The position of everything on a page without physical layout."""
+    """Return the position of everything on a page without physical layout."""
     return _NOWHERE
 
 
 def _data_url(picture: Image.Image) -> str:
-    """Encodes a picture as a JPEG data URL."""
+    """Encode a picture as a JPEG data URL."""
     buffer = io.BytesIO()
     picture.convert("RGB").save(buffer, "JPEG", quality=_JPEG_QUALITY)
     return "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")

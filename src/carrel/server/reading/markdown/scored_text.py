@@ -28,17 +28,17 @@ class ScoredText:
         self.length = 0
 
     def syntax(self, text: str) -> None:
-        """Appends text that is not on the page."""
+        """Append text that is not on the page."""
         self._parts.append(text)
         self.length += len(text)
 
     def content(self, text: str, source: Sequence[Line]) -> None:
-        """Appends text from lines of the page; append pieces of one source in order."""
+        """Append text from lines of the page; append pieces of one source in order."""
         self._content.append((self.length, self.length + len(text), source))
         self.syntax(text)
 
     def append(self, other: "ScoredText") -> None:
-        """Appends another text."""
+        """Append another text."""
         self._content += [
             (start + self.length, end + self.length, source)
             for start, end, source in other._content
@@ -46,7 +46,7 @@ class ScoredText:
         self.syntax(str(other))
 
     def indented(self, by: str) -> "ScoredText":
-        """The text with `by` before each line but the first; a blank `by` skips empty lines."""
+        """Indent all lines but the first by `by`; a blank `by` skips empty lines."""
         text = str(self)
         breaks = [m.end() for m in re.finditer(r"\n(?!\n)" if by.isspace() else r"\n", text)]
         moved = ScoredText()
@@ -65,7 +65,7 @@ class ScoredText:
         return moved
 
     def words(self) -> Iterator[ScoredWord]:
-        """Yields every word that came from the page."""
+        """Yield every word that came from the page."""
         text = str(self)
         certainties: dict[int, _Certainty] = {}
         for start, end, source in self._content:

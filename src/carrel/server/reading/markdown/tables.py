@@ -11,7 +11,7 @@ from carrel.wire.ocr import TableFormat
 
 
 def written(table: Table, form: TableFormat, source: Sequence[Line] = ()) -> ScoredText:
-    """Renders a table in one form; `source` are its lines on the page."""
+    """Render a table in one form; `source` are its lines on the page."""
     text = ScoredText()
     if form == "html":
         _add_html(text, table, source)
@@ -53,7 +53,7 @@ def _add_html(text: ScoredText, table: Table, source: Sequence[Line]) -> None:
 
 
 def _pieces(cell: Cell | None) -> Iterator[tuple[str, str]]:
-    """A cell's text split at its links; the address is empty for plain text."""
+    """Yield a cell's text split at its links, with an empty address for plain text."""
     if cell is None or not cell.text:
         return
     place = 0

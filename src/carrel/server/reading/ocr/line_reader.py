@@ -79,7 +79,7 @@ class LineReader:
     """Reads lines, in any thread."""
 
     def __init__(self, fast: Path | None, thorough: Path) -> None:
-        """The paths of two models; without a fast one, the thorough reads everything."""
+        """Load two models; without a fast one, the thorough one reads everything."""
         self._fast = _Recognition(fast) if fast else None
         self._thorough = _Recognition(thorough)
         self.engine = self._thorough.engine

@@ -18,7 +18,7 @@ _SHARPEN, _RADIUS = 0.6, 2.0
 
 
 def noise(grey: "Pixels") -> float:
-    """The standard deviation of a picture's grain, in greys.
+    """Return the standard deviation of a picture's grain, in greys.
 
     Measured on the residual that no neighbour explains, on most of a page noise alone (J.
     Immerkær, Fast Noise Variance Estimation, 1996); the median ignores the text.

@@ -104,7 +104,7 @@ def _script(letter: str) -> str:
 
 
 def _choose(pictures: Sequence["Pixels"]) -> str | None:
-    """The language that reads the pictures best; None if none can, or there are none."""
+    """Return the language that reads the pictures best, or None if none can."""
     best = _Choice(0.0, None)
     for language in languages() if pictures else ():
         lines = [line for line in _read(pictures, language) if _is_of(line, language)]
@@ -181,7 +181,7 @@ def _words(table: str, shown: Sequence[Image.Image]) -> Iterator[tuple[int, Read
 
 
 def _shown(pixels: "Pixels") -> Image.Image:
-    """A line as dark letters on white paper, with a margin."""
+    """Return a line as dark letters on white paper, with a margin."""
     import numpy as np
 
     grey = pixels.mean(2)

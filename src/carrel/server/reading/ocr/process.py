@@ -95,7 +95,7 @@ class _Attempt:
 
 
 def _readable(lines: list[tuple[Quad, ReadLine]]) -> list[tuple[Quad, ReadLine]]:
-    """The readable lines; if these are a minority, a placeholder stands for each other line."""
+    """Return the readable lines; if they are few, put a placeholder for each other line."""
     read = [
         (quad, line) for quad, line in lines if line.words and line.confidence >= _LEAST_CERTAIN
     ]

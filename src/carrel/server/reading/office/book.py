@@ -13,7 +13,7 @@ from carrel.server.reading.options import UnreadableDocument
 
 
 def book_pages(data: bytes) -> list[list[Part]]:
-    """The parts of every chapter, in the order of the book."""
+    """Return the parts of every chapter, in the order of the book."""
     container = _parsed(data, "META-INF/container.xml")
     package = next((e.get("full-path") for e in container.iter("{*}rootfile")), None)
     if package is None:

@@ -52,7 +52,7 @@ class Office:
         self._pages = []
 
     def pages(self, options: ReadOptions) -> Iterator[Page]:
-        """The selected pages. Formats without pages are one page."""
+        """Yield the selected pages. Formats without pages are one page."""
         for index in select_pages(options, self.page_count):
             yield compose_parts(index, self._pages[index], options)
 

@@ -48,7 +48,7 @@ _SIGNS = str.maketrans({"#": r"\#", "$": r"\$", "%": r"\%", "&": r"\&", "{": r"\
 
 
 def with_equations(data: bytes) -> bytes:
-    """The Word file with each equation in a run of text; the same bytes if there is none."""
+    """Return the Word file with each equation in a run of text, unchanged if there is none."""
     changed = {}
     for name in _PARTS:
         content = member(data, name)
@@ -90,7 +90,7 @@ def _run(text: str) -> Any:
 
 
 def _content(element: Any, depth: int) -> str:
-    """The LaTeX of everything in an element."""
+    """Return the LaTeX of everything in an element."""
     return "" if element is None else "".join(_one(child, depth + 1) for child in element)
 
 
@@ -156,7 +156,7 @@ def _text(run: Any) -> str:
 
 
 def _setting(element: Any, name: str, otherwise: str) -> str:
-    """A property of an element; one that is there without a value is empty."""
+    """Return a property of an element, empty if it is there without a value."""
     kind = etree.QName(element).localname
     found = element.find(f"{{*}}{kind}Pr/{{*}}{name}")
     if found is None:

@@ -16,7 +16,7 @@ _DEPTH = 5
 
 
 def mail_page(data: bytes) -> list[Part]:
-    """The parts of one message, and of the messages attached to it."""
+    """Return the parts of one message, and of the messages attached to it."""
     if unicode_of(data) not in (None, "utf-8-sig"):
         data = decoded(data).encode()
     return _message(email.message_from_bytes(data, policy=email.policy.default), 1)

@@ -114,7 +114,7 @@ def _pieces(token: Token) -> Iterator[tuple[str, str]]:
 
 
 def _links(tokens: Sequence[Token]) -> Iterator[str]:
-    """The link addresses in the first block."""
+    """Yield the link addresses in the first block."""
     for number, token in enumerate(tokens):
         if number and token.level == 0 and token.nesting >= 0 and token.type != "inline":
             break

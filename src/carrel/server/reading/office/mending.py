@@ -18,7 +18,7 @@ _EXTERNAL = re.compile("external", re.IGNORECASE)
 
 
 def mended(data: bytes) -> bytes:
-    """The archive with damaged entries emptied, and without relations that lead nowhere."""
+    """Return the archive with damaged entries emptied and relations to nowhere left out."""
     written = io.BytesIO()
     with (
         zipfile.ZipFile(io.BytesIO(data)) as source,
@@ -44,7 +44,7 @@ def _content(source: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
 
 
 def _leading_somewhere(content: bytes, name: str, names: set[str]) -> bytes:
-    """A part's relations without those to parts that the archive lacks."""
+    """Return a part's relations without those to parts that the archive lacks."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)
     try:
         root = etree.fromstring(content, parser)

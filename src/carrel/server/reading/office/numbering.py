@@ -48,7 +48,7 @@ class _Lists:
             }
 
     def place(self, paragraph: Any) -> tuple[str, str, str] | None:
-        """The list, kind and level of a list item's paragraph, else None; the list may be ""."""
+        """Return the list, kind and level of a list item, else None; the list may be ""."""
         properties = paragraph.find("{*}pPr")
         if properties is None:
             return None
@@ -62,7 +62,7 @@ class _Lists:
 
 
 def item_numbers(data: bytes) -> list[int]:
-    """The number of every item of the numbered lists, in document order."""
+    """Return the number of every item of the numbered lists, in document order."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)
     files = [member(data, f"word/{name}.xml") for name in ("document", "numbering")]
     if None in files:
@@ -96,7 +96,7 @@ def _attribute(element: Any, name: str) -> str:
 
 
 def _value(element: Any, path: str) -> str:
-    """The value of a descendant element; empty if there is none."""
+    """Return the value of a descendant element, empty if there is none."""
     inner = element.find(f"{{*}}{path}")
     return "" if inner is None else _attribute(inner, "val")
 

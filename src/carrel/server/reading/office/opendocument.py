@@ -42,7 +42,7 @@ _MAX_DEPTH = 200
 
 
 def open_document_pages(data: bytes) -> list[list[Part]]:
-    """The parts of a text, which is one page, or of every slide."""
+    """Return the parts of a text, which is one page, or of every slide."""
     content = member(data, "content.xml")
     if content is None:
         raise UnreadableDocument("This document is damaged: it has no content.")
@@ -68,12 +68,12 @@ def _is(element: Any, name: str) -> bool:
 
 
 def _attribute(element: Any, name: str) -> str | None:
-    """An attribute by its local name, in any namespace."""
+    """Return an attribute by its local name, in any namespace."""
     return next((v for k, v in element.attrib.items() if k.rpartition("}")[2] == name), None)
 
 
 def _numbered_lists(root: Any) -> frozenset[str]:
-    """The names of the list styles whose first level is numbered."""
+    """Return the names of the list styles whose first level is numbered."""
     return frozenset(
         _attribute(style, "name") or ""
         for style in root.iter()

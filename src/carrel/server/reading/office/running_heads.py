@@ -39,7 +39,7 @@ class _Section:
 
 
 def running_heads(data: bytes) -> list[RunningHeads]:
-    """The headers and footers of every page; a page ends at the author's page break."""
+    """Return the headers and footers of every page; a page ends at the author's page break."""
     document = _parsed(data, _DOCUMENT)
     if document is None:
         return []
@@ -60,7 +60,7 @@ def running_heads(data: bytes) -> list[RunningHeads]:
 
 
 def _sections_of_pages(document: Any) -> Iterator[int]:
-    """The number of the section in which each page begins."""
+    """Yield the number of the section in which each page begins."""
     section = 0
     yield section
     for element in document.iter("{*}br", "{*}sectPr"):
@@ -71,7 +71,7 @@ def _sections_of_pages(document: Any) -> Iterator[int]:
 
 
 def _texts(data: bytes) -> dict[str, str]:
-    """The text of each header and footer, by the id of its relation."""
+    """Return the text of each header and footer, by the id of its relation."""
     relations = _parsed(data, "word/_rels/document.xml.rels")
     texts = {}
     for relation in () if relations is None else relations:

@@ -19,7 +19,7 @@ Value = int | float | str | bool | datetime.date | datetime.time | datetime.time
 
 
 def sheet_pages(data: bytes) -> list[list[Part]]:
-    """The name and cells of every sheet, without empty rows and columns around them."""
+    """Return the name and cells of every sheet, without empty rows and columns around them."""
     try:
         book = CalamineWorkbook.from_filelike(io.BytesIO(data))
         return [_sheet(book, number) for number in range(len(book.sheet_names))]

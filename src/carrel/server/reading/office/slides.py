@@ -27,7 +27,7 @@ _MAX_CATEGORIES = 10_000
 
 
 def slide_pages(data: bytes) -> list[list[Part]]:
-    """The parts of every slide: its title, then from top to bottom, then the speaker's notes."""
+    """Return the parts of every slide: its title, the rest from the top, the speaker's notes."""
     slides = list(_slides(Presentation(io.BytesIO(data))))
     return [
         [*_shapes(_in_order(slide.shapes), 0), *_notes(slide), *_comments(slide.part)]
@@ -102,7 +102,7 @@ def _chart(chart: Any) -> Iterator[Part]:
 
 
 def _points(series: Any, *kinds: str) -> list[str]:
-    """The texts or numbers of a series that the chart keeps; gaps are empty."""
+    """Return the texts or numbers that the chart stores for a series; gaps are empty."""
     found: dict[int, str] = {}
     for kind in kinds:
         # Of categories with several levels, the first holds the finest.
@@ -116,7 +116,7 @@ def _points(series: Any, *kinds: str) -> list[str]:
 
 
 def _number(text: str) -> str:
-    """A number without the digits that binary fractions add; any other text as it is."""
+    """Return a number without the digits that binary fractions add, any other text unchanged."""
     try:
         return f"{float(text):.12g}" if text else ""
     except ValueError:
@@ -181,7 +181,7 @@ def _pieces(paragraph: Any) -> Iterator[tuple[str, str]]:
 
 
 def _link(run: Any) -> str:
-    """The address that a run links to; empty for none, or one that the file lacks."""
+    """Return the address that a run links to, empty for none or one that the file lacks."""
     try:
         return run.hyperlink.address or ""
     except KeyError:
@@ -239,7 +239,7 @@ def _body_text(body: Any) -> str:
 
 
 def _authors(package: Any) -> dict[str, str]:
-    """The names of those who comment, by id."""
+    """Return the names of those who comment, by id."""
     return {
         str(author.get("id")): author.get("name", "")
         for part in package.iter_parts()

@@ -37,7 +37,7 @@ _PAGE = re.compile(r'<hr class="page"\s*/>')
 
 
 def word_pages(data: bytes) -> list[list[Part]]:
-    """The parts of every page; a page ends at the author's page break."""
+    """Return the parts of every page; a page ends at the author's page break."""
     pictures: dict[str, bytes] = {}
 
     def keep(image: "mammoth.documents.Image") -> dict[str, str]:
@@ -74,7 +74,7 @@ def _head(kind: BlockType, text: str) -> list[Part]:
 
 
 def _authors(data: bytes) -> dict[str, str]:
-    """The author of each comment, by its id."""
+    """Return the author of each comment, by its id."""
     content = member(data, "word/comments.xml")
     if content is None:
         return {}
@@ -109,7 +109,7 @@ def _make_notes_of_comments(pages: list[Any], authors: dict[str, str]) -> None:
 
 
 def _number_items(pages: list[Any], numbers: list[int]) -> None:
-    """Number the items of numbered lists, if there is a number for each."""
+    """Set the numbers of the items of numbered lists if there is one for each."""
     items = [item for page in pages for item in page.iter("li") if _is_numbered(item)]
     if len(items) == len(numbers):
         for item, number in zip(items, numbers, strict=True):

@@ -35,7 +35,7 @@ _MOST = 8000
 def drawings(
     lines: Sequence[Any], shapes: Sequence[Any], texts: Sequence[Box], size: tuple[float, float]
 ) -> list[Box]:
-    """The drawings among liteparse's vector graphics of a page, with their axes and frames.
+    """Return the drawings among liteparse's vector graphics of a page, with their axes and frames.
 
     Shapes other than rectangles show them, and bars of different lengths on one line. `texts`
     are the boxes of the page's text, `size` its width and height in points.
@@ -134,7 +134,7 @@ def _holds_text(box: Box, texts: Iterable[Box]) -> bool:
 
 
 def _grown(box: Box, shapes: Sequence[Box], largest: float) -> Box:
-    """A drawing with the axes and other shapes that touch it, or that these touch."""
+    """Return a drawing with the axes and other shapes that touch it or each other."""
     most = min(largest, _WITH_AXES * _area(box))
     around = box
     for _ in range(_TOUCHES):
@@ -144,7 +144,7 @@ def _grown(box: Box, shapes: Sequence[Box], largest: float) -> Box:
 
 
 def _framed(box: Box, shapes: Iterable[Box], largest: float) -> Box:
-    """The smallest rectangle around a drawing, or the drawing itself."""
+    """Return the smallest rectangle around a drawing, or the drawing itself."""
     most = min(largest, _FRAMED * _area(box))
     frames = (
         shape

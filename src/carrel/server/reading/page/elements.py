@@ -59,12 +59,12 @@ class Box(NamedTuple):
         return (self.left + self.right) / 2, (self.top + self.bottom) / 2
 
     def mirrored(self, width: float) -> "Box":
-        """The box mirrored on a page of this width."""
+        """Return the box mirrored on a page of this width."""
         return Box(width - self.right, self.top, width - self.left, self.bottom)
 
     @classmethod
     def around(cls, boxes: Iterable["Box"]) -> "Box":
-        """The bounding box of at least one box."""
+        """Return the bounding box of at least one box."""
         lefts, tops, rights, bottoms = zip(*boxes, strict=True)
         return cls(min(lefts), min(tops), max(rights), max(bottoms))
 
@@ -99,11 +99,11 @@ class Line:
         return self.read or tuple(map(Word, self.text.split()))
 
     def mirrored(self, width: float) -> "Line":
-        """The line mirrored on a page of this width."""
+        """Return the line mirrored on a page of this width."""
         return replace(self, box=self.box.mirrored(width))
 
     def moved(self, by: float, box: Box) -> "Line":
-        """The line in another box, its words moved right by `by` points."""
+        """Return the line in another box, its words moved right by `by` points."""
         read = tuple(
             word._replace(edges=(word.edges[0] + by, word.edges[1] + by)) if word.edges else word
             for word in self.read
@@ -132,7 +132,7 @@ class Region:
     structure: float | None = None
 
     def mirrored(self, width: float) -> "Region":
-        """The region mirrored on a page of this width."""
+        """Return the region mirrored on a page of this width."""
         lines = tuple(line.mirrored(width) for line in self.lines)
         labels = tuple(label.mirrored(width) for label in self.labels)
         return replace(self, box=self.box.mirrored(width), lines=lines, labels=labels)
@@ -157,11 +157,11 @@ class PageFrame:
         return (self.height, self.width) if self.turn in (90, 270) else (self.width, self.height)
 
     def straightened(self, x: float, y: float) -> tuple[float, float]:
-        """Maps a point of the upright but skewed picture to the layout."""
+        """Map a point of the upright but skewed picture to the layout."""
         return self._rotated(x, y, -self.skew)
 
     def on_page(self, box: Box) -> Box:
-        """The bounding box on the page of a box of the layout."""
+        """Return the bounding box on the page of a box of the layout."""
         if not self.turn and not self.skew:
             return box
         corners = [

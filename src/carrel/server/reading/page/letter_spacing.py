@@ -38,7 +38,7 @@ class _Word:
 
 
 def join_letters(items: Sequence[TextItem]) -> None:
-    """Joins the pieces of words in lines with two widths of white space, or single letters.
+    """Join the pieces of words in lines with two widths of white space, or single letters.
 
     The gaps show which pieces belong together; no language is known.
     """
@@ -73,7 +73,7 @@ def _are_letters(word: PlacedWord, following: PlacedWord) -> bool:
 
 
 def _parts(words: Sequence[PlacedWord]) -> Iterator[list[PlacedWord]]:
-    """Splits a line at gaps between columns."""
+    """Split a line at gaps between columns."""
     gaps = [_gap(*pair) for pair in pairwise(words)]
     column = _COLUMN * statistics.median(gaps)
     part = list(words[:1])
@@ -86,7 +86,7 @@ def _parts(words: Sequence[PlacedWord]) -> Iterator[list[PlacedWord]]:
 
 
 def _letter_gap(words: Sequence[PlacedWord], height: float) -> float:
-    """The widest gap between letters of one word on a line; 0 if it has none."""
+    """Return the widest gap between letters of one word on a line, 0 if it has none."""
     pairs = [pair for pair in pairwise(words) if _are_letters(*pair)]
     gaps = sorted(_gap(*pair) for pair in pairs)
     text = " ".join(word.text for word in words)
@@ -110,7 +110,7 @@ def _is_one_word(pieces: Sequence[PlacedWord]) -> bool:
 
 
 def _join(item: TextItem, widest: float) -> None:
-    """Joins the words of an item that are no further apart than `widest`."""
+    """Join the words of an item that are no further apart than `widest`."""
     if len(item.words) != len(item.text.split()):
         return
     words = list(item.words[:1])

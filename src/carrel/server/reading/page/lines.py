@@ -50,13 +50,13 @@ LABELLED = re.compile(rf"{_LABEL}\b", re.IGNORECASE)
 
 
 def text_lines(items: Iterable[TextItem], links: Sequence[Link] = ()) -> list[tuple[Line, float]]:
-    """The lines of a text layer, each with its angle in degrees, -180 to 180."""
+    """Return the lines of a text layer, each with its angle in degrees, -180 to 180."""
     lines = ((item_line(item, links), item.angle) for item in items)
     return [(line, angle) for line, angle in lines if line is not None]
 
 
 def item_line(item: TextItem, links: Sequence[Link] = ()) -> Line | None:
-    """The line of an item; None without text."""
+    """Return the line of an item, or None without text."""
     text = item.text.strip()
     if not text:
         return None
@@ -72,7 +72,7 @@ def item_line(item: TextItem, links: Sequence[Link] = ()) -> Line | None:
 
 
 def _size(item: TextItem) -> float:
-    """The font size of an item. The height of its box depends on the letters in it."""
+    """Return the font size of an item. The height of its box depends on the letters in it."""
     size = item.size
     if item.text.startswith(FORMULA):
         return size
@@ -111,7 +111,7 @@ def text_turn(items: Sequence[TextItem]) -> int:
 
 
 def _links(item: TextItem, text: str, box: Box, links: Sequence[Link]) -> list[LinkMark]:
-    """Marks the words of a line inside the boxes of links."""
+    """Mark the words of a line inside the boxes of links."""
     marks: list[LinkMark] = []
     middle = box.centre[1]
     beside = [link for link in links if link.box.top <= middle <= link.box.bottom]
@@ -139,7 +139,7 @@ def runs_from_right(texts: Iterable[str]) -> bool:
 
 
 def one_line(pieces: Sequence[Line]) -> Line:
-    """Joins pieces of a line in different fonts, from left to right."""
+    """Join pieces of a line in different fonts, from left to right."""
     if len(pieces) == 1:
         return pieces[0]
     longest = max(pieces, key=lambda piece: len(piece.text))

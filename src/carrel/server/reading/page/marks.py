@@ -12,7 +12,7 @@ class LinkMark(NamedTuple):
     url: str = ""
 
     def shifted(self, by: int) -> "LinkMark":
-        """The mark moved by `by` letters."""
+        """Return the mark moved by `by` letters."""
         return LinkMark(self.start + by, self.end + by, self.url)
 
 
@@ -23,7 +23,7 @@ class MarkedText(NamedTuple):
     marks: tuple[LinkMark, ...] = ()
 
     def followed_by(self, other: "MarkedText", between: str = " ") -> "MarkedText":
-        """Joins two passages, and a link that continues from one into the other."""
+        """Join two passages, and a link that continues from one into the other."""
         if not self.text or not other.text:
             return self if self.text else other
         start = len(self.text) + len(between)
@@ -31,7 +31,7 @@ class MarkedText(NamedTuple):
         return MarkedText(f"{self.text}{between}{other.text}", tuple(_merged(marks)))
 
     def without_last_letter(self) -> "MarkedText":
-        """The text without its last letter, a hyphen."""
+        """Return the text without its last letter, a hyphen."""
         end = len(self.text) - 1
         return MarkedText(
             self.text[:-1], tuple(mark._replace(end=min(mark.end, end)) for mark in self.marks)
@@ -39,7 +39,7 @@ class MarkedText(NamedTuple):
 
     @classmethod
     def of(cls, pieces: Iterable[tuple[str, str]]) -> "MarkedText":
-        """Joins pieces of text, each with its link address, if any; normalises white space."""
+        """Join pieces of text, each with its link address, if any, and normalise white space."""
         parts, marks = list[str](), list[LinkMark]()
         length, space = 0, False
         for piece, url in pieces:
@@ -57,7 +57,7 @@ class MarkedText(NamedTuple):
 
 
 def _merged(marks: Iterable[LinkMark]) -> Iterator[LinkMark]:
-    """Merges marks of one address at most a space apart, in order."""
+    """Merge marks of one address at most a space apart, in order."""
     last: LinkMark | None = None
     for mark in marks:
         if last and last.url == mark.url and mark.start <= last.end + 1:

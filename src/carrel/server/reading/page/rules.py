@@ -43,7 +43,7 @@ class Rule(NamedTuple):
         return (along, self.at) if self.across else (self.at, along)
 
     def mirrored(self, width: float) -> "Rule":
-        """The rule mirrored on a page of this width."""
+        """Return the rule mirrored on a page of this width."""
         if not self.across:
             return self._replace(at=width - self.at)
         return self._replace(start=width - self.end, end=width - self.start)
@@ -56,12 +56,12 @@ class Shade(NamedTuple):
     colour: str
 
     def mirrored(self, width: float) -> "Shade":
-        """The area mirrored on a page of this width."""
+        """Return the area mirrored on a page of this width."""
         return self._replace(box=self.box.mirrored(width))
 
 
 def drawn_shades(shapes: Sequence[Any]) -> list[Shade]:
-    """The shades among liteparse's vector graphics of a page."""
+    """Return the shades among liteparse's vector graphics of a page."""
     if len(shapes) > 4 * _MOST:
         return []
     found = []
@@ -76,7 +76,7 @@ def drawn_shades(shapes: Sequence[Any]) -> list[Shade]:
 
 
 def drawn_rules(lines: Sequence[Any], shapes: Sequence[Any]) -> list[Rule]:
-    """The rules among liteparse's vector graphics of a page."""
+    """Return the rules among liteparse's vector graphics of a page."""
     if len(lines) + len(shapes) > 4 * _MOST:
         return []
     rules: list[Rule] = []
@@ -90,7 +90,7 @@ def drawn_rules(lines: Sequence[Any], shapes: Sequence[Any]) -> list[Rule]:
 
 
 def joined(rules: Iterable[Rule]) -> list[Rule]:
-    """Merges rules that continue each other."""
+    """Merge rules that continue each other."""
     found: list[Rule] = []
     for across, faint in product((True, False), repeat=2):
         waiting = sorted(r for r in rules if r.across is across and r.faint is faint)
@@ -108,7 +108,7 @@ def joined(rules: Iterable[Rule]) -> list[Rule]:
 
 
 def _near(rules: Sequence[Rule]) -> Iterable[list[Rule]]:
-    """Groups sorted rules by position."""
+    """Group sorted rules by position."""
     group: list[Rule] = []
     for rule in rules:
         if group and rule.at - group[0].at > _SAME:

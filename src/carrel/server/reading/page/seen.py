@@ -42,5 +42,5 @@ Takes about 100 ms of processor time. Empty if the model is missing.
 
 
 def no_regions() -> Sequence[ModelRegion]:
-    """The result without a layout model."""
+    """Return no regions: the result without a layout model."""
     return ()

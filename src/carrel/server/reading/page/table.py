@@ -32,7 +32,7 @@ class Table:
 
     @classmethod
     def of(cls, cells: Iterable[Cell], header_rows: int = 1) -> Self:
-        """Builds a table from cells; empty cells fill uncovered grid positions.
+        """Build a table from cells; empty cells fill uncovered grid positions.
 
         An overlapping cell is cut down to the free positions.
         """
@@ -52,7 +52,7 @@ class Table:
 
     @classmethod
     def of_rows(cls, rows: Iterable[Sequence[str]], header_rows: int = 1) -> Self:
-        """Builds a table without spans from the texts of its rows; normalises white space."""
+        """Build a table without spans from the texts of its rows and normalise white space."""
         cells = [
             Cell(" ".join(text.split()), row, column)
             for row, texts in enumerate(rows)
@@ -76,7 +76,7 @@ class Table:
         return max((cell.column + cell.columns for cell in self.cells), default=0)
 
     def rows(self) -> list[list[Cell]]:
-        """The cells that begin in each row."""
+        """Return the cells that begin in each row."""
         rows: list[list[Cell]] = [[] for _ in range(self.height)]
         for cell in self.cells:
             rows[cell.row].append(cell)

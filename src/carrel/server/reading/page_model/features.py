@@ -62,7 +62,7 @@ class Surroundings:
     scanned: bool = False
 
     def mirrored(self) -> "Surroundings":
-        """The same, mirrored: so a page that reads from the right looks as others do."""
+        """Return the mirrored features, so that a page read from the right looks as others do."""
         return replace(
             self,
             rules=[rule.mirrored(self.width) for rule in self.rules],
@@ -87,7 +87,7 @@ class PageFeatures:
 
 
 def page_features(rows: Sequence[Sequence[Line]], around: Surroundings) -> PageFeatures:
-    """The features of at least one piece of text, in the order of the rows."""
+    """Return the features of at least one piece of text, in the order of the rows."""
     pieces = [piece for row in rows for piece in row]
     number_of_row = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
     geometry = _Geometry(pieces, number_of_row, around)
@@ -99,7 +99,7 @@ def page_features(rows: Sequence[Sequence[Line]], around: Surroundings) -> PageF
 
 
 def _codes() -> NDArray[np.uint8]:
-    """The class of each letter of the basic plane: a bit each."""
+    """Return the class of each letter of the basic plane as a bit."""
     table = np.zeros(0x3000, np.uint8)
     for code in range(0x3000):
         letter = chr(code)
@@ -213,7 +213,7 @@ class _Geometry:
         )
 
     def _place_shades(self) -> None:
-        """The smallest shade behind each piece: its number, or -1."""
+        """Return the number of the smallest shade behind each piece, -1 for none."""
         shades = self.around.shades
         self.shade = np.full(len(self.x), -1)
         self.colour = np.full(len(self.x), -1)
@@ -338,7 +338,7 @@ class _Geometry:
         ]  # fmt: skip
 
     def neighbours(self) -> list[Indexes]:
-        """The nearest piece to the right, left, below and above; the count of pieces if none."""
+        """Return the nearest piece to the right, left, below and above, or the count of pieces."""
         count = len(self.x)
         left, right, top, bottom = self.left, self.right, self.top, self.bottom
         shared_down = np.minimum(bottom[:, None], bottom) - np.maximum(top[:, None], top)
@@ -364,7 +364,7 @@ class _Geometry:
         return found
 
     def of_pairs(self, neighbours: Indexes, direction: int) -> Floats:
-        """The features of each piece with its neighbour; zeros where there is none."""
+        """Return the features of each piece with its neighbour, zeros if it has none."""
         count = len(self.x)
         one = np.flatnonzero(neighbours < count)
         two = neighbours[one]
@@ -428,6 +428,6 @@ PAIR_FEATURES = 23
 
 
 def _near(distance: Floats) -> Floats:
-    """A distance that tells small ones apart better than large ones, 0 to 1."""
+    """Return a distance, 0 to 1, that tells small ones apart better than large ones."""
     near: Floats = np.log1p(np.clip(distance, 0, _FAR)) / np.log1p(_FAR)
     return near

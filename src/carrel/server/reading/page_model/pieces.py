@@ -96,7 +96,7 @@ def _of_item(item: TextItem, down: Sequence[Rule], links: Sequence[Link]) -> Ite
 
 
 def _cuts(gaps: Sequence[float], height: float) -> list[int]:
-    """The number of each word that stands apart from the one before it on a line."""
+    """Return the number of each word that stands apart from the one before it on a line."""
     if max(gaps) <= _BLANK * height:
         return []
     least = _ALONE * height

@@ -12,7 +12,7 @@ _BLEED = 1.0
 
 
 def cropped(page: ParsedPage) -> ParsedPage:
-    """The page without words, links, rules and drawings beyond its edges."""
+    """Return the page without words, links, rules and drawings beyond its edges."""
     edges = Box(0, 0, page.width, page.height)
     return replace(
         page,
@@ -24,7 +24,7 @@ def cropped(page: ParsedPage) -> ParsedPage:
 
 
 def _cut(item: TextItem, page: Box) -> TextItem | None:
-    """An item without the words beyond the page; None if none is left."""
+    """Return an item without the words beyond the page, or None if none is left."""
     box = item.box
     if (
         box.left >= -_BLEED

@@ -104,7 +104,7 @@ class PDF:
                 yield page or self._plain_page(index, found.get(index), options)
 
     def picture(self, index: int) -> Image.Image:
-        """A page in the resolution that OCR reads."""
+        """Return a page in the resolution that OCR reads."""
         allow_cpu(_SECONDS_PER_PAGE)
         return self._render(index, self._ocr_dpi(index))
 
@@ -123,7 +123,7 @@ class PDF:
         return fenced("evidence", evidence_of, known, outline, styles) or NO_EVIDENCE
 
     def _outline(self) -> list[tuple[str, int]]:
-        """The bookmarks' titles and levels."""
+        """Return the bookmarks' titles and levels."""
         marks = self._document.get_toc(max_depth=6)
         return [(mark.get_title(), mark.level + 1) for mark in marks]
 
@@ -167,7 +167,7 @@ class PDF:
         return compose(index, layout, self._raster(index, size), options)
 
     def _plain_page(self, index: int, parsed: ParsedPage | None, options: ReadOptions) -> Page:
-        """The page as the lines of its text layer; empty without one."""
+        """Return the page as the lines of its text layer, empty without one."""
         size = (parsed.width, parsed.height) if parsed else _A4
         frame, raster = PageFrame(*size), self._raster(index, size)
         regions = plain_regions(PageParts(parsed.items)) if parsed else []
@@ -175,7 +175,7 @@ class PDF:
         return page or compose(index, PageLayout(frame, []), raster, options)
 
     def _without_parser(self, index: int) -> ParsedPage:
-        """A page that liteparse left out: `_found` takes its text from PDFium."""
+        """Return a page that liteparse left out: `_found` takes its text from PDFium."""
         with (
             contextlib.closing(self._document[index]) as page,
             contextlib.closing(page.get_textpage()) as text_page,
@@ -189,7 +189,7 @@ class PDF:
         return recognise_page(self._render(index, self._ocr_dpi(index)), size, look)
 
     def _looked_at(self, index: int, frame: PageFrame, look: Look) -> PageScan:
-        """The layout model's view of a page with a text layer; it runs on demand."""
+        """Return the layout model's view of a page with a text layer; run the model on demand."""
 
         @cache
         def regions() -> Sequence[ModelRegion]:
@@ -261,7 +261,7 @@ class PDF:
         return max(OCR_DPI, min(enough, self._picture_dpi(index)))
 
     def _picture_dpi(self, index: int) -> float:
-        """The finest resolution of the pictures on a page."""
+        """Return the finest resolution of the pictures on a page."""
         with contextlib.closing(self._document[index]) as page:
             return POINTS * finest_picture(page)
 

@@ -111,7 +111,7 @@ def _shares_line(one: Box, prose: Box) -> bool:
 
 
 def _zones(boxes: Iterable[Box], glyphs: Sequence[Glyph]) -> list[Box]:
-    """The places of formulas, grown by the glyphs beside, above and below them."""
+    """Return the places of formulas, with the glyphs beside, above and below them."""
     zones: list[Box] = []
     for box in boxes:
         zone, grown = box, True

@@ -36,7 +36,7 @@ def embedded_pictures(page: Any, space: PageSpace) -> list[Box]:
 
 
 def _whole(boxes: Iterable[Box]) -> list[Box]:
-    """Joins the strips that some programs cut a picture into."""
+    """Join the strips that some programs cut a picture into."""
     found: list[Box] = []
     for box in boxes:
         while strips := [other for other in found if _continues(other, box)]:

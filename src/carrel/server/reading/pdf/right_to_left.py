@@ -198,7 +198,7 @@ def _pieces(line: Sequence[_Letter]) -> Iterator[list[_Letter]]:
 def _item(
     piece: Sequence[_Letter], items: Sequence[TextItem], *, from_right: bool, as_read: bool
 ) -> TextItem:
-    """A piece of a line as an item, in the font and size of the item that was there."""
+    """Return a piece of a line as an item, in the font and size of the item that was there."""
     box = Box.around(letter.box for letter in piece)
     to_left = sum(RIGHT_TO_LEFT.match(letter.text) is not None for letter in piece)
     letters = sum(letter.text[0].isalpha() for letter in piece)

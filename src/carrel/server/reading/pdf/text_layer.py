@@ -63,7 +63,7 @@ class TextLayer:
         self._rows = list(map(_Row, starts, texts, _all_folded(texts)))
 
     def in_logical_order(self, items: Sequence[TextItem]) -> list[TextItem]:
-        """The items, with lines of right-to-left text anew."""
+        """Return the items with the lines of right-to-left text in logical order."""
         if not RIGHT_TO_LEFT.search(self._text):
             return list(items)
         return with_logical_order(items, self._page, self._space)
@@ -84,7 +84,7 @@ class TextLayer:
                 item.text = " ".join(text.split())
 
     def _inside(self, box: Box, margin: float = 0.0) -> str:
-        """The text within `margin` points of a box."""
+        """Return the text within `margin` points of a box."""
         left, bottom, right, top = self._space.in_pdf(box)
         text: str = self._page.get_text_bounded(
             left - margin, bottom - margin, right + margin, top + margin

@@ -77,7 +77,7 @@ class Parsers:
                 await self._close(parser.child)
 
     async def stop(self) -> None:
-        """Ends every idle process; reads in progress must have been cancelled."""
+        """End every idle process. Cancel the reads in progress before you call it."""
         for kept in self._open.values():
             kept.timer.cancel()
             await kept.child.end()
@@ -127,7 +127,7 @@ class Parsers:
         task.add_done_callback(self._closing.discard)
 
     async def _close(self, child: Child) -> None:
-        """Closes a parser's document; keeps the parser idle unless enough already are."""
+        """Close a parser's document and keep the parser idle unless enough already are."""
         if len(self._idle) < PARSERS:
             with suppress(ConnectionError):
                 await child.send(PipeMessage({"close": True}))

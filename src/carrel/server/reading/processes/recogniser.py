@@ -38,7 +38,7 @@ class Recogniser:
         return self._child is not None and self._child.running
 
     async def look(self, task: Task, width: int, height: int, rgb: bytes) -> dict[str, Any]:
-        """Runs a task on a picture of `width * height` RGB pixels.
+        """Run a task on a picture of `width * height` RGB pixels.
 
         Answers by task:
 
@@ -106,7 +106,7 @@ class Recogniser:
         task.add_done_callback(self._ending.discard)
 
     async def stop(self) -> None:
-        """Ends the process after the current picture; the next picture restarts it."""
+        """End the process after the current picture; the next picture restarts it."""
         self._stop_timer()
         async with self._turn:
             child, self._child = self._child, None
@@ -117,7 +117,7 @@ class Recogniser:
 
 
 def _told(answer: dict[str, Any]) -> dict[str, Any]:
-    """Removes the report of loaded models from an answer and logs it."""
+    """Remove the report of loaded models from an answer and log it."""
     if loaded := answer.pop("loaded", None):
         log.info("OCR loaded with %s in %.1f s", *loaded)
     return answer

@@ -44,7 +44,7 @@ def pictured_figures(
     lines: Sequence[Line],
     regions: Sequence[ModelRegion] = (),
 ) -> PicturedFigures:
-    """Finds figures in a page's picture; line drawings where the layout model sees a figure.
+    """Find figures in a page's picture, line drawings if the layout model sees a figure.
 
     Elsewhere these are frames and tables.
     """
@@ -88,7 +88,7 @@ def _any_holds(seen: Iterable[Box], box: Box) -> bool:
 
 
 def _patches(ink: "NDArray[bool_]") -> Iterator[list[tuple[int, int]]]:
-    """Groups squares with ink that are near each other."""
+    """Group squares with ink that are near each other."""
     rest = {(int(row), int(column)) for row, column in zip(*ink.nonzero(), strict=True)}
     near = range(-_REACH, _REACH + 1)
     while rest:

@@ -25,12 +25,12 @@ def turned_back(picture: Image.Image, frame: PageFrame) -> Image.Image:
 
 
 def page_regions(picture: Image.Image, frame: PageFrame, look: Look) -> list[ModelRegion]:
-    """The regions of a page, as seen in its picture."""
+    """Return the regions of a page that the model sees in its picture."""
     return placed_regions(look("regions", turned_back(picture, frame))["regions"], frame)
 
 
 def placed_regions(found: Sequence[Sequence[Any]], frame: PageFrame) -> list[ModelRegion]:
-    """Converts regions of a picture without quarter turn to points of the layout."""
+    """Convert regions of a picture without quarter turn to points of the layout."""
     width, height = frame.upright_size
     regions = []
     for kind, confidence, (left, top, right, bottom) in found:

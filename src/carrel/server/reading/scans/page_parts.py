@@ -12,7 +12,7 @@ from carrel.server.reading.scans.recognition import PageScan, recognise_page
 def recognise_part(
     picture: Image.Image, box: Box, size: tuple[float, float], look: Look
 ) -> PageScan:
-    """Reads a box of an upright page of `size` points; `picture` shows the whole page."""
+    """Read a box of an upright page of `size` points; `picture` shows the whole page."""
     scale = picture.width / size[0]
     edges = (box.left * scale, box.top * scale, box.right * scale, box.bottom * scale)
     left, top, right, bottom = map(round, edges)
@@ -46,7 +46,7 @@ def recognise_part(
 
 
 def together(scans: Iterable[PageScan], frame: PageFrame) -> PageScan:
-    """Merges the scans of several parts of one page."""
+    """Merge the scans of several parts of one page."""
     found = PageScan(frame)
     for scan in scans:
         found.lines.extend(scan.lines)
@@ -57,7 +57,7 @@ def together(scans: Iterable[PageScan], frame: PageFrame) -> PageScan:
 
 
 def not_over(lines: Iterable[Line], known: Iterable[Box]) -> list[Line]:
-    """The lines that do not lie over known text."""
+    """Return the lines that do not lie over known text."""
     known = list(known)
     return [line for line in lines if not any(box.holds_centre(line.box) for box in known)]
 

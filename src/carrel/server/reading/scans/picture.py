@@ -62,7 +62,7 @@ class Picture:
         self._file.close()
 
     def pages(self, options: ReadOptions, look: Look) -> Iterator[Page]:
-        """Yields each selected frame when it is read."""
+        """Yield each selected frame when it is read."""
         for index in select_pages(options, self.page_count):
             allow_cpu(_SECONDS_PER_PAGE)
             yield self._page(index, options, look)
@@ -90,12 +90,12 @@ class Picture:
         return compose(index, layout, raster, options)
 
     def picture(self, index: int) -> Image.Image:
-        """A frame in the size that OCR reads."""
+        """Return a frame in the size that OCR reads."""
         allow_cpu(_SECONDS_PER_PAGE)
         return _reduced(_on_white(self._decode(index)[0]))
 
     def _decode(self, index: int) -> tuple[Image.Image, int]:
-        """A frame, upright by its camera orientation, and its resolution."""
+        """Return a frame, upright by its camera orientation, and its resolution."""
         with _decoding():
             self._file.seek(index)
             frame = ImageOps.exif_transpose(self._file)
@@ -131,7 +131,7 @@ def _is_blank(frame: Image.Image) -> bool:
 
 
 def _on_white(frame: Image.Image) -> Image.Image:
-    """Converts to RGB, with white paper for transparency."""
+    """Convert to RGB with white paper for transparency."""
     if frame.has_transparency_data:
         frame = frame.convert("RGBA")
         paper = Image.new("RGB", frame.size, "white")

@@ -45,7 +45,7 @@ class PageScan:
 def recognise_page(
     picture: Image.Image, size: tuple[float, float], look: Look, task: Task = "page"
 ) -> PageScan:
-    """Reads a picture of a page of `size` points and detects its quarter turn and skew."""
+    """Read a picture of a page of `size` points and detect its quarter turn and skew."""
     if picture.getcolors(1):
         # Skip blank pages: a document may have thousands.
         return PageScan(PageFrame(*size))

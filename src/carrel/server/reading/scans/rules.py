@@ -32,7 +32,7 @@ _TOUCH = 4.0
 
 
 def pictured_rules(picture: Image.Image, frame: PageFrame) -> list[Rule]:
-    """Finds rules that may frame tables, in points of the page's upright layout."""
+    """Find rules that may frame tables, in points of the page's upright layout."""
     # Import late: only pages that need OCR pay for it.
     import numpy as np
 
@@ -99,7 +99,7 @@ def _thin(pixels: "NDArray[uint8]", points: float, darker_by: int) -> "NDArray[b
 
 
 def _grain(pixels: "NDArray[uint8]") -> float:
-    """The standard deviation of a picture's grain, in greys."""
+    """Return the standard deviation of a picture's grain, in greys."""
     import numpy as np
 
     above, rows, below = (pixels[start::_SAMPLED].astype(np.int16) for start in range(3))
@@ -111,7 +111,7 @@ def _grain(pixels: "NDArray[uint8]") -> float:
 
 
 def _lightest_of_squares(pixels: "NDArray[uint8]", side: int) -> "NDArray[uint8]":
-    """The lightest pixel of the square with its top left corner at each pixel."""
+    """Return the lightest pixel of the square with its top left corner at each pixel."""
     import numpy as np
 
     reached = 1
@@ -125,7 +125,7 @@ def _lightest_of_squares(pixels: "NDArray[uint8]", side: int) -> "NDArray[uint8]
 
 
 def _level(dark: "NDArray[bool_]") -> "NDArray[bool_]":
-    """Adds the rows above and below, where a rule that is not quite level continues."""
+    """Add the rows above and below, where a rule that is not quite level continues."""
     level = dark.copy()
     level[1:] |= dark[:-1]
     level[:-1] |= dark[1:]
@@ -146,7 +146,7 @@ def _runs(dark: "NDArray[bool_]", least: float) -> list[tuple[int, int, int]]:
 
 
 def _meeting(across: list[Rule], down: list[Rule]) -> list[Rule]:
-    """Drops strokes of large letters: a rule down must meet one across."""
+    """Drop strokes of large letters: a rule down must meet one across."""
     kept = [
         rule
         for rule in down

@@ -39,7 +39,7 @@ class Sets:
         self._owner = list(range(count))
 
     def root(self, number: int) -> int:
-        """The number that stands for a set."""
+        """Return the number that stands for a set."""
         while self._owner[number] != number:
             self._owner[number] = self._owner[self._owner[number]]
             number = self._owner[number]
@@ -50,7 +50,7 @@ class Sets:
         self._owner[self.root(two)] = self.root(one)
 
     def groups(self, numbers: Iterable[int]) -> list[list[int]]:
-        """Some numbers, grouped by set."""
+        """Return some numbers, grouped by set."""
         found: dict[int, list[int]] = {}
         for number in numbers:
             found.setdefault(self.root(number), []).append(number)
@@ -71,7 +71,7 @@ class PageReading:
         return [piece.box for piece in self.pieces]
 
     def numbers(self, lines: Iterable[Line]) -> list[int]:
-        """The numbers of some of the pieces."""
+        """Return the numbers of some of the pieces."""
         number_of = {id(piece): number for number, piece in enumerate(self.pieces)}
         return [number_of[id(line)] for line in lines if id(line) in number_of]
 
@@ -86,7 +86,7 @@ class PageReading:
 
 
 def table_pieces(page: PageReading, taken: Collection[int] = ()) -> list[list[int]]:
-    """The pieces of each table: likely cells, not yet taken, that neighbour each other in one."""
+    """Return the pieces of each table: likely cells, not yet taken, that are neighbours in one."""
     cell = page.view.role("cell") > _LIKELY
     cell[list(taken)] = False
     if cell.sum() < _FEWEST:
@@ -140,7 +140,7 @@ def _parted(page: PageReading, group: list[int]) -> list[list[int]]:
 
 
 def _cut(page: PageReading, group: Sequence[int], band_of: dict[int, int]) -> list[list[int]]:
-    """A group cut where the pieces on both sides are not likely to share a table."""
+    """Return a group cut where the pieces on both sides are not likely to share a table."""
     inside = set(group)
     pairs = [pair for pair in page.pairs("table") if inside.issuperset(pair[1:3])]
     bands = 1 + max(band_of[number] for number in group)
@@ -153,7 +153,7 @@ def _cut(page: PageReading, group: Sequence[int], band_of: dict[int, int]) -> li
 
 
 def _strips(page: PageReading, group: Iterable[int]) -> dict[int, int]:
-    """The strip of each piece, from left to right, between gutters that none crosses."""
+    """Return the strip of each piece, from left to right, between gutters that none crosses."""
     strip_of: dict[int, int] = {}
     strip, right = -1, -math.inf
     for number in sorted(group, key=lambda number: page.boxes[number].left):
@@ -173,7 +173,7 @@ def _bands(page: PageReading, group: Iterable[int]) -> tuple[list[list[Line]], d
 
 
 def _merged(groups: list[list[int]], boxes: Sequence[Box]) -> list[list[int]]:
-    """The groups, with those that lie in each other as one."""
+    """Return the groups; join those that lie in each other."""
     found: list[tuple[Box, list[int]]] = []
     for group in sorted(groups, key=len, reverse=True):
         box = Box.around(boxes[number] for number in group)
@@ -197,7 +197,7 @@ def _shared(one: Box, two: Box) -> float:
 
 
 def decoded_table(page: PageReading, members: Sequence[int]) -> Table | None:
-    """The table of some pieces; None if it has fewer than two rows or columns."""
+    """Return the table of some pieces, or None with fewer than two rows or columns."""
     table = _Decoder(page, members).table()
     return table if table.width > 1 and table.height > 1 else None
 
@@ -286,7 +286,7 @@ class _Decoder:
         self._height = max(self._row.values()) + 1
 
     def table(self) -> Table:
-        """The cells on their grid."""
+        """Return the cells on their grid."""
         cells = self._cells()
         columns = self._columns(cells)
         spans = [column.span for column in columns]
@@ -311,7 +311,7 @@ class _Decoder:
         return Table.of([_in_rows(cell, kept) for cell in found], max(1, heads))
 
     def _rows(self) -> dict[int, int]:
-        """The row of each piece: lines of text between which a row is likely to end."""
+        """Return the row of each piece; rows end between lines where the model expects it."""
         bands, band_of = _bands(self._page, self._members)
         votes = _votes(self._pairs["row"], band_of, len(bands))
         row, row_of_band = 0, list[int]()
@@ -335,7 +335,7 @@ class _Decoder:
         return cells
 
     def _columns(self, cells: Sequence[_PlacedCell]) -> list[_Column]:
-        """The columns, from left to right, of the cells that cover one."""
+        """Return the columns, from left to right, by the cells that cover only one."""
         narrow = [cell for cell in cells if not cell.wide] or list(cells)
         cell_of = {number: place for place, cell in enumerate(narrow) for number in cell.pieces}
         sets = Sets(len(narrow))
@@ -360,7 +360,7 @@ class _Decoder:
         return self._with_heads(self._with_signs(ordered))
 
     def _with_signs(self, columns: Sequence[_Column]) -> list[_Column]:
-        """The columns, those of currency signs with the numbers to their right."""
+        """Return the columns, with those of currency signs joined to the numbers on their right."""
         found: list[_Column] = []
         for column in reversed(columns):
             texts = {self._page.pieces[n].text for cell in column.cells for n in cell.pieces}
@@ -371,7 +371,7 @@ class _Decoder:
         return found[::-1]
 
     def _with_heads(self, columns: Sequence[_Column]) -> list[_Column]:
-        """The columns, each with its head, though that may stand beside all that is below."""
+        """Return the columns with their heads, which may stand beside all that is below."""
         heads = self._head_rows()
         found: list[_Column] = []
         for column in columns:
@@ -388,7 +388,7 @@ class _Decoder:
         spans: Sequence[tuple[float, float]],
         placed: dict[tuple[int, int], list[tuple[_PlacedCell, int]]],
     ) -> tuple[int, int]:
-        """The first and last column of a cell over several: they lie about its middle."""
+        """Return the first and last column of a cell over several that lie about its middle."""
         left, right = cell.box.left, cell.box.right
         over = [
             n for n, (start, end) in enumerate(spans)
@@ -445,13 +445,13 @@ class _Decoder:
 
 
 def _in_rows(cell: Cell, kept: Sequence[int]) -> Cell:
-    """The cell in a table of the rows alone in which a cell begins."""
+    """Return the cell, in the table of rows alone, in which a cell begins."""
     row = bisect_left(kept, cell.row)
     return replace(cell, row=row, rows=max(1, bisect_left(kept, cell.row + cell.rows) - row))
 
 
 def joined_text(pieces: Sequence[Line]) -> MarkedText:
-    """The text of a cell's pieces in reading order; undoes hyphenation."""
+    """Return the text of a cell's pieces in reading order, without hyphenation."""
     whole = MarkedText("")
     ordered = [piece for row in piece_rows(pieces) for piece in row] if pieces[1:] else pieces
     for piece in ordered:

@@ -42,7 +42,7 @@ def find_tables(page: PageReading, rules: Sequence[Rule], numbers: Collection[in
 def framed_pieces(
     page: PageReading, rules: Sequence[Rule], taken: Collection[int]
 ) -> list[tuple[Grid, list[int]]]:
-    """The grids of rules that frame cells, largest first, and the pieces in each not yet taken."""
+    """Return the grids of rules around cells, largest first, and the pieces in each not taken."""
     found: list[tuple[Grid, list[int]]] = []
     taken = set(taken)
     likely = page.view.role("cell")

@@ -16,7 +16,7 @@ _APART = 0.3
 
 
 def framed_table(grid: Grid, page: PageReading, inside: Sequence[int]) -> Table | None:
-    """The table of a grid; None if a field holds several cells, or too few hold any."""
+    """Return the table of a grid, or None if a field has several cells or too few have any."""
     grid = _without_gaps(grid, page, inside)
     held = {
         field: [number for number in inside if box.holds_centre(page.boxes[number])]
@@ -74,7 +74,7 @@ def _without_gaps(grid: Grid, page: PageReading, inside: Sequence[int]) -> Grid:
 
 
 def _edges(places: Sequence[float], middles: Sequence[float], least: float) -> list[int]:
-    """Number the edges; those with at most a gap between them share a number."""
+    """Return a number for each edge; edges at most a gap apart share one."""
     numbers = [0]
     for before, after in pairwise(places):
         gap = after - before < least and not any(before < middle < after for middle in middles)

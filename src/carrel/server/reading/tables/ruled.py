@@ -83,7 +83,7 @@ def _meet(across: Rule, down: Rule) -> bool:
 
 
 def _overhang(rules: Sequence[Rule], crossing: Sequence[Rule]) -> list[float]:
-    """Ends of rules beyond the outermost rule they cross: an open side."""
+    """Return the end of rules beyond the outermost rule they cross: an open side."""
     if len(rules) + len(crossing) < _FEWEST:
         return []
     first, last = min(rule.start for rule in rules), max(rule.end for rule in rules)

@@ -76,7 +76,7 @@ MAX_DEPTH = 200
 
 
 def name_of(element: Any) -> str:
-    """The tag name of an element without its namespace, in lower case; empty for a comment."""
+    """Return an element's tag name without its namespace in lower case, empty for a comment."""
     tag = element.tag
     return tag.rpartition("}")[2].lower() if isinstance(tag, str) else ""
 

@@ -27,7 +27,7 @@ _ITEM = re.compile(r"[0-9]{1,6}")
 
 
 def parts_of_html(source: bytes | str, find: FindPicture = lambda _: None) -> list[Part]:
-    """The parts of an HTML page, without scripts, forms and hidden elements."""
+    """Return the parts of an HTML page, without scripts, forms and hidden elements."""
     root = parsed_html(source)
     return [] if root is None else parts_of_tree(root, find)
 
@@ -51,7 +51,7 @@ def parsed_html(source: bytes | str) -> Any | None:
 
 
 def parts_of_tree(root: Any, find: FindPicture) -> list[Part]:
-    """The parts of a parsed element with HTML tag names."""
+    """Return the parts of a parsed element with HTML tag names."""
     return list(_Reader(find).blocks(root, 0))
 
 
@@ -70,7 +70,7 @@ class _Reader:
         self._find = find
 
     def blocks(self, element: Any, depth: int) -> Iterator[Part]:
-        """The parts inside an element; text between blocks is a paragraph."""
+        """Yield the parts inside an element; text between blocks is a paragraph."""
         loose = Inline(self._find)
         loose.words(element.text)
         for child in element:

@@ -17,7 +17,7 @@ _MOST_EMPTY = 50
 
 
 def table_rows(element: Any) -> list[Any]:
-    """The rows of a table, without those of nested tables."""
+    """Return the rows of a table, without those of nested tables."""
     return [row for row in element.iter() if name_of(row) == "tr" and _table_of(row) is element]
 
 
@@ -69,7 +69,7 @@ def _placed(rows: list[Any], most: int) -> list[Cell]:
 
 
 def _cell_text(cell: Any) -> MarkedText:
-    """The words and links of a cell, with a space between blocks."""
+    """Return the words and links of a cell, with a space between blocks."""
     pieces: list[tuple[str, str]] = []
     links = [""]
     for event, element in etree.iterwalk(cell, events=("start", "end")):
@@ -87,7 +87,7 @@ def _cell_text(cell: Any) -> MarkedText:
 
 
 def _target(element: Any) -> str:
-    """The address of a link element; empty for any other."""
+    """Return the address of a link element, empty for any other."""
     href = (element.get("href") or "").strip() if name_of(element) == "a" else ""
     return href if address(href) else ""
 
