@@ -40,7 +40,7 @@ def connect(
 
 
 def load_ipython_extension(shell: "InteractiveShell") -> None:
-    """`%load_ext carrel` adds `%%ask AGENT`, a cell that is a question."""
+    """Add `%%ask AGENT`, a cell that is a question, on `%load_ext carrel`."""
     from carrel.notebook.magic import register
 
     register(shell)

@@ -168,7 +168,7 @@ def _called(call: "AgentCall", result: str) -> None:
 
 
 def _unanswered(request: "CompletionRequest", end: str) -> str:
-    """Why there is no answer: a call that nothing here answers, or too many."""
+    """Return why there is no answer: a call that nothing here answers, or too many."""
     from carrel.store.chat.formatting import call_words
     from carrel.store.tools.formatting import PAUSED
     from carrel.store.tools.state import AgentCall

@@ -47,7 +47,7 @@ async def sides(
     beside: "Sequence[str]",
     files: "Mapping[str, Defined]",
 ) -> "list[AnsweringAgent]":
-    """Who is asked: versions of an agent, or its active one, then the others.
+    """Return who is asked: versions of an agent, or its active one, then the others.
 
     All of them before the first question: one that is missing costs no answer.
     """
@@ -86,7 +86,7 @@ async def ask_each(
     *,
     quiet: bool,
 ) -> "list[dict[str, Any]]":
-    """Asks each in turn; returns the answers with all their figures.
+    """Ask each in turn and return the answers with all their figures.
 
     Prints each under its name as it is written, unless `quiet`. Those that answer one after the
     other do not share the model, so that their figures compare. One that fails does not hold up

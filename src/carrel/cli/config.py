@@ -92,6 +92,6 @@ def _as_toml(settings: Settings) -> str:
 
 
 def _template() -> str:
-    """Every setting at its default, commented out."""
+    """Return every setting at its default, commented out."""
     lines = _as_toml(Settings()).splitlines()
     return "".join(f"{line if not line or line[0] == '#' else f'# {line}'}\n" for line in lines)

@@ -54,7 +54,7 @@ def demo(
 
 
 async def _play(demo: "Demo", folder: Path, journal: "Journal", recorder: "Recorder | None") -> int:
-    """Plays a demo, and from another step as often as it is jumped; gives the exit code."""
+    """Play a demo, again from another step at each jump, and return the exit code."""
     from carrel.config.profiles import LOCAL, Profile
     from carrel.config.settings import load_settings
     from carrel.store.demo.setting import connect_local, set_up
@@ -74,7 +74,7 @@ async def _play(demo: "Demo", folder: Path, journal: "Journal", recorder: "Recor
 
 @contextmanager
 def _ended_by_signals(app: "Presentation") -> "Iterator[None]":
-    """Signals end the app, not the process, so that what was made is removed."""
+    """Let signals end the app, not the process, so that what was made is removed."""
     if sys.platform == "win32":
         yield
         return

@@ -196,7 +196,7 @@ def _last(records: "Records", run: "Run") -> "Run":
 
 
 def _reports(runs: "Sequence[Run]", baseline: "Run | None") -> "list[Report]":
-    """Each run beside the baseline; without one, those after the first beside the first."""
+    """Return each run beside the baseline; without one, those after the first beside the first."""
     from carrel.store.evals.report import report
 
     if baseline is not None or len(runs) == 1:

@@ -399,7 +399,7 @@ def _hit(number: int, hit: "SearchHit") -> str:
 
 
 def _filters(attributes: "Sequence[str]") -> str | None:
-    """Attributes as JSON. A value is a number or a truth where it reads as one, or else text."""
+    """Return attributes as JSON: a value is a number or a truth if it reads as one, else text."""
     filters: dict[str, object] = {}
     for attribute in attributes:
         name, given, value = attribute.partition("=")

@@ -217,7 +217,7 @@ class _OCR:
         return self.out / parent if self.out is not None and self.manner.tables else None
 
     def _stamp(self) -> str:
-        """Another one for every way to read and write."""
+        """Return a stamp that differs for every way to read and write."""
         ways = [asdict(self.manner), self.format, str(self.images)]
         return hashlib.sha256(json_format.dumps(ways, sort_keys=True).encode()).hexdigest()
 

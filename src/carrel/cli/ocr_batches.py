@@ -58,7 +58,7 @@ class SentDocument:
 
 
 def is_address(source: str) -> bool:
-    """Whether a document is named by a URL rather than a path."""
+    """Return whether a document is named by a URL rather than a path."""
     return source.lower().startswith(("https://", "http://"))
 
 
@@ -125,7 +125,7 @@ async def batches(
 
 
 def counted_from_zero(pages: str) -> str:
-    """`1,3-5` as a request names it: `0,2-4`.
+    """Return `1,3-5` as a request names it: `0,2-4`.
 
     Raises:
         ValueError: a part is neither a page number from 1 nor a rising range.
@@ -186,7 +186,7 @@ async def _page_count(path: Path) -> int | None:
 
 
 def _progress(done: int, total: int, seconds: float) -> str:
-    """`━━━━━───── 5 of 10 pages · 2.5 pages/s · about 2 s left`."""
+    """Return `━━━━━───── 5 of 10 pages · 2.5 pages/s · about 2 s left`."""
     from carrel.store.core.formatting import left
 
     full = _BAR * done // total

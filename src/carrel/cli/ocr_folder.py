@@ -39,7 +39,7 @@ class _Ledger:
                     continue  # a line that was cut off
 
     def done(self, document: str, hash: str) -> bool:
-        """Whether the result exists and is current."""
+        """Return whether the result exists and is current."""
         entry = self._done.get(document, {})
         return (
             entry.get("sha256") == hash

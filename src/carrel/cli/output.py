@@ -130,7 +130,7 @@ def _cells(character: str) -> int:
 
 
 def _shrink(widths: list[int], room: int) -> None:
-    """Shrinks the widest columns to fit. The first, an id or a name, stays whole."""
+    """Shrink the widest columns to fit. The first, an id or a name, stays whole."""
     while sum(widths) + 2 * (len(widths) - 1) > room and max(widths[1:], default=0) > _NARROWEST:
         widest = max(range(1, len(widths)), key=widths.__getitem__)
         widths[widest] -= 1

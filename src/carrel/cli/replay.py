@@ -72,7 +72,7 @@ class _Screen:
         self._resized = True
 
     def play(self, playback: Playback) -> None:
-        """Plays until the person quits."""
+        """Play until the person quits."""
         before = time.monotonic()
         self._draw(playback, CLEAR + playback.seek(0))
         while True:

@@ -32,7 +32,7 @@ def resume(
 
 
 async def _resume(profile: Profile, drop: bool) -> bool:
-    """Whether something failed."""
+    """Return whether something failed."""
     from carrel.store.core.actions.loop import OwnerLoop
     from carrel.store.store import Store
 
@@ -59,7 +59,7 @@ async def _resume(profile: Profile, drop: bool) -> bool:
 
 
 def _told(store: "Store", known: set[str]) -> bool:
-    """Says how each piece of work ended; whether one failed."""
+    """Say how each piece of work ended, and return whether one failed."""
     items = [item for item in store.activity.slice.value.items if item.id not in known]
     failed = [item for item in items if item.error is not None]
     for item in failed:

@@ -171,7 +171,7 @@ class _Sync:
         return summary
 
     def _confirm(self, error: "TooManyDeletions") -> None:
-        """Asks whether to allow the deletions.
+        """Ask whether to allow the deletions.
 
         Raises:
             CommandError: the user declined, or there is no terminal to ask on.

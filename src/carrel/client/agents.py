@@ -53,7 +53,7 @@ class Agents:
         return await self._transport.call(list[Agent], "GET", "/v1/agents", query=query)
 
     def every(self, search: str | None = None) -> AsyncIterator[Agent]:
-        """All agents, or those whose name or id has a text, page after page."""
+        """Return all agents, or those whose name or id has a text, page after page."""
 
         async def page(number: int) -> builtins.list[Agent]:
             return await self.list(page=number, page_size=PAGE, search=search)
@@ -131,7 +131,7 @@ class Agents:
         )
 
     def every_version(self, agent_id: str) -> AsyncIterator[Agent]:
-        """All versions of an agent, page after page."""
+        """Return all versions of an agent, page after page."""
 
         async def page(number: int) -> builtins.list[Agent]:
             return await self.versions(agent_id, page=number, page_size=PAGE)
@@ -151,7 +151,7 @@ class Agents:
         )
 
     async def set_alias(self, agent_id: str, alias: str, version: int) -> AgentAlias:
-        """Points a name at a version, away from the one it pointed at."""
+        """Point a name at a version, away from the one it pointed at."""
         return await self._transport.call(
             AgentAlias,
             "PUT",

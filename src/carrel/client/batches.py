@@ -24,7 +24,7 @@ class Batches:
         self._transport = transport
 
     async def create(self, request: BatchCreate) -> BatchJob:
-        """Queues a batch."""
+        """Queue a batch."""
         return await self._transport.call(BatchJob, "POST", _PATH, body=request.body())
 
     async def list(self, query: BatchQuery | None = None) -> BatchList:
@@ -32,7 +32,7 @@ class Batches:
         return await self._transport.call(BatchList, "GET", _PATH, query=query or BatchQuery())
 
     def every(self) -> AsyncIterator[BatchJob]:
-        """All batches, newest first, page after page."""
+        """Return all batches, newest first, page after page."""
 
         async def page(number: int) -> builtins.list[BatchJob]:
             return (await self.list(BatchQuery(page=number, page_size=PAGE))).data
@@ -45,7 +45,7 @@ class Batches:
         return await self._transport.call(BatchJob, "GET", path, query=BatchView(inline=inline))
 
     async def cancel(self, job_id: str) -> BatchJob:
-        """Asks a batch to end with the answers that it has."""
+        """Ask a batch to end with the answers that it has."""
         return await self._transport.call(BatchJob, "POST", path_of(f"{_PATH}/{{}}/cancel", job_id))
 
     async def delete(self, job_id: str) -> DeletedBatch:

@@ -167,7 +167,7 @@ class Client:
         await self.aclose()
 
     def move(self, url: str, api_key: str | None) -> None:
-        """Asks at another address from here on, where the same service has come back.
+        """Ask at another address from here on, where the same service has come back.
 
         Raises:
             ClientError: the address or the key cannot be one.
@@ -179,7 +179,7 @@ class Client:
         await self._transport.aclose()
 
     async def health(self) -> bool:
-        """Whether the service answers: asked at `/healthz`, or for its models if it has none.
+        """Return whether the service answers at `/healthz`, or lists its models if it has none.
 
         Raises:
             Unauthorized: it answers, but does not accept the key.

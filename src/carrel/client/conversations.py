@@ -35,7 +35,7 @@ class Conversations:
 
     @fields_of(ConversationStart)
     async def start(self, start: ConversationStart) -> ConversationResponse:
-        """Begins a conversation, and answers whole, however long it takes.
+        """Begin a conversation and answer whole, however long it takes.
 
         `start`: a ConversationStart, or its fields as keywords.
         """
@@ -45,14 +45,14 @@ class Conversations:
     async def append(
         self, conversation_id: str, append: ConversationAppend
     ) -> ConversationResponse:
-        """Continues a conversation; `append` as a ConversationAppend or as keywords."""
+        """Continue a conversation; `append` as a ConversationAppend or as keywords."""
         return await self._answer(path_of(_ONE, conversation_id), append)
 
     @fields_of(ConversationRestart)
     async def restart(
         self, conversation_id: str, restart: ConversationRestart
     ) -> ConversationResponse:
-        """Begins another conversation with the entries of one up to `from_entry_id`.
+        """Begin another conversation with the entries of one up to `from_entry_id`.
 
         `restart`: a ConversationRestart, or its fields as keywords.
         """
@@ -63,7 +63,7 @@ class Conversations:
     async def stream_start(
         self, start: ConversationStart
     ) -> AsyncIterator[AsyncIterator[ConversationEvent]]:
-        """Begins a conversation; gives the answer's events as it is written.
+        """Begin a conversation and yield the answer's events as it is written.
 
             async with client.conversations.stream_start(agent_id=id, inputs="Hi") as events:
                 async for event in events: ...
@@ -80,7 +80,7 @@ class Conversations:
     async def stream_append(
         self, conversation_id: str, append: ConversationAppend
     ) -> AsyncIterator[AsyncIterator[ConversationEvent]]:
-        """Continues a conversation; events and errors are those of `stream_start`."""
+        """Continue a conversation; events and errors are those of `stream_start`."""
         async with self._events(path_of(_ONE, conversation_id), append) as found:
             yield found
 
@@ -89,7 +89,7 @@ class Conversations:
     async def stream_restart(
         self, conversation_id: str, restart: ConversationRestart
     ) -> AsyncIterator[AsyncIterator[ConversationEvent]]:
-        """Restarts a conversation; events and errors are those of `stream_start`."""
+        """Restart a conversation; events and errors are those of `stream_start`."""
         async with self._events(path_of(f"{_ONE}/restart", conversation_id), restart) as found:
             yield found
 
@@ -101,7 +101,7 @@ class Conversations:
         return await self._transport.call(builtins.list[Conversation], "GET", _PATH, query=query)
 
     def every(self) -> AsyncIterator[Conversation]:
-        """All conversations of the caller, newest first, page after page."""
+        """Return all conversations of the caller, newest first, page after page."""
 
         async def page(number: int) -> builtins.list[Conversation]:
             return await self.list(page=number)
@@ -118,7 +118,7 @@ class Conversations:
         return await self._transport.call(ConversationMessages, "GET", path)
 
     async def history(self, conversation_id: str) -> ConversationHistory:
-        """All entries of a conversation, in order."""
+        """Return all entries of a conversation, in order."""
         path = path_of(f"{_ONE}/history", conversation_id)
         return await self._transport.call(ConversationHistory, "GET", path)
 

@@ -59,7 +59,7 @@ class Documents:
         )
 
     def every(self, library_id: str, search: str | None = None) -> AsyncIterator[Document]:
-        """All documents of a library, or those whose name has a text, page after page."""
+        """Return all documents of a library, or those whose name has a text, page after page."""
 
         async def page(number: int) -> builtins.list[Document]:
             listed = await self.list(library_id, page=number, page_size=PAGE, search=search)
@@ -93,7 +93,7 @@ class Documents:
         return await send(self._transport, Document, path, body, "document_bytes")
 
     async def get(self, library_id: str, document_id: str) -> Document:
-        """One document's particulars."""
+        """Return one document's particulars."""
         return await self._transport.call(
             Document, "GET", path_of(_DOCUMENT, library_id, document_id)
         )
@@ -130,7 +130,7 @@ class Documents:
         return answer.text
 
     async def status(self, library_id: str, document_id: str) -> DocumentStatus:
-        """How far processing is."""
+        """Return how far processing is."""
         return await self._transport.call(
             DocumentStatus, "GET", path_of(_DOCUMENT + "/status", library_id, document_id)
         )
@@ -160,7 +160,7 @@ class Documents:
             return await save(response, to, on_progress)
 
     async def reprocess(self, library_id: str, document_id: str) -> None:
-        """Queues a document to be processed again."""
+        """Queue a document to be processed again."""
         await self._transport.send(
             "POST", path_of(_DOCUMENT + "/reprocess", library_id, document_id)
         )

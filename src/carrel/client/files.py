@@ -55,7 +55,7 @@ class Files:
         return await self._transport.call(FileList, "GET", "/v1/files", query=query)
 
     def every(self, search: str | None = None) -> AsyncIterator[File]:
-        """All files, or those whose name has a text, page after page."""
+        """Return all files, or those whose name has a text, page after page."""
 
         async def page(number: int) -> builtins.list[File]:
             return (await self.list(page=number, page_size=PAGE, search=search)).data
@@ -80,7 +80,7 @@ class Files:
         return await send(self._transport, File, "/v1/files", body, "file_bytes")
 
     async def get(self, file_id: str) -> RetrievedFile:
-        """One file's particulars."""
+        """Return one file's particulars."""
         return await self._transport.call(RetrievedFile, "GET", path_of("/v1/files/{}", file_id))
 
     async def delete(self, file_id: str) -> DeletedFile:

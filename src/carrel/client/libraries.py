@@ -52,7 +52,7 @@ class Libraries:
         return await self._transport.call(LibraryList, "GET", "/v1/libraries", query=query)
 
     def every(self, search: str | None = None) -> AsyncIterator[Library]:
-        """All libraries, or those whose name has a text, page after page."""
+        """Return all libraries, or those whose name has a text, page after page."""
 
         async def page(number: int) -> builtins.list[Library]:
             return (await self.list(page=number, page_size=PAGE, search=search)).data
@@ -65,7 +65,7 @@ class Libraries:
         return await self._transport.call(LibraryEmbeddings, "GET", path)
 
     async def change_embeddings(self, library_id: str, model: str) -> LibraryEmbeddings:
-        """Embeds a library anew with another model, in the background."""
+        """Embed a library anew with another model, in the background."""
         path = path_of("/v1/libraries/{}/embeddings", library_id)
         body = EmbeddingsChange(model=model).body()
         return await self._transport.call(LibraryEmbeddings, "PUT", path, body=body)
@@ -76,7 +76,7 @@ class Libraries:
         return await self._transport.call(Library, "POST", "/v1/libraries", body=library.body())
 
     async def get(self, library_id: str) -> Library:
-        """One library's particulars."""
+        """Return one library's particulars."""
         return await self._transport.call(Library, "GET", path_of("/v1/libraries/{}", library_id))
 
     @fields_of(LibraryUpdate)
@@ -116,7 +116,7 @@ class Libraries:
         )
 
     async def shares(self, library_id: str) -> builtins.list[Sharing]:
-        """Everyone a library is shared with."""
+        """Return everyone a library is shared with."""
         answer = await self._transport.call(
             SharingList, "GET", path_of("/v1/libraries/{}/share", library_id)
         )
@@ -124,7 +124,7 @@ class Libraries:
 
     @fields_of(ShareRequest)
     async def share(self, library_id: str, share: ShareRequest) -> Sharing:
-        """Shares a library, or changes how it is shared.
+        """Share a library, or change how it is shared.
 
         `share`: a ShareRequest, or its fields as keywords.
         """

@@ -24,7 +24,7 @@ class Trash:
         return await self._transport.call(TrashList, "GET", _PATH, query=query)
 
     def every(self) -> AsyncIterator[TrashItem]:
-        """Everything in the trash, page after page."""
+        """Return everything in the trash, page after page."""
 
         async def page(number: int) -> list[TrashItem]:
             return (await self.list(page=number, page_size=PAGE)).data

@@ -42,7 +42,7 @@ class CommandSettings:
         return cls(**found)
 
     def plain(self) -> dict[str, Any]:
-        """As TOML holds it, with hidden secrets."""
+        """Return the value as TOML holds it, with hidden secrets."""
         return _plain(self)
 
 
@@ -76,7 +76,7 @@ class ServerSettings:
         return cls(**found)
 
     def plain(self) -> dict[str, Any]:
-        """As TOML holds it, with hidden secrets."""
+        """Return the value as TOML holds it, with hidden secrets."""
         return _plain(self)
 
 

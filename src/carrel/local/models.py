@@ -25,7 +25,7 @@ class ModelServer:
 
 
 async def find_model_servers(addresses: Mapping[str, str]) -> tuple[ModelServer, ...]:
-    """Those of the named addresses at which a model server answers with models, in their order."""
+    """Return those of the named addresses where a model server lists models, in their order."""
     async with loopback() as http:
         found = await asyncio.gather(*(_ask(http, *named) for named in addresses.items()))
     return tuple(server for server in found if server is not None)

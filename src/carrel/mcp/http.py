@@ -10,7 +10,7 @@ from carrel.mcp.server import Context, mcp_server
 
 
 def session_manager(*, writes: bool) -> StreamableHTTPSessionManager:
-    """Answers requests, each by itself: any server behind a load balancer can take the next."""
+    """Answer requests, each by itself: any server behind a load balancer can take the next."""
     return StreamableHTTPSessionManager(mcp_server(_connect, writes=writes), stateless=True)
 
 

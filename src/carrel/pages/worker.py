@@ -177,7 +177,7 @@ def serve(
     replies: BinaryIO,
     answer: Callable[[dict[str, Any]], tuple[dict[str, Any], bytes]],
 ) -> None:
-    """Answers requests until the input ends."""
+    """Answer requests until the input ends."""
     for line in requests:
         head, body = answer(json.loads(line))
         replies.write(json.dumps(head).encode() + b"\n" + body)

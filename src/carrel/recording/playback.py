@@ -42,13 +42,13 @@ class Playback:
         return max(0.0, (self._times[self._next] - self.at) / self.speed)
 
     def advance(self, seconds: float) -> str:
-        """Lets time pass; gives the output of it."""
+        """Let time pass and return its output."""
         if self.paused:
             return ""
         return self._go(min(self.at + seconds * self.speed, self.recording.seconds))
 
     def seek(self, at: float) -> str:
-        """Goes to a time; gives the output that leads there."""
+        """Go to a time and return the output that leads there."""
         at = min(max(at, 0.0), self.recording.seconds)
         if at >= self.at:
             return self._go(at)
@@ -61,7 +61,7 @@ class Playback:
         return CLEAR + self._go(self.at)
 
     def jump(self, step: int) -> str:
-        """Goes to the next mark or to one before, or by seconds where there are none."""
+        """Go to the next mark or to one before, or by seconds where there are none."""
         times = [mark.at for mark in self.recording.marks]
         if not times:
             return self.seek(self.at + step * JUMP)

@@ -72,7 +72,7 @@ class InvalidRequest(ApiError):
 
 
 def install_error_handlers(app: FastAPI) -> None:
-    """Answers every error in the interface's shapes."""
+    """Answer every error in the interface's shapes."""
     app.add_exception_handler(ApiError, answer_error)
     app.add_exception_handler(HTTPException, _answer_http)
     app.add_exception_handler(RequestValidationError, _answer_validation)

@@ -151,7 +151,7 @@ class _WakeableEvent(threading.Event):
             self._bell.notify_all()
 
     def wake(self) -> None:
-        """Has every thread that waits here, or is about to, wait only a moment."""
+        """Let every thread that waits here, or is about to, wait only a moment."""
         with self._bell:
             self._wakes += 1
             self._bell.notify_all()
@@ -222,7 +222,7 @@ class Jobs:
         await asyncio.to_thread(self._connect)
 
     def wake(self, delay: float = 0) -> None:
-        """Has the queues look for jobs soon, or some seconds later; safe from any thread."""
+        """Let the queues look for jobs soon, or some seconds later; safe from any thread."""
         if delay and self._waiting and self._loop is not None:
             # DBOS enqueues a delayed job up to a second late.
             for late in (0.1, _LATE_SECONDS):
@@ -272,7 +272,7 @@ class Jobs:
         ]
 
     def forget_finished(self) -> None:
-        """Purges the records of jobs that ended a while ago; blocking."""
+        """Purge the records of jobs that ended a while ago; blocking."""
         before = datetime.now(UTC) - timedelta(seconds=_KEEP_SECONDS)
         finished = self.client.list_workflows(
             status=_FINISHED,
@@ -313,7 +313,7 @@ class Jobs:
         self._idle = idle - lost
 
     def take_over(self, executors: Sequence[str]) -> int:
-        """Enqueues the running jobs of dead processes again; returns their number; blocking.
+        """Enqueue the running jobs of dead processes again and return their number; blocking.
 
         Only a process that takes jobs can. A job that another has taken over stays with it.
         """

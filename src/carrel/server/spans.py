@@ -59,7 +59,7 @@ _observers: list[Observer] = []
 
 @contextmanager
 def observed_by(observer: Observer) -> Iterator[None]:
-    """Tells an observer of the spans that begin meanwhile."""
+    """Tell an observer of the spans that begin meanwhile."""
     _observers.append(observer)
     try:
         yield
@@ -95,7 +95,7 @@ def origin() -> str:
 
 @contextmanager
 def from_origin(word: str) -> Iterator[str | None]:
-    """Has log lines carry the request id of an origin; gives its trace context."""
+    """Put the request id of an origin into log lines and yield its trace context."""
     request, _, parent = word.partition("/")
     token = current_request.set(request or "-")
     try:

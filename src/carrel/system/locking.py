@@ -10,7 +10,7 @@ class Locked(Exception):
 
 
 def lock_file(path: Path) -> BufferedWriter:
-    """Locks a file, making it if need be; closing the result releases the lock.
+    """Lock a file, making it if need be; closing the result releases the lock.
 
     Raises:
         Locked: another process holds it.

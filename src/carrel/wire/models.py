@@ -34,7 +34,7 @@ class ModelCard(ResponseModel):
         return self.capabilities.completion_chat or "capabilities" not in self.model_fields_set
 
     def answers_to(self, name: str) -> bool:
-        """Whether this is its id or one of its aliases."""
+        """Return whether this is its id or one of its aliases."""
         return name in (self.id, *(self.aliases or ()))
 
 

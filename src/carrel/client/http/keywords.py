@@ -52,7 +52,7 @@ class Method(Protocol, Generic[S_contra, P, T_co]):
 def fields_of(
     request: type[Request],
 ) -> Callable[[Callable[Concatenate[S, P], T]], Method[S, P, T]]:
-    """Lets a method take the fields of its request as keywords; its signature shows them.
+    """Let a method take the fields of its request as keywords; its signature shows them.
 
     The method raises TypeError for an unknown keyword and pydantic's ValidationError, a
     ValueError, for a value that the request cannot have.

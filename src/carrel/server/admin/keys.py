@@ -78,11 +78,11 @@ class KeyChain:
         return self._run(write), secret
 
     def every(self) -> Sequence[Key]:
-        """All keys, revoked ones included, the oldest first."""
+        """Return all keys, revoked ones included, the oldest first."""
         return self._run(keys.every)
 
     def revoke(self, name: str) -> Key:
-        """Revokes the key of a name; returns its listing.
+        """Revoke the key of a name and return its listing.
 
         Raises:
             BadKeyName: no active key has it, or it is the server's own.

@@ -31,14 +31,14 @@ class LiveBlobs:
             return records.count(connection)
 
     def pages(self) -> Iterator[list[str]]:
-        """All in order, a page at a time."""
+        """Yield all hashes in order, a page at a time."""
         page = self._after("")
         while page:
             yield page
             page = self._after(page[-1])
 
     async def named(self, hashes: Collection[str]) -> set[str]:
-        """Those of a page of hashes that a record names."""
+        """Return the hashes of a page that a record names."""
 
         def ask() -> set[str]:
             with self.connect() as connection:

@@ -200,7 +200,7 @@ class BatchJobs:
             raise Interrupted
 
     async def _run(self, id: str) -> bool:
-        """Works off a batch; returns whether it has ended."""
+        """Work off a batch and return whether it has ended."""
         work = await self._database.write(partial(batches.begin, id=id))
         if work is None:
             return True
@@ -230,7 +230,7 @@ class BatchJobs:
         return True
 
     async def _answer_all(self, work: Work) -> None:
-        """Answers every line that has no answer, until the batch is cancelled."""
+        """Answer every line that has no answer, until the batch is cancelled."""
         async with AsyncExitStack() as stack:
             paths = [
                 await stack.enter_async_context(self._blobs.local(blob)) for blob in work.inputs
@@ -260,7 +260,7 @@ class BatchJobs:
             after = lines[-1].number
 
     async def _answer(self, work: Work, line: PendingLine, path: Path) -> bool:
-        """Answers a line and keeps the answer; returns whether the batch goes on."""
+        """Answer a line, keep the answer and return whether the batch goes on."""
         assert self._call is not None, "nothing answers"
         body = await asyncio.to_thread(read_body, path, line)
         operation, body = _operation(work, body)

@@ -60,7 +60,7 @@ class Turns(Protocol):
     """Lets the servers that use a bucket wait for each other."""
 
     def turn(self, name: str) -> AbstractAsyncContextManager[None]:
-        """Has blocks of this name run one after another."""
+        """Let blocks of this name run one after another."""
 
     async def turn_over(self, name: str) -> None:
         """Wait while a server is in a block of this name."""
@@ -74,7 +74,7 @@ class OwnTurns:
 
     @asynccontextmanager
     async def turn(self, name: str) -> AsyncIterator[None]:
-        """Has blocks run one after another."""
+        """Let blocks run one after another."""
         async with self._lock:
             yield
 
@@ -213,7 +213,7 @@ class S3Blobs:
             return None
 
     async def _abort_uploads(self, before: datetime) -> None:
-        """Aborts unfinished multipart uploads, left behind by a killed server."""
+        """Abort unfinished multipart uploads, left behind by a killed server."""
         sign = self._bucket.sign
         query = {"uploads": "", "prefix": self._bucket.prefix}
         async with httpx.AsyncClient(timeout=_REQUEST_SECONDS) as http:

@@ -47,7 +47,7 @@ AT_ONCE = 1000
 
 
 async def unnamed(hashes: Sequence[str], named: Named) -> AsyncIterator[set[str]]:
-    """Those of the hashes that no record names, a part at a time."""
+    """Yield the hashes that no record names, a part at a time."""
     for start in range(0, len(hashes), AT_ONCE):
         some = hashes[start : start + AT_ONCE]
         yield set(some) - await named(some)

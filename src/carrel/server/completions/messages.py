@@ -44,7 +44,7 @@ _FOLLOWS: dict[str, set[str | None]] = {
 
 
 def check_order(messages: Sequence[Message], *, own_ids: bool = True) -> None:
-    """Refuses messages in an order that no model can continue.
+    """Refuse messages in an order that no model can continue.
 
     With `own_ids`, the ids of calls must be of the interface's form.
 

@@ -110,7 +110,7 @@ class CompletionPlan:
         return {**self.body, "seed": (self.seed + index) % _SEEDS}
 
     def cut_by_model(self, used: int | None) -> bool:
-        """Whether an answer cut after `used` tokens is shorter than was asked for."""
+        """Return whether an answer cut after `used` tokens is shorter than was asked for."""
         return self.max_tokens is None or (used or self.max_tokens) < self.max_tokens
 
     def missing_from(self, text: str) -> str | None:
@@ -256,7 +256,7 @@ class _Length:
         self._tools = tools
 
     def refuse_far_too_long(self, messages: Sequence[Message]) -> None:
-        """Refuses messages that no tokenizer could fit in, before they are rendered and counted.
+        """Refuse messages that no tokenizer could fit in, before they are rendered and counted.
 
         Raises:
             ApiError: 400.
@@ -292,7 +292,7 @@ class _Length:
         return prompt
 
     def room(self, prompt: int | None, share: int) -> int:
-        """Tokens available for passages beside a prompt: at most one in `share` of the context."""
+        """Return the tokens for passages beside a prompt: at most one in `share` of the context."""
         answer = self._max_tokens or self._session.default_max_tokens or 0
         return min(
             (self._context or _USUAL_CONTEXT) // share,
@@ -300,7 +300,7 @@ class _Length:
         )
 
     def of_answer(self, prompt: int | None) -> int | None:
-        """Maximum length of the answer in tokens; None leaves it to the address."""
+        """Return the maximum length of the answer in tokens; None leaves it to the address."""
         usual = self._session.default_max_tokens
         if self._max_tokens is not None or usual is None:
             return self._max_tokens

@@ -30,7 +30,7 @@ class FunctionTools:
     must_call: bool = False
 
     def openai(self) -> dict[str, Any]:
-        """As an OpenAI-compatible address takes them."""
+        """Return the functions as an OpenAI-compatible address takes them."""
         if not self.functions:
             return {}
         offered = [FunctionTool(function=function).body() for function in self.functions]
@@ -66,7 +66,7 @@ class FunctionTools:
         return calls[0] if len(calls) == 1 else {"anyOf": calls}
 
     def may_begin(self, text: str) -> bool:
-        """Whether a text could still become a call, which is not shown as text."""
+        """Return whether a text could still become a call, which is not shown as text."""
         return self.must_call or (bool(self.functions) and text.lstrip()[:1] in ("", "{"))
 
     def read_call(self, text: str) -> ToolCall | None:
@@ -115,7 +115,7 @@ def new_call(name: str, arguments: str, index: int = 0) -> ToolCall:
 
 
 def calls_as_text(calls: Sequence[ToolCall]) -> str:
-    """Earlier calls as text: a small model repeats calls that it sees as JSON."""
+    """Return earlier calls as text: a small model repeats calls that it sees as JSON."""
     return "\n".join(
         f"I call {each.function.name} with {each.function.arguments}." for each in calls
     )

@@ -352,7 +352,7 @@ class _Leg:
 
 
 def _joined(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
-    """Two chunks of text, or of thinking, as one."""
+    """Return two chunks of text, or of thinking, as one."""
     if before["type"] == "text":
         return {**before, "text": before["text"] + after["text"]}
     [one], [other] = before["thinking"], after["thinking"]

@@ -36,7 +36,7 @@ def unicode_of(data: bytes) -> str | None:
 
 
 def _unmarked(head: bytes) -> str | None:
-    """UTF-16 without a byte order mark: one byte of each pair is zero in most scripts' spaces."""
+    """Return the encoding of UTF-16 without a byte order mark: every other byte is mostly zero."""
     if len(head) % 2:
         return None
     places = len(head) // 2

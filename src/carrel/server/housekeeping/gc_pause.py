@@ -23,7 +23,7 @@ class CollectingError(Exception):
 
 @asynccontextmanager
 async def allowed(database: Database, folder: FolderLayout) -> AsyncIterator[bool]:
-    """Whether this process may remove bytes: no other does, and no backup runs or begins."""
+    """Yield whether this process may remove bytes: no other does, and no backup runs or begins."""
     if database.shared:
         async with database.alone(_NAME) as first:
             yield first

@@ -27,7 +27,7 @@ class Leases:
             self._last_use = self._clock()
 
     def unused_seconds(self) -> float:
-        """Seconds since the last lease ended; 0 while there is one."""
+        """Return the seconds since the last lease ended, 0 while there is one."""
         now = self._clock()
         for holder, end in list(self._ends.items()):
             if end <= now:

@@ -33,8 +33,9 @@ async def throw_away(
     reserve: DiskReserve,
     limits: Callable[[], Limits],
 ) -> None:
-    """Periodically removes expired files, expired items of the trash, and unreferenced bytes
-    with their cached pages and copies; never returns.
+    """Remove expired files, expired items of the trash and unreferenced bytes, again and again.
+
+    Their cached pages and copies go, too. It never returns.
 
     One server of a database does it for all, but for its own pages and copies; none does
     while a backup runs.

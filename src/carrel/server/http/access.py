@@ -61,5 +61,5 @@ class Access:
         keys.add(connection, keys.OWN, organisation=keys.OWN, user=keys.OWN, hash=hashed)
 
     async def made_on_purpose(self) -> bool:
-        """Whether any key is in force beside the data folder's own."""
+        """Return whether any key is in force beside the data folder's own."""
         return await self._database.read(keys.made_on_purpose)

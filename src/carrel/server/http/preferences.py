@@ -16,6 +16,6 @@ def preferences(request: Request) -> dict[str, str]:
 
 
 def seconds_waited(request: Request, usual: float) -> float:
-    """How long the caller waits for its answer, as `wait` says; otherwise `usual`."""
+    """Return how long the caller waits for its answer, as `wait` says; otherwise `usual`."""
     wait = preferences(request).get("wait", "")
     return min(float(wait), MOST_WAITED) if wait.isascii() and wait.isdigit() else usual

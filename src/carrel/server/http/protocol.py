@@ -50,7 +50,7 @@ class Protocol(H11Protocol):
         super().connection_lost(exc)
 
     def _wait_for_reader(self, before: float = math.inf) -> None:
-        """Cuts the connection if no byte was read since `before` bytes were pending."""
+        """Cut the connection if no byte was read since `before` bytes were pending."""
         waiting = self.transport.get_write_buffer_size()
         if waiting < before:
             self._untaken = self.loop.call_later(TAKE_SECONDS, self._wait_for_reader, waiting)

@@ -34,7 +34,7 @@ class PageChunk(NamedTuple):
 
 
 def chunk_pages(pages: Iterable[tuple[int, str]], size: int = DEFAULT_SIZE) -> list[PageChunk]:
-    """Cuts pages, each a number and its Markdown, into chunks of at most `size` characters.
+    """Cut pages, each a number and its Markdown, into chunks of at most `size` characters.
 
     A chunk lies on one page. Pieces without a word (rules, pictures) make no chunk.
     """
@@ -50,7 +50,7 @@ def chunk_pages(pages: Iterable[tuple[int, str]], size: int = DEFAULT_SIZE) -> l
 
 
 def split(text: str, size: int) -> list[str]:
-    """Cuts text into pieces of at most `size` characters that join to the text again.
+    """Cut text into pieces of at most `size` characters that join to the text again.
 
     Cuts fall before headings, between paragraphs, lines, sentences or words, in this order of
     preference, and inside a word only if it is longer than `size`. The pieces are of about

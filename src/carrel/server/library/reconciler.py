@@ -33,7 +33,7 @@ class Reconciler:
         return time.monotonic() - self._came_round
 
     async def run(self) -> None:
-        """Reconciles at once and then every minute, until cancelled."""
+        """Reconcile at once and then every minute, until cancelled."""
         while True:
             try:
                 await asyncio.to_thread(self._jobs.cancel_lost)
@@ -43,7 +43,7 @@ class Reconciler:
             await asyncio.sleep(_INTERVAL_SECONDS)
 
     async def reconcile(self) -> None:
-        """Reconciles once, unless another server of the database is at it."""
+        """Reconcile once, unless another server of the database is at it."""
         async with self._database.alone("reconcile documents") as first:
             if first:
                 await self._reconcile()

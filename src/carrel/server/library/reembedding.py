@@ -39,11 +39,11 @@ class Reembedding:
     def enqueue(
         self, connection: sa.Connection, library_id: str, attempt: int = 0, delay: float = 0
     ) -> None:
-        """Queues the embedding of a library within the caller's transaction."""
+        """Queue the embedding of a library within the caller's transaction."""
         self._queue().enqueue(connection, (library_id, attempt), delay=delay)
 
     def run(self, key: JobKey, durable_step: RunStep, step: RunStep) -> None:
-        """Embeds one library, batch by batch, in a worker thread."""
+        """Embed one library, batch by batch, in a worker thread."""
         library_id, attempt = str(key[0]), int(key[1])
         while True:
             problem = step(self.embed_some, library_id)
@@ -54,7 +54,7 @@ class Reembedding:
                 return
 
     async def embed_some(self, library_id: str) -> ApiError | bool | None:
-        """Embeds some chunks; returns True if there may be more, None if not, or a problem."""
+        """Embed some chunks and return True if there may be more, None if not, or a problem."""
         try:
             waiting = await self._database.read(
                 partial(embeddings.waiting, library_id=library_id, limit=_BATCH)
@@ -88,7 +88,7 @@ class Reembedding:
         return True
 
     async def _finish(self, library_id: str) -> bool | None:
-        """Has the next model answer, once all chunks have its vectors."""
+        """Let the next model answer once all chunks have its vectors."""
         state = await self._database.read(partial(embeddings.state, library_id=library_id))
         if state.next is not None and state.next.dimensions is None:
             # An empty library has had no vector yet that tells.

@@ -126,7 +126,7 @@ class Search:
 
 
 def fuse(words: Mapping[int, float], meaning: Mapping[int, float]) -> dict[int, float]:
-    """One score for what was found by its words, its meaning or both, each from 0 to 1.
+    """Return one score for what was found by its words, its meaning or both, each from 0 to 1.
 
     Words count by their square: a part of what was asked is often there by chance.
     """

@@ -103,7 +103,7 @@ class LibraryService:
     async def change_embeddings(
         self, caller: Caller, library_id: str, model: str
     ) -> LibraryEmbeddings:
-        """Has a library change to a model; the present one answers until all is embedded.
+        """Change a library's model; the present one answers until all is embedded.
 
         Raises:
             ApiError: 404, 403 for anyone but the owner, 400 the model offers no embeddings, 503
@@ -150,7 +150,7 @@ class LibraryService:
         )
 
     async def start(self) -> None:
-        """Resumes processing; the jobs run already."""
+        """Resume processing; the jobs run already."""
         self._reconciling = asyncio.create_task(self._reconciler.run())
         self._warming = asyncio.create_task(self._database.read(self._search.warm))
 
@@ -178,7 +178,7 @@ class LibraryService:
         return await self._database.write(write)
 
     async def reprocess(self, caller: Caller, library_id: str, document_id: str) -> None:
-        """Queues a document anew; its present text stays searchable until the new one is there.
+        """Queue a document anew; its present text stays searchable until the new one is there.
 
         Raises:
             ApiError: 404, or 403 without the role of an editor.
@@ -278,5 +278,5 @@ class LibraryService:
         self._processing.run(Job.of(key), durable_step, step, self.enqueue)
 
     def enqueue(self, connection: sa.Connection, job: Job, *, delay: float = 0) -> None:
-        """Queues a document's processing within the caller's transaction."""
+        """Queue a document's processing within the caller's transaction."""
         self._queue.enqueue(connection, job.key, delay=delay)

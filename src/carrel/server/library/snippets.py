@@ -17,7 +17,7 @@ Spans = Sequence[tuple[int, int]]
 
 
 def matches(text: str, highlighted: str | None, terms: Sequence[Term]) -> Spans:
-    """Where the words of a query stand in a text, in order.
+    """Return where the words of a query stand in a text, in order.
 
     `highlighted` is the text with what the full-text index found between its marks.
     """

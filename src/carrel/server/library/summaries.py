@@ -45,7 +45,7 @@ class Summaries:
         self._busy = busy
 
     async def run(self) -> None:
-        """Summarises waiting documents, now and later; never returns."""
+        """Summarise waiting documents, now and later; never return."""
         while True:
             try:
                 async with self._database.alone("summaries") as first:
@@ -58,7 +58,7 @@ class Summaries:
             await asyncio.sleep(LOOK_SECONDS)
 
     async def _summarise_next(self) -> bool:
-        """Summarises one document; False if none waits.
+        """Summarise one document, or return False if none waits.
 
         Raises:
             ApiError: there is no model, or it does not answer.

@@ -98,7 +98,7 @@ class SessionModel:
 
 
 def check_formats(request: OCRRequest) -> None:
-    """Refuses schemas that are none, before anything is read.
+    """Refuse schemas that are none, before anything is read.
 
     Raises:
         InvalidRequest: 422, naming the field.

@@ -105,7 +105,7 @@ def schema_of(format: ResponseFormat | None) -> dict[str, Any] | None:
 
 
 def is_json(text: str) -> bool:
-    """Whether a text is complete JSON."""
+    """Return whether a text is complete JSON."""
     try:
         json.loads(text)
     except ValueError:
@@ -114,7 +114,7 @@ def is_json(text: str) -> bool:
 
 
 def is_answer(text: str, schema: dict[str, Any]) -> bool:
-    """Whether a text is JSON that matches a schema."""
+    """Return whether a text is JSON that matches a schema."""
     try:
         return schemas.fits(json.loads(text), schema)
     except ValueError:

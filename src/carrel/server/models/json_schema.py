@@ -28,7 +28,7 @@ def check(schema: dict[str, Any]) -> None:
 
 
 def refuse_too_large(schema: object, loc: tuple[str | int, ...]) -> None:
-    """Refuses a schema that would keep the model from everybody.
+    """Refuse a schema that would keep the model from everybody.
 
     Raises:
         InvalidRequest: 422, saying what is too large.
@@ -40,7 +40,7 @@ def refuse_too_large(schema: object, loc: tuple[str | int, ...]) -> None:
 
 
 def fits(value: object, schema: dict[str, Any]) -> bool:
-    """Whether a value matches a schema; nothing matches a broken one."""
+    """Return whether a value matches a schema; nothing matches a broken one."""
     try:
         checker = patterns.validator(schema)
         checker.check_schema(schema)

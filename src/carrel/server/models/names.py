@@ -29,10 +29,10 @@ _EMBEDDING = re.compile(r"(?:(?:mistral|codestral)-embed|text-embedding)(?:-[\w.
 
 
 def is_chat_name(name: str) -> bool:
-    """Whether a vendor has a chat model of this name, dated or not."""
+    """Return whether a vendor has a chat model of this name, dated or not."""
     return _CHAT.fullmatch(name) is not None
 
 
 def is_embedding_name(name: str) -> bool:
-    """Whether a vendor has an embedding model of this name, dated or not."""
+    """Return whether a vendor has an embedding model of this name, dated or not."""
     return _EMBEDDING.fullmatch(name) is not None

@@ -71,7 +71,7 @@ class PooledAddress:
         return time.monotonic() >= self._checked_at + interval
 
     def lists(self, model: str) -> bool:
-        """Whether it has this model, or had it when it last answered."""
+        """Return whether it has this model, or had it when it last answered."""
         return self.abilities is not None and model in self.abilities.models
 
     @contextmanager
@@ -84,7 +84,7 @@ class PooledAddress:
             self.under_way -= 1
 
     async def check(self) -> ApiError | None:
-        """Asks for its models, together with others who ask for that; returns what is wrong."""
+        """Ask for its models, together with others who ask for them, and return what is wrong."""
         if self._checking is None or self._checking.done():
             self._checking = asyncio.create_task(self._check())
         checking = self._checking
@@ -109,7 +109,7 @@ class PooledAddress:
         return problem
 
     def failed(self, error: ApiError, waited: float = 0) -> None:
-        """Prefers others for a while after a failure, and has it checked soon."""
+        """Prefer others for a while after a failure, and have it checked soon."""
         busy = error.status == 429
         seconds = retry_after(error) if busy else max(_REST_SECONDS, waited)
         self._rests_until = time.monotonic() + seconds
@@ -177,7 +177,7 @@ class ModelPool:
         return PoolClient(self, model, able)
 
     async def _refresh(self, again: bool) -> None:
-        """Asks the addresses that are not known yet or, if none is healthy, all."""
+        """Ask the addresses that are not known yet or, if none is healthy, all."""
         if len(self.addresses) > 1 and self._watching is None:
             self._watching = asyncio.create_task(self._watch())
         asked = [

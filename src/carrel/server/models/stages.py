@@ -10,7 +10,7 @@ Tell = Callable[[Progress], None]
 
 
 def tell_nobody(progress: Progress) -> None:
-    """Discards the progress of an answer whose caller did not ask for it."""
+    """Discard the progress of an answer whose caller did not ask for it."""
 
 
 class Stages:

@@ -65,7 +65,7 @@ class _Tracer:
         self._words = TraceContextTextMapPropagator()
 
     def begin(self, span: Span, parent: str | None, inner: bool) -> None:
-        """Begins a span below the present one, or below one elsewhere."""
+        """Begin a span below the present one, or below one elsewhere."""
         above = self._words.extract({"traceparent": parent}) if parent else None
         kind = _KINDS.get(span.name, SpanKind.INTERNAL)
         made = self._tracer.start_span(span.name, above, kind)

@@ -40,7 +40,7 @@ def _environment() -> dict[str, str]:
 
 
 def _kill(process: asyncio.subprocess.Process) -> None:
-    """Kills a process and its forked copies."""
+    """Kill a process and its forked copies."""
     if os.name == "nt":
         process.kill()
     else:
@@ -82,7 +82,7 @@ class Child:
         await send_message(self._process.stdin, message)
 
     async def receive(self) -> PipeMessage | None:
-        """Receives the next message; None if the process ended."""
+        """Receive the next message, or None if the process ended."""
         assert self._process.stdout is not None
         return await receive_message(self._process.stdout)
 
@@ -95,7 +95,7 @@ class Child:
         return await self.receive()
 
     async def was_killed(self) -> bool:
-        """Whether a signal ended the process. Call after it has closed its pipes."""
+        """Return whether a signal ended the process. Call after it has closed its pipes."""
         try:
             async with asyncio.timeout(_ENDING_SECONDS):
                 return await self._process.wait() < 0
@@ -103,7 +103,7 @@ class Child:
             return False
 
     async def end(self) -> None:
-        """Kills the process, if it still runs, and waits for it."""
+        """Kill the process, if it still runs, and wait for it."""
         with contextlib.suppress(ProcessLookupError):
             _kill(self._process)
         # The pipe may still hold data that nobody will read.

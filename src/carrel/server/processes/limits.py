@@ -14,7 +14,7 @@ _ADDRESS_SPACE = 2**31
 
 
 def limit_this_process() -> None:
-    """Limits memory and forbids writing files for the rest of this process's life."""
+    """Limit memory and forbid writing files for the rest of this process's life."""
     if resource is None:
         return
     resource.setrlimit(resource.RLIMIT_AS, (_ADDRESS_SPACE, _ADDRESS_SPACE))

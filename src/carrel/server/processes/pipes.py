@@ -33,7 +33,7 @@ class PipeMessage:
 
 
 def as_json(values: dict[str, Any]) -> bytes:
-    """JSON as UTF-8; half a surrogate pair, which documents may hold, becomes a question mark."""
+    """Return JSON as UTF-8; half a surrogate pair, which documents may hold, becomes a `?`."""
     return json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
@@ -83,7 +83,7 @@ async def send_message(stream: asyncio.StreamWriter, message: PipeMessage) -> No
 
 
 async def receive_message(stream: asyncio.StreamReader) -> PipeMessage | None:
-    """Receives a child's next message; None if it ended.
+    """Receive a child's next message, or None if it ended.
 
     Raises:
         BrokenMessage: the child wrote something else.

@@ -23,7 +23,7 @@ _SECONDS = 20
 
 @cache
 def languages() -> tuple[str, ...]:
-    """Tesseract's languages installed here that are of use, by name; empty without it."""
+    """Return Tesseract's useful languages installed here by name, or none without it."""
     program = shutil.which("tesseract")
     if program is None:
         return ()

@@ -73,13 +73,13 @@ class ReadOptions:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """JSON values for the pipe to a parser."""
+        """Return JSON values for the pipe to a parser."""
         pages = None if self.pages is None else [[part.start, part.stop] for part in self.pages]
         return {**vars(self), "pages": pages}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Self:
-        """Inverse of `as_json`."""
+        """Return the options of JSON values: the inverse of `as_json`."""
         pages = values["pages"]
         ranges = None if pages is None else [range(start, stop) for start, stop in pages]
         return cls(**{**values, "pages": ranges})

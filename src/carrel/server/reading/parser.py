@@ -59,7 +59,7 @@ class Parser:
         self._doubted = False
 
     def run(self) -> None:
-        """Answers requests until the pipe closes; without fork, only the first."""
+        """Answer requests until the pipe closes; without fork, only the first."""
         self._say({"ready": True})
         while (request := read_message(self._requests)) is not None:
             copy = os.fork() if COPIES_READ else 0

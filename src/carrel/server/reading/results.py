@@ -189,7 +189,7 @@ class Results:
             await self._run(write, None)
 
     async def collect(self, named: Named, older_than: float) -> None:
-        """Evicts pages of unreferenced documents unused for `older_than` seconds.
+        """Evict pages of unreferenced documents unused for `older_than` seconds.
 
         `named` gives those of some documents' hashes that a record names.
         """
@@ -232,7 +232,7 @@ class Results:
 
 
 def _flags(value: int) -> tuple[bool, bool]:
-    """Whether OCR was used, and whether it doubts the page, as `ocr_used` stores them."""
+    """Return whether OCR was used, and whether it doubts the page, as `ocr_used` stores them."""
     return bool(value & 1), bool(value & 2)
 
 

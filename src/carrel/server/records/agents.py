@@ -163,7 +163,7 @@ def select(
     offset: int = 0,
     after: Position | None = None,
 ) -> list[Agent]:
-    """Agents of the caller's organisation, newest first, after a position if one is given."""
+    """Return the agents of the caller's organisation, newest first, after any position given."""
     query = (
         sa.select(*_COLUMNS)
         .join(agent_versions, _ACTIVE)

@@ -219,7 +219,7 @@ def begin(connection: sa.Connection, id: str) -> Work | None:
 
 
 def is_cancelled(connection: sa.Connection, id: str) -> bool:
-    """Whether a running batch was asked to end."""
+    """Return whether a running batch was asked to end."""
     query = sa.select(batch_jobs.c.status).where(batch_jobs.c.id == id)
     return connection.scalar(query) == "CANCELLATION_REQUESTED"
 

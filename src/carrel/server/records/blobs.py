@@ -38,7 +38,7 @@ def after(connection: sa.Connection, hash: str, count: int) -> list[str]:
 
 
 def named(connection: sa.Connection, hashes: Collection[str]) -> set[str]:
-    """Those of some hashes, a thousand or so, that a record names."""
+    """Return those of about a thousand hashes that a record names."""
     among = _among(connection, hashes)
     query = sa.union(*(sa.select(column).where(among(column)) for column in _COLUMNS))
     return set(connection.scalars(query))

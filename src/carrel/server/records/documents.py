@@ -261,7 +261,7 @@ def pages(
 
 
 def _with_positions() -> sa.Select[Any]:
-    """Documents; those that wait have their place in the queue."""
+    """Return the documents; those that wait have their place in the queue."""
     waiting = (
         sa.select(
             documents.c.id,
@@ -309,7 +309,7 @@ def _aware(moment: datetime) -> datetime:
 
 
 def _has_attributes(connection: sa.Connection, given: str | None) -> list[sa.ColumnElement[bool]]:
-    """Whether a document has all attributes of a JSON object."""
+    """Return whether a document has all attributes of a JSON object."""
     if given is None:
         return []
     try:

@@ -112,7 +112,7 @@ def state(connection: sa.Connection, library_id: str) -> LibraryEmbeddings:
 
 
 def change(connection: sa.Connection, library_id: str, model: str, dimensions: int | None) -> bool:
-    """Begins, or begins anew, the change to a model; returns whether there is anything to do.
+    """Begin, or begin anew, the change to a model, and return whether there is anything to do.
 
     The dimensions are found with the first vector where they are not known yet.
     """
@@ -188,7 +188,7 @@ def insert(connection: sa.Connection, series: int, new: Mapping[int, StoredVecto
 
 
 def swap(connection: sa.Connection, library_id: str) -> bool:
-    """Has the series of the next model answer, if every chunk has a vector in it.
+    """Let the series of the next model answer if every chunk has a vector in it.
 
     Returns whether there is nothing left to do.
     """

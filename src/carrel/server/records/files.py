@@ -96,7 +96,7 @@ def page(connection: sa.Connection, caller: Caller, query: FileQuery) -> FileLis
 
 
 def _after(connection: sa.Connection, caller: Caller, id: str) -> sa.ColumnElement[bool]:
-    """Files that come after one in the list."""
+    """Return the files that come after one in the list."""
     columns = files.c.created_at, files.c.id
     query = sa.select(*columns).where(_visible(caller), files.c.id == id)
     row = connection.execute(query).one_or_none()

@@ -165,7 +165,7 @@ def delete(connection: sa.Connection, caller: Caller, id: str, trash_days: int) 
 
 
 def paginate(total: int, page: int, page_size: int) -> Pagination:
-    """Where a page stands in a list of `total` items."""
+    """Return where a page stands in a list of `total` items."""
     pages = math.ceil(total / page_size)
     return Pagination(
         total_items=total,

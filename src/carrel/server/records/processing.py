@@ -300,7 +300,7 @@ def fail(connection: sa.Connection, job: Job, error: str) -> None:
 
 
 def attempts(connection: sa.Connection, job: Job) -> int:
-    """How many attempts of this processing have failed.
+    """Return how many attempts of this processing have failed.
 
     Raises:
         Superseded: it is obsolete.
@@ -312,7 +312,7 @@ def attempts(connection: sa.Connection, job: Job) -> int:
 
 
 def unfinished(connection: sa.Connection) -> list[Job]:
-    """Every unfinished processing."""
+    """Return every unfinished processing."""
     query = sa.select(documents.c.id, documents.c.generation)
     query = query.where(documents.c.process_status.in_(UNFINISHED)).order_by(documents.c.not_before)
     return [Job(row.id, row.generation) for row in connection.execute(query)]

@@ -20,7 +20,7 @@ Enqueue = Callable[[sa.Connection, Job], None]
 
 
 def restore(connection: sa.Connection, caller: Caller, id: str, enqueue: Enqueue) -> TrashItem:
-    """Restores an item that the caller deleted; its documents are indexed again.
+    """Restore an item that the caller deleted; its documents are indexed again.
 
     Raises:
         NotFound; NotAllowed for a document of a library that the caller may not change any more;

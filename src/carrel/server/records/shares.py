@@ -29,7 +29,7 @@ def get_all(connection: sa.Connection, caller: Caller, library_id: str) -> Shari
 
 
 def put(connection: sa.Connection, caller: Caller, library_id: str, share: ShareRequest) -> Sharing:
-    """Shares a library, or changes the level of someone it is shared with.
+    """Share a library, or change the level of someone it is shared with.
 
     Raises:
         NotFound; NotAllowed for anyone but the owner; Impossible for the owner's own access, or for
@@ -56,7 +56,7 @@ def put(connection: sa.Connection, caller: Caller, library_id: str, share: Share
 def delete(
     connection: sa.Connection, caller: Caller, library_id: str, share: ShareRemoval
 ) -> Sharing:
-    """Revokes an access and returns it. Only the owner may revoke another user's.
+    """Revoke an access and return it. Only the owner may revoke another user's.
 
     Raises:
         NotFound; NotAllowed for someone else's access; Impossible for the owner's own.

@@ -93,7 +93,7 @@ async def get_embeddings(
 async def change_embeddings(
     library_id: str, body: EmbeddingsChange, server: CurrentServer, caller: CurrentCaller
 ) -> LibraryEmbeddings:
-    """Embeds a library anew with another model, in the background."""
+    """Embed a library anew with another model, in the background."""
     return await server.library.change_embeddings(caller, library_id, body.model)
 
 

@@ -95,7 +95,7 @@ class HandoffEntry(_Entry):
 
 
 def _kind(value: Any) -> str:
-    """Which entry it is; a message or a result may leave its type out."""
+    """Return which entry it is; a message or a result may leave its type out."""
     if not isinstance(value, dict):
         return str(getattr(value, "type", ""))
     return str(value.get("type") or ("function.result" if "result" in value else "message.input"))

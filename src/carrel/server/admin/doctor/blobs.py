@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 async def check_blobs(settings: ServerSettings) -> list[Finding]:
-    """Whether bytes can be written, and those of the records are there."""
+    """Check whether bytes can be written, and those of the records are there."""
     part = "blobs"
     if settings.blobs is None:
         folder = FolderLayout(settings.data).blob_folder
@@ -54,7 +54,7 @@ async def check_blobs(settings: ServerSettings) -> list[Finding]:
 
 
 def _all_there(folder: FolderLayout) -> Finding:
-    """Whether every file that the records name is there."""
+    """Check whether every file that the records name is there."""
     part = "blobs"
     if not folder.database_file.exists() or folder.format != FORMAT:
         return ok(part, f"{folder.blob_folder}, writable")
@@ -106,7 +106,7 @@ async def _bucket(bucket: "Bucket", url: str) -> list[Finding]:
 
 
 def _skew(answer: httpx.Response, before: float) -> float | None:
-    """How far the clock of an answer's `Date` is ahead; it has whole seconds."""
+    """Return how far the clock of an answer's `Date` is ahead; it has whole seconds."""
     try:
         theirs = parsedate_to_datetime(answer.headers["date"]).timestamp()
     except (KeyError, ValueError):

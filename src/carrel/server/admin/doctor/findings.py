@@ -40,7 +40,7 @@ def failed(part: str, said: str, advice: str) -> Finding:
 
 
 def clock_of(what: str, skew: float) -> Finding:
-    """How well a clock that is `skew` seconds ahead agrees with this machine's."""
+    """Tell how well a clock that is `skew` seconds ahead agrees with this machine's."""
     part, off = "clock", abs(skew)
     if off < _SKEW_SECONDS:
         return ok(part, f"in step with {what}")

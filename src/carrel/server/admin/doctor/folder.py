@@ -25,7 +25,7 @@ _LITTLE_BYTES, _LEAST_BYTES = 5_000_000_000, 500_000_000
 
 
 async def check_folder(settings: ServerSettings) -> list[Finding]:
-    """Whether the folder can be written, its format is known, and its secrets are safe."""
+    """Check whether the folder can be written, its format is known, and its secrets are safe."""
     folder, part = FolderLayout(settings.data), "data folder"
     path = folder.path
     if not path.exists():
@@ -71,7 +71,7 @@ async def check_folder(settings: ServerSettings) -> list[Finding]:
 
 
 async def check_disk(settings: ServerSettings) -> list[Finding]:
-    """Whether the folder's disk has room."""
+    """Check whether the folder's disk has room."""
     path = next(
         p for p in (settings.data.absolute(), *settings.data.absolute().parents) if p.exists()
     )
@@ -94,7 +94,7 @@ def _room(size: int) -> str:
 
 
 async def check_server(settings: ServerSettings) -> list[Finding]:
-    """Whether a server runs on the folder, and whether it says that it is well."""
+    """Check whether a server runs on the folder, and whether it says that it is well."""
     folder, part = FolderLayout(settings.data), "server"
     if not folder.path.is_dir():
         return []

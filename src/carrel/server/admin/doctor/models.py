@@ -9,7 +9,7 @@ from carrel.server.settings import ServerSettings
 
 
 async def check_model(settings: ServerSettings) -> list[Finding]:
-    """Whether each address of a model answers, or the embedded model is there."""
+    """Check whether each address of a model answers, or the embedded model is there."""
     if not settings.model_url:
         return await asyncio.to_thread(_embedded, settings)
     keys = settings.model_key or ("",)
@@ -23,7 +23,7 @@ async def check_model(settings: ServerSettings) -> list[Finding]:
 
 
 async def check_vision_model(settings: ServerSettings) -> list[Finding]:
-    """Whether the address of the vision model lists it; nothing where none is set."""
+    """Check whether the address of the vision model lists it, if one is set."""
     vision = settings.vision
     if vision is None:
         return []
@@ -34,7 +34,7 @@ async def check_vision_model(settings: ServerSettings) -> list[Finding]:
 async def _address(
     part: str, settings: tuple[str, str, str], base: str, key: str, model: str | None
 ) -> Finding:
-    """Whether an address lists its model; `settings` name those of address, key and model."""
+    """Check whether an address lists its model; `settings` name those of address, key and model."""
     set_url, set_key, set_model = settings
     try:
         async with httpx.AsyncClient(timeout=ANSWER_SECONDS) as http:

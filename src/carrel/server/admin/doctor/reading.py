@@ -83,7 +83,7 @@ def _draw(path: Path) -> None:
 
 
 def _limits() -> Finding:
-    """Whether the system enforces the limits of parsers, tried in a process of its own."""
+    """Check whether the system enforces the limits of parsers, tried in a process of its own."""
     part = "limits"
     code = (
         "from carrel.server.processes.limits import limit_this_process, resource\n"

@@ -40,7 +40,7 @@ _FORBIDDEN = sa.text(
 
 
 async def check_records(settings: ServerSettings) -> list[Finding]:
-    """Whether the records are whole and of this version; of a database, its workers too."""
+    """Check whether the records are whole and of this version; of a database, its workers too."""
     if settings.database is not None:
         return await asyncio.to_thread(_postgresql, settings.database)
     return await asyncio.to_thread(_sqlite, FolderLayout(settings.data))
@@ -121,7 +121,7 @@ def _workers(connection: sa.Connection) -> list[Finding]:
 
 
 async def check_keys(settings: ServerSettings) -> list[Finding]:
-    """How many API keys are in force, and whether their pepper is there."""
+    """Check how many API keys are in force, and whether their pepper is there."""
     folder = FolderLayout(settings.data)
     if settings.database is None and not folder.database_file.exists():
         return []

@@ -73,7 +73,7 @@ class FTS5:
         return dict(self._rows(_HIGHLIGHT, start, end, match, json.dumps(list(ids))))
 
     def sharing(self, runs: Sequence[str], limit: int) -> dict[str, int]:
-        """Words with the most of these runs of three letters, and their numbers of documents."""
+        """Return the words with the most of these runs of three letters, with document counts."""
         query = _SHARING.format(" UNION ALL ".join([_RUN] * len(runs)))
         return dict(self._rows(query, *(f'"{run}"' for run in runs), limit))
 

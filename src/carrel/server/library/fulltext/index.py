@@ -55,4 +55,4 @@ class Index(Protocol):
         """Return the texts of the chunks that match, with each match between `start` and `end`."""
 
     def sharing(self, runs: Sequence[str], limit: int) -> Mapping[str, int]:
-        """Words with the most of these runs of three letters, and their numbers of documents."""
+        """Return the words with the most of these runs of three letters, with document counts."""

@@ -15,7 +15,7 @@ _SHORT = 7
 
 
 def similar(connection: sa.Connection, index: Index, word: str) -> list[str]:
-    """Known words that contain `word`, or else the nearest in spelling, the best first."""
+    """Return the known words that contain `word`, or else the nearest in spelling, best first."""
     candidates = _sharing_letters(index, word)
     longer = [known for known in candidates if word in known]
     if longer:
@@ -36,7 +36,7 @@ def similar(connection: sa.Connection, index: Index, word: str) -> list[str]:
 
 
 def distance(one: str, other: str) -> int:
-    """How many letters must be added, removed, replaced or swapped with their neighbour."""
+    """Return how many letters must be added, removed, replaced or swapped with their neighbour."""
     before: list[int] = []
     row = list(range(len(other) + 1))
     for i, a in enumerate(one, 1):
@@ -50,13 +50,13 @@ def distance(one: str, other: str) -> int:
 
 
 def _sharing_letters(index: Index, word: str) -> dict[str, int]:
-    """Words with the most runs of three letters in common, and in how many documents they are."""
+    """Return the words that share the most runs of three letters, with their document counts."""
     runs = sorted({word[start : start + 3] for start in range(len(word) - 2)})
     return dict(index.sharing(runs, _CANDIDATES)) if runs else {}
 
 
 def _beginning_alike(connection: sa.Connection, word: str) -> dict[str, int]:
-    """Words of about the same length and letters that begin with the same letter."""
+    """Return the words of about the same length and letters that begin with the same letter."""
     query = sa.select(words.c.word, words.c.documents).where(
         words.c.word >= word[0],
         words.c.word < chr(ord(word[0]) + 1),

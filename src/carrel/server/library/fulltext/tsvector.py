@@ -100,7 +100,7 @@ class TSVector:
         return {id: _WORD.sub(marked, text) for id, text in texts.items()}
 
     def sharing(self, runs: Sequence[str], limit: int) -> dict[str, int]:
-        """Words with the most of these runs of three letters, and their numbers of documents."""
+        """Return the words with the most of these runs of three letters, with document counts."""
         return dict(self._rows(_SHARING, list(runs), list(runs), limit))
 
     def _rows(self, query: str, *values: object) -> Sequence[Any]:

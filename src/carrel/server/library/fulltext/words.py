@@ -45,7 +45,7 @@ class Term:
 
 
 def fold(text: str) -> str:
-    """In small letters without accents, as the full-text index compares them."""
+    """Return a word in small letters without accents, as the full-text index compares it."""
     parts = unicodedata.normalize("NFD", text.lower())
     bare = "".join(part for part in parts if not unicodedata.combining(part))
     return unicodedata.normalize("NFC", bare)

@@ -155,7 +155,7 @@ class MemoryVectors:
             return near | (matrix.similarity(further, asked.vector) if further else {})
 
     def warm(self, connection: sa.Connection) -> bool:
-        """Preloads vectors of the most recently changed libraries while there is room; blocking.
+        """Preload the vectors of the most recently changed libraries while there is room; blocking.
 
         Returns whether any were loaded.
         """

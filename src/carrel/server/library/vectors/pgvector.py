@@ -31,7 +31,7 @@ class PgVectors:
         return near
 
     def warm(self, connection: sa.Connection) -> bool:
-        """Whether there are vectors; blocking."""
+        """Return whether there are vectors; blocking."""
         return connection.scalar(sa.select(sa.exists(sa.select(vectors.c.chunk_id)))) or False
 
 

@@ -71,7 +71,7 @@ def stored_sentences(vectors: "Vectors") -> bytes:
 def _nearest_sentences(
     connection: sa.Connection, asked: Nearest, ids: Collection[int]
 ) -> dict[int, float]:
-    """How similar the nearest sentence of each of some chunks is; blocking."""
+    """Return how similar the nearest sentence of each of some chunks is; blocking."""
     import numpy as np
 
     query = _SENTENCES[connection.dialect.name]

@@ -42,7 +42,7 @@ class Embedder:
         return importlib.util.find_spec("wordllama") is not None
 
     def embed(self, texts: Sequence[str], dimensions: int = DIMENSIONS) -> "Vectors | None":
-        """One row of unit length a text, zeros for a text without a token; None if unavailable.
+        """Return a unit vector for each text, zeros without a token, or None if unavailable.
 
         Fewer dimensions are a prefix of the vector: Matryoshka weights allow that.
         """

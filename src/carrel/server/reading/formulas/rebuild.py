@@ -148,7 +148,7 @@ def _over_bar(
 
 
 def _is_index_of(glyph: Glyph, sign: Glyph, size: float) -> bool:
-    """Whether a glyph is the degree of a root."""
+    """Return whether a glyph is the degree of a root."""
     x, y = glyph.box.centre
     near = sign.box.left - 0.3 * size <= x <= sign.box.right - 0.2 * size
     return glyph != sign and glyph.size < 0.85 * size and near and y < sign.box.centre[1]
@@ -220,7 +220,7 @@ def _with_matrices(glyphs: Sequence[Glyph], parts: Sequence[_Part]) -> list[_Par
 
 
 def _matrix_rows(parts: Sequence[_Part]) -> list[list[_Part]]:
-    """Parts by row: baselines of the usual size far enough apart, with scripts in between."""
+    """Return the parts by row: baselines far enough apart, with scripts in between."""
     if not parts:
         return []
     size = max(part.size for part in parts)
@@ -273,7 +273,7 @@ def _part(glyph: Glyph) -> _Part:
 
 
 def _line(parts: Sequence[_Part]) -> str:
-    """Parts on one line: accents, limits, scripts and words."""
+    """Return the parts on one line: accents, limits, scripts and words."""
     if not parts:
         return ""
     parts = _words(_accented(_negated(sorted(parts, key=lambda part: part.box.left))))
@@ -342,7 +342,7 @@ def _nucleus(script: _Part, nuclei: Sequence[_Part], base: float) -> tuple[int, 
 
 
 def _accented(parts: Sequence[_Part]) -> list[_Part]:
-    """Parts with accents set on the letter below them."""
+    """Return the parts with accents set on the letter below them."""
     rest = list(parts)
     for accent in [part for part in parts if _accent(part)]:
         below = [
@@ -363,7 +363,7 @@ def _accented(parts: Sequence[_Part]) -> list[_Part]:
 
 
 def _negated(parts: Sequence[_Part]) -> list[_Part]:
-    """Parts with a stroke through them as their negation."""
+    """Return the parts with a stroke through them as their negation."""
     rest = list(parts)
     for stroke in [part for part in parts if part.latex == _STROKE]:
         rest.remove(stroke)
@@ -382,7 +382,7 @@ def _accent(part: _Part) -> str:
 
 
 def _words(parts: Sequence[_Part]) -> list[_Part]:
-    """Letters of upright type as names of functions, or as text."""
+    """Return the letters of upright type as names of functions, or as text."""
     found = [part for part in parts if not part.roman]
     waiting = [part for part in parts if part.roman]
     while waiting:

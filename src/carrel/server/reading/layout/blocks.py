@@ -98,7 +98,7 @@ def plain_regions(found: PageParts) -> list[Region]:
 
 
 def _from_top(lines: Iterable[Line], solids: Iterable[Region] = ()) -> list[Region]:
-    """Lines, a paragraph each, and other regions from top to bottom."""
+    """Return the lines, a paragraph each, and other regions from top to bottom."""
     texts = [Region("paragraph", line.box, line.text, lines=(line,)) for line in lines]
     return sorted([*texts, *solids], key=lambda region: region.box.top)
 
@@ -157,7 +157,7 @@ def _levelled(regions: Sequence[Region], evidence: Evidence) -> list[Region]:
 
 
 def heading_styles(found: PageParts, frame: PageFrame) -> list[tuple[float, bool]]:
-    """Sizes and weights of what the page model takes for headings."""
+    """Return the sizes and weights of what the page model takes for headings."""
     page = read_pieces(found, frame)
     if page is None:
         return []
@@ -278,7 +278,7 @@ def _in_order(
 
 
 def _outermost(regions: Sequence[Region]) -> list[Region]:
-    """Headers above all other text first and footers below it last, in whatever column."""
+    """Return the headers above all other text first and footers below it last, in any column."""
     body = [region.box for region in regions if region.kind not in ("header", "footer")]
     if not body:
         return list(regions)

@@ -70,7 +70,7 @@ def contents(lines: Sequence[Line]) -> tuple[list[Region], list[Line]]:
 
 
 def _is_head(entry: Line) -> bool:
-    """Whether an entry is the running head of contents, with the page's own number."""
+    """Return whether an entry is the running head of contents, with the page's own number."""
     return _TITLE.fullmatch(entry.text.partition(" … ")[0]) is not None
 
 
@@ -127,7 +127,7 @@ def _parted_row(row: Sequence[Line]) -> list[_Entry]:
 
 
 def _is_title(pieces: Sequence[Line]) -> bool:
-    """Whether pieces of a row are one text, perhaps after the number of a section."""
+    """Return whether pieces of a row are one text, perhaps after the number of a section."""
     start = 1 if len(pieces) > 1 and _DEPTH.fullmatch(f"{pieces[0].text} ") else 0
     texts = pieces[start:]
     return any(letter.isalpha() for letter in texts[0].text) and all(
@@ -136,7 +136,7 @@ def _is_title(pieces: Sequence[Line]) -> bool:
 
 
 def _is_sign(text: str) -> bool:
-    """Whether a line may be part of contents; a page with few such lines has none."""
+    """Return whether a line may be part of contents; a page with few such lines has none."""
     # Few lines pass these looks, which take a fraction of a pattern's time.
     if (text[:1].isdigit() or text == ".") and _NUMBERED.match(text):
         return True
@@ -162,13 +162,13 @@ def _entries(lines: Sequence[Line]) -> Iterator[_Entry]:
 
 
 def _leads(leaders: Sequence[Line], entry: Box) -> bool:
-    """Whether there are enough dots for a leader in an entry; each may be a piece of its own."""
+    """Return whether an entry has enough dots for a leader; each may be a piece of its own."""
     inside = [leader.text for leader in leaders if entry.holds_centre(leader.box)]
     return "…" in inside or sum(text.count(".") for text in inside) >= _DOTS
 
 
 def _is_parted(line: Line) -> bool:
-    """Whether a numbered title and its page number are apart, their leader lost."""
+    """Return whether a numbered title and its page number are apart, their leader lost."""
     wide = line.box.width > _APART * line.size * len(line.text)
     return wide and _SECTION.match(line.text) is not None
 
@@ -208,7 +208,7 @@ def _edges(rights: Sequence[float]) -> list[float]:
 
 
 def _runs(entries: Sequence[_Entry]) -> list[list[_Entry]]:
-    """Entries above and below each other whose page numbers rise; others are of a table."""
+    """Return the entries in a column whose page numbers rise; others are of a table."""
     ordered = sorted(entries, key=lambda entry: entry.line.box.top)
     runs = [ordered[:1]]
     for above, entry in pairwise(ordered):
@@ -230,7 +230,7 @@ def _whole(entries: Sequence[Line], lines: Sequence[Line]) -> list[Line]:
 
 
 def _goes_on(line: Line, entry: Line) -> bool:
-    """Whether a title continues in the entry below: it is long, and its second line hangs."""
+    """Return whether a title continues in the entry below: it is long and its second line hangs."""
     gap = entry.box.top - line.box.bottom
     indent = entry.box.left - line.box.left
     return (

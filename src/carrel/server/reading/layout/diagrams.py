@@ -70,7 +70,7 @@ def _loose(diagram: Diagram, texts: Iterable[Box]) -> int:
 
 
 def _frames(rules: Iterable[Rule]) -> list[Box]:
-    """Rectangles whose sides end in their corners, without tables and those in another one."""
+    """Return the rectangles whose sides end in their corners, without tables and nested ones."""
     across: dict[int, list[Rule]] = defaultdict(list)
     down: dict[int, list[Rule]] = defaultdict(list)
     for rule in rules:
@@ -90,12 +90,12 @@ def _frames(rules: Iterable[Rule]) -> list[Box]:
 
 
 def _alike(one: Rule, other: Rule) -> bool:
-    """Whether two rules begin and end at the same places."""
+    """Return whether two rules begin and end at the same places."""
     return abs(one.start - other.start) <= _CORNER and abs(one.end - other.end) <= _CORNER
 
 
 def _sides(box: Box, down: dict[int, list[Rule]]) -> set[float]:
-    """Where rules run down a box from edge to edge; rules in it, beside its sides, part columns."""
+    """Return where rules run down a box from edge to edge; those beside its sides part columns."""
     key = round(box.top / _CORNER)
     return {
         _nearest(rule.at, (box.left, box.right))
@@ -117,7 +117,7 @@ def _in_another(box: Box, others: Iterable[Box]) -> bool:
 
 
 def _is_part(rule: Rule, frame: Box) -> bool:
-    """Whether a rule is a side of a box or lies in it."""
+    """Return whether a rule is a side of a box or lies in it."""
     wide = Box(
         frame.left - _CORNER, frame.top - _CORNER, frame.right + _CORNER, frame.bottom + _CORNER
     )
@@ -132,7 +132,7 @@ def _box(rule: Rule) -> Box:
 
 
 def _bent(rules: Iterable[Box]) -> list[list[Box]]:
-    """Lines of one or more rules that meet, without grids."""
+    """Return the lines of one or more rules that meet, without grids."""
     lines: list[list[Box]] = []
     for rule in rules:
         meeting = [line for line in lines if any(_near(rule, other, _MEETS) for other in line)]
@@ -142,7 +142,7 @@ def _bent(rules: Iterable[Box]) -> list[list[Box]]:
 
 
 def _leads(line: Iterable[Box], frame: Box) -> bool:
-    """Whether a line ends at a side of a box; one that runs along it is a part of a grid."""
+    """Return whether a line ends at a side of a box; one that runs along it is a part of a grid."""
     return any(_ends_at(rule, frame) for rule in line)
 
 

@@ -84,7 +84,7 @@ class Evidence:
         return (repeated or changing) and _may_be_head(line, self.usual)
 
     def is_place(self, edge: Edge, middle: float) -> bool:
-        """Whether running heads stand at a height."""
+        """Return whether running heads stand at a height."""
         return bool(_place(edge, middle) & self.places)
 
     def with_styles(self, styles: Iterable[tuple[float, bool]]) -> "Evidence":
@@ -165,7 +165,7 @@ def _repeated(
 
 
 def _may_change(line: Line, usual: float) -> bool:
-    """Whether a line may be a running head that another page has in other words: in small type.
+    """Return whether a line may be a running head that other pages vary: in small type.
 
     Its only number may be the page's.
     """
@@ -178,7 +178,7 @@ def _digits(text: str) -> list[str]:
 
 
 def _may_be_head(line: Line, usual: float) -> bool:
-    """Whether a line is neither larger than the text nor a caption."""
+    """Return whether a line is neither larger than the text nor a caption."""
     return line.size <= _LARGER * (usual or line.size) and not LABELLED.match(line.text)
 
 
@@ -202,7 +202,7 @@ def _place(edge: Edge, middle: float) -> set[tuple[Edge, int]]:
 
 
 def _rows(lines: Sequence[Line]) -> list[list[int]]:
-    """Line numbers grouped into rows, from top to bottom."""
+    """Return line numbers grouped into rows, from top to bottom."""
     rows: list[list[int]] = []
     for number in sorted(range(len(lines)), key=lambda number: lines[number].box.centre[1]):
         box = lines[number].box
@@ -250,7 +250,7 @@ def _folded(text: str) -> str:
 
 
 def _ranked(styles: Iterable[tuple[float, bool]]) -> tuple[tuple[float, bool], ...]:
-    """Sizes and weights of headings, the most prominent first; similar sizes are one."""
+    """Return the sizes and weights of headings, the most prominent first; similar sizes are one."""
     found: list[tuple[float, bool]] = []
     for size, bold in sorted(set(styles), reverse=True):
         if not any(b is bold and abs(s - size) <= _ALIKE * s for s, b in found):

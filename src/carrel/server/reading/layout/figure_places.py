@@ -45,7 +45,7 @@ class FigurePlace:
 
 
 def are_doubtful(places: Sequence[FigurePlace], lines: Iterable[Line]) -> bool:
-    """Whether the layout model may tell more of the figures: text in them, or parts nearby."""
+    """Return whether the layout model may tell more of figures: text in them, or parts nearby."""
     large = [place for place in places if _is_large(place.box)]
     texts = [line.box for line in lines] if large else []
     return any(
@@ -106,19 +106,19 @@ def _is_figure(
 
 
 def _parts_figures(line: Line, parts: Sequence[FigurePlace]) -> bool:
-    """Whether a caption stands between parts: they are several figures."""
+    """Return whether a caption stands between parts: they are several figures."""
     above = any(part.box.bottom <= line.box.centre[1] for part in parts)
     below = any(part.box.top >= line.box.centre[1] for part in parts)
     return above and below and LABELLED.match(line.text) is not None
 
 
 def has_prose(lines: Iterable[Line]) -> bool:
-    """Whether lines in a drawing make it the frame of a text."""
+    """Return whether lines in a drawing make it the frame of a text."""
     return sum(is_prose(line) for line in lines) >= _PROSE_LINES
 
 
 def is_prose(line: Line) -> bool:
-    """Whether a line has as many words as lines of prose have."""
+    """Return whether a line has as many words as lines of prose have."""
     return len(line.text.split()) >= _SENTENCE
 
 

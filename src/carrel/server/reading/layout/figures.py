@@ -33,7 +33,7 @@ _AXES = 2
 
 
 def pictures(boxes: Sequence[Box], lines: Sequence[Line], drawn: Sequence[Region]) -> list[Region]:
-    """Pictures on the page, except parts of drawings, and a background with text on it."""
+    """Return the pictures on the page, without parts of drawings and a background of text."""
     return [
         Region("figure", box)
         for box in boxes
@@ -44,7 +44,7 @@ def pictures(boxes: Sequence[Box], lines: Sequence[Line], drawn: Sequence[Region
 
 
 def _is_background(picture: Box, lines: Sequence[Box]) -> bool:
-    """Whether text is set over a picture."""
+    """Return whether text is set over a picture."""
     text = sum(line.width * line.height for line in lines)
     return len(lines) > _FIGURE_LINES or text > _COVERED * picture.width * picture.height
 
@@ -52,7 +52,7 @@ def _is_background(picture: Box, lines: Sequence[Box]) -> bool:
 def labelled(
     places: Sequence[FigurePlace], lines: list[Line], turned: list[Line]
 ) -> tuple[list[Region], list[Line], list[Line]]:
-    """Figures with their labels; the other lines that read across, and the other `turned` ones.
+    """Return the figures with their labels, the other lines that read across, and those `turned`.
 
     A drawing with prose in it is a background. A picture has labels where the layout model sees
     them in a figure; otherwise it is left out.
@@ -115,7 +115,7 @@ class _Label:
 
 
 def _in_order(lines: Sequence[Line], frames: Sequence[Box]) -> list[Line]:
-    """Labels in reading order, from row to row; a box's text is one."""
+    """Return the labels in reading order, from row to row; a box's text is one."""
     rest = list(lines)
     labels: list[_Label] = []
     for frame in frames:
@@ -149,7 +149,7 @@ def _stacks(lines: Sequence[Line]) -> list[list[Line]]:
 
 
 def _is_beside(box: Box, label: Box) -> bool:
-    """Whether a turned label stands right beside a drawing."""
+    """Return whether a turned label stands right beside a drawing."""
     reach = _TURNED * min(label.width, label.height)
     beside = box.left - reach <= label.right and label.left <= box.right + reach
     return beside and box.top <= label.centre[1] <= box.bottom
@@ -161,7 +161,7 @@ def _labels(box: Box, lines: Sequence[Line]) -> list[Line]:
 
 
 def _apart(near: Sequence[Line], lines: Sequence[Line]) -> list[Line]:
-    """Those of the `near` lines that are no part of a caption or of the other text."""
+    """Return those of the `near` lines that are no part of a caption or of the other text."""
     captions = _captions(near)
     others = [line for line in lines if line not in near or line in captions]
     return [
@@ -172,7 +172,7 @@ def _apart(near: Sequence[Line], lines: Sequence[Line]) -> list[Line]:
 
 
 def _on_one_line(line: Line, other: Line) -> bool:
-    """Whether two lines are pieces of one; the number of a caption may stand apart."""
+    """Return whether two lines are pieces of one; the number of a caption may stand apart."""
     one, two = line.box, other.box
     level = abs(one.centre[1] - two.centre[1]) < min(one.height, two.height) / 2
     first = line if one.left < two.left else other
@@ -191,12 +191,12 @@ def _is_near(box: Box, label: Box) -> bool:
 
 
 def _belong(line: Line, other: Line) -> bool:
-    """Whether two lines are of one text."""
+    """Return whether two lines are of one text."""
     return _adjoin(line, other) or _on_one_line(line, other)
 
 
 def _adjoin(line: Line, other: Line) -> bool:
-    """Whether two lines are set and spaced like neighbours in one text."""
+    """Return whether two lines are set and spaced like neighbours in one text."""
     above, below = sorted((line.box, other.box), key=lambda box: box.top)
     across = min(above.right, below.right) - max(above.left, below.left)
     gap = below.top - above.bottom

@@ -46,7 +46,7 @@ _COLUMN_WIDTH = 0.12
 
 
 def columns(parts: Sequence[T]) -> list[list[T]]:
-    """Parts in reading order, grouped by column (or full width)."""
+    """Return the parts in reading order, grouped by column (or full width)."""
     if not parts:
         return []
     gutter = _GUTTER * statistics.median(part.box.height for part in parts)
@@ -121,7 +121,7 @@ def _together(strips: Sequence[list[T]]) -> list[T]:
 
 
 def _across(strip: list[T], spans: Sequence["_Span"]) -> bool:
-    """Whether a lone part begins in the gutter before a column and reaches into it."""
+    """Return whether a lone part begins in the gutter before a column and reaches into it."""
     if len(strip) > 1:
         return False
     box = strip[0].box
@@ -131,7 +131,7 @@ def _across(strip: list[T], spans: Sequence["_Span"]) -> bool:
 
 
 def _one_sided(span: "_Span", strips: list[list[T]], following: int, gutter: float) -> bool:
-    """Whether one side may still become columns: a strip below is (partly) beside it."""
+    """Return whether one side may still become columns: a strip below is (partly) beside it."""
     left, right = span
     for strip in strips[following : following + _LOOK_AHEAD]:
         for part in strip:
@@ -144,7 +144,7 @@ def _one_sided(span: "_Span", strips: list[list[T]], following: int, gutter: flo
 
 
 def _ends_above(strips: list[list[T]], start: int, gutter: float) -> bool:
-    """Whether a strip is the short last line of the text above the columns."""
+    """Return whether a strip is the short last line of the text above the columns."""
     strip, above, below = strips[start], strips[start - 1], strips[start + 1]
     if len(_merged(_spans(strip), gutter)) > 1:
         return False
@@ -155,7 +155,7 @@ def _ends_above(strips: list[list[T]], start: int, gutter: float) -> bool:
 
 
 def _without_tail(strips: list[list[T]], start: int, end: int, gutter: float) -> int:
-    """Excludes a heading of the content below from the columns above it."""
+    """Exclude a heading of the content below from the columns above it."""
     while end - start > 1 and end < len(strips):
         last, above, below = strips[end - 1], strips[end - 2], strips[end]
         if len(_merged(_spans(last), gutter)) > 1:
@@ -206,7 +206,7 @@ def _sides(parts: Iterable[T], spans: Iterable[_Span]) -> list[_Side[T]]:
 
 
 def _are_columns(spans: list[_Span], strips: Sequence[list[T]]) -> bool:
-    """Whether strips with full-height gutters between these spans are columns."""
+    """Return whether strips with full-height gutters between these spans are columns."""
     if len(spans) < 2:
         return False
     width = spans[-1][1] - spans[0][0]
@@ -223,13 +223,13 @@ def _are_columns(spans: list[_Span], strips: Sequence[list[T]]) -> bool:
 
 
 def _overlap_down(one: _Side[T], other: _Side[T]) -> bool:
-    """Whether two sides overlap vertically."""
+    """Return whether two sides overlap vertically."""
     first, second = (Box.around(part.box for part in side.parts) for side in (one, other))
     return first.top < second.bottom and second.top < first.bottom
 
 
 def _are_rows(sides: list[_Side[T]]) -> bool:
-    """Whether the sides are labels with values: paired by line, short, and spaced."""
+    """Return whether the sides are labels with values: paired by line, short, and spaced."""
     for side in sides:
         boxes = [part.box for part in side.parts]
         text = sum(box.bottom - box.top for box in boxes)
@@ -245,7 +245,7 @@ def _are_rows(sides: list[_Side[T]]) -> bool:
 
 
 def _share_lines(sides: list[_Side[T]]) -> bool:
-    """Whether each part of the shortest side shares a line with another part."""
+    """Return whether each part of the shortest side shares a line with another part."""
     short = min(sides, key=lambda side: len(side.parts))
     others = [part.box for side in sides if side is not short for part in side.parts]
     return all(
@@ -266,7 +266,7 @@ def rows(parts: Sequence[T]) -> list[list[T]]:
 
 
 def _beside(one: Box, other: Box) -> bool:
-    """Whether two boxes are side by side on one line."""
+    """Return whether two boxes are side by side on one line."""
     if one.top >= other.bottom or other.top >= one.bottom:
         return False
     shift = abs(one.centre[1] - other.centre[1])

@@ -14,7 +14,7 @@ _TAIL = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
 
 def ends_in_hyphen(text: str) -> bool:
-    """Whether a line ends in a hyphen within a word or compound."""
+    """Return whether a line ends in a hyphen within a word or compound."""
     return text.endswith(_HYPHENS) and text[-2:-1].isalnum()
 
 
@@ -42,7 +42,7 @@ def join_texts(text: str, addition: str, compounds: Container[str] = ()) -> str:
 
 
 def continued(line: Line, addition: Line) -> Line:
-    """One line of a line and its continuation below."""
+    """Return a line joined with its continuation below."""
     text = join_texts(line.text, addition.text)
     marks = (mark.shifted(len(text) - len(addition.text)) for mark in addition.marks)
     return replace(
@@ -55,13 +55,13 @@ def continued(line: Line, addition: Line) -> Line:
 
 
 def compounds_of(texts: Iterable[str]) -> frozenset[str]:
-    """Words hyphenated within a line, in lower case."""
+    """Return the words hyphenated within a line, in lower case."""
     return frozenset(
         word for text in texts if "-" in text for word in _COMPOUND.findall(text.lower())
     )
 
 
 def _known(before: str, after: str, compounds: Container[str]) -> bool:
-    """Whether the word split at the line end is one of the compounds."""
+    """Return whether the word split at the line end is one of the compounds."""
     head, tail = _HEAD.search(before), _TAIL.match(after)
     return head is not None and tail is not None and (head[0] + tail[0]).lower() in compounds

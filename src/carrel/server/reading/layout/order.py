@@ -46,7 +46,7 @@ def with_order(regions: Sequence[Region]) -> list[Region]:
 
 
 def placement(body: Sequence[Region], place: int) -> Placement:
-    """How a block of the text stands to the others; `body` is in reading order."""
+    """Return how a block of the text stands to the others; `body` is in reading order."""
     region = body[place]
     above = body[place - 1] if place else None
     if region.kind == "table" or (above and above.kind == "table"):
@@ -65,7 +65,7 @@ def placement(body: Sequence[Region], place: int) -> Placement:
 
 
 def _beside(region: Region, other: Region, size: float) -> bool:
-    """Whether a block stands at the side of another."""
+    """Return whether a block stands at the side of another."""
     one, two = region.box, other.box
     shared = min(one.bottom, two.bottom) - max(one.top, two.top)
     return shared > _SHARED * size and not _over(one, two)
@@ -80,7 +80,7 @@ def _over(one: Box, other: Box) -> bool:
 
 
 def _is_spread(region: Region) -> bool:
-    """Whether words of a block stand apart, as labels of a chart or cells read as a line do."""
+    """Return whether words of a block stand apart, as labels of a chart or cells in a line do."""
     return region.kind in ("paragraph", "list_item") and any(
         len(line.text) >= _SHORTEST and line.box.width > _SPREAD * line.size * len(line.text)
         for line in region.lines

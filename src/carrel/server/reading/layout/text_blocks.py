@@ -90,7 +90,7 @@ def text_blocks(
 
 
 def _is_close(page: PageReading, one: int, other: int) -> bool:
-    """Whether two pieces side by side are hardly farther apart than words."""
+    """Return whether two pieces side by side are hardly farther apart than words."""
     first, second = sorted((page.boxes[one], page.boxes[other]))
     return second.left - first.right < _WORDS * first.height
 
@@ -110,7 +110,7 @@ def _goes_on(page: PageReading, one: int, other: int) -> bool:
 
 
 def _begins(text: str) -> bool:
-    """Whether a text begins an item."""
+    """Return whether a text begins an item."""
     return _BULLET.match(text) is not None
 
 
@@ -172,7 +172,7 @@ class Style:
 
 
 def _ended(above: Line, line: Line, right: float) -> bool:
-    """Whether the break of a line is deliberate: the next word would have fitted."""
+    """Return whether the break of a line is deliberate: the next word would have fitted."""
     if ends_in_hyphen(above.text):
         return False
     word = line.text.split(" ", 1)[0]
@@ -181,7 +181,7 @@ def _ended(above: Line, line: Line, right: float) -> bool:
 
 
 def _verbatim(lines: Sequence[Line]) -> str:
-    """Code with its indentation and blank lines."""
+    """Return code with its indentation and blank lines."""
     left = min(line.box.left for line in lines)
     letter = statistics.median(line.box.width / max(1, len(line.text)) for line in lines) or 1
     text = []

@@ -48,7 +48,7 @@ class Raster:
 
 
 def compose(index: int, layout: PageLayout, raster: Raster, options: ReadOptions) -> Page:
-    """Composes the API's page."""
+    """Compose the API's page."""
     return _Composer(index, layout, raster, options).page()
 
 

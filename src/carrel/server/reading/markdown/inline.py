@@ -30,7 +30,7 @@ _PREFIX = 12
 
 
 def escaped(text: str, *, line_start: bool = True) -> str:
-    """Escapes Markdown syntax outside formulas. `line_start`: the text may begin a line."""
+    """Escape Markdown syntax outside formulas. `line_start`: the text may begin a line."""
     if _SYNTAX_SIGNS.search(text):
         pieces = _FORMULA.split(text) if "$" in text else [text]
         pieces[::2] = (_SYNTAX.sub(r"\\\g<0>", piece) for piece in pieces[::2])
@@ -83,7 +83,7 @@ def _marks(region: Region) -> Iterator[LinkMark]:
 
 
 def _merged(body: str, marks: Iterator[LinkMark]) -> list[LinkMark]:
-    """Sorts marks and merges a link that continues in the next line."""
+    """Sort marks and merge a link that continues in the next line."""
     merged: list[LinkMark] = []
     for mark in sorted(marks):
         last = merged[-1] if merged else None

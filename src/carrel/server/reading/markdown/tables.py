@@ -21,7 +21,7 @@ def written(table: Table, form: TableFormat, source: Sequence[Line] = ()) -> Sco
 
 
 def _add_markdown(text: ScoredText, table: Table, source: Sequence[Line]) -> None:
-    """Markdown has no spans: a cell's text goes into the first of its positions."""
+    """Add a table; Markdown has no spans, so a cell's text goes into its first position."""
     for number, row in enumerate(table.rows()):
         text.syntax("|" if number == 0 else "\n|")
         cells = {cell.column: cell for cell in row}

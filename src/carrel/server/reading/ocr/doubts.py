@@ -86,6 +86,6 @@ def _words(found: Sequence[Letter]) -> list[list[int]]:
 
 
 def _runs(flags: Sequence[bool]) -> list[tuple[int, int]]:
-    """First and last index of each run of flags that are set."""
+    """Return the first and last index of each run of flags that are set."""
     groups = [list(group) for flag, group in groupby(range(len(flags)), flags.__getitem__) if flag]
     return [(group[0], group[-1]) for group in groups]

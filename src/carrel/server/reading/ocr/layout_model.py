@@ -128,7 +128,7 @@ def _candidates(outputs: "list[Tensor]") -> Iterator[_Candidate]:
 
 
 def _separate(candidates: Iterator[_Candidate]) -> list[_Candidate]:
-    """Non-maximum suppression: keep the most confident candidate of each region."""
+    """Keep the most confident candidate of each region (non-maximum suppression)."""
     kept: list[_Candidate] = []
     for candidate in sorted(candidates, key=lambda one: -one.confidence):
         if all(_shared(candidate.box, other.box) <= _OVERLAP for other in kept):
@@ -139,7 +139,7 @@ def _separate(candidates: Iterator[_Candidate]) -> list[_Candidate]:
 def _shared(
     one: tuple[float, float, float, float], other: tuple[float, float, float, float]
 ) -> float:
-    """Intersection over union of two boxes."""
+    """Return the intersection over union of two boxes."""
     across = min(one[2], other[2]) - max(one[0], other[0])
     down = min(one[3], other[3]) - max(one[1], other[1])
     both = max(0.0, across) * max(0.0, down)

@@ -136,7 +136,7 @@ def _filled_up(line: "Pixels") -> "NDArray[float32]":
 
 
 def _ink(line: "Pixels") -> "NDArray[bool_]":
-    """For each guess on a line, whether there is more ink than a rule along the line."""
+    """Return for each guess on a line whether there is more ink than a rule along the line."""
     import numpy as np
 
     grey = line.mean(2)[:, : line.shape[1] // _GUESS * _GUESS]

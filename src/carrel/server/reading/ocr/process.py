@@ -86,7 +86,7 @@ class _Attempt:
         return self.level * (certain / letters if letters else 1.0)
 
     def lines(self) -> list[tuple[Quad, ReadLine]]:
-        """All lines, from top to bottom."""
+        """Return all lines, from top to bottom."""
         self._continue([number for number in range(len(self._found)) if number not in self._read])
         lines = [self._read[number] for number in range(len(self._found))]
         if languages():

@@ -134,7 +134,7 @@ def _one(element: Any, depth: int) -> str:
 
 
 def _several(element: Any, name: str, depth: int) -> str:
-    """Terms between delimiters, a matrix, or equations one below the other."""
+    """Return the terms between delimiters, a matrix, or equations one below the other."""
     if name == "m":
         rows = (row.findall("{*}e") for row in element.findall("{*}mr"))
         return _rows("matrix", ([_content(cell, depth) for cell in row] for row in rows))

@@ -117,6 +117,6 @@ def _number_items(pages: list[Any], numbers: list[int]) -> None:
 
 
 def _is_numbered(item: Any) -> bool:
-    """Whether an item is numbered: not a note, nor the mere holder of a deeper list."""
+    """Return whether an item is numbered: not a note, nor the mere holder of a deeper list."""
     holder = not item.text and len(item) > 0 and item[0].tag in ("ol", "ul")
     return item.getparent().tag == "ol" and not item.get("id") and not holder

@@ -88,7 +88,7 @@ class _Edges:
                 self._down[round(line.x1 / _SAME)].append(_ordered(line.y1, line.y2))
 
     def frame(self, box: Box) -> bool:
-        """Whether lines run along the sides of a box."""
+        """Return whether lines run along the sides of a box."""
         across, down = (box.left, box.right), (box.top, box.bottom)
         return any(_runs_along(self._across, at, across) for at in down) and any(
             _runs_along(self._down, at, down) for at in across
@@ -102,7 +102,7 @@ def _ordered(one: float, other: float) -> tuple[float, float]:
 def _runs_along(
     lines: dict[int, list[tuple[float, float]]], at: float, side: tuple[float, float]
 ) -> bool:
-    """Whether a line runs along most of a side."""
+    """Return whether a line runs along most of a side."""
     step, half = round(at / _SAME), (side[1] - side[0]) / 2
     return any(
         min(end, side[1]) - max(start, side[0]) > half
@@ -112,7 +112,7 @@ def _runs_along(
 
 
 def _bars(boxes: Sequence[Box], texts: Sequence[Box]) -> list[Box]:
-    """Boxes around rectangles without text that stand on one line and differ in length only."""
+    """Return the boxes around rectangles without text on one line that differ only in length."""
     rows: dict[tuple[str, int], list[tuple[float, float, Box]]] = defaultdict(list)
     for box in boxes:
         rows["left", round(box.left / _SAME)].append((box.height, box.width, box))
@@ -164,7 +164,7 @@ def _near(one: Box, other: Box, reach: float) -> bool:
 
 
 def _merged(boxes: Iterable[Box], reach: float = 0) -> list[Box]:
-    """Boxes around those that are near each other."""
+    """Join the boxes that are near each other."""
     found: list[Box] = []
     for box in boxes:
         while near := [other for other in found if _near(box, other, reach)]:

@@ -42,11 +42,11 @@ class Box(NamedTuple):
         return self.bottom - self.top
 
     def holds(self, x: float, y: float) -> bool:
-        """Whether a point lies in the box or on its edge."""
+        """Return whether a point lies in the box or on its edge."""
         return self.left <= x <= self.right and self.top <= y <= self.bottom
 
     def holds_centre(self, other: "Box") -> bool:
-        """Whether the middle of another box lies in this one or on its edge."""
+        """Return whether the middle of another box lies in this one or on its edge."""
         left, top, right, bottom = other
         return (
             2 * self.left <= left + right <= 2 * self.right

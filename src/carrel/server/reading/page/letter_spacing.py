@@ -104,7 +104,7 @@ def _letter_gap(words: Sequence[PlacedWord], height: float) -> float:
 
 
 def _is_one_word(pieces: Sequence[PlacedWord]) -> bool:
-    """Whether letters are those of a word, not of an alphabet."""
+    """Return whether letters are those of a word, not of an alphabet."""
     letters = [piece.text for piece in pieces]
     return len(letters) > _FEWEST and all(map(str.isalpha, letters)) and letters != sorted(letters)
 
@@ -128,7 +128,7 @@ def _join(item: TextItem, widest: float) -> None:
 
 
 def _widen(row: Sequence[TextItem], widest: float) -> None:
-    """Widens words by the white space after their last letter: the rest is a blank's width."""
+    """Widen words by the white space after their last letter; the rest is a blank's width."""
     for item in row:
         item.words = [_Word(w.text, w.x, w.y, w.width, w.height) for w in item.words]
     for word, after in pairwise([word for item in row for word in item.words]):

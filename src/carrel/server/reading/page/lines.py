@@ -81,7 +81,7 @@ def _size(item: TextItem) -> float:
 
 
 def _even(item: TextItem) -> bool:
-    """Whether all glyphs are as wide as the first word's, the only one `font` describes."""
+    """Return whether all glyphs are as wide as the first word's, the only one `font` describes."""
     if not item.words:
         return True
     first = item.words[0]
@@ -101,7 +101,7 @@ def _notes(item: TextItem, text: str) -> Iterator[LinkMark]:
 
 
 def text_turn(items: Sequence[TextItem]) -> int:
-    """Clockwise rotation of most letters of a page: 0, 90, 180 or 270 degrees."""
+    """Return the clockwise rotation of most letters of a page: 0, 90, 180 or 270 degrees."""
     if not any(item.rotation for item in items):
         return 0
     letters = {0: 0, 90: 0, 180: 0, 270: 0}
@@ -128,7 +128,7 @@ def _links(item: TextItem, text: str, box: Box, links: Sequence[Link]) -> list[L
 
 
 def runs_from_right(texts: Iterable[str]) -> bool:
-    """Whether most letters belong to a right-to-left script."""
+    """Return whether most letters belong to a right-to-left script."""
     balance = 0
     for text in texts:
         if not text.isascii():
@@ -168,11 +168,11 @@ def one_line(pieces: Sequence[Line]) -> Line:
 
 
 def _read(pieces: Sequence[Line]) -> bool:
-    """Whether any piece of a line came from OCR."""
+    """Return whether any piece of a line came from OCR."""
     return any(piece.read for piece in pieces)
 
 
 @lru_cache
 def font_style(font: str) -> tuple[bool, bool, bool]:
-    """Whether a font is bold, monospaced and italic."""
+    """Return whether a font is bold, monospaced and italic."""
     return bool(_BOLD.search(font)), bool(_MONO.search(font)), bool(_ITALIC.search(font))

@@ -121,7 +121,7 @@ _ENDS = ".,;:!?-)"
 
 
 def _of_text(pieces: Sequence[Line]) -> list[Floats]:
-    """Shares of kinds of letters, first and last letters, and what a text looks like."""
+    """Return the shares of kinds of letters, the first and last letter, and a text's looks."""
     texts = [piece.text or " " for piece in pieces]
     lengths = np.array([len(text) for text in texts])
     codes = np.frombuffer("".join(texts).encode("utf-32-le", "replace"), np.uint32)
@@ -158,7 +158,7 @@ def _of_text(pieces: Sequence[Line]) -> list[Floats]:
 
 
 def _of_style(pieces: Sequence[Line], geometry: "_Geometry") -> list[Floats]:
-    """Size and face, and how usual they are on the page."""
+    """Return the size and face, and how usual they are on the page."""
     bold, italic, mono, letters = (
         np.array(values, np.float32)
         for values in zip(*((p.bold, p.italic, p.mono, len(p.text)) for p in pieces), strict=True)
@@ -279,7 +279,7 @@ class _Geometry:
         return [np.asarray(column, np.float32) for column in columns]
 
     def _aligned(self) -> list[Floats]:
-        """How many pieces above and below share the left, right or middle, and cross the piece."""
+        """Return how many pieces above and below share the left, right or middle, or cross."""
         near = np.abs(self.y[:, None] - self.y) < _AROUND
         near &= np.abs(self.y[:, None] - self.y) > 0.3
         columns = []
@@ -291,7 +291,7 @@ class _Geometry:
         return columns
 
     def _of_rules(self) -> list[Floats]:
-        """Distance, extent and kind of the nearest rule on each side."""
+        """Return the distance, extent and kind of the nearest rule on each side."""
         columns: list[Floats] = []
         for rules, faint, along, low, high, extent in (
             (self.across, self.faint_across, self.x, self.top, self.bottom, self.width),
@@ -319,7 +319,7 @@ class _Geometry:
         return columns
 
     def _of_figures(self) -> list[Floats]:
-        """Whether a piece lies in a figure, and its distance from the nearest above and below."""
+        """Return whether a piece lies in a figure, and its distance from the nearest ones."""
         count = len(self.x)
         boxes = [box for box in self.around.figures if min(box.width, box.height) > self.unit]
         if not boxes:
@@ -396,7 +396,7 @@ class _Geometry:
         return features
 
     def _crossing(self, one: Indexes, two: Indexes, *, across: bool) -> list[Floats]:
-        """How many pieces above and below cross the gap between two side by side."""
+        """Return how many pieces above and below cross the gap between two side by side."""
         if across:
             return [np.zeros(len(one), np.float32)] * 2
         gap_left = np.minimum(self.right[one], self.right[two])[:, None]
@@ -407,7 +407,7 @@ class _Geometry:
         return [np.log1p((crossed & (away < reach)).sum(1)) for reach in (2.5, 12)]
 
     def _between(self, one: Indexes, two: Indexes, *, across: bool) -> list[Floats]:
-        """Whether a rule parts two pieces, a faint one, and one across both; how many do."""
+        """Return whether a rule parts two pieces, a faint one, and one across both; how many do."""
         rules, faint = (self.across, self.faint_across) if across else (self.down, self.faint_down)
         if not len(rules):
             return [np.zeros(len(one), np.float32)] * 3

@@ -56,12 +56,12 @@ class PageView:
     neighbours: Indexes
 
     def role(self, *names: Role) -> Floats:
-        """How likely each piece has one of some roles."""
+        """Return how likely each piece has one of some roles."""
         total: Floats = self.roles[:, [ROLES.index(name) for name in names]].sum(1)
         return total
 
     def flag(self, name: str) -> Floats:
-        """How likely each piece has a flag."""
+        """Return how likely each piece has a flag."""
         of: Floats = self.flags[:, FLAGS.index(name)]
         return of
 

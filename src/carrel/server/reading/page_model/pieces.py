@@ -58,7 +58,7 @@ def page_pieces(
 
 
 def mirrored_rows(rows: Iterable[Sequence[Line]], width: float) -> list[list[Line]]:
-    """Rows of pieces mirrored on a page of this width, from left to right again."""
+    """Return the rows of pieces mirrored on a page of this width, from left to right again."""
     return [[piece.mirrored(width) for piece in reversed(row)] for row in rows]
 
 
@@ -230,7 +230,7 @@ def _set_as(line: Line, row: list[Line], down: Sequence[Rule]) -> list[Line]:
 
 
 def _one(first: Line, second: Line, between: str) -> Line:
-    """One piece of two; the longer says how it is set."""
+    """Return two pieces as one; the longer says how it is set."""
     longer = first if len(first.text) >= len(second.text) else second
     if runs_from_right((first.text, second.text)):
         first, second = second, first

@@ -128,7 +128,7 @@ class PDF:
         return [(mark.get_title(), mark.level + 1) for mark in marks]
 
     def _loads(self, index: int) -> bool:
-        """Whether PDFium can load a page."""
+        """Return whether PDFium can load a page."""
         try:
             self._document[index].close()
         except pypdfium2.PdfiumError:
@@ -143,7 +143,7 @@ class PDF:
         return [begun, *rest] if known else [*rest]
 
     def _following(self, selected: list[int]) -> list[int]:
-        """Pages likely to be requested next: as many as now, at most one batch."""
+        """Return the pages likely to be requested next: as many as now, at most one batch."""
         start = max(selected, default=-1) + 1
         return [*range(start, min(start + min(len(selected), _BATCH), self.page_count))]
 
@@ -253,7 +253,7 @@ class PDF:
         return together(read, frame)
 
     def _ocr_dpi(self, index: int) -> float:
-        """Highest resolution useful to OCR; on small pages, no finer than their pictures."""
+        """Return the highest resolution useful to OCR: on small pages that of their pictures."""
         # Use PDFium's points: liteparse's are larger on pages with a UserUnit.
         enough: float = OCR_SIDE * POINTS / max(self._document.get_page_size(index))
         if enough <= OCR_DPI:
@@ -284,7 +284,7 @@ class PDF:
 
 
 def _heading_styles(page: ParsedPage) -> list[tuple[float, bool]]:
-    """Sizes and weights of the headings in a page's text layer."""
+    """Return the sizes and weights of the headings in a page's text layer."""
     found = PageParts(
         page.items,
         links=page.links,

@@ -45,7 +45,7 @@ _WINDOW, _CONTRAST = 31, 24
 def drawn_text(
     page: Image.Image, known: Iterable[Box], pictures: Sequence[Box], width: float
 ) -> list[Box]:
-    """Boxes of text drawn outside `known`, in points; a picture of text counts as a whole.
+    """Return the boxes of text drawn outside `known`, in points; a picture of text counts whole.
 
     `page` is rendered at `DPI` and `width` points wide; `pictures` are the boxes of its
     pictures.
@@ -76,7 +76,7 @@ def drawn_text(
 
 
 def _is_text(picture: Box, blocks: Sequence[Box], ink: "NDArray[uint8]", scale: float) -> bool:
-    """Whether most of the ink in a picture is text."""
+    """Return whether most of the ink in a picture is text."""
     left, top, right, bottom = _pixels(picture, scale)
     whole = ink[top:bottom, left:right]
     rest = whole.copy()
@@ -128,7 +128,7 @@ def _blocks(lines: Sequence[Box]) -> list[Box]:
 
 
 def _goes_on(above: Box, line: Box) -> bool:
-    """Whether a line stands beside or below another, in type of similar size."""
+    """Return whether a line stands beside or below another, in type of similar size."""
     high, low = max(above.height, line.height), min(above.height, line.height)
     across = min(above.right, line.right) - max(above.left, line.left)
     return high <= _ALIKE * low and across > 0 and line.top - above.top <= _PITCH * high

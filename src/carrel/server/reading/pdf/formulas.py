@@ -95,7 +95,7 @@ def _is_prose(item: TextItem) -> bool:
 
 
 def _is_number(item: TextItem) -> bool:
-    """Whether an item may be the number of a formula."""
+    """Return whether an item may be the number of a formula."""
     return _NUMBER.fullmatch(item.text.strip()) is not None
 
 
@@ -139,7 +139,7 @@ def _overlap(one: Box, other: Box) -> bool:
 
 
 def _formulas(glyphs: Sequence[Glyph], rules: Sequence[Rule]) -> list[TextItem]:
-    """Formulas one below the other; none if one cannot be rebuilt."""
+    """Return the formulas one below the other; none if one cannot be rebuilt."""
     made = []
     for row in _rows(glyphs, rules):
         box = Box.around(glyph.box for glyph in row)
@@ -155,7 +155,7 @@ def _formulas(glyphs: Sequence[Glyph], rules: Sequence[Rule]) -> list[TextItem]:
 
 
 def _rows(glyphs: Sequence[Glyph], rules: Sequence[Rule]) -> list[list[Glyph]]:
-    """Glyphs parted by white space from side to side."""
+    """Return the glyphs parted by white space from side to side."""
     rows: list[list[Glyph]] = []
     bottom = 0.0
     for glyph in sorted(glyphs, key=lambda glyph: glyph.box.top):

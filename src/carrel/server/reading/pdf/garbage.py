@@ -29,7 +29,7 @@ _LETTERS = 200
 
 
 def is_garbage(text: str) -> bool:
-    """Whether the text of a page cannot be what is printed on it."""
+    """Return whether the text of a page cannot be what is printed on it."""
     unmapped = len(_UNMAPPED.findall(text))
     if unmapped > _MOST_UNMAPPED * (len(text) - text.count(" ")):
         return True
@@ -44,7 +44,7 @@ def is_garbage(text: str) -> bool:
 
 
 def _odd_letters(text: str, plain: str) -> bool:
-    """Whether the letter frequencies of a text in Latin script fit no language."""
+    """Return whether the letter frequencies of a text in Latin script fit no language."""
     plain = plain.lower()
     letters = sum(map(plain.count, _LATIN))
     if letters < _LETTERS:

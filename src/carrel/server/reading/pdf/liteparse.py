@@ -103,7 +103,7 @@ def _item(item: Any) -> TextItem:
 
 
 def _links(annotations: Sequence[Any]) -> list[Link]:
-    """Links among a page's annotations; a link over several lines has a box for each."""
+    """Return the links among a page's annotations; a link over several lines has a box for each."""
     return [
         Link(Box(rect.x, rect.y, rect.x + rect.width, rect.y + rect.height), note.uri)
         for note in annotations

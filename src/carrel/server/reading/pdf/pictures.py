@@ -24,7 +24,7 @@ _BACKGROUND = 0.9
 
 
 def embedded_pictures(page: Any, space: PageSpace) -> list[Box]:
-    """Boxes of a PDFium page's pictures in its upright layout."""
+    """Return the boxes of a PDFium page's pictures in its upright layout."""
     width, height = space.layout_size
     boxes = []
     for bounds, _ in _pictures(page):
@@ -47,7 +47,7 @@ def _whole(boxes: Iterable[Box]) -> list[Box]:
 
 
 def _continues(one: Box, other: Box) -> bool:
-    """Whether two boxes of one width or height touch along a whole side."""
+    """Return whether two boxes of one width or height touch along a whole side."""
     first, second = sorted((one, other))
     stacked = _same(one.left, other.left) and _same(one.right, other.right)
     beside = _same(one.top, other.top) and _same(one.bottom, other.bottom)
@@ -61,13 +61,13 @@ def _same(one: float, other: float) -> bool:
 
 
 def is_background(picture: Box, size: tuple[float, float]) -> bool:
-    """Whether a picture covers a whole page of this size."""
+    """Return whether a picture covers a whole page of this size."""
     width, height = size
     return picture.width * picture.height > _BACKGROUND * width * height
 
 
 def finest_picture(page: Any) -> float:
-    """Pixels per point of the finest picture on a page; 0 if there is none."""
+    """Return the pixels per point of the finest picture on a page, 0 if there is none."""
     return max(
         (pixels / (right - left) for (left, _, right, _), pixels in _pictures(page)), default=0.0
     )
@@ -87,7 +87,7 @@ def _pictures(page: Any) -> Iterator[tuple[Bounds, int]]:
 
 
 def _has_pictures(page: Any) -> bool:
-    """Whether a page has pictures or forms; cheaper than examining its hundreds of objects."""
+    """Return whether a page has pictures or forms, without examining its hundreds of objects."""
     handle = page.raw
     return any(
         FPDFPageObj_GetType(FPDFPage_GetObject(handle, number)) in _WITH_PICTURES

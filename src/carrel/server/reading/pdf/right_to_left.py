@@ -124,7 +124,7 @@ def _letters(text_page: Any, space: PageSpace) -> Iterator[_Letter]:
 
 
 def _lines(letters: Iterable[_Letter]) -> list[list[_Letter]]:
-    """Letters by line, each line as it is seen from left to right."""
+    """Return the letters by line, each line as it is seen from left to right."""
     lines: list[list[_Letter]] = []
     marks: list[_Letter] = []
     letters = sorted(letters, key=lambda letter: letter.base)
@@ -170,7 +170,7 @@ def _has_brackets_as_read(line: Sequence[_Letter]) -> int:
 
 
 def _has_bracket(*letters: _Letter) -> bool:
-    """Whether a letter is a bracket, which PDFium may take to the word at its other side."""
+    """Return whether a letter is a bracket, which PDFium may take to the word at its other side."""
     return any(letter.text in "".join(_BRACKETS) for letter in letters)
 
 
@@ -215,7 +215,7 @@ def _item(
 
 
 def _read(seen: Sequence[str], base: str, *, as_read: bool) -> str:
-    """Letters from left to right in the order in which they are read."""
+    """Return the letters from left to right in the order in which they are read."""
     # Those of a ligature, and marks on a letter, are turned with the line.
     text = "".join(one[::-1] if RIGHT_TO_LEFT.match(one) else one for one in seen)
     brackets = "".join(_BRACKETS)

@@ -92,7 +92,7 @@ class TextLayer:
         return text
 
     def missing_lines(self, items: Iterable[TextItem]) -> list[Line]:
-        """Lines of the page that are missing from liteparse's items."""
+        """Return the lines of the page that are missing from liteparse's items."""
         items = list(items)
         known = _all_folded([item.text for item in items])
         counts, whole = Counter(known), "".join(known)

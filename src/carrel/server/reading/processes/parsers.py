@@ -59,7 +59,7 @@ class Parsers:
     async def parser(
         self, document: ReadableDocument, *, keep_open: bool
     ) -> AsyncIterator[OpenParser]:
-        """Leases a parser for a document exclusively; ends it on failure.
+        """Lease a parser for a document exclusively; end it on failure.
 
         Raises:
             ParserUnavailable: none can be started.

@@ -14,7 +14,7 @@ _EQUATION = 0.5
 
 
 def is_doubtful(answer: Mapping[str, Any]) -> bool:
-    """Whether a page holds unread lines, formulas, or many doubtful words (handwriting)."""
+    """Return whether a page holds unread lines, formulas, or many doubtful words (handwriting)."""
     if any(kind == "equation" and sure >= _EQUATION for kind, sure, _ in answer.get("regions", ())):
         return "lines" in answer
     lines = answer.get("lines", ())

@@ -20,7 +20,7 @@ _UNTURN = {
 
 
 def turned_back(picture: Image.Image, frame: PageFrame) -> Image.Image:
-    """Undoes the quarter turn of a page's picture."""
+    """Undo the quarter turn of a page's picture."""
     return picture.transpose(_UNTURN[frame.turn]) if frame.turn else picture
 
 

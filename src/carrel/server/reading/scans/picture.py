@@ -105,7 +105,7 @@ class Picture:
 
 @contextmanager
 def _decoding() -> Iterator[None]:
-    """Says of Pillow's errors what is wrong with the picture."""
+    """Explain Pillow's errors by what is wrong with the picture."""
     try:
         yield
     except UnidentifiedImageError as error:
@@ -124,7 +124,7 @@ def _decoding() -> Iterator[None]:
 
 
 def _is_blank(frame: Image.Image) -> bool:
-    """Whether all pixels are alike."""
+    """Return whether all pixels are alike."""
     extrema = frame.getextrema()
     bands = extrema if isinstance(extrema[0], tuple) else (extrema,)
     return all(least == most for least, most in bands)
@@ -144,7 +144,7 @@ def _on_white(frame: Image.Image) -> Image.Image:
 
 
 def _reduced(picture: Image.Image) -> Image.Image:
-    """Scales a picture down to the size that OCR benefits from."""
+    """Scale a picture down to the size that OCR benefits from."""
     scale = OCR_SIDE / max(picture.size)
     if scale >= 1:
         return picture

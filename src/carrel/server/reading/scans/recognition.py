@@ -74,7 +74,7 @@ def recognise_page(
 
 
 def _slanted(line: dict[str, Any], skew: float) -> bool:
-    """Whether a line is at an angle to the page, as are labels of charts and rivers."""
+    """Return whether a line is at an angle to the page, as are labels of charts and rivers."""
     (x0, y0), (x1, y1), _, (x3, y3) = line["quad"]
     angle = abs(math.degrees(math.atan2(y1 - y0, x1 - x0)) - skew)
     width, height = math.hypot(x1 - x0, y1 - y0), math.hypot(x3 - x0, y3 - y0)
@@ -83,7 +83,7 @@ def _slanted(line: dict[str, Any], skew: float) -> bool:
 
 
 def _skew(lines: list[dict[str, Any]]) -> float:
-    """Median slope of long lines, in degrees clockwise."""
+    """Return the median slope of long lines, in degrees clockwise."""
     slopes = []
     for line in lines:
         (x0, y0), (x1, y1), _, (x3, y3) = line["quad"]
@@ -94,7 +94,7 @@ def _skew(lines: list[dict[str, Any]]) -> float:
 
 
 def _evened(lines: list[Line]) -> list[Line]:
-    """Equalises similar line heights.
+    """Equalise similar line heights.
 
     A found line is as high as its letters, with or without descenders; taken as font sizes,
     these heights would make headings of half a paragraph.

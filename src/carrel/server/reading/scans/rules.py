@@ -53,7 +53,7 @@ def pictured_rules(picture: Image.Image, frame: PageFrame) -> list[Rule]:
 
 
 def _strokes(pixels: "NDArray[uint8]", points: float) -> tuple["NDArray[bool_]", "NDArray[bool_]"]:
-    """Masks thin strokes that may be level, and, transposed, those that may stand."""
+    """Return masks of thin strokes that may be level and, transposed, of those that may stand."""
     grain = _grain(pixels)
     if grain < _NOISY:
         thin = _thin(pixels, points, _DARKER)
@@ -68,7 +68,7 @@ def _strokes(pixels: "NDArray[uint8]", points: float) -> tuple["NDArray[bool_]",
 
 
 def _averaged(pixels: "NDArray[uint8]") -> "NDArray[uint8]":
-    """Each pixel as the mean of those beside it on its row."""
+    """Return each pixel as the mean of those beside it on its row."""
     import numpy as np
 
     half = _AVERAGED // 2
@@ -77,7 +77,7 @@ def _averaged(pixels: "NDArray[uint8]") -> "NDArray[uint8]":
 
 
 def _thin(pixels: "NDArray[uint8]", points: float, darker_by: int) -> "NDArray[bool_]":
-    """Masks thin strokes: each is darker than a place near it in every quarter.
+    """Return masks of thin strokes, each darker than a place near it in every quarter.
 
     Such a place may lie between a rule and a letter, or in a corner of two rules.
     """
@@ -133,7 +133,7 @@ def _level(dark: "NDArray[bool_]") -> "NDArray[bool_]":
 
 
 def _runs(dark: "NDArray[bool_]", least: float) -> list[tuple[int, int, int]]:
-    """Unbroken runs of at least `least` pixels: row, start and end."""
+    """Return the unbroken runs of at least `least` pixels: row, start and end."""
     import numpy as np
 
     # Pad both ends with white: changes come in pairs, and no run crosses rows.

@@ -76,7 +76,7 @@ class PageReading:
         return [number_of[id(line)] for line in lines if id(line) in number_of]
 
     def pairs(self, what: str) -> Iterator[tuple[int, int, int, float]]:
-        """Each direction, piece and its neighbour there, and how likely they share something."""
+        """Yield each direction, piece and its neighbour, and how likely they share something."""
         shared = self.view.shared[:, :, SHARED.index(what)]
         neighbours = self.view.neighbours
         for direction in range(len(DIRECTIONS)):
@@ -130,7 +130,7 @@ def _join_on_average(sets: Sets, pairs: Iterable[tuple[int, int, int, float]]) -
 
 
 def _parted(page: PageReading, group: list[int]) -> list[list[int]]:
-    """Tables beside or below each other that few neighbours join."""
+    """Return the tables beside or below each other that few neighbours join."""
     _, line_of = _bands(page, group)
     return [
         part
@@ -164,7 +164,7 @@ def _strips(page: PageReading, group: Iterable[int]) -> dict[int, int]:
 
 
 def _bands(page: PageReading, group: Iterable[int]) -> tuple[list[list[Line]], dict[int, int]]:
-    """Pieces in lines from top to bottom, and the line of each by its number."""
+    """Return the pieces in lines from top to bottom, and the line of each by its number."""
     number_of = {id(page.pieces[number]): number for number in group}
     bands = piece_rows(page.pieces[number] for number in sorted(number_of.values()))
     return bands, {
@@ -216,7 +216,7 @@ class _PlacedCell:
 def _votes(
     pairs: Iterable[tuple[int, int, int, float]], band_of: dict[int, int], bands: int
 ) -> list[float]:
-    """Whether what is above and below the end of each band belongs together, if positive.
+    """Return a positive vote where what is above and below a band's end belongs together.
 
     Two pieces that do not may be parted at the end of any band between them.
     """
@@ -243,16 +243,16 @@ class _Column:
         return lefts[len(lefts) // 8], rights[-1 - len(rights) // 8]
 
     def is_head(self, rows: int) -> bool:
-        """Whether it has cells in the first rows only."""
+        """Return whether it has cells in the first rows only."""
         return all(cell.last < rows for cell in self.cells)
 
     def meets(self, other: "_Column") -> bool:
-        """Whether both have cells in one row."""
+        """Return whether both have cells in one row."""
         rows = {row for cell in self.cells for row in range(cell.first, cell.last + 1)}
         return any(row in rows for cell in other.cells for row in range(cell.first, cell.last + 1))
 
     def overlap(self, other: "_Column") -> float:
-        """How much of the narrower of two columns stands over the other; -1 if both fill a row."""
+        """Return how much of the narrower of two columns overlaps, -1 if both fill a row."""
         rows = {row: cell for cell in self.cells for row in range(cell.first, cell.last + 1)}
         for cell in other.cells:
             for row in range(cell.first, cell.last + 1):
@@ -433,7 +433,7 @@ class _Decoder:
         return min(options, key=away, default=(first, last))
 
     def _head_rows(self) -> int:
-        """How many rows from the top are mostly of the head; one at least."""
+        """Return how many rows from the top are mostly of the head, one at least."""
         head = self._page.view.flag("head")
         votes: list[list[float]] = [[] for _ in range(self._height)]
         for number, row in self._row.items():

@@ -59,13 +59,13 @@ def framed_pieces(
 
 
 def _is_list(table: Table) -> bool:
-    """Whether a table is a list: two columns, of which one has no more than markers."""
+    """Return whether a table is a list: two columns, of which one has no more than markers."""
     markers = [row[0].text for row in table.rows()]
     return table.width == 2 and all(map(_MARKER.fullmatch, markers))
 
 
 def _certainty(page: PageReading, members: Sequence[int]) -> float:
-    """How sure the model is of which cells are neighbours: the mean over pairs of pieces."""
+    """Return how sure the model is of which cells are neighbours: the mean over pairs of pieces."""
     inside = set(members)
     chances = [
         max(chance, 1 - chance)

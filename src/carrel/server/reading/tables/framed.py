@@ -35,7 +35,7 @@ def framed_table(grid: Grid, page: PageReading, inside: Sequence[int]) -> Table 
 
 
 def _several(page: PageReading, fields: Iterable[Sequence[int]]) -> bool:
-    """Whether any field holds several cells."""
+    """Return whether any field holds several cells."""
     field_of = {number: n for n, pieces in enumerate(fields) for number in pieces}
     chances = [
         chance

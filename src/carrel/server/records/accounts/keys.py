@@ -45,7 +45,7 @@ def add(connection: sa.Connection, name: str, organisation: str, user: str, hash
 
 
 def every(connection: sa.Connection) -> Sequence[Key]:
-    """All keys, revoked ones included, the oldest first."""
+    """Return all keys, revoked ones included, the oldest first."""
     return _keys(connection, sa.true())
 
 
@@ -69,7 +69,7 @@ def revoke(connection: sa.Connection, id: str) -> None:
 
 
 def made_on_purpose(connection: sa.Connection) -> bool:
-    """Whether any key is in force beside the server's own."""
+    """Return whether any key is in force beside the server's own."""
     return bool(_keys(connection, api_keys.c.name != OWN, api_keys.c.revoked_at.is_(None)))
 
 

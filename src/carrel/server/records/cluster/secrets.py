@@ -19,11 +19,11 @@ def agree(connection: sa.Connection, own: Mapping[str, str]) -> dict[str, str]:
 
 
 def get(connection: sa.Connection) -> dict[str, str]:
-    """All secrets, by their names."""
+    """Return all secrets, by their names."""
     return {row.name: row.value for row in connection.execute(sa.select(secrets))}
 
 
 def put(connection: sa.Connection, values: Mapping[str, str]) -> None:
-    """Exchanges all secrets for others."""
+    """Exchange all secrets for others."""
     connection.execute(secrets.delete())
     connection.execute(secrets.insert(), [{"name": n, "value": v} for n, v in values.items()])

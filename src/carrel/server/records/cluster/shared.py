@@ -39,7 +39,7 @@ class Migrated(NamedTuple):
 
 
 def migrate(url: str) -> Migrated:
-    """Brings the database to the schema of this version.
+    """Bring the database to the schema of this version.
 
     Waits while another migrates it.
 
@@ -60,7 +60,7 @@ def migrate(url: str) -> Migrated:
 
 
 def join(folder: DataFolder, url: str) -> None:
-    """Has a server's folder take part in the database: its secrets become the common ones.
+    """Join a server's folder to the database: its secrets become the common ones.
 
     Raises:
         SharedDatabaseError: it cannot be used.

@@ -23,7 +23,7 @@ def alive(connection: sa.Connection, seconds: float) -> int:
 
 
 def silent(connection: sa.Connection, seconds: float) -> list[str]:
-    """Those that gave no sign of life for some seconds."""
+    """Return those that gave no sign of life for some seconds."""
     return list(connection.scalars(sa.select(workers.c.name).where(_silent(connection, seconds))))
 
 

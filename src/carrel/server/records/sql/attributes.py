@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 def has_attribute(
     connection: sa.Connection, column: sa.Column[Any], name: str, value: Any
 ) -> sa.ColumnElement[bool]:
-    """Whether the object in a JSON column has an attribute with a value, alone or in its list.
+    """Return whether the object in a JSON column has an attribute with a value or lists it.
 
     A list asks for any of its members. Objects and null are never found.
     """

@@ -70,7 +70,7 @@ class Database:
 
     @asynccontextmanager
     async def alone(self, name: str) -> AsyncIterator[bool]:
-        """Whether no other server of the database is in a block of this name; none enters then."""
+        """Yield whether no other server is in a block of this name; none enters meanwhile."""
         if not self.shared:
             yield True
             return
@@ -82,7 +82,7 @@ class Database:
 
     @asynccontextmanager
     async def turn(self, name: str) -> AsyncIterator[None]:
-        """Has blocks of this name run one after another, in every server of the database.
+        """Let blocks of this name run one after another, in every server of the database.
 
         A block holds one of the connections: for work in the background alone.
         """
@@ -162,14 +162,14 @@ def _is_overtaken(error: sa.exc.DBAPIError) -> bool:
 
 
 def is_away(error: Exception) -> bool:
-    """Whether an error says that PostgreSQL stops, or cannot be reached."""
+    """Return whether an error says that PostgreSQL stops, or cannot be reached."""
     if not isinstance(error, sa.exc.OperationalError):
         return False
     return getattr(error.orig, "sqlstate", "") in postgresql.AWAY
 
 
 def is_full(error: BaseException) -> bool:
-    """Whether an error, or one that led to it, says that a disk is full."""
+    """Return whether an error, or one that led to it, says that a disk is full."""
     seen: set[int] = set()
     found: BaseException | None = error
     while found is not None and id(found) not in seen:
@@ -192,7 +192,7 @@ def try_alone(connection: sa.Connection, name: str) -> bool:
 
 
 def end_alone(connection: sa.Connection) -> None:
-    """Releases the lock, and ends the session: that releases it, too, but a while later."""
+    """Release the lock and end the session, which releases it, too, but a while later."""
     with suppress(sa.exc.DBAPIError):
         connection.execute(sa.text("SELECT pg_advisory_unlock_all()"))
     connection.invalidate()
@@ -209,7 +209,7 @@ def _is_nobodys_turn(connection: sa.Connection, name: str) -> bool:
 
 
 def take_turns(connection: sa.Connection, name: str) -> None:
-    """Has transactions that give the same name run one after another, from here to their end."""
+    """Let transactions that give the same name run one after another, from here to their end."""
     if connection.dialect.name == "postgresql":
         query = sa.text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
         connection.execute(query, {"name": f"carrel {name}"})

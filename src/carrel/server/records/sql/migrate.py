@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 
 
 def migrate(folder: DataFolder) -> None:
-    """Migrates a database of an older format, after copying it to `backups/`.
+    """Migrate a database of an older format, after copying it to `backups/`.
 
     Every step is one transaction; when it is cut short, the next start does it again.
     """

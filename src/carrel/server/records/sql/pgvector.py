@@ -38,14 +38,14 @@ _COLUMN = (
 
 
 def present(connection: sa.Connection) -> bool:
-    """Whether the database compares vectors."""
+    """Return whether the database compares vectors."""
     if connection.dialect.name != "postgresql":
         return False
     return connection.exec_driver_sql(_PRESENT).scalar() is not None
 
 
 def install(connection: sa.Connection) -> str:
-    """Has the database compare vectors if it can; returns a sentence that says whether it does."""
+    """Enable the comparison of vectors if the database can, and return a sentence that says so."""
     if present(connection):
         return "pgvector compares vectors."
     if connection.exec_driver_sql(_AVAILABLE).scalar() is None:

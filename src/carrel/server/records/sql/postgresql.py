@@ -58,7 +58,7 @@ def make_engine(url: sa.URL) -> sa.Engine:
 
 
 def as_json(value: Any) -> str:
-    """JSON as PostgreSQL keeps it."""
+    """Return JSON as PostgreSQL keeps it."""
     try:
         text = json.dumps(value, allow_nan=False)
     except ValueError:

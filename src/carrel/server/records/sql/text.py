@@ -6,5 +6,5 @@ import sqlalchemy as sa
 
 
 def contains(column: sa.Column[Any], text: str) -> sa.ColumnElement[bool]:
-    """Whether a column contains a text, whatever the case of its ASCII letters."""
+    """Return whether a column contains a text, whatever the case of its ASCII letters."""
     return column.icontains(text, autoescape=True)

@@ -288,7 +288,7 @@ def _keep(connection: sa.Connection, caller: Caller, talk: _Talk, turn: Turn) ->
 
 
 async def _speaker(talk: _Talk, server: Server, caller: Caller) -> Speaker:
-    """Who answers: the agent that the conversation was handed to last, or the one it is with."""
+    """Return who answers: the agent of the last handoff, or the one the conversation is with."""
     conversation = talk.conversation
     if conversation.agent_id is None:
         arguments = CompletionArgs.model_validate(conversation.completion_args or {})

@@ -82,5 +82,5 @@ def name_of(element: Any) -> str:
 
 
 def holds_blocks(element: Any) -> bool:
-    """Whether an element contains block-level elements."""
+    """Return whether an element contains block-level elements."""
     return any(name_of(inner) in BLOCKS for inner in element.iterdescendants())
