@@ -88,8 +88,8 @@ async def _chunks(
                     yield chunk
                     if any(choice.finish_reason == "error" for choice in chunk.choices):
                         raise ServiceError(FAILED, response.status_code)
-        except SSEError:
-            raise UnexpectedAnswer(f"{host} did not answer with a stream.") from None
+        except SSEError as error:
+            raise UnexpectedAnswer(f"{host} did not answer with a stream.") from error
     # Some services leave the last [DONE] out.
     if not finished:
         raise Unreachable(f"The answer of {host} broke off. Try again.")

@@ -158,7 +158,7 @@ def profile_at(url: str, api_key: str | None = None) -> Profile:
 
 
 def profiles() -> list[Profile]:
-    """Every profile, `local` first, then as they stand in the file."""
+    """Return every profile, `local` first, then as they stand in the file."""
     config = _read(folders().config_file)
     keys = _read(folders().credentials_file)
     found = [Profile(LOCAL)]
@@ -231,7 +231,7 @@ def use_profile(name: str) -> None:
 
 
 def on_this_machine(url: str | None) -> bool:
-    """Whether an address is local; None is the bundled server."""
+    """Return whether an address is local; None is the bundled server."""
     return url is None or urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
 
 
@@ -317,7 +317,7 @@ def _read(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{path} is not valid TOML: {error}. Mend that line.") from None
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise ConfigError(f"{path} cannot be read: {reason}.") from None
+        raise ConfigError(f"{path} cannot be read: {reason}.") from error
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:
@@ -336,4 +336,4 @@ def write_text(path: Path, text: str) -> None:
     try:
         write_private(path, text)
     except OSError as error:
-        raise ConfigError(f"{path} cannot be written: {error.strerror}.") from None
+        raise ConfigError(f"{path} cannot be written: {error.strerror}.") from error

@@ -71,7 +71,7 @@ class SettingsError(ConfigError):
 
 
 def settings_file() -> Path:
-    """Where the settings are kept."""
+    """Return where the settings are kept."""
     return folders().config / "settings.toml"
 
 
@@ -117,7 +117,7 @@ def read_settings(path: Path | None = None) -> str:
         return ""
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise ConfigError(f"{path} cannot be read: {reason}.") from None
+        raise ConfigError(f"{path} cannot be read: {reason}.") from error
 
 
 def save_settings(values: Mapping[str, str | None], path: Path | None = None) -> bool:

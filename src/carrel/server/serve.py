@@ -114,7 +114,7 @@ def _listen(host: str, port: int) -> socket.socket:
         other = "--host of this machine" if wrong_host else "--port, or 0 for a free one"
         raise ListenError(
             f"cannot listen on {host}:{port}: {reason}. Choose another {other}."
-        ) from None
+        ) from error
     listener.set_inheritable(False)
     # Inherited by connections. asyncio sets it on its own listeners only; without it the end of
     # an answer waits up to 40 ms for the acknowledgement of its beginning.
@@ -123,7 +123,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 async def _refuse_strangers(server: Server, listener: socket.socket) -> None:
-    """Refuses to serve other machines before a key was made for somebody."""
+    """Refuse to serve other machines before a key was made for somebody."""
     address = listener.getsockname()[0]
     if ipaddress.ip_address(address).is_loopback or await server.access.made_on_purpose():
         return
@@ -139,11 +139,11 @@ async def _check_blobs(server: Server) -> None:
     """Check the object store's address and key at start, not with the first upload."""
     try:
         await server.blobs.check()
-    except BlobsUnavailable:
+    except BlobsUnavailable as error:
         raise ServerSettingsError(
             f"{server.settings.blobs} cannot be written to. Check the address, AWS_ENDPOINT_URL"
             f" and the AWS_* credentials; the log in {server.folder.log_folder} says more."
-        ) from None
+        ) from error
 
 
 async def _serve(server: Server, listener: socket.socket) -> None:
@@ -205,7 +205,7 @@ def _announce(server: Server, listener: socket.socket) -> None:
 
 
 def _collect_garbage_seldom() -> None:
-    """Begins garbage collection, relaxed: by default it takes a third of a busy server's time."""
+    """Begin garbage collection less often: by default it takes a third of a busy server's time."""
     # gc.freeze(): exempt start-up objects from collection.
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)

@@ -246,11 +246,11 @@ class Ledger:
         try:
             with self._in_words():
                 return lock_file(self._home / f"{folder.id}.{ending}")
-        except Locked:
+        except Locked as error:
             raise SyncError(
                 f"{folder.path} is being {what} already, by another command or window. "
                 "Stop that one first."
-            ) from None
+            ) from error
 
     # A folder's library
 
@@ -371,7 +371,7 @@ class Ledger:
             raise SyncError(
                 f"The record of synced folders in {self._home} cannot be used: {reason}. "
                 "Mend that, then sync again: nothing is uploaded twice."
-            ) from None
+            ) from error
 
 
 _FOLDER = "id, library_id, path, settings, synced_at, done, total, watched"

@@ -114,8 +114,8 @@ class Remote:
 
                     source = (name, size, _checked(path, size, hash))
                     return await self._client.documents.upload(self._id, source, on_progress=moved)
-            except TimeoutError:
-                raise Unreachable("The service took too long to answer an upload.") from None
+            except TimeoutError as error:
+                raise Unreachable("The service took too long to answer an upload.") from error
 
         return await self._call(attempt)
 
@@ -140,10 +140,10 @@ class Remote:
     async def _call(self, call: Callable[[], Awaitable[T]]) -> T:
         try:
             return await _patiently(call)
-        except NotFound:
+        except NotFound as error:
             raise SyncError(
                 "The library is not there any more. Choose another, or make it anew."
-            ) from None
+            ) from error
 
 
 async def _patiently(call: Callable[[], Awaitable[T]]) -> T:
@@ -173,4 +173,4 @@ async def _checked(path: Path, size: int, hash: str) -> AsyncIterator[bytes]:
                     raise UnreadableFile("It changed while it was sent. Sync again.")
                 yield chunk
     except OSError as error:
-        raise UnreadableFile(f"It cannot be read: {error.strerror}.") from None
+        raise UnreadableFile(f"It cannot be read: {error.strerror}.") from error

@@ -91,7 +91,7 @@ def scan(folder: Path, rules: Rules) -> Scan:
             rules = _with_own(rules, prefix, entries)
         except OSError as error:
             if not prefix:
-                raise SyncError(f"{folder} cannot be read: {error.strerror}.") from None
+                raise SyncError(f"{folder} cannot be read: {error.strerror}.") from error
             problems[prefix] = f"This folder cannot be read: {error.strerror}."
             continue
         ruled[prefix] = rules

@@ -52,7 +52,7 @@ def edit(path: Path) -> str:
         code = subprocess.run([*command, str(path)], check=False).returncode
         text = path.read_text(encoding="utf-8")
     except OSError as error:
-        raise EditorError(f"{command[0]} could not be run: {error.strerror}.") from None
+        raise EditorError(f"{command[0]} could not be run: {error.strerror}.") from error
     except UnicodeDecodeError:
         raise EditorError(f"{path} is no longer UTF-8 text.") from None
     if code:

@@ -49,8 +49,8 @@ async def _events(
                 yield one
                 if getattr(one, "type", None) in ends:
                     return
-        except SSEError:
-            raise UnexpectedAnswer(f"{host} did not answer with a stream.") from None
+        except SSEError as error:
+            raise UnexpectedAnswer(f"{host} did not answer with a stream.") from error
     raise Unreachable(f"The answer of {host} broke off. Try again.")
 
 

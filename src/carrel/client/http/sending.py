@@ -40,7 +40,7 @@ async def send(
             # Refusing a large upload, a service may close the connection before its answer is read.
             if limit is None and body.size > USUAL:
                 words = f"{body.name} has {megabytes(body.size)}; services usually take"
-                raise Unreachable(f"{error} {words} {megabytes(USUAL)}.") from None
+                raise Unreachable(f"{error} {words} {megabytes(USUAL)}.") from error
             raise
 
 
@@ -54,5 +54,5 @@ async def largest(transport: Transport, kind: Kind) -> int | None:
 
 
 def megabytes(number: int) -> str:
-    """Bytes as `3.4 MB`."""
+    """Return the bytes as `3.4 MB`."""
     return f"{number / 1e6:,.1f} MB"

@@ -239,18 +239,18 @@ def parse(answer: type[T], received: bytes | bytearray | str, what: str) -> T:
 def _in_words(host: str) -> Iterator[None]:
     try:
         yield
-    except httpx.ConnectTimeout:
-        raise Unreachable(f"{host} does not answer. Check the network and the address.") from None
-    except httpx.TimeoutException:
-        raise Unreachable(f"{host} took too long to answer. Try again.") from None
+    except httpx.ConnectTimeout as error:
+        raise Unreachable(f"{host} does not answer. Check the network and the address.") from error
+    except httpx.TimeoutException as error:
+        raise Unreachable(f"{host} took too long to answer. Try again.") from error
     except httpx.ConnectError as error:
-        raise Unreachable(without_connection(host, error)) from None
-    except (httpx.NetworkError, httpx.RemoteProtocolError, httpx.ProxyError):
-        raise Unreachable(f"The connection to {host} was lost. Try again.") from None
+        raise Unreachable(without_connection(host, error)) from error
+    except (httpx.NetworkError, httpx.RemoteProtocolError, httpx.ProxyError) as error:
+        raise Unreachable(f"The connection to {host} was lost. Try again.") from error
     except httpx.HTTPError as error:
         raise UnexpectedAnswer(
             f"{host} sent something that cannot be read ({type(error).__name__})."
-        ) from None
+        ) from error
 
 
 def _host(url: httpx.URL) -> str:

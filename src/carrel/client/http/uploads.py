@@ -109,10 +109,10 @@ def size_of(path: Path) -> int:
             raise UnreadableFile(f"{path} is not a regular file.")
         with path.open("rb") as file:
             return os.fstat(file.fileno()).st_size
-    except FileNotFoundError:
-        raise UnreadableFile(f"There is no file at {path}.") from None
+    except FileNotFoundError as error:
+        raise UnreadableFile(f"There is no file at {path}.") from error
     except OSError as error:
-        raise UnreadableFile(f"{path} cannot be read: {error.strerror}.") from None
+        raise UnreadableFile(f"{path} cannot be read: {error.strerror}.") from error
 
 
 async def _read(path: Path, size: int) -> AsyncIterator[bytes]:
@@ -123,7 +123,7 @@ async def _read(path: Path, size: int) -> AsyncIterator[bytes]:
                 left -= len(chunk)
                 yield chunk
     except OSError as error:
-        raise UnreadableFile(f"{path} cannot be read: {error.strerror}.") from None
+        raise UnreadableFile(f"{path} cannot be read: {error.strerror}.") from error
 
 
 def _quoted(text: str) -> str:

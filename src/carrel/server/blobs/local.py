@@ -10,7 +10,7 @@ from pathlib import Path
 
 from starlette.responses import FileResponse, Response
 
-from carrel.server.blobs.store import BlobMissing, Download, Named, unnamed
+from carrel.server.blobs.store import BlobMissing, Download, Named, find_unnamed
 from carrel.server.blobs.writer import BlobWriter
 from carrel.system.atomic import sync_folder
 
@@ -57,10 +57,10 @@ class LocalBlobs:
         )
 
     def signed_url(self, hash: str, download: Download, seconds: int) -> None:
-        """None: a folder has no signed addresses."""
+        """Return None: a folder has no signed addresses."""
 
     def opened(self, url: str) -> None:
-        """None: a folder has no signed addresses."""
+        """Return None: a folder has no signed addresses."""
 
     async def collect(self, named: Named, older_than: float) -> int:
         """Remove old blobs that no record names and return how many.
@@ -70,12 +70,12 @@ class LocalBlobs:
         removed = 0
         for folder in await asyncio.to_thread(sorted, self._folder.glob("[0-9a-f][0-9a-f]")):
             hashes = await asyncio.to_thread(os.listdir, folder)
-            async for some in unnamed(hashes, named):
+            async for some in find_unnamed(hashes, named):
                 removed += await asyncio.to_thread(self._remove, folder, some, older_than)
         return removed
 
     async def drop_copies(self, named: Named) -> None:
-        """Nothing: a folder needs no copies."""
+        """Do nothing: a folder needs no copies."""
 
     async def check(self) -> None:
         """Check that the folder can be written to."""
@@ -88,8 +88,8 @@ class LocalBlobs:
     def _stat(self, hash: str) -> os.stat_result:
         try:
             return self._path(hash).stat()
-        except FileNotFoundError:
-            raise BlobMissing from None
+        except FileNotFoundError as error:
+            raise BlobMissing from error
 
     async def _publish(self, part: Path, hash: str) -> None:
         await asyncio.to_thread(self._rename, part, hash)

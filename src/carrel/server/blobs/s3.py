@@ -36,7 +36,7 @@ from carrel.server.blobs.store import (
     BlobsUnavailable,
     Download,
     Named,
-    unnamed,
+    find_unnamed,
 )
 from carrel.server.blobs.writer import BlobWriter
 
@@ -160,7 +160,7 @@ class S3Blobs:
             async for found in obstore.list(self._store, chunk_size=AT_ONCE):
                 old = [item["path"] for item in found if item["last_modified"] < before]
                 hashes = [key.rpartition("/")[2] for key in old if _KEY.fullmatch(key)]
-                async for some in unnamed(hashes, named):
+                async for some in find_unnamed(hashes, named):
                     for hash in some:
                         removed += await self._remove(hash, before)
             await self._abort_uploads(before)
@@ -168,7 +168,7 @@ class S3Blobs:
 
     async def drop_copies(self, named: Named) -> None:
         """Remove local copies of bytes that no record names."""
-        async for some in unnamed(self._copies.hashes, named):
+        async for some in find_unnamed(self._copies.hashes, named):
             self._copies.drop(some)
 
     async def check(self) -> None:
@@ -191,7 +191,7 @@ class S3Blobs:
                     max_concurrency=_PARALLEL_PARTS,
                 )
                 await self._turns.turn_over(_key(hash))
-                if await self._modified(hash) is not None:
+                if await self._modified_at(hash) is not None:
                     break
             else:
                 raise FileNotFoundError(f"{hash} was deleted while it was stored")
@@ -200,13 +200,13 @@ class S3Blobs:
     async def _remove(self, hash: str, before: datetime) -> bool:
         async with self._turns.turn(_key(hash)):
             # It may have been stored again since the listing, or removed by another server.
-            made = await self._modified(hash)
+            made = await self._modified_at(hash)
             if made is None or made >= before:
                 return False
             await obstore.delete_async(self._store, _key(hash))
             return True
 
-    async def _modified(self, hash: str) -> datetime | None:
+    async def _modified_at(self, hash: str) -> datetime | None:
         try:
             return (await obstore.head_async(self._store, _key(hash)))["last_modified"]
         except FileNotFoundError:

@@ -46,7 +46,7 @@ Named = Callable[[Collection[str]], Awaitable[set[str]]]
 AT_ONCE = 1000
 
 
-async def unnamed(hashes: Sequence[str], named: Named) -> AsyncIterator[set[str]]:
+async def find_unnamed(hashes: Sequence[str], named: Named) -> AsyncIterator[set[str]]:
     """Yield the hashes that no record names, a part at a time."""
     for start in range(0, len(hashes), AT_ONCE):
         some = hashes[start : start + AT_ONCE]

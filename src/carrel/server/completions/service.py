@@ -174,12 +174,12 @@ class CompletionService:
                         self._engine.note_without_tools(model)
                     else:
                         return
-        except TimeoutError:
+        except TimeoutError as error:
             raise ApiError(
                 504,
                 f"The answer took longer than {self._seconds:g} seconds. Ask for less with"
                 " max_tokens, or raise completion_seconds in the server's settings.",
-            ) from None
+            ) from error
 
 
 @dataclass

@@ -126,11 +126,11 @@ class FolderLayout:
             return int(self._format_file.read_text("ascii"))
         except (FileNotFoundError, NotADirectoryError):
             return 0
-        except ValueError:
+        except ValueError as error:
             raise FolderError(
                 f"{self._format_file} does not hold a number: {self.path} is not a Carrel data"
                 " folder, or it is damaged. Choose another with --data."
-            ) from None
+            ) from error
 
     @format.setter
     def format(self, number: int) -> None:
@@ -155,13 +155,13 @@ class DataFolder(FolderLayout):
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._lock = lock_file(self.path / "lock")
-        except Locked:
-            raise FolderInUse(self._in_use()) from None
+        except Locked as error:
+            raise FolderInUse(self._in_use()) from error
         except OSError as error:
             reason = "it is a file" if self.path.is_file() else error.strerror
             raise FolderError(
                 f"The data folder {self.path} cannot be used: {reason}. Choose another with --data."
-            ) from None
+            ) from error
         try:
             self._check_format()
             self.log_folder.mkdir(mode=0o700, exist_ok=True)
@@ -204,13 +204,13 @@ class DataFolder(FolderLayout):
         return {name: (self.path / name).read_text("ascii").strip() for name in ("key", "secret")}
 
     def put_secrets(self, values: Mapping[str, str]) -> None:
-        """Exchanges the folder's secrets for others."""
+        """Exchange the folder's secrets for others."""
         for name, value in values.items():
             if value != self.secrets[name]:
                 write_private(self.path / name, value)
 
     def share(self, agree: Callable[[dict[str, str]], dict[str, str]]) -> None:
-        """Exchanges the folder's secrets for those that servers of one database agree on.
+        """Exchange the folder's secrets for those that servers of one database agree on.
 
         Its server gets a name among them.
         """
@@ -218,7 +218,7 @@ class DataFolder(FolderLayout):
         self.put_secrets(agree(self.secrets))
 
     def announce(self, url: str) -> dict[str, Any]:
-        """Announces in the folder that a server answers at `url`; returns the announcement."""
+        """Announce in the folder that a server answers at `url` and return the announcement."""
         address = {"url": url, "api_key": self.api_key, "pid": os.getpid()}
         write_private(self.server_file, json.dumps(address))
         return address

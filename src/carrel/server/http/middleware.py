@@ -164,8 +164,8 @@ class _Body:
         try:
             async with asyncio.timeout(self._patience()):
                 message = await self._receive()
-        except TimeoutError:
-            raise HTTPException(408, "The request came too slowly. Send it again.") from None
+        except TimeoutError as error:
+            raise HTTPException(408, "The request came too slowly. Send it again.") from error
         self._size += len(message.get("body", b""))
         self._whole = message["type"] != "http.request" or not message.get("more_body", False)
         if self._size > self._limit and not self._answered:
@@ -188,7 +188,7 @@ class _Body:
             await self.receive()
 
     def _patience(self) -> float | None:
-        """Seconds to wait for more bytes, by the pause limit and the minimum rate."""
+        """Return the seconds to wait for more bytes, by the pause limit and the minimum rate."""
         if self._whole or self._answered:
             return None
         due = self._began + PACE_SECONDS + self._size / PACE_BYTES
@@ -217,7 +217,7 @@ class Authenticate:
 
 
 def is_open(path: str) -> bool:
-    """Whether a path needs no key."""
+    """Return whether a path needs no key."""
     return path in _OPEN or path.startswith(PREFIX)
 
 

@@ -89,10 +89,10 @@ class LibraryEmbedder:
         try:
             async with asyncio.timeout(seconds):
                 rows = await self.ask_address(model, texts)
-        except TimeoutError:
+        except TimeoutError as error:
             raise ApiError(
                 504, f"{model[:80]} took longer than {seconds:g} seconds for {len(texts)} texts."
-            ) from None
+            ) from error
         if len({len(row) for row in rows}) != 1 or not 0 < len(rows[0]) <= MAX_DIMENSIONS:
             raise ApiError(
                 400,

@@ -84,10 +84,10 @@ def _step(
             raise
         except UnreadableDocument as error:
             retry = BROKEN_OFF_SECONDS if isinstance(error, BrokenOff) else ()
-            raise ProcessingFailed(error.message, retry) from None
+            raise ProcessingFailed(error.message, retry) from error
         except Exception as error:
             log.exception("a document's processing failed in the step %s", step.__name__)
-            raise ProcessingFailed(_reason(error), RETRY_SECONDS) from None
+            raise ProcessingFailed(_reason(error), RETRY_SECONDS) from error
 
     return run
 
@@ -159,7 +159,7 @@ class Processing:
 
     @_step
     async def index(self, job: Job, read: Read) -> None:
-        """Cuts the stored pages into chunks, gives them vectors, and makes them searchable."""
+        """Cut the stored pages into chunks, give them vectors and make them searchable."""
         if read.ocr_blob is not None:
             # It may have been collected if hours passed between the steps: then this raises,
             # and a retry restores it.
@@ -249,7 +249,7 @@ def _page_text(page: Page) -> PageRow:
 
 
 def _is_text(mime_type: str | None) -> bool:
-    """Whether a file is text already, so that there is no OCR result of it."""
+    """Return whether a file is text already, so that there is no OCR result of it."""
     return (mime_type or "").startswith(("text/", "message/"))
 
 

@@ -158,8 +158,8 @@ class ModelClient:
                         chunk = _chunk(event.data)
                         finished = finished or _finishes(chunk)
                         yield chunk
-        except (httpx.HTTPError, SSEError):
-            raise unreachable() from None
+        except (httpx.HTTPError, SSEError) as error:
+            raise unreachable() from error
         if not finished:
             raise unreachable()
 
@@ -175,8 +175,8 @@ class ModelClient:
     async def _send(self, method: str, url: str, **options: Any) -> httpx.Response:
         try:
             return await self._http.request(method, url, headers=self._headers, **options)
-        except httpx.HTTPError:
-            raise unreachable() from None
+        except httpx.HTTPError as error:
+            raise unreachable() from error
 
 
 class _ReusingTransport(httpx.AsyncBaseTransport):
@@ -248,8 +248,8 @@ async def _end(events: AsyncIterator[object]) -> None:
 def _chunk(data: str) -> dict[str, Any]:
     try:
         chunk = from_json(data)
-    except ValueError:
-        raise unreachable() from None
+    except ValueError as error:
+        raise unreachable() from error
     if not isinstance(chunk, dict):
         raise unreachable()
     if "error" in chunk:

@@ -78,7 +78,7 @@ class EmbeddedClient:
                             raise
                         if self._suspects.blames(asked):
                             log.warning("the language model's process ended on a request")
-                            raise _given_up() from None
+                            raise _given_up() from error
 
     @asynccontextmanager
     async def _current(self) -> AsyncIterator[tuple[ModelClient, str]]:
@@ -138,7 +138,7 @@ class Suspects:
             self._asked = [other for other in self._asked if not other.abandoned]
 
     def blames(self, asked: Asked) -> bool:
-        """Whether a run of the process ended on this request, of all that it had not begun."""
+        """Return whether the process ended on this request, of all that it had not begun."""
         if self._blamed is None or self._blamed.run != asked.run:
             waiting = [other for other in self._asked if other.run == asked.run and not other.begun]
             self._blamed = min(waiting, key=lambda other: not other.constrained, default=asked)

@@ -34,7 +34,7 @@ def watched(server: Server) -> Iterator[None]:
                     served(given.metrics, server.database, server.jobs, server.folder.path)
                 )
             except MetricsError as error:
-                raise WatchingError(str(error)) from None
+                raise WatchingError(str(error)) from error
             log.info("metrics at %s", address)
             print(f"Metrics are at {address}", file=sys.stderr)
         if given.traces is not None:

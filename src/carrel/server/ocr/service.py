@@ -117,18 +117,18 @@ class OCRService:
                     model=self._named(body.model),
                 )
             except ReadingTimeout as timeout:
-                raise _too_slow(timeout, seconds) from None
+                raise _too_slow(timeout, seconds) from timeout
             except NoSuchPage as error:
                 raise ApiError(400, error.message, param="pages") from None
             except UnreadableDocument as error:
                 raise ApiError(
                     400, error.message, "document_parser_invalid_file", error.code
-                ) from None
+                ) from error
             except (OCRUnavailable, ParserUnavailable) as error:
                 log.error("a document could not be read: %s", error)
                 raise ApiError(
                     503, "Documents cannot be read here. The server's log says why."
-                ) from None
+                ) from error
         result = OCRResult(
             pages=reading.pages,
             model=body.model or OCR_MODEL,

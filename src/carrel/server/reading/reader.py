@@ -111,8 +111,8 @@ class Reader:
                     reading = ReadResult.of(pages, page_count, size)
                 else:
                     reading = await self._recall(document, options, size, self._results)
-        except TimeoutError:
-            raise await self._timeout(document, options) from None
+        except TimeoutError as error:
+            raise await self._timeout(document, options) from error
         return replace(reading, pages=with_fewer_images(reading.pages, options.image_limit))
 
     async def _timeout(self, document: ReadableDocument, options: ReadOptions) -> ReadingTimeout:
@@ -227,10 +227,10 @@ class Reader:
             except (ConnectionError, BrokenMessage, ValidationError) as error:
                 log.warning("a parser broke off: %s", type(error).__name__)
                 raise _broke_off() from error
-            except TimeoutError:
+            except TimeoutError as error:
                 raise UnreadableDocument(
                     "This document takes too long to read. Ask for fewer pages, or simplify it."
-                ) from None
+                ) from error
 
     async def pictures(
         self, document: ReadableDocument, pages: Sequence[int]

@@ -45,7 +45,7 @@ _IPV6 = ipaddress.ip_network("2000::/3")
 
 
 def is_public(address: str) -> bool:
-    """Whether an address is on the public internet."""
+    """Return whether an address is on the public internet."""
     ip = ipaddress.ip_address(address.partition("%")[0])
     if ip.version == 6 and ip not in _IPV6:
         return False
@@ -140,8 +140,8 @@ class Fetcher:
         try:
             async with asyncio.timeout(_SECONDS):
                 await self._download(url, path)
-        except TimeoutError:
-            raise _refusal("The address took too long to send the document.") from None
+        except TimeoutError as error:
+            raise _refusal("The address took too long to send the document.") from error
 
     def _inline(self, url: str) -> bytes:
         """Return the bytes of a data URL."""
@@ -214,8 +214,13 @@ class Fetcher:
                 if int(fields.get(b"content-length", b"0") or 0) > self._limit:
                     raise self._too_large()
                 await self._save(response, path)
-        except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError, OSError):
-            raise _refusal("The address could not be reached, or broke off.") from None
+        except (
+            httpcore.TimeoutException,
+            httpcore.NetworkError,
+            httpcore.ProtocolError,
+            OSError,
+        ) as error:
+            raise _refusal("The address could not be reached, or broke off.") from error
         return None
 
     async def _save(self, response: httpcore.Response, path: Path) -> None:

@@ -32,7 +32,7 @@ class ReceivedFile:
 
 
 async def receive_upload(request: Request, blobs: Blobs, *, limit: int) -> ReceivedFile:
-    """Receives one multipart body with one file part named `file` of at most `limit` bytes.
+    """Receive one multipart body with one file part named `file` of at most `limit` bytes.
 
     Memory is constant. A refused body leaves nothing behind.
 
@@ -59,12 +59,12 @@ async def receive_upload(request: Request, blobs: Blobs, *, limit: int) -> Recei
         return upload
     except FormParserError as error:
         raise ApiError(400, f"The upload is not a well-formed multipart body: {error}") from None
-    except ClientDisconnect:
-        raise _truncated() from None
+    except ClientDisconnect as error:
+        raise _truncated() from error
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
-        raise ApiError(507, "The server's disk is full. Free some space and try again.") from None
+        raise ApiError(507, "The server's disk is full. Free some space and try again.") from error
 
 
 async def _disconnected(request: Request) -> None:

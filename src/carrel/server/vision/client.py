@@ -84,10 +84,10 @@ class VisionClient:
             # httpx counts the time between bytes, which some servers send to keep a connection.
             async with asyncio.timeout(PAGE_SECONDS):
                 answer = await self._http.post(f"{self._url}/chat/completions", json=body)
-        except (TimeoutError, httpx.TimeoutException):
-            raise PageUnread(f"no answer from the model in {PAGE_SECONDS:.0f} seconds") from None
-        except httpx.HTTPError:
-            raise _Busy("the model's address does not answer") from None
+        except (TimeoutError, httpx.TimeoutException) as error:
+            raise PageUnread(f"no answer from the model in {PAGE_SECONDS:.0f} seconds") from error
+        except httpx.HTTPError as error:
+            raise _Busy("the model's address does not answer") from error
         if answer.status_code != 200:
             raise _failure(answer)
         return _markdown(answer)

@@ -108,9 +108,9 @@ class VisionReader:
         try:
             async with asyncio.timeout_at(deadline):
                 await self._ask(job, [p for p in chosen if p.index not in found], found)
-        except TimeoutError:
+        except TimeoutError as error:
             done = len(reading.pages) - len(chosen) + len(found)
-            raise ReadingTimeout(done, len(reading.pages)) from None
+            raise ReadingTimeout(done, len(reading.pages)) from error
         read = [_asked(found.get(page.index, page), options) for page in reading.pages]
         return replace(reading, pages=with_fewer_images(read, options.image_limit))
 

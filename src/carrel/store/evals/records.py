@@ -228,7 +228,7 @@ class Records:
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
-            raise _unwritable(self._folder, error) from None
+            raise _unwritable(self._folder, error) from error
         path = self.path(header.id)
         with _locked(path) as file:
             _append(file, path, header.model_dump_json())
@@ -274,7 +274,7 @@ def _locked(path: Path) -> Iterator[BufferedWriter]:
     except Locked:
         raise ProblemError(TAKEN) from None
     except OSError as error:
-        raise _unwritable(path, error) from None
+        raise _unwritable(path, error) from error
     with file:
         yield file
 
@@ -309,7 +309,7 @@ def _append(file: BufferedWriter, path: Path, line: str) -> None:
             data = data[file.raw.write(data) or 0 :]
         os.fsync(file.fileno())
     except OSError as error:
-        raise _unwritable(path, error) from None
+        raise _unwritable(path, error) from error
 
 
 def _unwritable(path: Path, error: OSError) -> ProblemError:

@@ -73,8 +73,8 @@ def copy_checked(source: FolderLayout, target: FolderLayout, manifest: Manifest)
     target.database_file.unlink(missing_ok=True)
     try:
         shutil.copyfile(source.database_file, target.database_file)
-    except FileNotFoundError:
-        raise BackupError(f"{source.database_file} is missing. Take another backup.") from None
+    except FileNotFoundError as error:
+        raise BackupError(f"{source.database_file} is missing. Take another backup.") from error
     target.database_file.chmod(0o600)
     if sha256(target.database_file) != manifest.records_sha256:
         raise BackupError(f"{source.database_file} is damaged. Take another backup.")

@@ -38,7 +38,7 @@ _SPARE_BYTES = 64 * 1024 * 1024
 async def restore_folder(
     backup: Path, target: Path, bucket: str | None, tell: Tell, progress: Progress
 ) -> Manifest:
-    """Restores a data folder, whole or not at all; run again, it goes on with the bytes.
+    """Restore a data folder, whole or not at all; run again, it goes on with the bytes.
 
     Raises:
         BackupError: the target is not empty, or the backup is damaged.
@@ -64,7 +64,7 @@ async def restore_folder(
             else:
                 await copy_blobs(read, LocalBlobs(folder.blob_folder), live, progress, lost)
     except FolderError as error:
-        raise BackupError(str(error)) from None
+        raise BackupError(str(error)) from error
     tell(f"records: {manifest.rows:,} rows")
     part.rename(target)
     sync_folder(target.parent)
@@ -74,7 +74,7 @@ async def restore_folder(
 async def restore_database(
     backup: Path, url: str, bucket: str, tell: Tell, progress: Progress
 ) -> Manifest:
-    """Restores a database and a bucket: the bytes first, then all records in one transaction.
+    """Restore a database and a bucket: the bytes first, then all records in one transaction.
 
     Raises:
         BackupError: the database has records, the backup is damaged, or the store is.

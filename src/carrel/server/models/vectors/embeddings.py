@@ -62,10 +62,10 @@ class Embeddings:
                 at_address = await self._engine.at_address(request.model)
                 ask = ask_address(self._engine, request) if at_address else self._own(request)
                 vectors, tokens = await ask
-        except TimeoutError:
+        except TimeoutError as error:
             raise ApiError(
                 504, f"The vectors took longer than {seconds:g} seconds. Send fewer texts at once."
-            ) from None
+            ) from error
         return EmbeddingList(
             id=uuid.uuid4().hex,
             model=request.model,
@@ -77,7 +77,7 @@ class Embeddings:
         )
 
     async def _own(self, request: EmbeddingRequest) -> tuple[list[list[float]], int]:
-        """Vectors and tokens by the server's own weights."""
+        """Return the vectors and tokens by the server's own weights."""
         vendors = not self._strict and is_embedding_name(request.model)
         if not any(vendors or card.answers_to(request.model) for card in self.models):
             raise invalid_model(request.model, self.models)
@@ -104,7 +104,7 @@ class Embeddings:
 
 
 async def ask_address(engine: Engine, request: EmbeddingRequest) -> tuple[list[list[float]], int]:
-    """Vectors and tokens by a model at an address.
+    """Return the vectors and tokens by a model at an address.
 
     Raises:
         ApiError: 400, it has none; 503, it does not answer.
@@ -150,7 +150,7 @@ def embedding_span(model: str, texts: int) -> AbstractContextManager[Span]:
 
 
 async def vectors_at_address(engine: Engine, model: str, texts: Sequence[str]) -> list[list[float]]:
-    """Vectors by a model at an address, never by the server's own weights.
+    """Return the vectors by a model at an address, never by the server's own weights.
 
     Raises:
         ApiError: as `ask_address`.
