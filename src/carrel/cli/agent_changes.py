@@ -84,7 +84,7 @@ def edit_in_editor(
 
     active, libraries = run(profile, look)
     kept = (draft for draft in saved.all() if draft.id == active.id)
-    draft = _written(saved, next(kept, Draft.of(active)), libraries)
+    draft = _edit_text(saved, next(kept, Draft.of(active)), libraries)
     draft = replace(draft, message=message or draft.message, updated=time.time())
     try:
         change = draft.update(active)
@@ -104,7 +104,7 @@ def edit_in_editor(
     return active, made
 
 
-def _written(saved: "SavedDrafts", draft: "Draft", libraries: Mapping[str, str]) -> "Draft":
+def _edit_text(saved: "SavedDrafts", draft: "Draft", libraries: Mapping[str, str]) -> "Draft":
     """Return the draft after editing; a mistake opens the editor again if the user agrees."""
     from carrel.store.agents.agent_yaml import from_yaml, to_yaml
     from carrel.yamlfile import YAMLError

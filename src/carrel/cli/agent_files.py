@@ -12,7 +12,7 @@ from carrel.cli.agent_changes import change_as_json, library_names
 from carrel.cli.errors import Code, CommandError
 from carrel.cli.find import find_agent, find_library
 from carrel.cli.options import JSONOption, ProfileOption
-from carrel.cli.session import check_writable, run
+from carrel.cli.session import check_writable, run, with_client
 from carrel.config.profiles import load_profile
 
 if TYPE_CHECKING:
@@ -117,8 +117,9 @@ def export(
         output.data(str(path))
 
 
-def import_(
-    definitions: DefinitionsArgument, profile: ProfileOption = None, json: JSONOption = False
+@with_client(changes=True)
+async def import_(
+    client: "Client", definitions: DefinitionsArgument, json: JSONOption = False
 ) -> None:
     """Make new agents from files. Prints their ids.
 
@@ -126,16 +127,13 @@ def import_(
     """
     from carrel.store.agents.plan import carry_out, make_plan
 
-    async def work(client: "Client") -> "list[Agent]":
-        plan = await make_plan(client, definitions)
-        if taken := [step.name for step in plan.steps if step.kind != "create"]:
-            raise CommandError(
-                f"There is an agent “{output.one_line(taken[0])}” already. To change it, use: "
-                "carrel agents apply"
-            )
-        return [step.agent async for step in carry_out(client, plan) if step.agent]
-
-    made = run(profile, work, changes=True)
+    plan = await make_plan(client, definitions)
+    if taken := [step.name for step in plan.steps if step.kind != "create"]:
+        raise CommandError(
+            f"There is an agent “{output.one_line(taken[0])}” already. To change it, use: "
+            "carrel agents apply"
+        )
+    made = [step.agent async for step in carry_out(client, plan) if step.agent]
     if json:
         output.as_json(made)
         return

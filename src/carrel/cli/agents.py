@@ -17,7 +17,7 @@ from carrel.cli.options import (
     version_number,
     version_or_alias,
 )
-from carrel.cli.session import run
+from carrel.cli.session import run, with_client
 from carrel.config.profiles import load_profile
 
 if TYPE_CHECKING:
@@ -48,20 +48,17 @@ MessageOption = Annotated[
 ]
 
 
-def list_agents(
+@with_client()
+async def list_agents(
+    client: "Client",
     search: Annotated[
         str | None,
         typer.Option(metavar="TEXT", help="List only agents whose name or id contains TEXT."),
     ] = None,
-    profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
     """List agents."""
-
-    async def work(client: "Client") -> "list[Agent]":
-        return [agent async for agent in client.agents.every(search)]
-
-    agents = run(profile, work)
+    agents = [agent async for agent in client.agents.every(search)]
     if json:
         output.as_json(agents)
         return
@@ -111,7 +108,9 @@ def create(
     output.data(agent.id)
 
 
-def show(
+@with_client()
+async def show(
+    client: "Client",
     agent: AgentArgument,
     version: Annotated[
         str | None,
@@ -119,18 +118,12 @@ def show(
             metavar="VERSION", help="A version number or alias. Default: the active version."
         ),
     ] = None,
-    profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
     """Show an agent at its active version, or at another."""
-
-    async def work(client: "Client") -> "Agent":
-        found = await find_agent(client, agent)
-        if version is None:
-            return found
-        return await client.agents.get(found.id, version_or_alias(version))
-
-    found = run(profile, work)
+    found = await find_agent(client, agent)
+    if version is not None:
+        found = await client.agents.get(found.id, version_or_alias(version))
     if json:
         output.as_json(found)
     else:
@@ -190,15 +183,12 @@ def edit(
     _report_change(run(profile, work, changes=True), json)
 
 
-def versions(agent: AgentArgument, profile: ProfileOption = None, json: JSONOption = False) -> None:
+@with_client()
+async def versions(client: "Client", agent: AgentArgument, json: JSONOption = False) -> None:
     """List an agent's versions and mark the active one."""
-
-    async def work(client: "Client") -> "tuple[Agent, list[Agent]]":
-        found = await find_agent(client, agent)
-        listed = [version async for version in client.agents.every_version(found.id)]
-        return found, sorted(listed, key=lambda version: version.version, reverse=True)
-
-    active, found = run(profile, work)
+    active = await find_agent(client, agent)
+    listed = [version async for version in client.agents.every_version(active.id)]
+    found = sorted(listed, key=lambda version: version.version, reverse=True)
     if json:
         output.as_json(found)
         return
@@ -233,18 +223,14 @@ def switch(
     _report_change(run(profile, work, changes=True), json)
 
 
-def delete(agent: AgentArgument, profile: ProfileOption = None, json: JSONOption = False) -> None:
+@with_client(changes=True)
+async def delete(client: "Client", agent: AgentArgument, json: JSONOption = False) -> None:
     """Delete an agent and all its versions."""
-
-    async def work(client: "Client") -> "Agent":
-        found = await find_agent(client, agent)
-        await client.agents.delete(found.id)
-        return found
-
-    deleted = run(profile, work, changes=True)
-    output.note(f"Deleted {output.one_line(deleted.name)}.")
+    found = await find_agent(client, agent)
+    await client.agents.delete(found.id)
+    output.note(f"Deleted {output.one_line(found.name)}.")
     if json:
-        output.as_json({"id": deleted.id, "deleted": True})
+        output.as_json({"id": found.id, "deleted": True})
 
 
 _COMMANDS: tuple[tuple[str, Callable[..., None]], ...] = (

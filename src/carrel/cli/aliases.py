@@ -13,7 +13,7 @@ from carrel.cli.options import (
     VersionArgument,
     version_number,
 )
-from carrel.cli.session import run
+from carrel.cli.session import run, with_client
 
 if TYPE_CHECKING:
     from carrel.client import Client
@@ -46,23 +46,17 @@ def alias(
         output.as_json(made)
 
 
-def unalias(agent: AgentArgument, name: AliasArgument, profile: ProfileOption = None) -> None:
+@with_client(changes=True)
+async def unalias(client: "Client", agent: AgentArgument, name: AliasArgument) -> None:
     """Remove an alias. The version stays."""
-
-    async def work(client: "Client") -> None:
-        await client.agents.delete_alias((await find_agent(client, agent)).id, name)
-
-    run(profile, work, changes=True)
+    await client.agents.delete_alias((await find_agent(client, agent)).id, name)
     output.note(f"Removed the alias {output.one_line(name)}.")
 
 
-def aliases(agent: AgentArgument, profile: ProfileOption = None, json: JSONOption = False) -> None:
+@with_client()
+async def aliases(client: "Client", agent: AgentArgument, json: JSONOption = False) -> None:
     """List an agent's aliases."""
-
-    async def work(client: "Client") -> "list[AgentAlias]":
-        return await client.agents.aliases((await find_agent(client, agent)).id)
-
-    listed = run(profile, work)
+    listed = await client.agents.aliases((await find_agent(client, agent)).id)
     if json:
         output.as_json(listed)
         return

@@ -11,7 +11,7 @@ from carrel.cli import output
 from carrel.cli.errors import CommandError
 from carrel.cli.find import find_agent
 from carrel.cli.options import JSONOption, ProfileOption, commands
-from carrel.cli.session import check_readable, run
+from carrel.cli.session import check_readable, run, with_client
 
 if TYPE_CHECKING:
     from carrel.client import Client
@@ -74,13 +74,10 @@ def create(
 
 
 @app.command("list")
-def list_batches(profile: ProfileOption = None, json: JSONOption = False) -> None:
+@with_client()
+async def list_batches(client: "Client", json: JSONOption = False) -> None:
     """List batches, newest first."""
-
-    async def work(client: "Client") -> "list[BatchJob]":
-        return [job async for job in client.batches.every()]
-
-    jobs = run(profile, work)
+    jobs = [job async for job in client.batches.every()]
     if json:
         output.as_json(jobs)
         return
@@ -101,9 +98,10 @@ def list_batches(profile: ProfileOption = None, json: JSONOption = False) -> Non
 
 
 @app.command("show")
-def show(batch: BatchArgument, profile: ProfileOption = None, json: JSONOption = False) -> None:
+@with_client()
+async def show(client: "Client", batch: BatchArgument, json: JSONOption = False) -> None:
     """Show a batch's details."""
-    job = run(profile, lambda client: client.batches.get(batch))
+    job = await client.batches.get(batch)
     if json:
         output.as_json(job)
         return
@@ -126,16 +124,19 @@ def show(batch: BatchArgument, profile: ProfileOption = None, json: JSONOption =
 
 
 @app.command("cancel")
-def cancel(batch: BatchArgument, profile: ProfileOption = None, json: JSONOption = False) -> None:
+@with_client(changes=True)
+async def cancel(client: "Client", batch: BatchArgument, json: JSONOption = False) -> None:
     """Cancel a batch. It keeps the answers it has."""
-    job = run(profile, lambda client: client.batches.cancel(batch), changes=True)
+    job = await client.batches.cancel(batch)
     if json:
         output.as_json(job)
     output.note(f"The batch is {job.status}.")
 
 
 @app.command("fetch")
-def fetch(
+@with_client()
+async def fetch(
+    client: "Client",
     batch: BatchArgument,
     to: Annotated[
         Path | None,
@@ -144,30 +145,24 @@ def fetch(
     errors: Annotated[
         bool, typer.Option("--errors", help="Fetch the requests that failed instead.")
     ] = False,
-    profile: ProfileOption = None,
 ) -> None:
     """Wait until a batch has ended, and fetch its answers."""
-
-    async def work(client: "Client") -> "BatchJob":
-        job = await _ended(client, batch)
-        file = job.error_file if errors else job.output_file
-        if file is None:
-            problem = f": {job.errors[0].message}" if job.errors and not errors else "."
-            kind = "failed requests" if errors else "answers"
-            raise CommandError(f"The batch is {job.status} and has no {kind}{problem}")
-        if to is None:
-            await _print(client, file)
-        else:
-            with output.progress(f"Downloading {to.name}") as report:
-                output.data(str(await client.files.download(file, to, report)))
-        return job
-
-    job = run(profile, work)
+    job = await _wait_for_end(client, batch)
+    file = job.error_file if errors else job.output_file
+    if file is None:
+        problem = f": {job.errors[0].message}" if job.errors and not errors else "."
+        kind = "failed requests" if errors else "answers"
+        raise CommandError(f"The batch is {job.status} and has no {kind}{problem}")
+    if to is None:
+        await _print(client, file)
+    else:
+        with output.progress(f"Downloading {to.name}") as report:
+            output.data(str(await client.files.download(file, to, report)))
     failed = f", {job.failed_requests} failed" if job.failed_requests else ""
     output.note(f"{job.status}: {job.succeeded_requests} of {job.total_requests} answered{failed}.")
 
 
-async def _ended(client: "Client", id: str) -> "BatchJob":
+async def _wait_for_end(client: "Client", id: str) -> "BatchJob":
     """Return a batch once it has ended."""
     with output.changing() as tell:
         while True:

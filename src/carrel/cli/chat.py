@@ -12,7 +12,7 @@ from carrel.cli.errors import Code, CommandError
 from carrel.cli.find import find_agent
 from carrel.cli.options import JSONOption, ProfileOption
 from carrel.cli.session import run
-from carrel.cli.tools import asking_tools, function_names
+from carrel.cli.tools import function_names, open_tools
 from carrel.config.profiles import load_profile
 
 if TYPE_CHECKING:
@@ -115,16 +115,16 @@ def chat(
             message = answers[-1].choices[0].message
             return AssistantMessage(content=text_of(message.content), tool_calls=message.tool_calls)
 
-        async with asking_tools(chosen) as tools:
+        async with open_tools(chosen) as tools:
             request, end = await complete_with_tools(
                 request,
                 complete,
                 tools.of_question(tool or ()),
                 known=frozenset(function_names(found)),
-                called=_called,
+                called=_note_call,
             )
         if end != "answered" and not json:
-            raise CommandError(_unanswered(request, end))
+            raise CommandError(_explain_no_answer(request, end))
         return answers[-1] if answers else None
 
     completion = run(profile, work)
@@ -160,14 +160,14 @@ def _compare(
         raise CommandError("Not all of them answered.")
 
 
-def _called(call: "AgentCall", result: str) -> None:
+def _note_call(call: "AgentCall", result: str) -> None:
     from carrel.store.chat.formatting import call_words
     from carrel.store.core.formatting import shortened
 
     output.note(f"▸ {call_words(call)} → {shortened(output.one_line(result), _RESULT)}")
 
 
-def _unanswered(request: "CompletionRequest", end: str) -> str:
+def _explain_no_answer(request: "CompletionRequest", end: str) -> str:
     """Return why there is no answer: a call that nothing here answers, or too many."""
     from carrel.store.chat.formatting import call_words
     from carrel.store.tools.formatting import PAUSED
@@ -201,12 +201,12 @@ async def _stream(client: "Client", request: "CompletionRequest") -> "AssistantM
             # A model may have to load first.
             show = waiting.enter_context(output.changing())
 
-            def stepped(progress: "Progress") -> None:
+            def show_step(progress: "Progress") -> None:
                 if not written:
                     show(f"{step_words(progress).capitalize()} …")
 
             show(f"{PHASES['waiting'].capitalize()} …")
-            async with client.completions.stream(request, stepped) as chunks:
+            async with client.completions.stream(request, show_step) as chunks:
                 async for chunk in chunks:
                     for choice in chunk.choices:
                         content = choice.delta.content

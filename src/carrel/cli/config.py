@@ -24,7 +24,7 @@ app = commands("Settings of the terminal app: colours, keys, pictures and mouse.
 @app.command("show")
 def show(json: JSONOption = False) -> None:
     """Show every setting in force, with its description."""
-    settings = _checked()
+    settings = _check()
     if json:
         output.as_json(_plain(settings))
     else:
@@ -48,11 +48,11 @@ def edit() -> None:
         edit_file(file)
     except EditorError as error:
         raise CommandError(str(error), Code.USAGE) from None
-    _checked()
+    _check()
     output.note("The settings are valid. They apply from the next start.")
 
 
-def _checked() -> Settings:
+def _check() -> Settings:
     """Return the settings of the file, checked.
 
     Raises:

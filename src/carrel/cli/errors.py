@@ -32,12 +32,12 @@ def report(error: BaseException) -> Code:
     """
     if isinstance(error, KeyboardInterrupt):
         return Code.INTERRUPTED
-    code, message = _known(error) or (Code.FAILED, _unexpected(error))
+    code, message = _explain(error) or (Code.FAILED, _report_crash(error))
     print(f"carrel: {message}", file=sys.stderr)
     return code
 
 
-def _known(error: BaseException) -> tuple[Code, str] | None:
+def _explain(error: BaseException) -> tuple[Code, str] | None:
     from pydantic import ValidationError
 
     from carrel.client.http.errors import ClientError, ServiceError, Unreachable
@@ -71,7 +71,7 @@ def _known(error: BaseException) -> tuple[Code, str] | None:
     return None
 
 
-def _unexpected(error: BaseException) -> str:
+def _report_crash(error: BaseException) -> str:
     from carrel.store.core.crash import write_report
 
     path = write_report(error)

@@ -13,7 +13,7 @@ from carrel.cli.errors import Code, CommandError
 from carrel.cli.find import find_agent
 from carrel.cli.options import AgentArgument, JSONOption, ProfileOption, version_or_alias
 from carrel.cli.session import check_writable, run
-from carrel.cli.tools import asking_tools
+from carrel.cli.tools import open_tools
 from carrel.config.profiles import folders, load_profile
 from carrel.text import clean_text
 
@@ -155,7 +155,7 @@ def _run_all(
         with output.changing() as show:
             progress: Progress | None = None
 
-            def told(now: Progress) -> None:
+            def tell(now: Progress) -> None:
                 nonlocal progress
                 progress = now
                 show(progress_words(now))
@@ -164,10 +164,10 @@ def _run_all(
 
             try:
                 for number in numbers:
-                    async with asking_tools(chosen) as tools:
+                    async with open_tools(chosen) as tools:
                         offered = tools.of_question
                         one = await run_set(
-                            client, chosen, records, found, number, cases, plan, offered, told
+                            client, chosen, records, found, number, cases, plan, offered, tell
                         )
                     done.append(one)
             except BaseException:

@@ -11,14 +11,14 @@ from carrel.cli import output
 from carrel.cli.errors import CommandError
 from carrel.cli.find import find_file
 from carrel.cli.options import JSONOption, ProfileOption, commands
-from carrel.cli.session import check_readable, run
+from carrel.cli.session import check_readable, run, with_client
 from carrel.cli.uploads import Uploads
 from carrel.config.profiles import load_profile
 from carrel.system.filenames import file_name
 
 if TYPE_CHECKING:
     from carrel.client import Client
-    from carrel.wire.files import DeletedFile, File, SignedURL
+    from carrel.wire.files import File
 
 app = commands("Upload, list, download and delete files.")
 
@@ -64,19 +64,16 @@ def upload(
 
 
 @app.command("list")
-def list_files(
+@with_client()
+async def list_files(
+    client: "Client",
     search: Annotated[
         str | None, typer.Option(metavar="TEXT", help="List only files whose name contains TEXT.")
     ] = None,
-    profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
     """List files."""
-
-    async def work(client: "Client") -> "list[File]":
-        return [file async for file in client.files.every(search)]
-
-    files = run(profile, work)
+    files = [file async for file in client.files.every(search)]
     if json:
         output.as_json(files)
         return
@@ -96,13 +93,10 @@ def list_files(
 
 
 @app.command("get")
-def get(file: FileArgument, profile: ProfileOption = None, json: JSONOption = False) -> None:
+@with_client()
+async def get(client: "Client", file: FileArgument, json: JSONOption = False) -> None:
     """Show a file's details."""
-
-    async def work(client: "Client") -> "File":
-        return await find_file(client, file)
-
-    found = run(profile, work)
+    found = await find_file(client, file)
     if json:
         output.as_json(found)
         return
@@ -121,42 +115,36 @@ def get(file: FileArgument, profile: ProfileOption = None, json: JSONOption = Fa
 
 
 @app.command("delete")
-def delete(
+@with_client(changes=True)
+async def delete(
+    client: "Client",
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="The files' ids or names.")],
-    profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
     """Delete files."""
-
-    async def work(client: "Client") -> "list[DeletedFile]":
-        deleted = []
-        for wanted in files:
-            file = await find_file(client, wanted)
-            deleted.append(await client.files.delete(file.id))
-            output.note(f"Deleted {output.one_line(file.filename)}.")
-        return deleted
-
-    deleted = run(profile, work, changes=True)
+    deleted = []
+    for wanted in files:
+        file = await find_file(client, wanted)
+        deleted.append(await client.files.delete(file.id))
+        output.note(f"Deleted {output.one_line(file.filename)}.")
     if json:
         output.as_json(deleted if len(files) > 1 else deleted[0])
 
 
 @app.command("url")
-def url(
+@with_client()
+async def url(
+    client: "Client",
     file: FileArgument,
     hours: Annotated[
         int, typer.Option(metavar="N", min=1, max=168, help="Hours until the address expires.")
     ] = 24,
-    profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
     """Print a signed address that opens a file without a key until it expires."""
     from carrel.store.files.formatting import link_words
 
-    async def work(client: "Client") -> "SignedURL":
-        return await client.files.url((await find_file(client, file)).id, hours)
-
-    signed = run(profile, work)
+    signed = await client.files.url((await find_file(client, file)).id, hours)
     if json:
         output.as_json(signed)
     else:

@@ -13,7 +13,7 @@ from carrel.cli import output, shares
 from carrel.cli.errors import Code, CommandError
 from carrel.cli.find import find_document, find_library
 from carrel.cli.options import JSONOption, LibraryArgument, ProfileOption, commands
-from carrel.cli.session import check_readable, run
+from carrel.cli.session import check_readable, run, with_client
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,13 +32,10 @@ _POLL_SECONDS = 0.5
 
 
 @app.command("list")
-def list_libraries(profile: ProfileOption = None, json: JSONOption = False) -> None:
+@with_client()
+async def list_libraries(client: "Client", json: JSONOption = False) -> None:
     """List libraries."""
-
-    async def work(client: "Client") -> "list[Library]":
-        return [library async for library in client.libraries.every()]
-
-    libraries = run(profile, work)
+    libraries = [library async for library in client.libraries.every()]
     if json:
         output.as_json(libraries)
         return
@@ -58,7 +55,9 @@ def list_libraries(profile: ProfileOption = None, json: JSONOption = False) -> N
 
 
 @app.command("create")
-def create(
+@with_client(changes=True)
+async def create(
+    client: "Client",
     name: Annotated[str, typer.Argument(metavar="NAME")],
     description: Annotated[
         str | None, typer.Option(metavar="TEXT", help="A description of its contents.")
@@ -67,18 +66,14 @@ def create(
         int | None,
         typer.Option(metavar="N", min=256, max=32768, help="Characters per passage."),
     ] = None,
-    profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
     """Create an empty library. Prints its id."""
     from carrel.wire.libraries import LibraryCreate
 
-    async def work(client: "Client") -> "Library":
-        return await client.libraries.create(
-            LibraryCreate(name=name, description=description, chunk_size=chunk_size)
-        )
-
-    library = run(profile, work, changes=True)
+    library = await client.libraries.create(
+        LibraryCreate(name=name, description=description, chunk_size=chunk_size)
+    )
     if json:
         output.as_json(library)
         return
@@ -87,13 +82,10 @@ def create(
 
 
 @app.command("show")
-def show(library: LibraryArgument, profile: ProfileOption = None, json: JSONOption = False) -> None:
+@with_client()
+async def show(client: "Client", library: LibraryArgument, json: JSONOption = False) -> None:
     """Show a library's details."""
-
-    async def work(client: "Client") -> "Library":
-        return await find_library(client, library)
-
-    found = run(profile, work)
+    found = await find_library(client, library)
     if json:
         output.as_json(found)
         return
@@ -181,20 +173,14 @@ def edit(
 
 
 @app.command("delete")
-def delete(
-    library: LibraryArgument, profile: ProfileOption = None, json: JSONOption = False
-) -> None:
+@with_client(changes=True)
+async def delete(client: "Client", library: LibraryArgument, json: JSONOption = False) -> None:
     """Delete a library and all its documents."""
-
-    async def work(client: "Client") -> "Library":
-        found = await find_library(client, library)
-        await client.libraries.delete(found.id)
-        return found
-
-    deleted = run(profile, work, changes=True)
-    output.note(f"Deleted {output.one_line(deleted.name)}.")
+    found = await find_library(client, library)
+    await client.libraries.delete(found.id)
+    output.note(f"Deleted {output.one_line(found.name)}.")
     if json:
-        output.as_json({"id": deleted.id, "deleted": True})
+        output.as_json({"id": found.id, "deleted": True})
 
 
 @app.command("add")
@@ -221,7 +207,7 @@ def add(
             if not json:
                 output.data(document.id)
         for place, document in enumerate(documents if wait else ()):
-            documents[place] = await _processed(client, document)
+            documents[place] = await _wait_until_processed(client, document)
 
     try:
         check_readable(paths)
@@ -239,22 +225,19 @@ def add(
 
 
 @app.command("documents")
-def documents(
+@with_client()
+async def documents(
+    client: "Client",
     library: LibraryArgument,
     search: Annotated[
         str | None,
         typer.Option(metavar="TEXT", help="List only documents whose name contains TEXT."),
     ] = None,
-    profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
     """List a library's documents and their processing status."""
-
-    async def work(client: "Client") -> "list[Document]":
-        found = await find_library(client, library)
-        return [document async for document in client.documents.every(found.id, search)]
-
-    listed = run(profile, work)
+    found = await find_library(client, library)
+    listed = [document async for document in client.documents.every(found.id, search)]
     if json:
         output.as_json(listed)
         return
@@ -275,20 +258,14 @@ def documents(
 
 
 @app.command("text")
-def text(
-    library: LibraryArgument,
-    document: DocumentArgument,
-    profile: ProfileOption = None,
-    json: JSONOption = False,
+@with_client()
+async def text(
+    client: "Client", library: LibraryArgument, document: DocumentArgument, json: JSONOption = False
 ) -> None:
     """Print a processed document's text."""
-
-    async def work(client: "Client") -> str:
-        found = await find_library(client, library)
-        wanted = await find_document(client, found.id, document)
-        return await client.documents.text(found.id, wanted.id)
-
-    content = run(profile, work)
+    found = await find_library(client, library)
+    wanted = await find_document(client, found.id, document)
+    content = await client.documents.text(found.id, wanted.id)
     if json:
         output.as_json({"text": content})
     else:
@@ -338,41 +315,27 @@ def search(
 
 
 @app.command("reprocess")
-def reprocess(
-    library: LibraryArgument,
-    document: DocumentArgument,
-    profile: ProfileOption = None,
-) -> None:
+@with_client(changes=True)
+async def reprocess(client: "Client", library: LibraryArgument, document: DocumentArgument) -> None:
     """Process a document again."""
-
-    async def work(client: "Client") -> "Document":
-        found = await find_library(client, library)
-        wanted = await find_document(client, found.id, document)
-        await client.documents.reprocess(found.id, wanted.id)
-        return wanted
-
-    output.note(f"Queued {output.one_line(run(profile, work, changes=True).name)}.")
+    found = await find_library(client, library)
+    wanted = await find_document(client, found.id, document)
+    await client.documents.reprocess(found.id, wanted.id)
+    output.note(f"Queued {output.one_line(wanted.name)}.")
 
 
 @app.command("remove")
-def remove(
-    library: LibraryArgument,
-    document: DocumentArgument,
-    profile: ProfileOption = None,
-    json: JSONOption = False,
+@with_client(changes=True)
+async def remove(
+    client: "Client", library: LibraryArgument, document: DocumentArgument, json: JSONOption = False
 ) -> None:
     """Remove a document from a library."""
-
-    async def work(client: "Client") -> "Document":
-        found = await find_library(client, library)
-        wanted = await find_document(client, found.id, document)
-        await client.documents.delete(found.id, wanted.id)
-        return wanted
-
-    removed = run(profile, work, changes=True)
-    output.note(f"Removed {output.one_line(removed.name)}.")
+    found = await find_library(client, library)
+    wanted = await find_document(client, found.id, document)
+    await client.documents.delete(found.id, wanted.id)
+    output.note(f"Removed {output.one_line(wanted.name)}.")
     if json:
-        output.as_json({"id": removed.id, "deleted": True})
+        output.as_json({"id": wanted.id, "deleted": True})
 
 
 def status(document: "Document") -> str:
@@ -414,7 +377,7 @@ def _filters(attributes: "Sequence[str]") -> str | None:
     return jsonlib.dumps(filters) if filters else None
 
 
-async def _processed(client: "Client", document: "Document") -> "Document":
+async def _wait_until_processed(client: "Client", document: "Document") -> "Document":
     output.note(f"Processing {output.one_line(document.name)} …")
     while status(document) not in ("Ready", "Failed"):
         await asyncio.sleep(_POLL_SECONDS)

@@ -71,7 +71,7 @@ NOUNS = (
 """The commands in the order of the help, each a module of its name."""
 
 
-def _needed(words: Sequence[str]) -> Sequence[str]:
+def _commands_of(words: Sequence[str]) -> Sequence[str]:
     """Return the commands that a command line may mean; importing all of them is slow."""
     if named := [noun for noun in NOUNS if noun in words]:
         return named
@@ -160,19 +160,19 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     words = sys.argv[1:] if arguments is None else arguments
     try:
-        _app(_needed(words))(arguments, prog_name="carrel")
+        _app(_commands_of(words))(arguments, prog_name="carrel")
     except SystemExit as end:
-        sys.exit(_flushed(end.code))
+        sys.exit(_flush(end.code))
     except BaseException as error:
-        code = _flushed(report(error))
+        code = _flush(report(error))
         if code == Code.INTERRUPTED:
             # Python would wait for every thread, and one may be stuck.
             os._exit(Code.INTERRUPTED)
         sys.exit(code)
-    sys.exit(_flushed(Code.DONE))
+    sys.exit(_flush(Code.DONE))
 
 
-def _flushed(code: str | int | None) -> str | int | None:
+def _flush(code: str | int | None) -> str | int | None:
     try:
         sys.stdout.flush()
     except BrokenPipeError:

@@ -16,14 +16,14 @@ from carrel.cli.errors import Code, CommandError
 from carrel.cli.ocr_batches import (
     Manner,
     batches,
-    counted_from_zero,
+    count_from_zero,
     is_address,
-    joined,
+    join,
     name_of,
-    opened,
+    open_source,
 )
 from carrel.cli.ocr_folder import read_folder
-from carrel.cli.ocr_output import Format, OutputFolders, rendered, write_text
+from carrel.cli.ocr_output import Format, OutputFolders, render, write_text
 from carrel.cli.options import JSONOption, ProfileOption
 from carrel.cli.session import run
 from carrel.config.profiles import load_profile
@@ -102,7 +102,7 @@ def ocr(
 
         model = HOSTED_MODEL
     try:
-        asked = None if pages is None else counted_from_zero(pages)
+        asked = None if pages is None else count_from_zero(pages)
     except ValueError as error:
         raise CommandError(f"--pages: {error}", Code.USAGE) from None
     if tables is not None and out is None:
@@ -145,10 +145,10 @@ class _OCR:
             await self._read(client, source, name, files, results)
         except BaseException:
             if results:
-                self._deliver(joined(results), name)
+                self._deliver(join(results), name)
                 output.note(f"Stopped after {_pages(results)}.")
             raise
-        self._deliver(joined(results), name)
+        self._deliver(join(results), name)
         output.note(f"Read {_pages(results)}.")
 
     async def folder(self, folder: Path, client: "Client") -> None:
@@ -163,7 +163,7 @@ class _OCR:
             )
             results: list[OCRResult] = []
             await self._read(client, str(path), label, files, results)
-            return self._write(joined(results), out / place)
+            return self._write(join(results), out / place)
 
         kept_out = [path for path in (out, self.images) if path is not None]
         await read_folder(folder, out, kept_out, self._stamp(), read)
@@ -179,7 +179,7 @@ class _OCR:
         """Add the answers to `results` as they come, their pictures and tables in files."""
         label = output.one_line(label)
         async with (
-            opened(client, source) as document,
+            open_source(client, source) as document,
             aclosing(batches(client, document, self.manner, label)) as answers,
         ):
             async for answer in answers:
@@ -201,15 +201,15 @@ class _OCR:
         if self.out is not None:
             output.data(str(self._write(result, self.out / name)))
         elif self.manner.schema is not None and self.format != "json":
-            output.data(_indented(result.document_annotation))
+            output.data(_indent(result.document_annotation))
         else:
-            output.data(rendered(result, self.format, name).rstrip("\n"))
+            output.data(render(result, self.format, name).rstrip("\n"))
 
     def _write(self, result: "OCRResult", place: Path) -> Path:
         path = place.with_name(f"{place.name}.{self.format}")
-        write_text(path, rendered(result, self.format, place.name))
+        write_text(path, render(result, self.format, place.name))
         if self.manner.schema is not None:
-            annotation = _indented(result.document_annotation)
+            annotation = _indent(result.document_annotation)
             write_text(place.with_name(f"{place.name}.annotation.json"), f"{annotation}\n")
         return path
 
@@ -244,7 +244,7 @@ def _schema(path: Path | None) -> dict[str, Any] | None:
     return schema
 
 
-def _indented(annotation: str | None) -> str:
+def _indent(annotation: str | None) -> str:
     """Return an annotation as indented JSON, or unchanged if it is not JSON."""
     annotation = annotation or "null"
     try:

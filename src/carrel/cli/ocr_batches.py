@@ -70,7 +70,7 @@ def name_of(source: str) -> str:
 
 
 @asynccontextmanager
-async def opened(client: "Client", source: str) -> AsyncIterator[SentDocument]:
+async def open_source(client: "Client", source: str) -> AsyncIterator[SentDocument]:
     """Yield a document at a path, uploaded and removed afterwards, or at a URL."""
     from carrel.wire.generation.content import DocumentURLChunk, FileChunk, ImageURLChunk
 
@@ -124,7 +124,7 @@ async def batches(
             yield result
 
 
-def counted_from_zero(pages: str) -> str:
+def count_from_zero(pages: str) -> str:
     """Return `1,3-5` as a request names it: `0,2-4`.
 
     Raises:
@@ -138,7 +138,7 @@ def counted_from_zero(pages: str) -> str:
     return ",".join(f"{part.start - 1}-{part.stop - 2}" for part in ranges)
 
 
-def joined(results: Sequence["OCRResult"]) -> "OCRResult":
+def join(results: Sequence["OCRResult"]) -> "OCRResult":
     """Join the answers of all batches into one."""
     last = results[-1]
     pages = [page for result in results for page in result.pages]

@@ -49,9 +49,9 @@ class OutputFolders:
         markdown, images = page.markdown, page.images
         if self.images is not None:
             for image in images:
-                data = _decoded(image.image_base64)
+                data = _decode(image.image_base64)
                 if data is not None:
-                    path = _written(self.images / file_name(image.id, "picture", _LONGEST), data)
+                    path = _write(self.images / file_name(image.id, "picture", _LONGEST), data)
                     markdown = markdown.replace(f"]({image.id})", f"]({self._link(path)})")
             images = [image.model_copy(update={"image_base64": None}) for image in images]
         if self.tables is not None:
@@ -59,7 +59,7 @@ class OutputFolders:
                 stem = table.id.rpartition(".")[0] or table.id
                 rows = as_csv(rows_of(table.content)).encode()
                 own = file_name(stem, "table", _LONGEST)
-                path = _written(self.tables / f"{self.name}.{own}.csv", rows)
+                path = _write(self.tables / f"{self.name}.{own}.csv", rows)
                 link = f"[{stem}.csv]({self._link(path)})"
                 markdown = markdown.replace(f"[{table.id}]({table.id})", link)
         return page.model_copy(update={"markdown": markdown, "images": images})
@@ -68,7 +68,7 @@ class OutputFolders:
         return quote(Path(os.path.relpath(path, self.base)).as_posix())
 
 
-def rendered(result: "OCRResult", format: Format, title: str) -> str:
+def render(result: "OCRResult", format: Format, title: str) -> str:
     """Return a whole document as text that ends with a line end."""
     match format:
         case "json":
@@ -78,14 +78,14 @@ def rendered(result: "OCRResult", format: Format, title: str) -> str:
         case "html":
             return _html(result.pages, title)
         case "md":
-            return _following(page.markdown for page in result.pages)
+            return _join(page.markdown for page in result.pages)
         case "txt":
-            return _following(plain(page.markdown) for page in result.pages)
+            return _join(plain(page.markdown) for page in result.pages)
         case _:
             assert_never(format)
 
 
-def _following(texts: Iterable[str]) -> str:
+def _join(texts: Iterable[str]) -> str:
     return "\n\n".join(clean_text(text).strip("\n") for text in texts) + "\n"
 
 
@@ -117,7 +117,7 @@ def plain(markdown: str) -> str:
 
 def write_text(path: Path, text: str) -> None:
     """Write a file, whole or not at all."""
-    _written(path, text.encode())
+    _write(path, text.encode())
 
 
 def _words(tokens: Sequence["Token"]) -> str:
@@ -144,7 +144,7 @@ def _html(pages: Sequence["Page"], title: str) -> str:
     return f"<!doctype html>\n<html>\n<head>\n{head}\n</head>\n<body>\n{sections}</body>\n</html>\n"
 
 
-def _decoded(url: str | None) -> bytes | None:
+def _decode(url: str | None) -> bytes | None:
     match = _DATA_URL.match(url or "")
     if url is None or match is None:
         return None
@@ -154,7 +154,7 @@ def _decoded(url: str | None) -> bytes | None:
         return None
 
 
-def _written(path: Path, data: bytes) -> Path:
+def _write(path: Path, data: bytes) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{secrets.token_hex(8)}.part")
     part.write_bytes(data)

@@ -67,7 +67,7 @@ class _Screen:
         self._resized = False
         self._bar = 0
 
-    def resized(self, *_: object) -> None:
+    def resize(self, *_: object) -> None:
         """Take another size of the window; what stood in it may be gone."""
         self._resized = True
 
@@ -165,7 +165,7 @@ def _whole_screen() -> Iterator[_Screen]:
     screen = _Screen(input)
     ends = (signal.SIGTERM, signal.SIGHUP)
     handlers = {number: signal.signal(number, _interrupt) for number in ends}
-    handlers[signal.SIGWINCH] = signal.signal(signal.SIGWINCH, screen.resized)
+    handlers[signal.SIGWINCH] = signal.signal(signal.SIGWINCH, screen.resize)
     try:
         tty.setraw(input)
         # The other screen, no lines wrapped, no cursor.

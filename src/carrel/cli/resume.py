@@ -53,12 +53,12 @@ async def _resume(profile: Profile, drop: bool) -> bool:
         known = {item.id for item in store.activity.slice.value.items}
         store.unfinished.resume(watch=False)
         await store.unfinished.idle()
-        return _told(store, known)
+        return _report(store, known)
     finally:
         await store.close()
 
 
-def _told(store: "Store", known: set[str]) -> bool:
+def _report(store: "Store", known: set[str]) -> bool:
     """Say how each piece of work ended, and return whether one failed."""
     items = [item for item in store.activity.slice.value.items if item.id not in known]
     failed = [item for item in items if item.error is not None]

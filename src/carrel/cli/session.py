@@ -2,11 +2,14 @@
 
 import asyncio
 import contextlib
+import functools
+import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from carrel.cli.errors import CommandError
+from carrel.cli.options import ProfileOption
 from carrel.cli.output import note
 from carrel.config.profiles import Profile, load_profile
 
@@ -32,6 +35,35 @@ def run(
             return await work(client)
 
     return asyncio.run(session())
+
+
+def with_client(
+    *, changes: bool = False
+) -> Callable[[Callable[..., Awaitable[None]]], Callable[..., None]]:
+    """Make a command of a coroutine; it gets a client for the profile of `--profile`.
+
+    `changes` says that it changes something, which a read-only profile refuses.
+    """
+
+    def decorate(work: Callable[..., Awaitable[None]]) -> Callable[..., None]:
+        @functools.wraps(work)
+        def command(*, profile: str | None, **given: object) -> None:
+            run(profile, lambda client: work(client, **given), changes=changes)
+
+        # Typer reads the options off the signature: it has the profile in place of the client.
+        _, *options = inspect.signature(work).parameters.values()
+        option = inspect.Parameter(
+            "profile",
+            inspect.Parameter.POSITIONAL_OR_KEYWORD,
+            default=None,
+            annotation=ProfileOption,
+        )
+        options.insert(len(options) - (options[-1].name == "json"), option)
+        command.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+        command.__annotations__ = {option.name: option.annotation for option in options}
+        return command
+
+    return decorate
 
 
 def check_writable(profile: Profile) -> None:

@@ -6,12 +6,11 @@ import typer
 
 from carrel.cli import output
 from carrel.cli.find import find_library
-from carrel.cli.options import JSONOption, LibraryArgument, ProfileOption
-from carrel.cli.session import run
+from carrel.cli.options import JSONOption, LibraryArgument
+from carrel.cli.session import with_client
 
 if TYPE_CHECKING:
     from carrel.client import Client
-    from carrel.wire.libraries import Library, Sharing
 
 WithArgument = Annotated[
     str,
@@ -27,7 +26,9 @@ TypeOption = Annotated[
 ]
 
 
-def share(
+@with_client(changes=True)
+async def share(
+    client: "Client",
     library: LibraryArgument,
     with_id: WithArgument,
     level: Annotated[
@@ -35,53 +36,39 @@ def share(
         typer.Option(help="An Editor adds and removes documents; a Viewer reads and searches."),
     ] = "Viewer",
     with_type: TypeOption = "User",
-    profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
     """Share a library within your organisation, or change its role."""
     from carrel.wire.libraries import ShareRequest
 
     request = ShareRequest(level=level, share_with_uuid=with_id, share_with_type=with_type)
-
-    async def work(client: "Client") -> "tuple[Library, Sharing]":
-        found = await find_library(client, library)
-        return found, await client.libraries.share(found.id, request)
-
-    found, sharing = run(profile, work, changes=True)
+    found = await find_library(client, library)
+    sharing = await client.libraries.share(found.id, request)
     output.note(f"Shared {output.one_line(found.name)}: {with_id} is {sharing.role}.")
     if json:
         output.as_json(sharing)
 
 
-def unshare(
+@with_client(changes=True)
+async def unshare(
+    client: "Client",
     library: LibraryArgument,
     with_id: WithArgument,
     with_type: TypeOption = "User",
-    profile: ProfileOption = None,
 ) -> None:
     """Stop sharing a library."""
     from carrel.wire.libraries import ShareRemoval
 
     removal = ShareRemoval(share_with_uuid=with_id, share_with_type=with_type)
-
-    async def work(client: "Client") -> "Library":
-        found = await find_library(client, library)
-        await client.libraries.unshare(found.id, removal)
-        return found
-
-    found = run(profile, work, changes=True)
+    found = await find_library(client, library)
+    await client.libraries.unshare(found.id, removal)
     output.note(f"{output.one_line(found.name)} is no longer shared with {with_id}.")
 
 
-def shares(
-    library: LibraryArgument, profile: ProfileOption = None, json: JSONOption = False
-) -> None:
+@with_client()
+async def shares(client: "Client", library: LibraryArgument, json: JSONOption = False) -> None:
     """List the users of a library, owner first."""
-
-    async def work(client: "Client") -> "list[Sharing]":
-        return await client.libraries.shares((await find_library(client, library)).id)
-
-    listed = run(profile, work)
+    listed = await client.libraries.shares((await find_library(client, library)).id)
     if json:
         output.as_json(listed)
         return

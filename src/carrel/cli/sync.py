@@ -210,7 +210,7 @@ class _Sync:
 
         last: SyncProgress | None = None
 
-        def moved(progress: "SyncProgress") -> None:
+        def show_progress(progress: "SyncProgress") -> None:
             nonlocal last
             last = progress
             files = ", ".join(f"{path} {part}" for path, part in transfer_words(progress))
@@ -222,7 +222,12 @@ class _Sync:
             try:
                 with output.changing() as self._show:
                     yield Runner(
-                        client, self._ledger, folder, self._settings, moved, self._max_delete
+                        client,
+                        self._ledger,
+                        folder,
+                        self._settings,
+                        show_progress,
+                        self._max_delete,
                     )
             except (Exception, asyncio.CancelledError):
                 if last is not None and last.phase == "syncing":

@@ -80,7 +80,7 @@ def forget(name: ToolArgument, profile: ProfileOption = None) -> None:
 
 
 @contextlib.asynccontextmanager
-async def asking_tools(profile: Profile) -> "AsyncIterator[ToolsService]":
+async def open_tools(profile: Profile) -> "AsyncIterator[ToolsService]":
     """Yield the tools for one command. A terminal is asked for permission; a script has none."""
     from carrel.store.core.actions.loop import OwnerLoop
     from carrel.store.tools.service import ToolsService
@@ -138,7 +138,7 @@ def _run(profile: str | None, work: "Callable[[ToolsService], Awaitable[T]]") ->
     chosen = load_profile(profile)
 
     async def session() -> T:
-        async with asking_tools(chosen) as service:
+        async with open_tools(chosen) as service:
             return await work(service)
 
     return asyncio.run(session())
