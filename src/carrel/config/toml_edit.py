@@ -41,10 +41,10 @@ def line_of(text: str, *path: str) -> int | None:
     near: int | None = None
     for number, line in enumerate(text.split("\n"), 1):
         if header := _HEADER.match(line):
-            table = _dotted(header[1])
+            table = _join_key(header[1])
             here = table
         elif key := _KEY.match(line):
-            here = ".".join(filter(None, (table, _dotted(key[1]))))
+            here = ".".join(filter(None, (table, _join_key(key[1]))))
         else:
             continue
         if here == wanted:
@@ -69,10 +69,10 @@ def with_value(text: str, key: str, value: str | None) -> str:
     lines = re.findall(r".*\n|.+", text)
     top = next((n for n, line in enumerate(lines) if _HEADER.match(line)), len(lines))
     at = next(
-        (n for n in range(top) if (found := _KEY.match(lines[n])) and _dotted(found[1]) == key),
+        (n for n in range(top) if (found := _KEY.match(lines[n])) and _join_key(found[1]) == key),
         None,
     )
-    new = [] if value is None else [f"{key} = {_quoted(value)}\n"]
+    new = [] if value is None else [f"{key} = {_quote(value)}\n"]
     if at is not None:
         lines[at : at + 1] = new
     else:
@@ -83,10 +83,10 @@ def with_value(text: str, key: str, value: str | None) -> str:
     return changed
 
 
-def _dotted(key: str) -> str:
+def _join_key(key: str) -> str:
     return ".".join(part.strip("\"'") for part in _PART.findall(key))
 
 
-def _quoted(value: str) -> str:
+def _quote(value: str) -> str:
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", escaped) + '"'

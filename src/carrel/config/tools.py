@@ -36,7 +36,7 @@ class CommandSettings:
         Raises:
             ValueError: the message continues “NAME …”.
         """
-        found = _checked(values, {"command", "description", "parameters", "env", "timeout"})
+        found = _check(values, {"command", "description", "parameters", "env", "timeout"})
         if "command" not in found:
             raise ValueError('needs a command: command = ["python", "weather.py"]')
         return cls(**found)
@@ -63,7 +63,7 @@ class ServerSettings:
         Raises:
             ValueError: the message continues “NAME …”.
         """
-        found = _checked(values, {"command", "url", "env", "headers", "timeout"})
+        found = _check(values, {"command", "url", "env", "headers", "timeout"})
         if ("command" in found) == ("url" in found):
             raise ValueError(
                 'needs a command or a url: command = ["uvx", "some-server"], '
@@ -90,7 +90,7 @@ def check_name(name: str) -> None:
         raise ValueError(f"has the name “{name}”: use up to 64 letters, digits, _ and -")
 
 
-def _checked(values: Any, known: set[str]) -> dict[str, Any]:
+def _check(values: Any, known: set[str]) -> dict[str, Any]:
     if not isinstance(values, dict):
         raise ValueError("must be a table")
     for key in values:

@@ -73,12 +73,12 @@ class _Start:
                 self.log.replace(self.log.with_suffix(".old.log"))
             with self.log.open("ab") as output:
                 self._from = output.tell()
-                self.process = _detached(data, output.fileno())
+                self.process = _start_detached(data, output.fileno())
         except OSError as error:
             raise LocalError(
                 "The server of this machine cannot be started: "
                 f"{error.filename or sys.executable}: {error.strerror}."
-            ) from None
+            ) from error
         # Reaped in a thread: a server that ends during a long session leaves no zombie.
         threading.Thread(target=self.process.wait, name="local-server", daemon=True).start()
 
@@ -94,7 +94,7 @@ class _Start:
         return f"The server of this machine {what}{f': {last}' if last else '.'} Log: {self.log}"
 
 
-def _detached(data: Path, output: int) -> "subprocess.Popen[bytes]":
+def _start_detached(data: Path, output: int) -> "subprocess.Popen[bytes]":
     # -P: modules in the current folder must not shadow the server's.
     command = [sys.executable, "-P", "-m", "carrel", "serve", "--data", str(data)]
     command += ["--port", "0", "--until-unused"]

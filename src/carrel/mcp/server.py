@@ -53,7 +53,7 @@ def mcp_server(connect: Connect, *, writes: bool, folder: Path | None = None) ->
     tools = {tool.name: tool for tool in (*READING, *(WRITING if writes else ()))}
 
     async def list_tools(context: Context, asked: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=[_listed(tool) for tool in tools.values()])
+        return ListToolsResult(tools=[_describe(tool) for tool in tools.values()])
 
     async def call_tool(context: Context, asked: CallToolRequestParams) -> CallToolResult:
         tool = tools.get(asked.name)
@@ -98,7 +98,7 @@ def mcp_server(connect: Connect, *, writes: bool, folder: Path | None = None) ->
     )
 
 
-def _listed(tool: Tool[Any]) -> ListedTool:
+def _describe(tool: Tool[Any]) -> ListedTool:
     return ListedTool(
         name=tool.name,
         title=tool.title,

@@ -84,7 +84,7 @@ class Renderer:
                 return {"error": "The workbench is closing."}, b""
             try:
                 async with asyncio.timeout(TIMEOUT):
-                    worker = await self._started()
+                    worker = await self._start()
                     return await _exchange(worker, request)
             except TimeoutError:
                 await self._end()
@@ -97,7 +97,7 @@ class Renderer:
                 await self._end()
                 raise
 
-    async def _started(self) -> asyncio.subprocess.Process:
+    async def _start(self) -> asyncio.subprocess.Process:
         if self._worker is not None and self._worker.returncode is not None:
             await self._end()
         if self._worker is None:

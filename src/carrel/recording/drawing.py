@@ -35,10 +35,10 @@ class Drawing:
         unfinished = _UNFINISHED.search(text)
         end = unfinished.start() if unfinished else len(text)
         self._rest = text[end:]
-        return _SEQUENCE.sub(_kept, text[:end])
+        return _SEQUENCE.sub(_keep, text[:end])
 
 
-def _kept(found: re.Match[str]) -> str:
+def _keep(found: re.Match[str]) -> str:
     parameters, final = found["parameters"], found["final"]
     if final is None:
         return found[0] if found["short"] in _SHORT else ""

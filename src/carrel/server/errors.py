@@ -113,7 +113,7 @@ def _detail(error: dict[str, Any], body: Any) -> ValidationDetail:
     elif kind == "union_tag_invalid":
         # The field that says which variant it is.
         parts, sent = [*parts, error["ctx"]["discriminator"].strip("'")], error["ctx"]["tag"]
-    return ValidationDetail(type=kind, loc=[where, *parts], msg=error["msg"], input=_shown(sent))
+    return ValidationDetail(type=kind, loc=[where, *parts], msg=error["msg"], input=_shorten(sent))
 
 
 def as_sent(loc: Sequence[str | int], body: Any) -> list[str | int]:
@@ -130,7 +130,7 @@ def as_sent(loc: Sequence[str | int], body: Any) -> list[str | int]:
     return max(ways, key=lambda way: (way[-1:] == [loc[-1]], len(way)))
 
 
-def _shown(value: Any) -> Any:
+def _shorten(value: Any) -> Any:
     """Return what was sent, shortened to its beginning if it is long."""
     if isinstance(value, str):
         # Half a surrogate pair can neither be sent nor logged.

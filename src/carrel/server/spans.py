@@ -58,7 +58,7 @@ _observers: list[Observer] = []
 
 
 @contextmanager
-def observed_by(observer: Observer) -> Iterator[None]:
+def observe_with(observer: Observer) -> Iterator[None]:
     """Tell an observer of the spans that begin meanwhile."""
     _observers.append(observer)
     try:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carrel.server.formats.charsets import decoded, unicode_of
+from carrel.server.formats.charsets import decode_text, unicode_of
 
 TEXTS = {
     "cp1252": "Die Müllerstraße ist 5 µm breit – “genau”.",
@@ -23,18 +23,18 @@ TEXTS = {
 def test_a_text_is_read_in_its_own_character_set(encoding: str) -> None:
     data = TEXTS[encoding].encode(encoding)
     assert unicode_of(data) is None
-    assert decoded(data) == TEXTS[encoding]
+    assert decode_text(data) == TEXTS[encoding]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
 def test_unicode_is_read_with_and_without_a_mark(encoding: str) -> None:
     text = "The notice period is three months.\n\n- Größe: 5 µm\n" * 200
-    assert decoded(text.encode(encoding)) == text
+    assert decode_text(text.encode(encoding)) == text
 
 
 @given(st.text(st.characters(exclude_characters="\0\ufeff", exclude_categories=["Cs"])))
 def test_utf_8_is_never_taken_for_another(text: str) -> None:
-    assert decoded(text.encode()) == text
+    assert decode_text(text.encode()) == text
 
 
 @pytest.mark.parametrize("data", [b"\0\1\2\3" * 100, b"RIFF\0\0\0\0WAVE", b"\0", b"\0a\0"])

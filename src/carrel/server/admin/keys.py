@@ -64,7 +64,7 @@ class KeyChain:
         Raises:
             BadKeyName: a name is empty, too long or taken.
         """
-        name, organisation, user = map(_checked, (name, organisation, user))
+        name, organisation, user = map(_check, (name, organisation, user))
         secret = f"carrel_{secrets.token_urlsafe(32)}"
         hashed = KeyHash(self._secret)(secret)
 
@@ -107,7 +107,7 @@ class KeyChain:
             engine.dispose()
 
 
-def _checked(name: str) -> str:
+def _check(name: str) -> str:
     name = name.strip()
     if not name or len(name) > _NAME_CHARACTERS or not name.isprintable():
         raise BadKeyName(

@@ -111,7 +111,7 @@ def in_bucket(url: str) -> Iterator[Blobs]:
     try:
         bucket = Bucket.of(url, os.environ)
     except ValueError as error:
-        raise MoveError(str(error)) from None
+        raise MoveError(str(error)) from error
     with TemporaryDirectory(prefix="carrel-move-") as folder:
         # Each blob is used once.
         yield S3Blobs(bucket, Path(folder), OwnTurns(), kept_bytes=0)
@@ -196,11 +196,11 @@ async def copy_blob(read: ReadBlob, target: Blobs, hash: str) -> int:
 def _copy_rows(source: Storage, target: Storage, table: sa.Table) -> int:
     """Copy the rows whose keys the target lacks and return their number."""
     copied = 0
-    with _reading(source.engine) as here:
+    with _begin_reading(source.engine) as here:
         every = plain.select(here, table)
         while rows := list(islice(every, _ROWS)):
             with target.engine.begin() as there:
-                known = _known(there, table, rows)
+                known = _known_keys(there, table, rows)
                 new = [row for row in rows if _key(table, row) not in known]
                 plain.insert(there, table, new)
                 copied += len(new)
@@ -214,7 +214,7 @@ def copy_table(here: sa.Connection, there: sa.Connection, table: sa.Table) -> No
         plain.insert(there, table, rows)
 
 
-def _known(
+def _known_keys(
     connection: sa.Connection, table: sa.Table, rows: Sequence[dict[str, Any]]
 ) -> set[tuple[Any, ...]]:
     keys = list(table.primary_key)
@@ -230,7 +230,7 @@ def _key(table: sa.Table, row: dict[str, Any]) -> tuple[Any, ...]:
 def _both_digests(
     source: Storage, target: Storage, table: sa.Table
 ) -> tuple[tuple[int, int], tuple[int, int]]:
-    with _reading(source.engine) as here, _reading(target.engine) as there:
+    with _begin_reading(source.engine) as here, _begin_reading(target.engine) as there:
         return digest(here, table), digest(there, table)
 
 
@@ -257,5 +257,5 @@ def _canonical(table: sa.Table, row: dict[str, Any]) -> bytes:
     return as_json(values).encode()
 
 
-def _reading(engine: sa.Engine) -> sa.Connection:
+def _begin_reading(engine: sa.Engine) -> sa.Connection:
     return engine.connect().execution_options(**IN_PARTS)

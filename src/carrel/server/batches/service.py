@@ -208,7 +208,7 @@ class BatchJobs:
         if not work.cancelled:
             task = self._running[id] = asyncio.create_task(self._answer_all(work))
             try:
-                late = await self._outlasts(task, work)
+                late = await self._wait_for(task, work)
             finally:
                 task.cancel()
                 await asyncio.wait({task})
@@ -220,7 +220,7 @@ class BatchJobs:
         await self._finish(work, late=late)
         return True
 
-    async def _outlasts(self, task: asyncio.Task[None], work: Work) -> bool:
+    async def _wait_for(self, task: asyncio.Task[None], work: Work) -> bool:
         """Wait until a batch's work ends or is cancelled, and tell whether its time ran out."""
         while (left := (work.deadline - datetime.now(UTC)).total_seconds()) > 0:
             await asyncio.wait({task}, timeout=min(left, _LOOK_SECONDS))

@@ -70,13 +70,13 @@ class DerivedKeys:
     def current(self) -> tuple[str, bytes]:
         """Return the id of the key to sign with, and the key."""
         period = int(self._clock() // ROTATION_SECONDS)
-        return f"{period:08x}", self._derived(period)
+        return f"{period:08x}", self._derive(period)
 
     def get(self, id: str) -> bytes | None:
         """Return the key of an id, or None for an unknown id."""
-        return self._derived(int(id, 16)) if id else None
+        return self._derive(int(id, 16)) if id else None
 
-    def _derived(self, period: int) -> bytes:
+    def _derive(self, period: int) -> bytes:
         return hmac.digest(self._secret, f"signed addresses {period}".encode(), "sha256")
 
 

@@ -25,7 +25,7 @@ def unicode_of(data: bytes) -> str | None:
         if head.startswith(mark):
             return name
     if b"\x00" in head:
-        return _unmarked(head)
+        return _detect_unmarked(head)
     try:
         head.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -35,7 +35,7 @@ def unicode_of(data: bytes) -> str | None:
     return "utf-8-sig"
 
 
-def _unmarked(head: bytes) -> str | None:
+def _detect_unmarked(head: bytes) -> str | None:
     """Return the encoding of UTF-16 without a byte order mark: every other byte is mostly zero."""
     if len(head) % 2:
         return None
@@ -51,7 +51,7 @@ def _unmarked(head: bytes) -> str | None:
     return name if all(each.isprintable() or each.isspace() for each in text) else None
 
 
-def decoded(data: bytes) -> str:
+def decode_text(data: bytes) -> str:
     """Decode a text file from Unicode, else from the character set that its bytes suggest.
 
     Text with few bytes above ASCII is Windows-1252.

@@ -26,7 +26,7 @@ from carrel.server.records import processing
 from carrel.server.records.cluster import workers
 from carrel.server.records.sql.database import Database
 from carrel.server.records.sql.tables import documents, files
-from carrel.server.spans import FAILED_STEP, Span, observed_by
+from carrel.server.spans import FAILED_STEP, Span, observe_with
 
 log = logging.getLogger(__name__)
 
@@ -54,9 +54,9 @@ def served(address: str, database: Database, jobs: Jobs, folder: Path) -> Iterat
     except (OSError, ValueError, OverflowError) as error:
         taken = getattr(error, "errno", None) == errno.EADDRINUSE
         reason = "another process has it" if taken else "this machine has no such HOST:PORT"
-        raise MetricsError(f"--metrics {address}: {reason}. Choose another.") from None
+        raise MetricsError(f"--metrics {address}: {reason}. Choose another.") from error
     try:
-        with observed_by(_Counters(registry)):
+        with observe_with(_Counters(registry)):
             yield f"http://{host}:{server.server_port}/metrics"
     finally:
         server.shutdown()
@@ -117,7 +117,7 @@ class _Counters:
             count(span)
 
     def here(self) -> str:
-        """Nothing: counters have no traces."""
+        """Return nothing: counters have no traces."""
         return ""
 
     def _request_ended(self, span: Span) -> None:
@@ -161,7 +161,7 @@ class _Records(Collector):
         self._asked = -float("inf")
 
     def describe(self) -> Iterable[Metric]:
-        """Nothing: the database is asked by scrapes alone."""
+        """Return nothing: only scrapes ask the database."""
         return ()
 
     def collect(self) -> Iterable[Metric]:

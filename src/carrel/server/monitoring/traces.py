@@ -18,7 +18,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import SpanKind, Status, StatusCode, set_span_in_context
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from carrel.server.spans import Span, current_request, observed_by
+from carrel.server.spans import Span, current_request, observe_with
 
 _KINDS = {
     "request": SpanKind.SERVER,
@@ -47,7 +47,7 @@ def traced(endpoint: str, name: str) -> Iterator[None]:
     exporter = OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces")
     provider.add_span_processor(BatchSpanProcessor(exporter))
     try:
-        with observed_by(_Tracer(provider)):
+        with observe_with(_Tracer(provider)):
             yield
     finally:
         # A collector that is away is tried again until then.

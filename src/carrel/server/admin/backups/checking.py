@@ -12,7 +12,7 @@ from carrel.server.admin.backups.archive import (
     read_manifest,
     sha256,
 )
-from carrel.server.admin.backups.copying import files_of, gone
+from carrel.server.admin.backups.copying import files_of, missing_bytes
 from carrel.server.admin.live_blobs import Progress
 from carrel.server.blobs.store import BlobMissing
 from carrel.server.datadir.folder import FolderLayout
@@ -29,7 +29,7 @@ async def check(backup: Path, progress: Progress) -> Manifest:
     layout = FolderLayout(backup)
     read = files_of(layout.blob_folder)
 
-    async def hashed(hash: str) -> int:
+    async def hash_blob(hash: str) -> int:
         if hash in missing:
             return 0
         try:
@@ -37,11 +37,11 @@ async def check(backup: Path, progress: Progress) -> Manifest:
                 if await asyncio.to_thread(sha256, path) != hash:
                     raise BackupError(f"The bytes {hash} are damaged. Take another backup.")
                 return path.stat().st_size
-        except BlobMissing:
-            raise gone(hash) from None
+        except BlobMissing as error:
+            raise missing_bytes(hash) from error
 
     with TemporaryDirectory(prefix="carrel-backup-") as folder:
         records = FolderLayout(Path(folder))
         await asyncio.to_thread(copy_checked, layout, records, manifest)
-        await live_blobs(records).each(hashed, progress)
+        await live_blobs(records).each(hash_blob, progress)
     return manifest

@@ -24,20 +24,20 @@ async def copy_blobs(
     Those that are `lost` are left out. `lose` is told of others that the source lacks.
     """
 
-    async def copied(hash: str) -> int:
+    async def copy(hash: str) -> int:
         if hash in lost:
             return 0
         with suppress(BlobMissing):
             return await target.size(hash)
         try:
             return await copy_blob(read, target, hash)
-        except BlobMissing:
+        except BlobMissing as error:
             if lose is None:
-                raise gone(hash) from None
+                raise missing_bytes(hash) from error
             lose(hash)
             return 0
 
-    return await live.each(copied, progress)
+    return await live.each(copy, progress)
 
 
 async def copy_to_bucket(
@@ -59,7 +59,7 @@ async def copy_to_bucket(
     with in_bucket(bucket) as blobs:
         await copy_blobs(read, blobs, live, progress, lost)
 
-        async def mended(hash: str) -> int:
+        async def mend(hash: str) -> int:
             if hash in lost or await _is_whole(blobs, hash):
                 return 0
             await copy_blob(read, blobs, hash)
@@ -71,7 +71,7 @@ async def copy_to_bucket(
             return 1
 
         tell("reading back what the store keeps")
-        await live.each(mended, progress)
+        await live.each(mend, progress)
 
 
 async def _is_whole(blobs: Blobs, hash: str) -> bool:
@@ -95,6 +95,6 @@ def files_of(blob_folder: Path) -> ReadBlob:
     return read
 
 
-def gone(hash: str) -> BackupError:
+def missing_bytes(hash: str) -> BackupError:
     """Return the error for bytes that a backup should have."""
     return BackupError(f"The bytes {hash} are missing in the backup. Take another one.")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from carrel.server.formats.charsets import decoded, unicode_of
+from carrel.server.formats.charsets import decode_text, unicode_of
 from carrel.server.processes.limits import allow_cpu
 from carrel.server.reading.office.archive import refuse_bomb
 from carrel.server.reading.office.compose import compose_parts
@@ -141,13 +141,13 @@ _EXCEL = "application/vnd.ms-excel"
 def _markdown(data: bytes) -> list[Part]:
     from carrel.server.reading.office.markdown import parts_of_markdown
 
-    return parts_of_markdown(decoded(data))
+    return parts_of_markdown(decode_text(data))
 
 
 def _plain(data: bytes) -> list[Part]:
     from carrel.server.reading.office.mail import plain_parts
 
-    return plain_parts(decoded(data))
+    return plain_parts(decode_text(data))
 
 
 def _other(data: bytes, mimetype: str) -> Pages:

@@ -4,7 +4,7 @@ import email
 import email.policy
 from email.message import EmailMessage
 
-from carrel.server.formats.charsets import decoded, unicode_of
+from carrel.server.formats.charsets import decode_text, unicode_of
 from carrel.server.reading.markdown.inline import escaped
 from carrel.server.reading.markdown.scored_text import ScoredText
 from carrel.server.reading.office.parts import Part, text_part
@@ -18,7 +18,7 @@ _DEPTH = 5
 def mail_page(data: bytes) -> list[Part]:
     """Return the parts of one message, and of the messages attached to it."""
     if unicode_of(data) not in (None, "utf-8-sig"):
-        data = decoded(data).encode()
+        data = decode_text(data).encode()
     return _message(email.message_from_bytes(data, policy=email.policy.default), 1)
 
 

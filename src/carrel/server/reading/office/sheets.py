@@ -6,7 +6,7 @@ import io
 
 from python_calamine import CalamineError, CalamineWorkbook
 
-from carrel.server.formats.charsets import decoded
+from carrel.server.formats.charsets import decode_text
 from carrel.server.reading.markdown.inline import escaped
 from carrel.server.reading.office.parts import Part, text_part
 from carrel.server.reading.options import UnreadableDocument
@@ -75,7 +75,7 @@ def _shown(value: Value) -> str:
 
 def table_page(data: bytes, delimiter: str | None) -> list[Part]:
     """Read the table in a text file; detect the delimiter if it is None."""
-    text = decoded(data)
+    text = decode_text(data)
     if delimiter is None:
         try:
             delimiter = csv.Sniffer().sniff(text[:4096], delimiters=",;\t|").delimiter
