@@ -34,17 +34,21 @@ class Workbench:
         return "\n".join("".join(segment.text for segment in strip) for strip in strips)
 
     async def until(self, condition: Callable[[], object], wait: float = 30) -> None:
-        """Waits until something is so."""
+        """Asserts that something comes to be so."""
         deadline = time.monotonic() + wait
         while not condition():
-            assert time.monotonic() < deadline, self.text()
+            assert time.monotonic() < deadline, f"it never came to be so:\n{self.text()}"
             await asyncio.sleep(0.02)
         # Not the pilot's pause: a dialog that opens in the midst of it makes it wait for 30 s.
         await wait_for_idle(0)
 
     async def shows(self, *words: str, wait: float = 30) -> None:
-        """Waits until all the words are on the screen."""
-        await self.until(lambda: all(word in self.text() for word in words), wait)
+        """Asserts that all the words come on the screen."""
+        deadline = time.monotonic() + wait
+        while missing := [word for word in words if word not in (screen := self.text())]:
+            assert time.monotonic() < deadline, f"{missing} never came on the screen:\n{screen}"
+            await asyncio.sleep(0.02)
+        await wait_for_idle(0)
 
     async def press(self, *keys: str) -> None:
         """Presses keys one after the other, as a person does."""
