@@ -121,7 +121,7 @@ class Store:
         )
 
     def _fill_trash(self) -> None:
-        """Tells the trash how the items of each kind come back."""
+        """Tell the trash how the items of each kind come back."""
         self.trash.lists("file", self.files.reload)
         self.trash.lists("document", self.libraries.reload)
         self.trash.lists("library", self.libraries.reload)
@@ -131,7 +131,7 @@ class Store:
     # Further services of an area: the caller ends them with `let_go`.
 
     def another_libraries(self) -> LibrariesService:
-        """Libraries with a selection of their own."""
+        """Return libraries with a selection of their own."""
         return self._keep(
             LibrariesService(
                 self.loop,
@@ -144,7 +144,7 @@ class Store:
         )
 
     def another_document(self) -> DocumentsService:
-        """One more open document."""
+        """Return one more open document."""
         return self._keep(
             DocumentsService(
                 self.loop,
@@ -158,13 +158,13 @@ class Store:
         )
 
     def another_agents(self) -> AgentsService:
-        """Agents with a selection of their own."""
+        """Return agents with a selection of their own."""
         return self._keep(
             AgentsService(self.loop, self.session, self.notifications, self.trash, self._last_seen)
         )
 
     def another_chat(self, *, saved: bool = True) -> ChatService:
-        """One more chat."""
+        """Return one more chat."""
         return self._keep(
             ChatService(
                 self.loop,
@@ -179,7 +179,7 @@ class Store:
         )
 
     def another_comparison(self, *, saved: bool = True) -> ComparisonService:
-        """One more comparison, with chats of its own."""
+        """Return one more comparison, with chats of its own."""
         return self._keep(self._comparison(self.another_chat(saved=saved), saved=saved))
 
     def _comparison(self, first: ChatService, *, saved: bool = True) -> ComparisonService:
@@ -195,7 +195,7 @@ class Store:
         return service
 
     async def start(self) -> None:
-        """Begins to connect; returns at once. To be awaited on the owner loop."""
+        """Begin to connect and return at once. Await it on the owner loop."""
         logs.start()
         self.session.slice.changed.connect(self._session_changed)
         self.chat.load_sessions()

@@ -69,11 +69,11 @@ class Pattern:
         return cls(includes, folders_only, tuple(parts))
 
     def matches(self, path: str, *, folder: bool) -> bool:
-        """Whether it matches a path, with slashes, of a file or a folder."""
+        """Return whether it matches a path, with slashes, of a file or a folder."""
         return (folder or not self.folders_only) and self._match(path.split("/"))
 
     def matches_above(self, path: str) -> bool:
-        """Whether it matches a file, or a folder above it."""
+        """Return whether it matches a file, or a folder above it."""
         names = path.split("/")
         return self.matches(path, folder=False) or any(
             self._match(names[:count]) for count in range(1, len(names))

@@ -222,7 +222,7 @@ class Ledger:
         return self._locked(folder, "watch.lock", "watched")
 
     def is_busy(self, folder: SyncedFolder) -> bool:
-        """Whether a process syncs or watches the folder now."""
+        """Return whether a process syncs or watches the folder now."""
         try:
             self.lock(folder).close()
             self.lock_watch(folder).close()
@@ -231,11 +231,11 @@ class Ledger:
         return False
 
     def forget(self, folder: SyncedFolder) -> None:
-        """Forgets a folder; its documents stay in the library."""
+        """Forget a folder; its documents stay in the library."""
         self._write("DELETE FROM folders WHERE id = ?", folder.id)
 
     def lock(self, folder: SyncedFolder) -> BufferedWriter:
-        """Locks the folder against other processes until the result is closed.
+        """Lock the folder against other processes until the result is closed.
 
         Raises:
             SyncError: another process is syncing it.

@@ -110,7 +110,7 @@ def make_plan(
     unknown: Mapping[str, str] = MappingProxyType({}),
     max_delete: int | None = None,
 ) -> Plan:
-    """Plans from a folder (hash by path) and its documents in the library (by hash).
+    """Plan from a folder (hash by path) and its documents in the library (by hash).
 
     Without `delete`, a document is deleted only when its path holds new content that replaced
     it. `left_out` and `unknown` give the reason a path is missing from `folder` without having

@@ -139,7 +139,7 @@ class Tally:
 
     @contextmanager
     def transfer(self, path: str, size: int) -> Iterator[Callable[[int, int | None], None]]:
-        """Tracks a file's transfer for the duration of the block."""
+        """Track a file's transfer for the duration of the block."""
 
         def moved(sent: int, total: int | None) -> None:
             self._transfers[path] = Transfer(path, sent, size)

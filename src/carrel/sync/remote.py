@@ -42,7 +42,7 @@ _PAGE = 100
 
 
 def hopeless(error: Exception) -> bool:
-    """Whether an error of one file would occur for every other."""
+    """Return whether an error of one file would occur for every other."""
     return isinstance(error, Unreachable | SyncError) or (
         isinstance(error, ServiceError) and error.status in _HOPELESS
     )
@@ -67,7 +67,7 @@ class Remote:
         )
 
     async def documents(self) -> list[Document]:
-        """All documents of the library."""
+        """Return all documents of the library."""
         found: dict[str, Document] = {}
         page = 0
         while True:
@@ -84,7 +84,7 @@ class Remote:
             page += 1
 
     async def has(self, document_id: str) -> bool:
-        """Whether a document is in the library."""
+        """Return whether a document is in the library."""
         return await self._if_there(lambda: self._client.documents.get(self._id, document_id))
 
     async def limit(self, sizes: Iterable[int]) -> int | None:
@@ -160,7 +160,7 @@ async def _patiently(call: Callable[[], Awaitable[T]]) -> T:
 
 
 async def _checked(path: Path, size: int, hash: str) -> AsyncIterator[bytes]:
-    """Streams a file's bytes; yields the last of them only if the hash matches."""
+    """Stream a file's bytes; yield the last of them only if the hash matches."""
     digest = hashlib.sha256()
     sent = 0
     try:

@@ -69,7 +69,7 @@ class Runner:
         self._held: set[str] | None = None
 
     async def preview(self) -> Preview:
-        """Plans the changes that `run` would make now; changes nothing.
+        """Plan the changes that `run` would make now, and change nothing.
 
         Raises:
             SyncError, ClientError: the plan cannot be made.

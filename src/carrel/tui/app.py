@@ -155,11 +155,11 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
         await self._teardown.aclose()
 
     def _draw_again(self) -> None:
-        """Draws everything after the app was suspended: the terminal has forgotten it."""
+        """Draw everything after the app was suspended: the terminal has forgotten it."""
         self.set_timer(DRAWN_AFTER, self.screen.refresh)
 
     def _redraw(self) -> None:
-        """Draws everything anew after the theme in force has got other colours."""
+        """Draw everything anew after the theme in force has got other colours."""
         self.mutate_reactive(App.theme)
         for widget in self._all_widgets():
             widget.notify_style_update()
@@ -253,7 +253,7 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
             self._jumps.leave()
 
     async def action_jump(self, step: int) -> None:
-        """Goes back or forward among what was shown before."""
+        """Go back or forward among what was shown before."""
         if not self._started:
             return
         went = await (self._jumps.back() if step < 0 else self._jumps.forward())
@@ -263,7 +263,7 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
             self.say("There is nothing to go back to." if step < 0 else "This is the newest.")
 
     async def open_place(self, place: str) -> None:
-        """Goes to a place, from which esc comes back."""
+        """Go to a place, from which esc comes back."""
         here = self.place
         if here is not None and place != here.PLACE:
             self._trail.append(here.PLACE)
@@ -271,7 +271,7 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
         await self._switch(place)
 
     async def open_chat(self, opening: object) -> None:
-        """Goes to the field of the open chat; keys held back for `opening` go there."""
+        """Go to the field of the open chat; keys held back for `opening` go there."""
         from carrel.tui.screens.chat import ChatScreen
 
         try:
@@ -287,7 +287,7 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
         return self._trail[-1] if self._trail else None
 
     async def go_back(self) -> None:
-        """Goes back to the place from which this one was opened, else to what was shown before."""
+        """Go back to the place from which this one was opened, else to what was shown before."""
         place = self._trail.pop() if self._trail else None
         if not await self._jumps.back(place) and place is not None:
             await self._switch(place)
@@ -301,7 +301,7 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
         self.set_timer(DRAWN_AFTER, self.screen.refresh)
 
     async def open_version(self, agent_id: str, version: int | None) -> None:
-        """Goes to an agent and, with `version`, to one of its versions."""
+        """Go to an agent and, with `version`, to one of its versions."""
         from carrel.tui.screens.agents import AgentsScreen
 
         await self.open_place("agents")
@@ -406,7 +406,7 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
         return self._hiding is not None
 
     def toggle_hiding(self) -> None:
-        """Hides what a shared screen should not show, or shows it again."""
+        """Hide what a shared screen should not show, or show it again."""
         if self._hiding is not None and self._recorder is not None:
             self.say("A recording shows no keys and addresses.", failed=True)
             return
@@ -445,12 +445,12 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
         place.run_flow(upload_all(place, tuple(files), self._uploaded))
 
     def show_uploads(self) -> None:
-        """Goes to where uploads show."""
+        """Go to where uploads show."""
         if (place := self.place) is not None and place.PLACE != "files":
             self.call_later(self.open_place, "files")
 
     async def offer_folder(self, folder: Path) -> None:
-        """Goes to Libraries, which offers to sync a folder with one of them."""
+        """Go to Libraries, which offers to sync a folder with one of them."""
         from carrel.tui.screens.libraries import LibrariesScreen
 
         await self.open_place("libraries")
@@ -514,7 +514,7 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
         self.show_problem(Problem("The editor did not work", event.reason))
 
     def handle_bindings_clash(self, clashed_bindings: set[Binding], node: DOMNode) -> None:
-        """Keys wanted twice are sorted out, and said, when the app starts."""
+        """Do nothing: keys wanted twice are sorted out, and said, when the app starts."""
 
     def failed(self, error: BaseException) -> None:
         from carrel.store.core.problem import Problem, ProblemError

@@ -21,7 +21,7 @@ _NAMES = {key.value for key in Keys}
 
 
 def own_bindings() -> dict[str, tuple[type, Binding]]:
-    """Every binding of ours by its id, with the class that has it."""
+    """Return every binding of ours by its id, with the class that has it."""
     for module in pkgutil.walk_packages(carrel.tui.__path__, f"{carrel.tui.__name__}."):
         importlib.import_module(module.name)
     return {
@@ -33,7 +33,7 @@ def own_bindings() -> dict[str, tuple[type, Binding]]:
 
 
 def owners() -> set[type]:
-    """Every class of ours that may have bindings, as far as it is imported."""
+    """Return every class of ours that may have bindings, as far as it is imported."""
     own = f"{carrel.tui.__name__}."
     return {kind for kind in _below(DOMNode) if kind.__module__.startswith(own)}
 
@@ -91,7 +91,7 @@ def _mistakes(keymap: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def _meet(one: type, other: type) -> bool:
-    """Whether a key that is pressed once could be meant for bindings of both."""
+    """Return whether a key that is pressed once could be meant for bindings of both."""
     if issubclass(one, other) or issubclass(other, one):
         return True
     if issubclass(one, App) or issubclass(other, App):

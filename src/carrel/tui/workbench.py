@@ -43,19 +43,19 @@ class Workbench(Protocol):
         """The place that esc goes back to; None where this one was not opened from another."""
 
     async def go_back(self) -> None:
-        """Goes back to the place from which this one was opened, else to what was shown before."""
+        """Go back to the place from which this one was opened, else to what was shown before."""
 
     async def open_place(self, place: str) -> None:
-        """Goes to a place, from which esc comes back."""
+        """Go to a place, from which esc comes back."""
 
     async def open_chat(self, opening: object) -> None:
-        """Goes to the field of the open chat, and releases the keys held back for `opening`."""
+        """Go to the field of the open chat and release the keys held back for `opening`."""
 
     async def open_version(self, agent_id: str, version: int | None) -> None:
-        """Goes to an agent and, with `version`, to one of its versions."""
+        """Go to an agent and, with `version`, to one of its versions."""
 
     async def offer_folder(self, folder: Path) -> None:
-        """Goes to Libraries, which offers to sync a folder."""
+        """Go to Libraries, which offers to sync a folder."""
 
     # Across all places
 
@@ -66,7 +66,7 @@ class Workbench(Protocol):
         """Show a problem in a panel of its own."""
 
     def show_uploads(self) -> None:
-        """Goes to where uploads show."""
+        """Go to where uploads show."""
 
     def upload(self, files: Iterable[Path]) -> None:
         """Upload files and go to Files, which shows them."""
@@ -87,4 +87,4 @@ class Workbench(Protocol):
         """Whether keys, ids and addresses are hidden."""
 
     def toggle_hiding(self) -> None:
-        """Hides keys, ids and addresses, or shows them again."""
+        """Hide keys, ids and addresses, or show them again."""

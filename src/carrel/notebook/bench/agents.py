@@ -28,7 +28,7 @@ Asked: TypeAlias = str | Agent | Draft | tuple[str | Agent, int]
 
 
 def begin_chat(chat: ChatService, side: Side) -> Handle[None]:
-    """Begins a chat with one side alone."""
+    """Begin a chat with one side alone."""
     if side.draft is not None:
         return chat.try_draft(side.draft, side.agent_id)
     return chat.new(side.agent_id, side.version)

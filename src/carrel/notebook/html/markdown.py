@@ -36,12 +36,12 @@ _markdown.add_render_rule("link_open", _link)
 
 @lru_cache(maxsize=1024)
 def to_html(text: str) -> str:
-    """Markdown as safe HTML."""
+    """Return Markdown as safe HTML."""
     return str(_markdown.render(text))
 
 
 def to_blocks(text: str) -> list[str]:
-    """Markdown as safe HTML, one string per top-level block."""
+    """Return Markdown as safe HTML, one string per top-level block."""
     return [html for _, html in _placed_blocks(text)]
 
 

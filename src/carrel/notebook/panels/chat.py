@@ -76,7 +76,7 @@ class ChatPanel(DropPanel):
         store.agents.load()
 
     def ask(self, text: str, *, timeout: float | None = None) -> Answer:
-        """Asks in this conversation, as typing does, and waits for the answer."""
+        """Ask in this conversation, as typing does, and wait for the answer."""
         store, chat = self._store, self._chat
         done(
             store,
@@ -88,7 +88,7 @@ class ChatPanel(DropPanel):
         return last_answer(self._store, self._chat.slice.value)
 
     def refresh(self) -> None:
-        """Draws the newest state; a streaming answer sends only its changes, as a message."""
+        """Draw the newest state; a streaming answer sends only its changes, as a message."""
         super().refresh()
         state = self._chat.slice.value
         writing = bool(state.turns) and state.turns[-1].status == "writing"
@@ -192,7 +192,7 @@ class ChatPanel(DropPanel):
         return "".join([*parts, *map(_still_turn, rows)]) if rows else parts[0]
 
     def unsettled(self) -> bool:
-        """Whether an answer is being written."""
+        """Return whether an answer is being written."""
         return self._chat.slice.value.phase != "idle"
 
     # Sessions and agents
@@ -273,7 +273,7 @@ class ChatPanel(DropPanel):
 
     @intent
     async def _on_edit(self, turn: int | None) -> str:
-        """Edits a question; returns its text."""
+        """Edit a question and return its text."""
         await self._chat.edit(turn)
         return "" if turn is None else self._chat.slice.value.turns[turn].text
 
@@ -314,7 +314,7 @@ class ChatPanel(DropPanel):
 
     @intent
     async def _on_names(self, text: str) -> list[Json]:
-        """Completions of a name that is being typed."""
+        """Return the completions of a name that is being typed."""
         try:
             found = await self._chat.names_like(text)
         except Cancelled:  # more was typed meanwhile

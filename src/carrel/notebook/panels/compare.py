@@ -61,7 +61,7 @@ class ComparePanel(Panel):
         return "" if record is None else tally_words(record)
 
     def ask(self, text: str, *, timeout: float | None = None) -> list[Answer]:
-        """Asks all of them at once, as typing does, and waits for the answers, in order."""
+        """Ask all of them at once, as typing does, and wait for the answers, in order."""
         done(self._store, self._comparison.send(text), timeout, self._writing)
         chats = self._comparison.every[: len(self._comparison.chats)]
         return [last_answer(self._store, chat.slice.value) for chat in chats]
@@ -116,7 +116,7 @@ class ComparePanel(Panel):
         return f'<div class="sides">{"".join(sides)}</div>'
 
     def unsettled(self) -> bool:
-        """Whether an answer is being written."""
+        """Return whether an answer is being written."""
         return any(panel.unsettled() for panel in self.chats)
 
     @intent

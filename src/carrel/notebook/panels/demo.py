@@ -96,7 +96,7 @@ class DemoPanel(Panel):
             self._say("" if self._problem else "All that the demo made is removed.")
 
     async def _play(self, begin: int) -> int | None:
-        """Plays until the end, or until a jump; gives the step to begin anew at."""
+        """Play until the end or a jump, and return the step to begin anew at."""
         store = self._store
         player = Player(
             store.loop,
@@ -166,7 +166,7 @@ class DemoPanel(Panel):
         return f"<p><strong>{escape(self.state['caption'])}</strong></p>{shown}"
 
     def unsettled(self) -> bool:
-        """Whether a step is played."""
+        """Return whether a step is played."""
         return self._player is not None and self._player.slice.value.phase == "playing"
 
     def close(self) -> None:
@@ -202,7 +202,7 @@ class DemoPanel(Panel):
 
     @intent
     async def _on_jump(self, step: int) -> None:
-        """Begins anew, and plays at once to before a step, counted from 0."""
+        """Begin anew and play at once to before a step, counted from 0."""
         self._playing()
         self._leave(min(max(step, 0), len(self._demo.steps)))
 
@@ -217,7 +217,7 @@ class DemoPanel(Panel):
 
     @intent
     async def _on_key(self) -> None:
-        """Types the next character."""
+        """Type the next character."""
         if self._awaits_key is not None and not self._awaits_key.done():
             self._awaits_key.set_result(None)
 

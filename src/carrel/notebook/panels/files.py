@@ -63,7 +63,7 @@ class FilesPanel(DropPanel, TablePanel):
         return tuple(self._store.files.slice.value.marked.values())
 
     def refresh(self) -> None:
-        """Draws the newest state; previews the selected file while a page shows the panel."""
+        """Draw the newest state; preview the selected file while a page shows the panel."""
         file = self.selected
         if self._views and file is not None and file.id != self._looked_into:
             self._looked_into = file.id

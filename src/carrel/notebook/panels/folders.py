@@ -88,7 +88,7 @@ class FolderPanel(DropPanel):
     async def _on_look(
         self, library: str, path: str, delete: bool, include: str, exclude: str
     ) -> Json:
-        """Previews a folder's sync for the asking view alone."""
+        """Preview a folder's sync for the asking view alone."""
         preview = await self._store.sync.preview(
             library, _path(path), delete, patterns_in(include), patterns_in(exclude)
         )

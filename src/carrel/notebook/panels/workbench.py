@@ -58,7 +58,7 @@ class Workbench(Panel):
         return f"<p><strong>Carrel</strong></p>{''.join(places)}"
 
     def unsettled(self) -> bool:
-        """Whether an answer is being written."""
+        """Return whether an answer is being written."""
         return any(panel.unsettled() for panel in self._panels.values())
 
     def close(self) -> None:

@@ -25,7 +25,7 @@ def frame(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> "DataFrame":
 
 
 def own_names(columns: Sequence[str]) -> list[str]:
-    """Names without gaps and repetitions: `Rent`, `Rent 2`, `column 3`."""
+    """Return the names without gaps and repetitions: `Rent`, `Rent 2`, `column 3`."""
     names: list[str] = []
     for place, column in enumerate(columns, 1):
         wanted = " ".join(column.split()) or f"column {place}"

@@ -83,7 +83,7 @@ class ActivityRow:
 def activity_rows(
     state: ActivityState, now: float, sort: Sort | None = None
 ) -> tuple[ActivityRow, ...]:
-    """Failures first, until they are dismissed; then what runs or waits; then what ended.
+    """Return failures first, until they are dismissed, then what runs or waits, then what ended.
 
     With a `sort` they are in that order instead.
     """
@@ -102,7 +102,7 @@ def sorted_items(state: ActivityState, sort: Sort | None = None) -> list[Activit
 
 
 def activity_row(item: ActivityItem, now: float) -> ActivityRow:
-    """One item in words."""
+    """Return one item in words."""
     fraction = _fraction(item)
     return ActivityRow(
         item.id,
@@ -139,7 +139,7 @@ def work_words(state: ActivityState) -> str:
 
 
 def _counted(items: Sequence[ActivityItem], begun: int) -> str:
-    """`26 of 400`; of few that began together, how far they are: `2, 61 %`."""
+    """Return `26 of 400`, or of few that began together, how far they are: `2, 61 %`."""
     if begun > max(len(items), FEW):
         return f"{count(begun - len(items))} of {count(begun)}"
     total = sum(item.total or 0 for item in items)

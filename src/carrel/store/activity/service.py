@@ -47,7 +47,7 @@ class ActivityEntry:
         await self._service.secure()
 
     def progress(self, done: int, total: int | None = None) -> None:
-        """So far `done` units of `total`; the first call starts the clock."""
+        """Record that `done` units of `total` are done; the first call starts the clock."""
         self._service.change(self.id, status="running", done=done, total=total)
 
     def rename(self, name: str) -> None:
@@ -55,15 +55,15 @@ class ActivityEntry:
         self._service.change(self.id, name=name)
 
     def about(self, subject: str) -> None:
-        """Names the file or document it is about."""
+        """Name the file or document that the item is about."""
         self._service.change(self.id, subject=subject)
 
     def wait(self) -> None:
-        """Back to the queue, with no progress."""
+        """Go back to the queue, with no progress."""
         self._service.change(self.id, status="queued", done=None, rate=None, started=None)
 
     def follow(self, handle: Handle[T], again: Again | None = None) -> Handle[T]:
-        """Ties the item to an action: it ends with the handle, and cancels it. Returns the handle.
+        """Tie the item to an action: it ends with the handle, and cancels it. Return the handle.
 
         `again` retries, as a new item.
         """
@@ -138,7 +138,7 @@ class ActivityService:
         self._add(item, instead, {**state.begun, item.kind: number})
 
     def deletion(self, names: Sized, many: str, delete: Callable[[Report], Handle[T]]) -> Handle[T]:
-        """Begins a deletion; its progress is an item where it is of several (`many`: "files")."""
+        """Begin a deletion; its progress is an item where it is of several (`many`: "files")."""
         if len(names) < 2:
             return delete(lambda done, total: None)
         name = f"{count(len(names))} {many}"
@@ -251,7 +251,7 @@ class ActivityService:
             self._loop.call(lambda: self._keep(lambda item: item.id not in dropped))
 
     def retry(self, *item_ids: str) -> None:
-        """Retries interrupted, failed or cancelled items, which the new ones replace."""
+        """Retry interrupted, failed or cancelled items, which the new ones replace."""
         self._loop.call(lambda: self._retry(item_ids))
 
     def dismiss(self, *item_ids: str) -> None:

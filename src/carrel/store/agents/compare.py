@@ -37,7 +37,7 @@ class FieldChange:
 
 
 def compare_agents(old: Agent, new: Agent) -> tuple[FieldChange, ...]:
-    """Every field that either version has, in the order a person reads them.
+    """Return every field that either version has, in the order a person reads them.
 
     A tool counts by itself (`tools` may come several times), as does a sampling argument.
     """
@@ -101,7 +101,7 @@ def _rest(old: Agent, new: Agent) -> Iterator[FieldChange]:
 
 
 def _tools(old: Sequence[dict[str, Any]], new: Sequence[dict[str, Any]]) -> Iterator[FieldChange]:
-    """Kept, changed and removed tools first, then added ones."""
+    """Yield kept, changed and removed tools first, then added ones."""
     others = [*new]
     stayed: list[bool] = []
     for tool in old:

@@ -217,7 +217,7 @@ def _meaning(name: str, value: Any) -> Any:
 
 
 def _is_plain(tool: Mapping[str, Any]) -> bool:
-    """Whether a tool searches libraries and says nothing else."""
+    """Return whether a tool searches libraries and says nothing else."""
     rest = (value for key, value in tool.items() if key not in ("type", "library_ids"))
     return tool.get("type") == LIBRARY and not any(rest)
 

@@ -99,11 +99,11 @@ class Draft:
         )
 
     def changed(self, **fields: Any) -> Draft:
-        """With other fields; an empty value removes one."""
+        """Return the draft with other fields; an empty value removes one."""
         return replace(self, fields=_saying({**self.fields, **fields}))
 
     def with_libraries(self, library_ids: Sequence[str]) -> Draft:
-        """With other libraries; its other tools stay."""
+        """Return the draft with other libraries; its other tools stay."""
         if set(library_ids) == set(self.libraries):
             return self
         tools = [tool for tool in self.fields.get("tools", ()) if tool.get("type") != LIBRARY]
@@ -112,11 +112,11 @@ class Draft:
         return self.changed(tools=tools)
 
     def with_arguments(self, **arguments: Any) -> Draft:
-        """With other sampling arguments; None removes one."""
+        """Return the draft with other sampling arguments; None removes one."""
         return self.changed(completion_args={**self.fields.get("completion_args", {}), **arguments})
 
     def differs_from(self, agent: Agent) -> bool:
-        """Whether saving it would change anything of this version."""
+        """Return whether saving it would change anything of this version."""
         return self.fields != fields_of(agent)
 
     def create(self) -> AgentCreate:
@@ -211,7 +211,7 @@ class SavedDrafts:
         self._folder = state / "drafts" / quote(profile, safe=" ")
 
     def all(self) -> tuple[Draft, ...]:
-        """All drafts, the newest first. Files that cannot be read are left out."""
+        """Return all drafts, the newest first. Files that cannot be read are left out."""
         found = []
         for path in self._folder.glob("*.json"):
             try:

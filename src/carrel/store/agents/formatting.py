@@ -133,7 +133,7 @@ def new_agent_rows(state: AgentsState, now: float) -> tuple[DraftRow, ...]:
 
 
 def draft_title(state: AgentsState) -> str:
-    """`v4 → draft · 2 changes`; empty without a draft of the selected agent."""
+    """Return `v4 → draft · 2 changes`; empty without a draft of the selected agent."""
     if state.agent is None or state.draft is None:
         return ""
     return f"{version_name(state.agent.version)} → draft · {changes_words(draft_changes(state))}"
@@ -172,12 +172,12 @@ def detail_rows(
 
 
 def version_name(version: int | None) -> str:
-    """`v3`."""
+    """Return `v3`."""
     return "" if version is None else f"v{version}"
 
 
 def diff_title(state: AgentsState) -> str:
-    """`v3 → v4 · 3 changes`; empty without two marked versions."""
+    """Return `v3 → v4 · 3 changes`; empty without two marked versions."""
     if len(state.marked) != 2:
         return ""
     old, new = sorted(state.marked)
@@ -185,7 +185,7 @@ def diff_title(state: AgentsState) -> str:
 
 
 def changes_words(changes: Iterable[FieldChange]) -> str:
-    """`3 changes`."""
+    """Return `3 changes`."""
     number = sum(change.change != "same" for change in changes)
     return f"{count(number)} change{'' if number == 1 else 's'}"
 
@@ -193,7 +193,7 @@ def changes_words(changes: Iterable[FieldChange]) -> str:
 def field_rows(
     changes: Iterable[FieldChange], libraries: Mapping[str, str] | None = None
 ) -> tuple[FieldRow, ...]:
-    """All fields in rows. `libraries` gives names for library ids."""
+    """Return all fields in rows. `libraries` gives names for library ids."""
     return tuple(
         _row(part, libraries or {}, depth)
         for change in changes
@@ -209,7 +209,7 @@ def changed_field_rows(
 
 
 def change_words(change: FieldChange) -> str:
-    """`mistral-large (same)`, `0.7 → 0.3`, `+ web_search`, `2 of 31 lines`."""
+    """Return `mistral-large (same)`, `0.7 → 0.3`, `+ web_search`, `2 of 31 lines`."""
     if change.lines:
         added = sum(line.change == "added" for line in change.lines)
         removed = sum(line.change == "removed" for line in change.lines)
@@ -231,7 +231,7 @@ def change_words(change: FieldChange) -> str:
 
 
 def gap_words(lines: int) -> str:
-    """`⋯ 12 lines the same`."""
+    """Return `⋯ 12 lines the same`."""
     return f"⋯ {count(lines)} line{'' if lines == 1 else 's'} the same"
 
 

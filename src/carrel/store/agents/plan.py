@@ -158,7 +158,7 @@ def plan_rows(plan: Plan) -> tuple[FieldRow, ...]:
 
 
 def step_words(step: Step) -> str:
-    """`v3 → v4 · 2 changes`, `in step with v3`."""
+    """Return `v3 → v4 · 2 changes`, `in step with v3`."""
     match step.kind, step.agent:
         case "create", _:
             return "new agent"
@@ -172,7 +172,7 @@ def step_words(step: Step) -> str:
 
 
 def done_words(step: Step) -> str:
-    """`is now v4`, as a step's outcome."""
+    """Return `is now v4`, as a step's outcome."""
     version = "" if step.agent is None else version_name(step.agent.version)
     match step.kind:
         case "create":
@@ -248,7 +248,7 @@ async def _applied(client: Client, agent: Agent) -> int | None:
 async def _drift(
     client: Client, agent: Agent, applied: int | None, exported: Exported | None
 ) -> tuple[Drift, int | None, tuple[FieldChange, ...]]:
-    """Whether an agent was changed since a version that its file knows; which, and what."""
+    """Return whether an agent was changed since a version that its file knows; which, and what."""
     from carrel.client.http.errors import NotFound
 
     known = {applied} if applied is not None else set()

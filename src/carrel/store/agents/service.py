@@ -60,7 +60,7 @@ class AgentsService(Area[AgentsState]):
 
     @action(Policy.BESIDE)
     async def every(self) -> Sequence[Agent]:
-        """All agents of the service; the list stays as it is."""
+        """Return all agents of the service; the list stays as it is."""
         return await self._every()
 
     @action(Policy.LATEST, lane="versions")
@@ -212,7 +212,7 @@ class AgentsService(Area[AgentsState]):
 
     @action(Policy.SINGLE, lane="switch", changes=True)
     def roll_back(self, agent_id: str, to: int | None = None) -> Coroutine[Any, Any, Agent]:
-        """Activates the previously active version, else the next lower one.
+        """Activate the previously active version, else the next lower one.
 
         With `to` it does so only while that is this one: the one that was asked about.
         """
@@ -238,7 +238,7 @@ class AgentsService(Area[AgentsState]):
 
     @action(Policy.QUEUE, lane="alias", changes=True)
     async def set_alias(self, agent_id: str, alias: str, version: int) -> None:
-        """Points an alias at a version, away from the one it pointed at."""
+        """Point an alias at a version, away from the one it pointed at."""
         client = await self._session.client()
         try:
             made = await client.agents.set_alias(agent_id, alias, version)
@@ -272,7 +272,7 @@ class AgentsService(Area[AgentsState]):
 
     @instant
     def mark_version(self, version: int) -> None:
-        """Toggles a version's mark; the last two marked are compared."""
+        """Toggle a version's mark; the last two marked are compared."""
         marked = self.slice.value.marked
         if version in marked:
             marked = tuple(number for number in marked if number != version)
@@ -286,7 +286,7 @@ class AgentsService(Area[AgentsState]):
         self._compare((old, new))
 
     def _remember(self, before: Agent, now: Agent) -> None:
-        """Remembers the replaced version for a rollback."""
+        """Remember the replaced version for a rollback."""
         if before.version != now.version:
             switched = Switched(before.version, now.version)
             self._switched.setdefault(now.id, []).append(switched)
@@ -361,7 +361,7 @@ class AgentsService(Area[AgentsState]):
                     await remove_trial(client, agent.id)
 
     async def _load_agents(self) -> tuple[tuple[Agent, ...], float | None]:
-        """All agents of the service, and when a copy of them was current."""
+        """Return all agents of the service, and when a copy of them was current."""
         from carrel.wire.generation.agents import Agent
 
         async def every(_: Client) -> tuple[Agent, ...]:

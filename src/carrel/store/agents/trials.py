@@ -20,12 +20,12 @@ LEFT_OVER = 3600.0
 
 
 def is_trial(agent: Agent) -> bool:
-    """Whether an agent was made for one answer."""
+    """Return whether an agent was made for one answer."""
     return TRIAL.items() <= (agent.metadata or {}).items()
 
 
 def is_left_over(agent: Agent, now: float) -> bool:
-    """Whether a trial has outlived its answer; `now` in seconds since 1970."""
+    """Return whether a trial has outlived its answer; `now` in seconds since 1970."""
     return is_trial(agent) and now - agent.updated_at.timestamp() > LEFT_OVER
 
 

@@ -69,7 +69,7 @@ def item_of(job: BatchJob) -> ActivityItem:
 
 
 def job_name(job: BatchJob) -> str:
-    """`OCR of 12 files`, `Chat, 40 questions`."""
+    """Return `OCR of 12 files`, `Chat, 40 questions`."""
     verb, one, many = _NAMES.get(job.endpoint, (f"{job.endpoint},", "request", "requests"))
     return f"{verb} {count(job.total_requests)} {one if job.total_requests == 1 else many}"
 
@@ -80,7 +80,7 @@ def saved_words(names: list[str]) -> str:
 
 
 def read_words(read: int, failed: int) -> str:
-    """`12 files read by the batch job; 1 failed.`"""
+    """Return `12 files read by the batch job; 1 failed.`"""
     files = "1 file" if read == 1 else f"{count(read)} files"
     return f"{files} read by the batch job{f'; {count(failed)} failed' if failed else ''}."
 

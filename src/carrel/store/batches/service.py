@@ -74,7 +74,7 @@ class BatchesService(Area[BatchesState]):
                 self._look_again()
 
     async def _load(self, waited_for: Collection[str]) -> bool:
-        """Whether a job runs."""
+        """Return whether a job runs."""
         from carrel.client.http.errors import ClientError, ServiceError, Unreachable
         from carrel.wire.batches import BatchQuery
 
@@ -99,7 +99,7 @@ class BatchesService(Area[BatchesState]):
     async def _older(
         self, client: Client, ids: Collection[str], newest: Sequence[BatchJob]
     ) -> list[BatchJob]:
-        """Those of the jobs that are not among the newest; one that is gone is forgotten."""
+        """Return those of the jobs that are not among the newest, and forget one that is gone."""
         from carrel.client.http.errors import NotFound
 
         found = []
@@ -118,7 +118,7 @@ class BatchesService(Area[BatchesState]):
 
     @action(Policy.BESIDE, changes=True)
     async def cancel(self, job_id: str) -> None:
-        """Asks a job to end with the answers that it has."""
+        """Ask a job to end with the answers that it has."""
         client = await self._session.client()
         self._put(await client.batches.cancel(job_id))
         self._look_again()

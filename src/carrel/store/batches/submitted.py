@@ -31,7 +31,7 @@ class SubmittedJobs:
             self._write([*self._read(), job_id])
 
     def remove(self, job_id: str) -> None:
-        """Forgets a job, whose pages are here or never will be.
+        """Forget a job, whose pages are here or never will be.
 
         Raises:
             OSError: it cannot be written.

@@ -67,14 +67,14 @@ class Copies:
             self._fetched[path] -= 1
 
     def keep(self, viewer: object, copy: Copy | None) -> None:
-        """Pins a viewer's copy against eviction, until it shows another or none."""
+        """Pin a viewer's copy against eviction, until it shows another or none."""
         self._shown.pop(viewer, None)
         if copy is not None:
             self._shown[viewer] = copy.path
 
 
 def make_room(folder: Path, kept: Collection[Path], most: int) -> None:
-    """Evicts least recently used files until the folder has at most `most` bytes.
+    """Evict least recently used files until the folder has at most `most` bytes.
 
     Files in `kept` stay.
     """

@@ -70,7 +70,7 @@ class Comparison:
         )
 
     def hides(self, asked: int) -> bool:
-        """Whether the names are hidden after so many questions."""
+        """Return whether the names are hidden after so many questions."""
         if self.blind_after is None or asked <= self.blind_after:
             return False
         judgement = self.judgement(asked)

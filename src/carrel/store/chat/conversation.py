@@ -68,7 +68,7 @@ class Turn:
     thought: float | None = None
 
     def says(self, other: Turn) -> bool:
-        """Whether it says the same as another, whenever and however fast."""
+        """Return whether it says the same as another, whenever and however fast."""
         return (self.role, self.text, self.calls, self.call_id) == (
             other.role,
             other.text,
@@ -132,7 +132,7 @@ class Conversation:
         return replace(self, last=self._path[place - 1] if place else NOTHING)
 
     def variant(self, place: int) -> tuple[int, int]:
-        """Which of its variants the turn at a place is, from 1, and how many there are."""
+        """Return which of its variants the turn at a place is, from 1, and how many there are."""
         variants = self._variants(place)
         return variants.index(self._path[place]) + 1, len(variants)
 

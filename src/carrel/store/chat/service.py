@@ -121,7 +121,7 @@ class ChatService(Area[ChatState]):
     async def new(
         self, agent_id: str, version: int | None = None, *, after: Conversation = EMPTY
     ) -> None:
-        """Begins a session with an agent, or with one of its versions.
+        """Begin a session with an agent, or with one of its versions.
 
         It is saved with its next question, and begins with what was said `after` which it goes on.
         """
@@ -134,7 +134,7 @@ class ChatService(Area[ChatState]):
     async def try_draft(
         self, draft: AgentCreate, agent_id: str = "", *, after: Conversation = EMPTY
     ) -> None:
-        """Begins a session with an agent that is not saved; `agent_id` is the one it may become.
+        """Begin a session with an agent that is not saved; `agent_id` is the one it may become.
 
         Each answer comes from an agent made for it and removed after it (see `asked`).
         """
@@ -144,7 +144,7 @@ class ChatService(Area[ChatState]):
 
     @action(Policy.LATEST, lane="open")
     async def choose(self, agent_id: str, version: int | None = None) -> None:
-        """Switches the session to another agent or version."""
+        """Switch the session to another agent or version."""
         await self._end_answer()
         self.slice.set(agent_id=agent_id, pinned=version, draft=False)
         with self._loading():
@@ -209,7 +209,7 @@ class ChatService(Area[ChatState]):
 
     @action(Policy.QUEUE)
     def set_comparison(self, comparison: Comparison | None) -> Coroutine[Any, Any, None]:
-        """Names the chats beside the open one, and how they were judged.
+        """Set the chats beside the open one, and how they were judged.
 
         Like those, it is saved with the next question, and from then on at once.
         """
@@ -220,7 +220,7 @@ class ChatService(Area[ChatState]):
 
     @instant
     def hide_as(self, alias: str) -> None:
-        """Hides who answers behind an alias; "" shows it again."""
+        """Hide who answers behind an alias; "" shows it again."""
         self.slice.set(alias=alias)
 
     @property
@@ -311,7 +311,7 @@ class ChatService(Area[ChatState]):
 
     @action(Policy.SINGLE, lane="send")
     def retry(self) -> Coroutine[Any, Any, None]:
-        """Answers the last question again; the previous answer stays as a variant."""
+        """Answer the last question again; the previous answer stays as a variant."""
         conversation = self.slice.value.conversation
         turns = conversation.turns
         self._check_open()
@@ -324,7 +324,7 @@ class ChatService(Area[ChatState]):
 
     @action(Policy.SINGLE, lane="send")
     def answer_call(self, call_id: str, result: str) -> Coroutine[Any, Any, None]:
-        """Answers a function call by hand. After the last open one the agent continues.
+        """Answer a function call by hand. After the last open one the agent continues.
 
         On the owner loop the handle has failed already if the result was not accepted.
         """

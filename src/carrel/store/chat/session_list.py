@@ -52,7 +52,7 @@ class SessionList:
         return await every_comparison(self._saved, client)
 
     def is_kept_remotely(self, session: ChatSession) -> bool:
-        """Whether a session is written to the service; one with a draft stays here."""
+        """Return whether a session is written to the service; one with a draft stays here."""
         return bool(self._keeps and session.id and session.agent_id and session.draft is None)
 
     async def save(self, session: ChatSession) -> None:

@@ -35,7 +35,7 @@ def last_answer(state: ChatState) -> Turn | None:
 
 
 def answered(state: ChatState) -> bool:
-    """Whether the last question has an answer."""
+    """Return whether the last question has an answer."""
     return last_answer(state) is not None
 
 
@@ -48,7 +48,7 @@ def answerer(state: ChatState) -> str:
 
 
 def tab_words(state: ChatState) -> str:
-    """`support v3`, `◐ support v3` while it writes, `✕ support v3` when it failed."""
+    """Return `support v3`, `◐ support v3` while it writes, `✕ support v3` when it failed."""
     last = state.turns[-1] if state.turns else None
     mark = "◐ " if state.phase != "idle" else ""
     if last is not None and last.status in ("failed", "lost"):
@@ -57,7 +57,7 @@ def tab_words(state: ChatState) -> str:
 
 
 def judgement_words(record: Comparison, asked: int) -> str:
-    """`Voted for support v3: shorter`; empty before the vote and the note."""
+    """Return `Voted for support v3: shorter`; empty before the vote and the note."""
     judgement = record.judgement(asked)
     if judgement is None:
         return ""
@@ -68,7 +68,7 @@ def judgement_words(record: Comparison, asked: int) -> str:
 
 
 def tally_words(record: Comparison) -> str:
-    """`support v3 2 · support v4 1 · tie 1`; empty without votes."""
+    """Return `support v3 2 · support v4 1 · tie 1`; empty without votes."""
     votes = Counter(one.label or "tie" for one in record.judgements if one.voted)
     ranked = sorted(votes.items(), key=lambda pair: (pair[0] == "tie", -pair[1], pair[0]))
     return " · ".join(f"{label} {count(number)}" for label, number in ranked)
@@ -98,7 +98,7 @@ def answer_differences(old: Turn, new: Turn) -> tuple[FieldRow, ...]:
 
 
 def turn_figures(turn: Turn) -> str:
-    """`0.4 s · 31 tok/s · 2,310 tokens`."""
+    """Return `0.4 s · 31 tok/s · 2,310 tokens`."""
     used = (turn.prompt_tokens or 0) + (turn.completion_tokens or 0)
     return " · ".join(filter(None, (figures(turn), f"{count(used)} tokens" if used else "")))
 

@@ -87,7 +87,7 @@ class ComparisonService(Area[ComparisonState]):
 
     @action(Policy.LATEST, lane="open")
     async def begin(self, sides: Sequence[Side]) -> None:
-        """Begins chats with these sides, up to four; one alone is compared with nothing."""
+        """Begin chats with these sides, up to four; one alone is compared with nothing."""
         await _open(self.first, sides[0], EMPTY)
         if len(sides) > 1:
             await self._open_beside(sides[1:])
@@ -128,7 +128,7 @@ class ComparisonService(Area[ComparisonState]):
 
     @action(Policy.LATEST, lane="open")
     def go_on(self, number: int) -> Coroutine[Any, Any, None]:
-        """Goes on with one side alone, by its place; the comparison stays in the list of chats."""
+        """Go on with one side alone, by its place; the comparison stays in the list of chats."""
         record = self._compared()
         if self.slice.value.hidden:
             raise ProblemError(VOTE_FIRST)
@@ -136,7 +136,7 @@ class ComparisonService(Area[ComparisonState]):
 
     @action(Policy.LATEST, lane="open")
     def leave(self) -> Coroutine[Any, Any, None]:
-        """Goes on with the first chat alone."""
+        """Go on with the first chat alone."""
         return self._go_on(self.first, self._compared())
 
     def _go_on(self, chat: ChatService, record: Comparison) -> Coroutine[Any, Any, None]:
@@ -179,7 +179,7 @@ class ComparisonService(Area[ComparisonState]):
         return _ended(handles)
 
     def _edit(self, place: int, others: Sequence[ChatService]) -> None:
-        """Edits the question of the first chat at a place in the others too."""
+        """Edit the question of the first chat at a place in the others too."""
         asked = sum(turn.role == "user" for turn in self.first.slice.value.turns[:place])
         for chat in others:
             turns = chat.slice.value.turns
@@ -193,7 +193,7 @@ class ComparisonService(Area[ComparisonState]):
 
     @action(Policy.BESIDE)
     def retry(self) -> Coroutine[Any, Any, None]:
-        """Has every side that is idle answer the last question again; its judgement is dropped."""
+        """Let every side that is idle answer the last question again; its judgement is dropped."""
         chats = [chat for chat in self.chats if not chat.answering]
         handles = [chat.retry() for chat in chats if chat.slice.value.turns]
         if (record := self.record) is not None and handles:
@@ -219,7 +219,7 @@ class ComparisonService(Area[ComparisonState]):
 
     @instant
     def set_blind(self, blind: bool) -> None:
-        """Hides the names from the next question on until the vote on its answers, or never."""
+        """Turn blind mode on or off; names stay hidden until the vote."""
         record = self._compared()
         if self.slice.value.hidden and not blind:
             raise ProblemError(VOTE_FIRST)
@@ -232,7 +232,7 @@ class ComparisonService(Area[ComparisonState]):
 
     @action(Policy.BESIDE)
     def vote(self, number: int | None) -> Coroutine[Any, Any, None]:
-        """Votes for the answer at a place, or for none of them: a tie. The names show then."""
+        """Vote for the answer at a place, or for none of them: a tie. The names show then."""
         record, before = self._judged()
         chat = None if number is None else self.chats[number]
         if chat is not None and not answered(chat.slice.value):

@@ -35,7 +35,7 @@ class Deleted:
 
     @staticmethod
     def counted(number: int, one: str, many: str) -> str:
-        """“one file”, “3 files”."""
+        """Return “one file”, “3 files”."""
         return f"{'one' if number == 1 else count(number)} {_of(number, one, many)}"
 
     def check(self, one: str, many: str) -> None:

@@ -14,7 +14,7 @@ class NameFilter:
 
     @classmethod
     def parse(cls, text: str) -> NameFilter:
-        """`lease !draft` asks for “lease” and refuses “draft”; a `!` alone says nothing yet."""
+        """Parse `lease !draft`: it asks for “lease”, refuses “draft”; a lone `!` says nothing."""
         parts = text.lower().split()
         without = tuple(part[1:] for part in parts if part.startswith("!") and part != "!")
         return cls(tuple(part for part in parts if not part.startswith("!")), without)
@@ -23,7 +23,7 @@ class NameFilter:
         return bool(self.words or self.without)
 
     def matches(self, text: str) -> bool:
-        """Whether a text passes the filter."""
+        """Return whether a text passes the filter."""
         lower = text.lower()
         return all(word in lower for word in self.words) and not any(
             word in lower for word in self.without

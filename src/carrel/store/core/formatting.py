@@ -54,17 +54,17 @@ def type_words(mimetype: str | None, name: str) -> str:
 
 
 def count(number: int) -> str:
-    """`1,204`."""
+    """Return `1,204`."""
     return f"{number:,}"
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 blob` or `1,204 blobs`."""
+    """Return `1 blob` or `1,204 blobs`."""
     return f"{count(number)} {noun}{'' if number == 1 else 's'}"
 
 
 def size(number: float | None) -> str:
-    """Bytes as `310 kB` or `1.2 MB`; a dash when unknown."""
+    """Return the bytes as `310 kB` or `1.2 MB`; a dash when unknown."""
     if number is None:
         return "–"
     if number < 1000:
@@ -78,13 +78,13 @@ def size(number: float | None) -> str:
 
 
 def percent(part: float) -> str:
-    """`98 %`, rounded down: 99.9 % is not 100 %."""
+    """Return `98 %`, rounded down: 99.9 % is not 100 %."""
     # A part such as 0.29 is a little less than that as a float.
     return f"{math.floor(100 * part + 1e-6)} %"
 
 
 def age(seconds: float) -> str:
-    """How long ago: `now`, `2 min ago`, `1 h ago`, `3 d ago`."""
+    """Return how long ago: `now`, `2 min ago`, `1 h ago`, `3 d ago`."""
     if seconds < MINUTE:
         return "now"
     if seconds < HOUR:
@@ -102,7 +102,7 @@ def clock(at: float, now: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """How long: `0.4 s`, `9 s`, `3 min`, `2 h`."""
+    """Return how long: `0.4 s`, `9 s`, `3 min`, `2 h`."""
     if seconds < 9.95:
         return f"{seconds:.1f} s" if seconds < 0.95 or round(seconds, 1) % 1 else f"{seconds:.0f} s"
     if seconds < MINUTE:
@@ -113,12 +113,12 @@ def duration(seconds: float) -> str:
 
 
 def left(seconds: float) -> str:
-    """How long it takes yet, in whole seconds: `10 s left`."""
+    """Return how long it takes yet, in whole seconds: `10 s left`."""
     return f"{duration(math.ceil(seconds))} left"
 
 
 def range_words(page: int, page_size: int, total: int | None, shown: int) -> str:
-    """`41–60 of 1,204`; empty when nothing is shown."""
+    """Return `41–60 of 1,204`; empty when nothing is shown."""
     return view_words(range(page * page_size, page * page_size + shown), total)
 
 

@@ -60,11 +60,11 @@ class Hider:
 
 
 def _parts(key: str) -> tuple[str, str]:
-    """Patterns of whatever begins or ends as a key does."""
+    """Return the patterns of whatever begins or ends as a key does."""
     first, last = re.escape(key[:PART]), re.escape(key[-PART:])
     return rf"{first}\S*", rf"\S*{last}"
 
 
 def masked(text: str) -> str:
-    """As many marks as the text is wide in a terminal."""
+    """Return as many marks as the text is wide in a terminal."""
     return MASK * sum(2 if unicodedata.east_asian_width(it) in "WF" else 1 for it in text)

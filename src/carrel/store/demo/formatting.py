@@ -16,7 +16,7 @@ def way_on(state: DemoState) -> str:
 
 
 def place_words(state: DemoState) -> str:
-    """How far the demo has come."""
+    """Return how far the demo has come."""
     if state.ended:
         return f"The end · {state.count} steps"
     if state.phase == "ready":

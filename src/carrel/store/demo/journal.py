@@ -66,7 +66,7 @@ class Journal:
             raise ProblemError(problem) from None
 
     def begin(self) -> Record:
-        """Begins a run; everything that it makes bears the run's mark."""
+        """Begin a run; everything that it makes bears the run's mark."""
         record = Record(run=uuid.uuid4().hex[:12])
         self.write(record)
         return record
@@ -76,5 +76,5 @@ class Journal:
         write_private(self._path, record.model_dump_json())
 
     def end(self) -> None:
-        """Everything is removed."""
+        """End the run: everything is removed."""
         self._path.unlink(missing_ok=True)

@@ -41,20 +41,20 @@ class Face(Protocol):
         """
 
     async def focus(self, field: Field) -> None:
-        """Goes to an empty field: what is pressed next is typed there, and enter sends it.
+        """Go to an empty field: what is pressed next is typed there, and enter sends it.
 
         Raises:
             ProblemError: there is nothing to search or to ask.
         """
 
     async def press(self, key: str) -> None:
-        """Presses a key, or types a character; ends once that was handled."""
+        """Press a key or type a character, and return once that was handled."""
 
     async def next_key(self) -> None:
         """End at the next key that a person presses, which does nothing else."""
 
     def shows(self, text: str) -> bool:
-        """Whether a line of the screen has a text."""
+        """Return whether a line of the screen has a text."""
 
 
 class Failed(Exception):
@@ -85,7 +85,7 @@ class Player(Service[DemoState]):
 
     @action(Policy.JOIN, lane="play")
     async def next(self) -> None:
-        """Plays the next step; after one that failed, first offers its recorded answer."""
+        """Play the next step; after one that failed, offer its recorded answer first."""
         self._resume()
         state = self.slice.value
         if state.phase == "failed" and state.offers:
@@ -99,7 +99,7 @@ class Player(Service[DemoState]):
 
     @action(Policy.LATEST, lane="play")
     async def forward(self, played: int) -> None:
-        """Plays at once until that many steps are done; answers that fail count as recorded."""
+        """Play at once until that many steps are done; answers that fail count as recorded."""
         while self.slice.value.played < min(played, len(self._steps)):
             await self._play(fast=True)
             state = self.slice.value
@@ -110,7 +110,7 @@ class Player(Service[DemoState]):
 
     @action(Policy.LATEST, lane="play")
     async def back(self) -> None:
-        """Goes back to before the step that is played or failed, else to before the last one.
+        """Go back to before the step that is played or failed, else to before the last one.
 
         Its caption is shown again, and `next` plays from there; the screen stays as it is.
         """

@@ -20,7 +20,7 @@ SHORTEST = 6
 
 
 def order_doubtful(block: Block) -> bool:
-    """Whether a block may follow the wrong one: by its score, else by where its words stand."""
+    """Return whether a block may follow the wrong one, by its score or by where its words stand."""
     scores = block.confidence_scores
     if scores is not None and scores.order_confidence_score is not None:
         return scores.order_confidence_score < DOUBTFUL
@@ -28,14 +28,14 @@ def order_doubtful(block: Block) -> bool:
 
 
 def cells_doubtful(block: Block) -> bool:
-    """Whether a table's cells may be other text side by side, or in other rows and columns."""
+    """Return whether a table's cells may be other text side by side, or in other places."""
     scores = block.confidence_scores
     structure = None if scores is None else scores.structure_confidence_score
     return structure is not None and structure < DOUBTFUL
 
 
 def _stands_apart(block: Block) -> bool:
-    """Whether a block's words stand apart, as labels of a chart or cells read as a line do.
+    """Return whether a block's words stand apart, as labels of a chart or cells read as a line do.
 
     Such words were joined by their height on the page, which need not be the order they are read
     in. A block without a place or with its words in a row is not doubted.
@@ -51,5 +51,5 @@ def _stands_apart(block: Block) -> bool:
 
 
 def _width(text: str) -> int:
-    """In Latin characters, of which an ideograph takes two."""
+    """Return a width in Latin characters, of which an ideograph takes two."""
     return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)

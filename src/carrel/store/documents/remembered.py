@@ -29,7 +29,7 @@ class RememberedOptions:
         return self._kinds.get(kind(name), USUAL)
 
     def note(self, name: str, options: OCROptions) -> None:
-        """Has documents like this one read so from now on."""
+        """Let documents like this one be read so from now on."""
         # Page ranges and a schema are meant for one document.
         chosen = replace(options, pages="", schema="")
         others = {key: value for key, value in self._kinds.items() if key != kind(name)}
@@ -46,7 +46,7 @@ class RememberedOptions:
 
 
 def kind(name: str) -> str:
-    """`picture`, else the ending of the name."""
+    """Return `picture`, else the ending of the name."""
     if (mimetypes.guess_type(name)[0] or "").startswith("image/"):
         return "picture"
     return Path(name).suffix.casefold().removeprefix(".")

@@ -92,7 +92,7 @@ class DocumentsService(Area[DocumentState]):
             self.read()
 
     def service_is_back(self) -> None:
-        """Resumes an opening that failed while the service was lost."""
+        """Resume an opening that failed while the service was lost."""
         state = self.slice.value
         if state.error is not None and state.error.lost and state.source is not None:
             self.open(state.source, state.current)
@@ -188,12 +188,12 @@ class DocumentsService(Area[DocumentState]):
 
     @instant
     def choose(self, block: int | None) -> None:
-        """Chooses a block of the current page; None chooses none."""
+        """Choose a block of the current page, or None chooses none."""
         self.slice.set(block=block, place=None, mark=None)
 
     @instant
     def step(self, by: int) -> None:
-        """Chooses the block after the chosen one, or before; beyond the last, the next page's."""
+        """Choose the block after the chosen one, or before; beyond the last, the next page's."""
         state = self.slice.value
         here = _choosable(state.page)
         first = 0 if by > 0 else len(here) - 1
@@ -217,7 +217,7 @@ class DocumentsService(Area[DocumentState]):
 
     @instant
     def next_mark(self, by: int) -> None:
-        """Chooses the next hit of the search, or the next doubtful word; -1 for the one before."""
+        """Choose the next hit of the search, or the next doubtful word; -1 for the one before."""
         self._mark(by)
 
     def _go(self, page: int) -> None:
@@ -247,7 +247,7 @@ class DocumentsService(Area[DocumentState]):
 
     @action(Policy.QUEUE)
     def correct(self, mark: TextMark, words: str) -> Coroutine[Any, Any, None]:
-        """Corrects a doubtful word, on this machine; no words, or those read, take it back."""
+        """Correct a doubtful word, on this machine; no words, or those read, take it back."""
         opened = self.slice.value.opened
         if opened is None:
             raise ProblemError(NOTHING_OPEN)

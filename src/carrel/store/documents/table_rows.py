@@ -37,7 +37,7 @@ def rows_of(content: str) -> Rows:
 
 
 def as_csv(rows: Rows) -> str:
-    """Comma-separated values (RFC 4180)."""
+    """Return comma-separated values (RFC 4180)."""
     text = io.StringIO()
     csv.writer(text).writerows(rows)
     return text.getvalue()

@@ -36,7 +36,7 @@ class Service(Protocol):
         """Return the cosine similarity of two texts."""
 
     async def verdict(self, judge: Judge, case: Case, answer: str) -> tuple[bool, str]:
-        """Whether an agent finds that an answer meets a criterion, and its reason."""
+        """Return whether an agent finds that an answer meets a criterion, and its reason."""
 
 
 async def checked(case: Case, given: Given, service: Service) -> list[Checked]:
@@ -49,7 +49,7 @@ async def checked(case: Case, given: Given, service: Service) -> list[Checked]:
 
 
 def check_words(check: Check) -> str:
-    """`contains “three months”`, `source lease.pdf, page 2`."""
+    """Return `contains “three months”`, `source lease.pdf, page 2`."""
     value = getattr(check, check.kind)
     match value:
         case Source():

@@ -81,7 +81,7 @@ def run_rows(runs: Sequence[Run], now: float) -> tuple[RunRow, ...]:
 
 
 def run_title(run: Run) -> str:
-    """`support v3`."""
+    """Return `support v3`."""
     return f"{one_line(run.header.agent)} {version_name(run.header.version)}"
 
 
@@ -154,7 +154,7 @@ def warning_words(report: Report) -> str:
 
 
 def progress_words(progress: Progress) -> str:
-    """`support v3 · 12 of 50 · 11 passed`, and the pause that the service asked for."""
+    """Return `support v3 · 12 of 50 · 11 passed`, and the pause that the service asked for."""
     said = (
         f"{run_title(progress.run)} · {count(progress.done)} of {count(progress.run.total)} · "
         f"{count(progress.passed)} passed"
@@ -165,7 +165,7 @@ def progress_words(progress: Progress) -> str:
 
 
 def kept_words(progress: Progress) -> str:
-    """How a run that stopped goes on."""
+    """Return how a run that stopped goes on."""
     kept = f"{count(progress.done)} of {count(progress.run.total)}"
     return f"{kept} are kept: --resume goes on with them."
 
@@ -187,12 +187,12 @@ def attempt_figures(attempt: Attempt) -> str:
 
 
 def rate_words(tally: Tally) -> str:
-    """`96 %`; rounded down, so that 100 % is all."""
+    """Return `96 %`; rounded down, so that 100 % is all."""
     return f"{100 * tally.passed // tally.total} %" if tally.total else "–"
 
 
 def interval_words(tally: Tally) -> str:
-    """`89–99 %`."""
+    """Return `89–99 %`."""
     low, high = tally.interval
     return f"{100 * low:.0f}–{100 * high:.0f} %"
 

@@ -130,7 +130,7 @@ class Run(_Kept):
         return sorted(found, key=lambda one: one.repeat)
 
     def tallies(self) -> dict[str, Tally]:
-        """How often each case passed, in the order of the set."""
+        """Return how often each case passed, in the order of the set."""
         found = {case.id: Tally(0, 0) for case in self.header.cases.cases}
         for one in self.attempts:
             found[one.case] += Tally(int(one.passed), 1)
@@ -147,7 +147,7 @@ class Journal:
         self._done = {(one.case, one.repeat) for one in run.attempts}
 
     def has(self, case: str, repeat: int) -> bool:
-        """Whether an attempt has ended already."""
+        """Return whether an attempt has ended already."""
         return (case, repeat) in self._done
 
     def add(self, attempt: Attempt) -> None:
@@ -208,7 +208,7 @@ class Records:
             raise ProblemError(Problem("This run cannot be read", f"{found[0]}: {error}")) from None
 
     def path(self, run_id: str) -> Path:
-        """Its file."""
+        """Return the path of a run's file."""
         return self._folder / f"{run_id}.jsonl"
 
     def unfinished(self, like: Header) -> Run | None:
@@ -290,7 +290,7 @@ def _trial_of(path: Path) -> str:
 
 
 def new_id() -> str:
-    """`20261123-0610-3f2a`: by it, runs stand in the order of their beginning."""
+    """Return `20261123-0610-3f2a`: by it, runs stand in the order of their beginning."""
     return f"{time.strftime('%Y%m%d-%H%M', time.gmtime())}-{uuid.uuid4().hex[:4]}"
 
 

@@ -52,7 +52,7 @@ class Report:
         return reduce(add, (one.tally for one in self.cases), Tally(0, 0))
 
     def count(self, outcome: Outcome) -> int:
-        """How many cases have an outcome."""
+        """Return how many cases have an outcome."""
         return sum(one.outcome == outcome for one in self.cases)
 
     @property

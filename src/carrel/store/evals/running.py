@@ -152,7 +152,7 @@ class _Running:
                 group.create_task(worker())
 
     async def _attempt(self, target: Target, case: Case, repeat: int, seed: int | None) -> Attempt:
-        """One attempt. An answer that the service refuses is one that did not pass."""
+        """Make one attempt. An answer that the service refuses is one that did not pass."""
         from carrel.client.http.errors import NotFound, ServiceError, Unauthorized
 
         attempt = Attempt(case=case.id, repeat=repeat, seed=seed)
@@ -236,7 +236,7 @@ def _journal(records: Records, header: Header, *, resume: bool) -> Iterator[Jour
 
 @asynccontextmanager
 async def _first_error() -> AsyncIterator[None]:
-    """Of several workers that failed, the first tells why."""
+    """Raise the error of the first of several workers that failed."""
     try:
         yield
     except BaseExceptionGroup as group:

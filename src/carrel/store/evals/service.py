@@ -71,7 +71,7 @@ class EvalsService(Area[EvalsState]):
 
     @action(Policy.SINGLE, lane="run")
     def resume(self, run: str) -> Coroutine[Any, Any, Run]:
-        """Goes on with a kept run that is not finished, by its id."""
+        """Go on with a kept run that is not finished, by its id."""
         return self._resume(run, self.slice.value.shown)
 
     async def _run_file(

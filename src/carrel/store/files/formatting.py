@@ -69,7 +69,7 @@ def file_rows(state: FilesState, activity: ActivityState, now: float) -> tuple[F
 def file_row(
     file: File, state: FilesState, runs: Mapping[str | None, ActivityItem], now: float
 ) -> FileRow:
-    """One file; `runs` are the last OCR runs by the file's id."""
+    """Return one file; `runs` are the last OCR runs by the file's id."""
     run, reading = runs.get(file.id), state.readings.get(file.id)
     return FileRow(
         file.id,
@@ -128,7 +128,7 @@ def sorted_files(
 
 
 def sort_words(state: FilesState) -> str:
-    """Which part of the files is sorted, unless all of them are: `sorted: 2,000 of 10,000`."""
+    """Return the part of the files that is sorted, unless all are: `sorted: 2,000 of 10,000`."""
     here = sum(map(len, state.seen.values()))
     if state.sort is None or state.total is None or here >= state.total:
         return ""
@@ -136,14 +136,14 @@ def sort_words(state: FilesState) -> str:
 
 
 def nothing_words(state: FilesState) -> str:
-    """Message for an empty filtered list."""
+    """Return the message for an empty filtered list."""
     if state.search and not (state.purpose or state.source or state.type):
         return f"No name has “{state.search}” in it."
     return f"No file fits “{filter_words(state)}”."
 
 
 def title(state: FilesState) -> str:
-    """`Files · 1,204 · 2 marked`."""
+    """Return `Files · 1,204 · 2 marked`."""
     parts = ["Files"]
     if state.total is not None:
         parts.append(count(state.total))
@@ -153,12 +153,12 @@ def title(state: FilesState) -> str:
 
 
 def shown(state: FilesState) -> str:
-    """`41–60 of 1,204`."""
+    """Return `41–60 of 1,204`."""
     return range_words(state.page, state.page_size, state.total, len(state.items))
 
 
 def link_words(url: str, hours: int, now: float) -> str:
-    """Where a signed address works, and until when on this machine's clock."""
+    """Return where a signed address works, and until when on this machine's clock."""
     until = datetime.fromtimestamp(now + 3600 * hours).strftime("%a %d %b, %H:%M")
     if on_this_machine(url):
         return f"The link works until {until}, on this machine alone, while its server runs."

@@ -108,7 +108,7 @@ class FilesService(Area[FilesState]):
 
     @action(Policy.LATEST, lane="load")
     async def sort(self, sort: Sort | None) -> None:
-        """Sorts the files by a column of FILE_ORDERS; None is the service's own order."""
+        """Sort the files by a column of FILE_ORDERS; None is the service's own order."""
         self.slice.set(sort=sort)
         await self._load(0)
 
@@ -119,7 +119,7 @@ class FilesService(Area[FilesState]):
 
     @instant
     def mark(self, file_id: str) -> None:
-        """Toggles the mark of a file in the cached pages."""
+        """Toggle the mark of a file in the cached pages."""
         state = self.slice.value
         self.slice.set(marked=toggled(state.marked, file_id, state.find(file_id)))
 
@@ -156,7 +156,7 @@ class FilesService(Area[FilesState]):
         return (state.search, state.purpose, state.source, state.type)
 
     async def _every(self) -> Mapping[str, File]:
-        """All files of the list by id, those of other pages included."""
+        """Return all files of the list by id, those of other pages included."""
         wanted = hidden(self.slice.value)
         files: list[File] = []
         page = 0
@@ -353,7 +353,7 @@ class FilesService(Area[FilesState]):
 
 
 def _place(to: Path, name: str, file_id: str) -> Path:
-    """Where a file of this name is saved: at `to`, or in there."""
+    """Return where a file of this name is saved: at `to`, or in there."""
     return free(to / file_name(name, file_id) if to.is_dir() else to)
 
 

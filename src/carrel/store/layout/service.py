@@ -26,13 +26,13 @@ class LayoutService(Service[LayoutState]):
 
     @instant
     def sort(self, table: str, column: str) -> None:
-        """Sorts a table by a column: ascending, then descending, then not at all."""
+        """Sort a table by a column: ascending, then descending, then not at all."""
         layout = self.slice.value.table(table)
         self._put(table, replace(layout, sort=next_sort(layout.sort, column)))
 
     @instant
     def toggle(self, table: str, column: str) -> None:
-        """Hides a column, or shows it again."""
+        """Hide a column, or show it again."""
         layout = self.slice.value.table(table)
         self._put(table, replace(layout, hidden=layout.hidden ^ {column}))
 
@@ -45,7 +45,7 @@ class LayoutService(Service[LayoutState]):
 
     @instant
     def reset(self, table: str) -> None:
-        """Lays a table out as it is at first."""
+        """Lay a table out as it is at first."""
         self._put(table, TableLayout())
 
     @instant
@@ -56,7 +56,7 @@ class LayoutService(Service[LayoutState]):
 
     @instant
     def zoom(self, place: str) -> None:
-        """Has one pane of a place fill the window, or all of them beside each other again."""
+        """Let one pane of a place fill the window, or put all of them beside each other again."""
         self.slice.set(zoomed=self.slice.value.zoomed ^ {place})
         self._save()
 

@@ -12,7 +12,7 @@ KINDS = "A value is text, a number, true, false, or a list of these."
 
 
 def to_text(attributes: Mapping[str, object]) -> str:
-    """One attribute a line; ambiguous text is quoted."""
+    """Return one attribute a line; ambiguous text is quoted."""
     return "\n".join(f"{_name(name)}: {_value(value)}" for name, value in attributes.items())
 
 

@@ -70,7 +70,7 @@ class HitRow:
 
 
 def document_status(document: Document) -> Badge:
-    """`○ Queued, 3rd`, `◐ Processing`, `● Ready`, `✕ Failed`."""
+    """Return `○ Queued, 3rd`, `◐ Processing`, `● Ready`, `✕ Failed`."""
     phase = document_phase(document)
     if phase == "queued" and document.queue_position:
         return Badge("○", f"Queued, {_ordinal(document.queue_position)}", "waiting")
@@ -101,7 +101,7 @@ def document_rows(state: LibrariesState, now: float) -> tuple[DocumentRow, ...]:
 
 
 def document_row(document: Document, state: LibrariesState, now: float) -> DocumentRow:
-    """One document."""
+    """Return one document."""
     return DocumentRow(
         document.id,
         one_line(document.name),
@@ -115,7 +115,7 @@ def document_row(document: Document, state: LibrariesState, now: float) -> Docum
 
 
 def library_facts(library: Library, now: float) -> tuple[tuple[str, str], ...]:
-    """Details of a library as names and values."""
+    """Return the details of a library as names and values."""
     facts = [
         ("Documents", count(library.nb_documents)),
         ("Size", size(library.total_size)),
@@ -128,7 +128,7 @@ def library_facts(library: Library, now: float) -> tuple[tuple[str, str], ...]:
 
 
 def document_facts(document: Document, now: float) -> tuple[tuple[str, str], ...]:
-    """Details of a document as names and values."""
+    """Return the details of a document as names and values."""
     facts = [
         ("Service says", str(document.process_status or document.processing_status)),
         ("Pages", "–" if document.number_of_pages is None else count(document.number_of_pages)),
@@ -172,12 +172,12 @@ def hit_rows(state: LibrariesState, sort: Sort | None = None) -> tuple[HitRow, .
 
 
 def document_count(documents: int) -> str:
-    """`1 document` or `1,204 documents`."""
+    """Return `1 document` or `1,204 documents`."""
     return counted(documents, "document")
 
 
 def title(state: LibrariesState) -> str:
-    """`contracts · 412 documents · 2 marked · 9 of 50 not ready`, where 50 are loaded."""
+    """Return `contracts · 412 documents · 2 marked · 9 of 50 not ready`, where 50 are loaded."""
     name = next((each.name for each in state.items if each.id == state.selected), None)
     if name is None:
         return "Libraries"
@@ -195,7 +195,7 @@ def title(state: LibrariesState) -> str:
 
 
 def shown(state: LibrariesState) -> str:
-    """`1–20 of 412`."""
+    """Return `1–20 of 412`."""
     return range_words(state.page, state.page_size, state.total, len(state.documents))
 
 

@@ -28,7 +28,7 @@ class ProcessingItems:
         """The library of each unfinished document, by its id; the one seen longest ago first."""
 
     def __bool__(self) -> bool:
-        """Whether any document is unfinished."""
+        """Return whether any document is unfinished."""
         return bool(self._unfinished)
 
     def show(self, document: Document) -> None:
@@ -56,7 +56,7 @@ class ProcessingItems:
             self._activity.change(item_id, status="failed", error=error)
 
     async def look(self, client: Client, seen: Collection[str]) -> None:
-        """Asks for unfinished documents that no list shows: on another page, in another library."""
+        """Ask for unfinished documents that no list shows: on another page, in another library."""
         from carrel.client.http.errors import NotFound
 
         elsewhere = [each for each in self._unfinished.items() if each[0] not in seen]

@@ -89,7 +89,7 @@ class LibrariesService(Area[LibrariesState]):
 
     @action(Policy.BESIDE)
     async def every(self) -> Sequence[Library]:
-        """All libraries of the service; the lists stay as they are."""
+        """Return all libraries of the service; the lists stay as they are."""
         return await self._lists.every()
 
     @action(Policy.BESIDE)
@@ -125,7 +125,7 @@ class LibrariesService(Area[LibrariesState]):
 
     @action(Policy.LATEST, lane="documents")
     async def sort(self, sort: Sort | None) -> None:
-        """Has the service sort the documents by a column of SORT_FIELDS."""
+        """Let the service sort the documents by a column of SORT_FIELDS."""
         self.slice.set(sort=sort, seen={})
         await self._show_documents()
 
@@ -139,7 +139,7 @@ class LibrariesService(Area[LibrariesState]):
 
     @action(Policy.QUEUE, changes=True)
     async def reprocess(self, library_id: str, document_id: str) -> None:
-        """Has a document of a library processed again."""
+        """Process a document of a library again."""
         client = await self._session.client()
         await client.documents.reprocess(library_id, document_id)
         self._load_documents_again()
@@ -314,7 +314,7 @@ class LibrariesService(Area[LibrariesState]):
 
     @instant
     def mark_document(self, document_id: str) -> None:
-        """Toggles the mark of a document in the cached pages."""
+        """Toggle the mark of a document in the cached pages."""
         state = self.slice.value
         self.slice.set(marked=toggled(state.marked, document_id, state.find(document_id)))
 

@@ -51,12 +51,12 @@ class ModelsService(Area[ModelsState]):
 
     @action(Policy.SINGLE, changes=True)
     async def use(self, server: ModelServer, model: str) -> None:
-        """Has the local server answer with one of this server's models from now on."""
+        """Let the local server answer with one of this server's models from now on."""
         await self._use(server, model)
 
     @action(Policy.SINGLE, changes=True)
     async def use_built_in(self) -> None:
-        """Has the local server answer with its built-in test model again."""
+        """Let the local server answer with its built-in test model again."""
         await self._use(None, None)
 
     async def _use(self, server: ModelServer | None, model: str | None) -> None:
@@ -83,5 +83,5 @@ class ModelsService(Area[ModelsState]):
 
 
 def _lists(models: tuple[str, ...], before: tuple[str, ...], model: str | None) -> bool:
-    """Whether the server has taken up its changed settings."""
+    """Return whether the server has taken up its changed settings."""
     return models != before if model is None else models[:1] == (model,)

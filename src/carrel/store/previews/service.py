@@ -48,7 +48,7 @@ class PreviewService(Area[PreviewState]):
         self._file: File | None = None
 
     def service_is_back(self) -> None:
-        """Retries a preview that failed while the service was lost."""
+        """Retry a preview that failed while the service was lost."""
         error = self.slice.value.error
         if error is not None and error.lost:
             self.show(self._file)

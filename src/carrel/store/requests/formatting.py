@@ -61,7 +61,7 @@ def target(call: Call) -> str:
 
 
 def status(call: Call) -> Badge:
-    """`● 200`, `✕ 404`, `○ no answer`."""
+    """Return `● 200`, `✕ 404`, `○ no answer`."""
     if call.status is None:
         return Badge("○", "no answer", "failed")
     good = call.status < HTTPStatus.BAD_REQUEST

@@ -33,7 +33,7 @@ class RequestsService:
         self._loop.call(lambda: self._add(call, time.time()))
 
     def clear(self) -> None:
-        """Forgets every call, from any thread."""
+        """Forget every call, from any thread."""
         self._loop.call(lambda: self.slice.put(RequestsState(hidden=self.slice.value.hidden)))
 
     def conceal(self, conceals: bool) -> None:

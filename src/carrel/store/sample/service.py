@@ -66,7 +66,7 @@ class SampleService(Area[SampleState]):
 
     @action(Policy.SINGLE, changes=True)
     async def play(self) -> None:
-        """Plays it, step by step."""
+        """Play the sample, step by step."""
         self.slice.put(SampleState(running=True))
         try:
             file = await self._step(0, self._upload, lambda file: file.filename)

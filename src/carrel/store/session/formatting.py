@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def connection(state: SessionState) -> Badge:
-    """`● ready`, `◐ starting`, `○ lost`, `✕ failed`; a hosted service that is ready: `▲ hosted`."""
+    """Return `● ready`, `◐ starting`, `○ lost` or `✕ failed`; `▲ hosted` for a hosted service."""
     match state.connection:
         case "ready" if state.hosted:
             return Badge("▲", "hosted, read-only" if state.read_only else "hosted", "hosted")
@@ -27,7 +27,7 @@ def connection(state: SessionState) -> Badge:
 
 
 def header(state: SessionState) -> str:
-    """Profile, connection and model in one line: `local ● ready · smollm2 (test model)`."""
+    """Return the profile and connection in one line: `local ● ready · smollm2 (test model)`."""
     words = f"{state.profile} {connection(state)}"
     return f"{words} · {state.model}" if state.model else words
 

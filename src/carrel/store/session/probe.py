@@ -16,7 +16,7 @@ PATIENCE = 10.0
 
 
 def unencrypted(profile: Profile) -> bool:
-    """Whether its key would cross the network unencrypted."""
+    """Return whether its key would cross the network unencrypted."""
     plain = (profile.url or "").lower().startswith("http://")
     return plain and profile.api_key is not None and not on_this_machine(profile.url)
 

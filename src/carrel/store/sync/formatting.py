@@ -52,7 +52,7 @@ class FolderRow:
 
 
 def pattern_words(patterns: Iterable[str]) -> str:
-    """Patterns in one line, as a person types them; one with a blank in quotes."""
+    """Return patterns in one line, as a person types them; one with a blank in quotes."""
     return " ".join(shlex.quote(one) if _QUOTED.search(one) else one for one in patterns)
 
 
@@ -81,7 +81,7 @@ def folder_rows(state: SyncState, library_id: str | None, now: float) -> tuple[F
 
 
 def folder_name(path: Path) -> str:
-    """`~/contracts`."""
+    """Return `~/contracts`."""
     try:
         return one_line(f"~/{path.relative_to(Path.home()).as_posix()}")
     except (ValueError, RuntimeError):
@@ -132,7 +132,7 @@ def confirm_words(preview: Preview) -> str | None:
 
 
 def preview_words(preview: Preview) -> str:
-    """`12 to upload (3.4 MB), 2 there already` or `Nothing to do: 12 files in sync`."""
+    """Return `12 to upload (3.4 MB), 2 there already` or `Nothing to do: 12 files in sync`."""
     plan = preview.plan
     updates = sum(upload.updates for upload in plan.uploads)
     total = f" ({size(preview.bytes)})"
@@ -174,7 +174,7 @@ def transfer_words(progress: SyncProgress) -> tuple[tuple[str, str], ...]:
 
 
 def summary_words(summary: Summary) -> str:
-    """`3 uploaded, 1 renamed; 2 failed` or `12 files in sync`."""
+    """Return `3 uploaded, 1 renamed; 2 failed` or `12 files in sync`."""
     parts = [
         _counted(summary.uploaded, "uploaded"),
         _counted(summary.updated, "updated"),
@@ -210,12 +210,12 @@ def unfinished_words(state: SyncState) -> tuple[str, ...]:
 
 
 def held_words(summary: Summary) -> str:
-    """`12 deletions held back`: more than may be deleted without a question."""
+    """Return `12 deletions held back`: more than may be deleted without a question."""
     return f"{count(summary.held)} deletion{'' if summary.held == 1 else 's'} held back"
 
 
 def files(number: int) -> str:
-    """`1 file`, `1,204 files`."""
+    """Return `1 file`, `1,204 files`."""
     return f"{count(number)} file{'' if number == 1 else 's'}"
 
 

@@ -112,7 +112,7 @@ class SyncService(Area[SyncState]):
         return tuple(run.handle for run in self._runs.values() if not run.watch)
 
     def drop(self) -> None:
-        """Leaves what was cut off as it is, and watches nothing; the next sync goes on there."""
+        """Leave what was cut off as it is, and watch nothing; the next sync goes on there."""
         for folder in self.slice.value.unfinished:
             self._ledger().watch(_folder_of(folder), False)
             self._change(folder.id, watched=False)
@@ -146,7 +146,7 @@ class SyncService(Area[SyncState]):
         watch: bool = False,
         max_delete: int | None = None,
     ) -> Handle[None]:
-        """Brings a library in step with a folder; `watch` keeps it so until it is stopped.
+        """Bring a library in step with a folder; `watch` keeps it so until it is stopped.
 
         `delete`: what was deleted in the folder goes from the library too. `include` and
         `exclude` are patterns as in `.gitignore`. `max_delete` is how many documents it may
@@ -281,7 +281,7 @@ class SyncService(Area[SyncState]):
             await asyncio.sleep(AGAIN)
 
     async def _look(self, folder: SyncedFolder) -> None:
-        """Previews a folder's sync, unless one runs or ran since the start."""
+        """Preview a folder's sync, unless one runs or ran since the start."""
         from carrel.client.http.errors import ClientError
         from carrel.sync.errors import SyncError
 

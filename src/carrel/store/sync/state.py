@@ -49,7 +49,7 @@ class FolderState:
         return self.watching or self.progress is not None
 
     def due(self, now: float) -> bool:
-        """Whether to compare it anew. What failed stays to be seen until it is synced again."""
+        """Return whether to compare it anew; what failed stays until it is synced again."""
         failed = self.problem is not None or (self.summary is not None and self.summary.failures)
         if self.compared_at is None:
             return not self.running

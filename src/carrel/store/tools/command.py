@@ -47,7 +47,7 @@ class CommandTool:
         self._folder = folder
 
     async def list(self) -> Sequence[FunctionTool]:
-        """Its one tool."""
+        """Return its one tool."""
         from carrel.wire.generation.tools import Function, FunctionTool
 
         settings = self._settings
@@ -85,7 +85,7 @@ class CommandTool:
         return as_result(out)
 
     async def close(self) -> None:
-        """Nothing of it runs between calls."""
+        """Do nothing: nothing of it runs between calls."""
 
     async def _start(self) -> asyncio.subprocess.Process:
         return await asyncio.create_subprocess_exec(
@@ -127,7 +127,7 @@ async def _feed(process: asyncio.subprocess.Process, text: str) -> None:
 
 
 async def _read(stream: asyncio.StreamReader | None) -> str:
-    """All that it says; kept are as many bytes as a result may have."""
+    """Read all that it says, but keep only as many bytes as a result may have."""
     assert stream is not None
     kept = bytearray()
     while piece := await stream.read(_PIECE):

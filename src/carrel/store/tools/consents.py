@@ -24,7 +24,7 @@ class Consents:
         self._lock = threading.Lock()
 
     def has(self, consent: Consent) -> bool:
-        """Whether exactly this was allowed."""
+        """Return whether exactly this was allowed."""
         return consent.mark in self._read()
 
     def give(self, consent: Consent) -> None:
@@ -36,7 +36,7 @@ class Consents:
         self._change(consent.mark, f"{consent.name}: {consent.runs}")
 
     def take_back(self, consent: Consent) -> None:
-        """Asks again before it runs next.
+        """Ask again before it runs next.
 
         Raises:
             OSError: it cannot be kept.

@@ -15,14 +15,14 @@ PAUSED = Problem(
 
 
 def consent_title(consent: Consent) -> str:
-    """`Allow agents to run this?`, `Allow agents to use this server?`"""
+    """Return `Allow agents to run this?`, `Allow agents to use this server?`"""
     if consent.kind == "command":
         return "Let agents run this command?"
     return "Let agents use this server?"
 
 
 def consent_lines(consent: Consent) -> tuple[str, str, str]:
-    """Its name, its command line or address, and how long the permission lasts."""
+    """Return its name, its command line or address, and how long the permission lasts."""
     asked = "An agent calls it." if consent.kind == "command" else "This chat uses its tools."
     return (
         one_line(f"{consent.name}: {consent.runs}"),
@@ -32,11 +32,11 @@ def consent_lines(consent: Consent) -> tuple[str, str, str]:
 
 
 def consent_question(consent: Consent) -> str:
-    """One line, for a prompt: `weather runs: python weather.py. Let agents run it?`"""
+    """Return one line, for a prompt: `weather runs: python weather.py. Let agents run it?`"""
     verb = "runs" if consent.kind == "command" or "://" not in consent.runs else "is at"
     return one_line(f"{consent.name} {verb}: {consent.runs}. {consent_title(consent)}")
 
 
 def rounds_words(step: int) -> str:
-    """`step 2 of 8`; empty for the first."""
+    """Return `step 2 of 8`; empty for the first."""
     return f"step {step} of {STEPS}" if step > 1 else ""

@@ -70,7 +70,7 @@ class Functions:
             return f"{type(error).__name__}: {error}"
 
     async def close(self) -> None:
-        """Nothing of it runs between calls."""
+        """Do nothing: nothing of it runs between calls."""
 
 
 def _schema(function: Callable[..., Any]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ class Tools(Protocol):
     """The tools of one question."""
 
     async def offered(self, known: frozenset[str]) -> list[FunctionTool]:
-        """Those that a request offers to an agent, which knows some already.
+        """Return the tools that a request offers to an agent, which knows some already.
 
         Raises:
             ProblemError: one of them cannot be had, or was not allowed.
@@ -44,7 +44,7 @@ async def answer_with_tools(
     *,
     limit: int = STEPS,
 ) -> End:
-    """Asks, has the calls of the answer answered, and asks again until an answer has none.
+    """Ask, have the calls of the answer answered, and ask again until an answer has none.
 
     Args:
         ask: has the model answer; gets the number of the step from 1, gives the open calls.
@@ -80,7 +80,7 @@ async def complete_with_tools(
     called: Callable[[AgentCall, str], None] = lambda call, result: None,
     limit: int = STEPS,
 ) -> tuple[CompletionRequest, End]:
-    """Completes a request with tools, outside of a chat.
+    """Complete a request with tools, outside of a chat.
 
     Args:
         request: the messages so far, and the agent.

@@ -46,7 +46,7 @@ class McpServer:
         self._said: deque[str] = deque(maxlen=_SAID_LINES)
 
     async def list(self) -> Sequence[FunctionTool]:
-        """Its tools, at most MOST_TOOLS."""
+        """Return its tools, at most MOST_TOOLS."""
         from carrel.wire.generation.tools import Function, FunctionTool
 
         found: list[FunctionTool] = []
@@ -101,7 +101,7 @@ class McpServer:
         return f"Error: {text}" if answer.is_error else text
 
     async def close(self) -> None:
-        """Disconnects, and ends the server's command."""
+        """Disconnect and end the server's command."""
         if self._task is not None:
             self._leave.set()
             await asyncio.wait([self._task])
@@ -207,7 +207,7 @@ def _cause(error: BaseException) -> str:
 
 
 def _refused(error: BaseException) -> bool:
-    """Whether the server itself answered with this error."""
+    """Return whether the server itself answered with this error."""
     from mcp.shared.exceptions import MCPError
 
     return isinstance(error, MCPError) and not _gone(error)

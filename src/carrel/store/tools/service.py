@@ -85,7 +85,7 @@ class ToolsService(Service[ToolsState]):
 
     @instant
     def answer(self, consent: Consent, allowed: bool) -> None:
-        """Answers a question for permission; it is remembered if it was given."""
+        """Answer a question for permission; it is remembered if it was given."""
         asked = self._asked.get(consent.mark)
         if asked is not None and not asked.answer.done():
             asked.answer.set_result(allowed)
@@ -145,7 +145,7 @@ class ToolsService(Service[ToolsState]):
         return [_Offer(source, tool) for tool in await source.list()]
 
     async def permitted(self, consent: Consent) -> bool:
-        """Whether it may run; asks, and waits for the answer, the first time.
+        """Return whether it may run; the first time, ask and wait for the answer.
 
         Calls at once share one question and its answer.
         """
@@ -212,7 +212,7 @@ class QuestionTools:
         return await offer.source.call(offer.name, call.arguments)
 
     async def _found(self) -> dict[str, _Offer]:
-        """All by the names that a model calls them; functions come first, then in order."""
+        """Return all tools by the names that a model calls them, functions first, then in order."""
         if self._offers is None:
             self._settings = await asyncio.to_thread(load_settings)
             found = {offer.name: offer for offer in await self._service.functions()}

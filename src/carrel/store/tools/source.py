@@ -18,7 +18,7 @@ class ToolSource(Protocol):
     """Tools of one origin."""
 
     async def list(self) -> Sequence[FunctionTool]:
-        """Its tools, as a request offers them.
+        """Return its tools, as a request offers them.
 
         Raises:
             ProblemError: they cannot be had.

@@ -61,5 +61,5 @@ def way_back(state: SessionState) -> str:
 
 
 def for_days(days: int) -> str:
-    """“You can undo this for 7 days.”"""
+    """Return “You can undo this for 7 days.”"""
     return f"You can undo this for {'a day' if days == 1 else f'{count(days)} days'}."

@@ -73,7 +73,7 @@ class TrashService(Area[TrashState]):
         reload: Callable[[], object],
         restore: Restore | None = None,
     ) -> None:
-        """Tells of a deletion, and remembers how it is undone; on the owner loop.
+        """Tell of a deletion and remember how it is undone; on the owner loop.
 
         `nouns` are “file” and “files”. `reload` shows restored items. `restore` restores one
         that this machine keeps; without it the service does, if it has a trash.
@@ -89,7 +89,7 @@ class TrashService(Area[TrashState]):
 
     @action(Policy.QUEUE)
     def undo(self, area: DeletedFrom | None = None) -> Coroutine[Any, Any, None]:
-        """Undoes the last deletion, or the last of one area."""
+        """Undo the last deletion, or the last of one area."""
         deletion = self.slice.value.last(area)
         if deletion is None:
             raise ProblemError(NOTHING)
@@ -125,12 +125,12 @@ class TrashService(Area[TrashState]):
 
     @instant
     def mark(self, item_id: str) -> None:
-        """Toggles the mark of an item of the trash."""
+        """Toggle the mark of an item of the trash."""
         self.slice.set(marked=self.slice.value.marked ^ {item_id})
 
     @action(Policy.QUEUE, lane="undo")
     def restore(self, item_ids: Iterable[str]) -> Coroutine[Any, Any, int]:
-        """Restores items of the trash, and gives their number; a refusal stops no other."""
+        """Restore items of the trash and return their number; a refusal stops no other."""
         ids = {*item_ids}
         items = [item for item in self.slice.value.items if item.id in ids]
         if any(item.kind != "conversation" for item in items):

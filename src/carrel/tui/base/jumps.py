@@ -29,11 +29,11 @@ class Jumps:
         self._store.trail.leave(self._here())
 
     async def back(self, place: str | None = None) -> bool:
-        """Goes back, with `place` to what was last shown there; False: there is nothing."""
+        """Go back, with `place` to what was last shown there; return False if there is nothing."""
         return await self._go(self._store.trail.back(self._here(), place))
 
     async def forward(self) -> bool:
-        """Goes forward again; False: there is nothing."""
+        """Go forward again, or return False if there is nothing."""
         return await self._go(self._store.trail.forward(self._here()))
 
     async def _go(self, spot: Spot | None) -> bool:

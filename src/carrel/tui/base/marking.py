@@ -56,7 +56,7 @@ class MarkingScreen(MainScreen):
         raise NotImplementedError
 
     def mark_one(self, key: str) -> bool:
-        """Toggles a mark; False where the row has none."""
+        """Toggle a mark, or return False where the row has none."""
         raise NotImplementedError
 
     def action_mark(self) -> None:

@@ -198,7 +198,7 @@ class SyncDialog(Dialog[SyncWish]):
         self._typing = self.set_timer(TYPING, self._catch_up)
 
     def _catch_up(self) -> None:
-        """Previews again if the options changed."""
+        """Preview again if the options changed."""
         if self.wish.rules != self._wish.rules:
             self._preview()
 

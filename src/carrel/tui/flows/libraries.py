@@ -71,7 +71,7 @@ async def add_files(place: MainScreen, library_id: str) -> None:
 
 
 async def reprocess(place: MainScreen, documents: Sequence[Document]) -> None:
-    """Has documents of the selected library processed again."""
+    """Process documents of the selected library again."""
     names = labels.names(each.name for each in documents)
     if await place.confirm(f"Process {_these(documents)} again?", names, "Reprocess"):
         for document in documents:

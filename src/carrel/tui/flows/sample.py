@@ -5,6 +5,6 @@ from carrel.tui.dialogs.sample import SampleDialog
 
 
 async def play(place: MainScreen) -> None:
-    """Plays the sample, and goes to the part of it that is chosen."""
+    """Play the sample and go to the part of it that is chosen."""
     if chosen := await place.ask(SampleDialog(place.store.sample)):
         place.open_place(chosen)

@@ -11,7 +11,7 @@ _NEW = "\0new"
 
 
 async def connect(place: MainScreen) -> None:
-    """Asks for a service and ends the app with its profile, to start anew on it.
+    """Ask for a service and end the app with its profile, to start anew on it.
 
     A profile can be edited or removed instead.
     """

@@ -43,7 +43,7 @@ async def sync_library(place: MainScreen, library: Library) -> None:
 
 
 async def offer_folder(place: MainScreen, folder: Path, library: Library | None) -> None:
-    """Offers a dropped folder for sync, into a library that is chosen if `library` is None."""
+    """Offer a dropped folder for sync, into a library that is chosen if `library` is None."""
     if library is None:
         name = _name_of(folder)
         items = place.store.libraries.slice.value.items
@@ -112,14 +112,14 @@ async def _go_on(place: MainScreen, library: Library, folder: FolderState) -> No
 
 
 async def _preview(place: MainScreen, library: Library, folder: Path, first: SyncWish) -> None:
-    """Previews a sync, with these choices at first, and does it once it is accepted."""
+    """Preview a sync, with these choices at first, and do it once it is accepted."""
     dialog = SyncDialog(place.store, (library.id, library.name), folder, first)
     if wish := await place.ask(dialog):
         _sync(place, library, folder, wish)
 
 
 async def _preview_new(place: MainScreen, name: str, folder: Path) -> None:
-    """Previews a sync into a library that is only made once the sync is accepted."""
+    """Preview a sync into a library that is only made once the sync is accepted."""
     wish = await place.ask(SyncDialog(place.store, (None, name), folder, SyncWish()))
     if wish:
         _sync(place, await place.store.libraries.create(name), folder, wish)

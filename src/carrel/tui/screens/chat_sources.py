@@ -30,7 +30,7 @@ class SourceBrowser:
         return over if isinstance(over, Transcript) and over.finding else None
 
     def has_sources(self) -> bool:
-        """Whether there is a passage, or a hit of a search, to go to."""
+        """Return whether there is a passage, or a hit of a search, to go to."""
         turns = self._chats[0].slice.value.turns
         return self._finding is not None or any(turn.sources for turn in turns)
 

@@ -335,7 +335,7 @@ class LibrariesScreen(MarkingScreen):
         self.run_flow(flows.upload_all(self, library_id, files))
 
     def offer(self, folder: Path) -> None:
-        """Offers to sync a folder, as soon as the libraries are known."""
+        """Offer to sync a folder, as soon as the libraries are known."""
         self._offered = folder
         self._show(self.store.libraries.slice.value)
 
@@ -361,7 +361,7 @@ class LibrariesScreen(MarkingScreen):
             self.search(self.store.libraries.slice.value.query)
 
     def search(self, text: str) -> None:
-        """Begins a search with a text."""
+        """Begin a search with a text."""
         self.query_one(FilterLine).begin(text)
 
     def on_filter_line_changed(self, event: FilterLine.Changed) -> None:

@@ -39,7 +39,7 @@ def picture_protocol(environ: Mapping[str, str], wanted: Images = "auto") -> Pic
 
 @lru_cache(maxsize=1)
 def image_widgets() -> tuple[type[Any], type[Any]]:
-    """textual-image's widgets for kitty's protocol and for sixel."""
+    """Return textual-image's widgets for kitty's protocol and for sixel."""
     width, height = cell_pixels()
     os.environ.setdefault("TEXTUAL_CELL_WIDTH", str(width))
     os.environ.setdefault("TEXTUAL_CELL_HEIGHT", str(height))

@@ -42,7 +42,7 @@ class Hiding(LineFilter):
 
 
 def secret_names(here: Profile) -> Iterator[str]:
-    """Names to hide: of the profiles, their hosts, and of the home folder."""
+    """Yield the names to hide: of the profiles, their hosts, and of the home folder."""
     for profile in (here, *profiles()):
         if not profile.local:
             yield profile.name

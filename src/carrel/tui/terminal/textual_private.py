@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 
 def read_alt_digits(count: int) -> None:
-    """Has alt with a digit from 1 to `count` read as that key.
+    """Read alt with a digit from 1 to `count` as that key.
 
     Textual reads it as the character that option types on a Mac. Its table of escape sequences
     is global, and there is no other place to say so.
@@ -34,7 +34,7 @@ def read_alt_digits(count: int) -> None:
 
 
 def key_name(character: str) -> str:
-    """Textual's name of the key that types a character: `question_mark` for `?`."""
+    """Return Textual's name of the key that types a character: `question_mark` for `?`."""
     return _character_to_key(character)
 
 
@@ -61,7 +61,7 @@ def screen_lines(app: App[Any]) -> list[str]:
 
 
 def report(app: App[Any], error: BaseException) -> None:
-    """Hands an exception to the app, which decides whether it goes on."""
+    """Hand an exception to the app, which decides whether it goes on."""
     app._handle_exception(cast("Exception", error))
 
 
@@ -118,7 +118,7 @@ class KeyedTextArea(TextArea):
     """A mixin for a text area that offers each key to `takes` before it types it."""
 
     def takes(self, key: str) -> bool:
-        """Acts on a key; gives False for one that is to be typed."""
+        """Act on a key and return False for one that is to be typed."""
         raise NotImplementedError
 
     async def _on_key(self, event: events.Key) -> None:

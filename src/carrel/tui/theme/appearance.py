@@ -41,7 +41,7 @@ class Appearance:
         app.theme = self.chosen
 
     def start(self) -> None:
-        """Watches the user's folder from now on, and says what is wrong already."""
+        """Watch the user's folder from now on, and say what is wrong already."""
         self._app.set_interval(LOOK, self._look)
         if self.broken:
             self._tell()
@@ -49,7 +49,7 @@ class Appearance:
             self._say(f"There is no theme “{self.wanted}”: ctrl+p has those there are.")
 
     def names(self) -> list[str]:
-        """Every theme, our own first."""
+        """Return every theme, our own first."""
         return sorted(
             self._app.available_themes, key=lambda name: (not name.startswith("carrel"), name)
         )
@@ -71,7 +71,7 @@ class Appearance:
         self._app.theme = self.chosen
 
     def toggle(self) -> None:
-        """From dark to light and back."""
+        """Switch from dark to light and back."""
         self.choose(LIGHT if self._app.current_theme.dark else DEFAULT)
 
     def problem(self) -> "Problem":

@@ -79,7 +79,7 @@ def names(many: Iterable[str], most: int = 10) -> list[Content]:
 
 
 def fields(*rows: tuple[str, Content]) -> Content:
-    """Names and values below one another, for a details pane."""
+    """Return names and values below one another, for a details pane."""
     width = max((len(name) for name, _ in rows), default=0) + 2
     lines = [Content.assemble((name.ljust(width), "$muted"), value) for name, value in rows]
     return Content("\n").join(lines)

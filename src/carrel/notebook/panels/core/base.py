@@ -140,7 +140,7 @@ class Panel(anywidget.AnyWidget):
         }
 
     def _as_of(self) -> float | None:
-        """When the copy that is shown was current; None: it is no copy."""
+        """Return when the copy that is shown was current; None if it is no copy."""
         return None
 
     def _view(self) -> Json:
@@ -155,11 +155,11 @@ class Panel(anywidget.AnyWidget):
         return table(self._title, *self._table())
 
     def unsettled(self) -> bool:
-        """Whether the content is about to change."""
+        """Return whether the content is about to change."""
         return False
 
     def _table(self) -> tuple[Sequence[str], Sequence[Sequence[Cell]]]:
-        """Head and rows of the static table."""
+        """Return the head and rows of the static table."""
         return (), ()
 
     def _greet(self, view: str) -> None:
@@ -214,7 +214,7 @@ class Panel(anywidget.AnyWidget):
                 self._loads()
 
     def refresh(self) -> None:
-        """Draws the newest state. Call it on the store's loop."""
+        """Draw the newest state. Call it on the store's loop."""
         state = self._state()
         if state != self.state:
             self.state = state
@@ -231,7 +231,7 @@ class Panel(anywidget.AnyWidget):
         self._around = around
 
     def _keep_time(self) -> None:
-        """Redraws ages and remaining times while a page shows the panel; one clock serves all."""
+        """Redraw ages and remaining times while a page shows the panel; one clock serves all."""
 
         async def tick() -> None:
             while True:
@@ -303,17 +303,17 @@ class Panel(anywidget.AnyWidget):
 
     @intent
     async def _on_undo(self) -> None:
-        """Undoes the panel's last deletion."""
+        """Undo the panel's last deletion."""
         await self._store.trash.undo(self._deletes)
 
     @intent
     async def _on_resume(self) -> None:
-        """Resumes what an earlier kernel or start left."""
+        """Resume what an earlier kernel or start left."""
         self._store.unfinished.resume()
 
     @intent
     async def _on_drop(self) -> None:
-        """Forgets it; what was sent stays."""
+        """Forget a drop; what was sent stays."""
         self._store.unfinished.drop()
 
     def type_into(self, text: str) -> None:

@@ -29,7 +29,7 @@ class Drawn(Protocol):
         """Return the content as safe HTML, without absolute paths, keys, addresses and ages."""
 
     def unsettled(self) -> bool:
-        """Whether the content is about to change, as while an answer is written."""
+        """Return whether the content is about to change, as while an answer is written."""
 
 
 class Still:

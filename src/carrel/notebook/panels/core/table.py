@@ -17,7 +17,7 @@ class Sorted(Protocol):
         """Its state, with the `sort`."""
 
     def sort(self, sort: Sort | None) -> object:
-        """Sorts the list."""
+        """Sort the list."""
 
 
 class TablePanel(Panel):
@@ -50,7 +50,7 @@ class TablePanel(Panel):
 
     @intent
     async def _on_sort(self, column: str) -> None:
-        """Sorts by a column: ascending, then descending, then not at all."""
+        """Sort by a column: ascending, then descending, then not at all."""
         self._store.layout.sort(self._table_name, column)
 
     @intent

@@ -50,7 +50,7 @@ class BrowserFiles:
         return (clean_text(offer.name), offer.size, _Ranges(lambda: self._ranges(offer)))
 
     def receive(self, key: str, offset: int, data: bytes, error: str | None) -> None:
-        """Receives one range, or the browser's reason for not sending it."""
+        """Receive one range, or the browser's reason for not sending it."""
         _, future = self._waiting.pop((key, offset), (None, None))
         if future is None or future.done():
             return
@@ -60,7 +60,7 @@ class BrowserFiles:
             future.set_exception(ProblemError(_interrupted(error)))
 
     def back(self, view: str) -> None:
-        """Resumes files of a view that is back on the page: a browser keeps pages it leaves."""
+        """Resume files of a view that is back on the page: a browser keeps pages it leaves."""
         self._gone.discard(view)
 
     def gone(self, view: str) -> None:

@@ -67,7 +67,7 @@ class AnsweringAgent:
         return (arguments or {}).get("tool_choice") in ("any", "required")
 
     def needs_trial(self, parameters: Parameters) -> bool:
-        """Whether an agent has to be made for the answer."""
+        """Return whether an agent has to be made for the answer."""
         return not self.active or parameters.changes_agent
 
     @asynccontextmanager

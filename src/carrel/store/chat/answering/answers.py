@@ -73,7 +73,7 @@ class Answers:
     async def _write(
         self, conversation: Conversation, parameters: Parameters, tools: Tools, step: int
     ) -> None:
-        """Streams an answer to the last turn."""
+        """Stream an answer to the last turn."""
         state = self._slice.value
         begun = Turn("assistant", "", "writing", version=state.version)
         answer = GrowingAnswer(self._grown, begun)
@@ -131,7 +131,7 @@ class Answers:
         self._slice.set(conversation=conversation, phase=phase, version=version)
 
     async def _find_mentions(self, client: Client) -> None:
-        """Attaches files and documents that the last question mentions."""
+        """Attach files and documents that the last question mentions."""
         turns = self._slice.value.turns
         question = turns[-2]
         if question.role != "user":

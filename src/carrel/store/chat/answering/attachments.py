@@ -48,7 +48,7 @@ def local_path(name: str) -> Path | None:
 async def names_like(
     client: Client, text: str, library_ids: Iterable[str] = ()
 ) -> tuple[Attachment, ...]:
-    """Documents of these libraries and files whose name contains `text`."""
+    """Return the documents of these libraries and the files whose name contains `text`."""
     found: list[Attachment] = []
     for library_id in library_ids:
         documents = await client.documents.list(library_id, search=text or None, page_size=FOUND)

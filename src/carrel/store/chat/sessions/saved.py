@@ -59,14 +59,14 @@ class ChatSession:
         return first if len(first) <= TITLE_LENGTH else first[: TITLE_LENGTH - 1] + "…"
 
     def summary(self) -> SessionSummary:
-        """Its entry in the list."""
+        """Return the session's entry in the list."""
         turns = len(self.conversation.turns)
         return SessionSummary(
             self.id, self.title, self.agent_id, self.agent_name, self.updated, turns, self.beside
         )
 
     def matches(self, text: str) -> bool:
-        """Whether anything said in it, or its agent's name, contains a text in any case."""
+        """Return whether anything said in it, or its agent's name, contains a text in any case."""
         wanted = text.casefold()
         words = (self.agent_name, *(turn.text for turn in self.conversation.said))
         return any(wanted in one.casefold() for one in words)
@@ -85,7 +85,7 @@ class SessionSummary:
     beside: tuple[str, ...] = ()
 
     def matches(self, text: str) -> bool:
-        """Whether its title or its agent's name contains a text in any case."""
+        """Return whether its title or its agent's name contains a text in any case."""
         return text.casefold() in f"{self.title}\n{self.agent_name}".casefold()
 
 
@@ -105,11 +105,11 @@ class SavedSessions:
         """Count of saves and deletions."""
 
     def all(self) -> tuple[ChatSession, ...]:
-        """All sessions, the newest first. Files that cannot be read are left out."""
+        """Return all sessions, the newest first. Files that cannot be read are left out."""
         return tuple(sorted(self._sessions(), key=lambda session: session.updated, reverse=True))
 
     def load(self, session_id: str) -> ChatSession:
-        """One session.
+        """Return one session.
 
         Raises:
             OSError: there is no such file.

@@ -64,7 +64,7 @@ class Lane:
     def enter(
         self, policy: Policy, name: str, call: Callable[[], Coroutine[Any, Any, T]]
     ) -> asyncio.Task[T]:
-        """Enters a call of the method `name`; its coroutine runs when the policy allows.
+        """Enter a call of the method `name`; its coroutine runs when the policy allows.
 
         Raises:
             ProblemError: the policy refuses it.

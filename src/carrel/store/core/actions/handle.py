@@ -40,7 +40,7 @@ class Handle(Generic[T]):
         self._future: concurrent.futures.Future[T | None] = concurrent.futures.Future()
 
     def start(self, begin: Callable[[], asyncio.Task[T] | T]) -> None:
-        """Begins; called once, on the owner loop.
+        """Begin; called once, on the owner loop.
 
         It ends as the task does that `begin` starts; any other result, or an exception of
         `begin`, ends it at once.
@@ -66,11 +66,11 @@ class Handle(Generic[T]):
         self._settle("cancelled")
 
     def done(self) -> bool:
-        """Whether it has ended."""
+        """Return whether it has ended."""
         return self._future.done()
 
     def cancel(self) -> None:
-        """Asks it to stop; it ends as cancelled after it has cleaned up."""
+        """Ask it to stop; it ends as cancelled after it has cleaned up."""
         self._cancelled = True
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._cancel)

@@ -95,7 +95,7 @@ class PathDialog(Dialog[tuple[Path, ...]]):
         self._accept(self._chosen() or event.value)
 
     def offers(self, name: str) -> bool:
-        """Whether a file of this name is among the matches."""
+        """Return whether a file of this name is among the matches."""
         return True
 
     def named(self, text: str) -> tuple[Path, ...]:

@@ -25,7 +25,7 @@ class Chosen:
 async def choose_agent(
     place: MainScreen, title: str, *, versions: bool = False, drafts: bool = False
 ) -> Chosen | None:
-    """Asks for an agent, and for one of its versions if `versions`; the only one is not asked for.
+    """Ask for an agent, and for one of its versions if `versions`; skip a choice of one.
     With `drafts`, one that is not saved may be chosen as well.
 
     None: there is no agent, or none was chosen.

@@ -92,7 +92,7 @@ async def fill_in(place: MainScreen, draft: Draft) -> None:
 
 
 async def write(place: MainScreen, draft: Draft) -> None:
-    """Has a draft edited as YAML in the user's editor, again until it is valid, and reviews it."""
+    """Edit a draft as YAML in the user's editor, again until it is valid, and review it."""
     agents, libraries = place.store.agents, place.store.libraries
     if not libraries.slice.value.loaded:
         await libraries.load().settled()

@@ -26,7 +26,7 @@ async def offer(place: MainScreen) -> None:
 
 
 async def use(place: MainScreen) -> None:
-    """Asks which model is to answer everybody on this server, and for which agents that matters."""
+    """Ask which model is to answer everybody on this server, and for which agents that matters."""
     models, bench = place.store.models, place.workbench
     place.notice("Looking for model servers on this machine …")
     servers = await models.look(bench.settings.model_servers)
@@ -77,7 +77,7 @@ def _built_in_answers(place: MainScreen) -> bool:
 
 
 async def _switch_agents(place: MainScreen) -> None:
-    """Offers another model for the agents whose own model is not served any more."""
+    """Offer another model for the agents whose own model is not served any more."""
     store = place.store
     # A refresh may take over from this one: either way the agents are here then.
     await store.agents.load().settled()

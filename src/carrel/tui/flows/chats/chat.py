@@ -23,7 +23,7 @@ from carrel.tui.theme import labels
 
 
 async def begin(place: MainScreen) -> bool:
-    """Begins a chat with an agent that is chosen."""
+    """Begin a chat with an agent that is chosen."""
     chosen = await choose_agent(place, "Chat with")
     if chosen is None:
         return False
@@ -32,7 +32,7 @@ async def begin(place: MainScreen) -> bool:
 
 
 async def change_agent(place: MainScreen) -> bool:
-    """Has another agent, or another version, answer from here on in the open chat."""
+    """Let another agent, or another version, answer from here on in the open chat."""
     chosen = await choose_agent(place, "Who answers from here on", versions=True)
     if chosen is None:
         return False
@@ -41,7 +41,7 @@ async def change_agent(place: MainScreen) -> bool:
 
 
 async def attach(place: MainScreen) -> bool:
-    """Attaches files, named by their paths, to the next question."""
+    """Attach files, named by their paths, to the next question."""
     files = await place.ask(PathDialog("Add file"))
     if files:
         place.dropped(files)
@@ -49,7 +49,7 @@ async def attach(place: MainScreen) -> bool:
 
 
 async def choose_model(place: MainScreen, chats: Sequence[ChatService]) -> None:
-    """Has another model write the next answers of the open chats."""
+    """Let another model write the next answers of the open chats."""
     state = chats[0].slice.value
     models = [one for one in place.store.session.slice.value.models if one != state.model]
     if not models:
@@ -75,7 +75,7 @@ async def set_parameters(place: MainScreen, chats: Sequence[ChatService]) -> Non
 
 
 def permission(consent: Consent) -> Confirm:
-    """Asks whether agents may use a tool of the settings."""
+    """Ask whether agents may use a tool of the settings."""
     runs, *about = consent_lines(consent)
     lines = [labels.line(runs, "bold"), *(Content.styled(one, "$muted") for one in about)]
     return Confirm(consent_title(consent), lines, "Allow", wary=True)

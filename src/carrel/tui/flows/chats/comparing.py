@@ -35,7 +35,7 @@ async def add(place: MainScreen) -> bool:
 
 
 async def vote(place: MainScreen) -> None:
-    """Votes for one of the last answers, writes a note about them, or shows all votes."""
+    """Vote for one of the last answers, write a note about them, or show all votes."""
     comparison = place.store.comparison
     options = [Option(str(number), name) for number, name in _answered(place)]
     options += [Option(TIE, "Tie", "none is better"), Option(NOTE, "Write a note…")]
@@ -51,7 +51,7 @@ async def vote(place: MainScreen) -> None:
 
 
 async def go_on(place: MainScreen) -> bool:
-    """Goes on with one side alone."""
+    """Go on with one side alone."""
     options = [Option(str(number), name) for number, name in _names(place)]
     chosen = await place.choose("Go on with", options)
     if chosen is None:

@@ -200,7 +200,7 @@ class PromptBox(Vertical):
             self.post_message(self.Named(name))
 
     def offer(self, text: str, names: Sequence[Attachment]) -> None:
-        """Offers names for a typed text, unless it has changed meanwhile."""
+        """Offer names for a typed text, unless it has changed meanwhile."""
         if self.prompt.typed_name() == text:
             self._offer(tuple(names))
 

@@ -76,7 +76,7 @@ class Sides(Vertical):
         self._show_seen()
 
     def choose(self, side: int) -> None:
-        """Brings a side into view."""
+        """Bring a side into view."""
         self.chosen = side % self._count
         self._show_seen()
 

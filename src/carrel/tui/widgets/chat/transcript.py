@@ -151,7 +151,7 @@ class Transcript(FindPane):
             await self.show(self._session, rows, writing=writing)
 
     def redraw(self) -> None:
-        """Draws everything anew at the next showing: the theme has changed."""
+        """Draw everything anew at the next showing: the theme has changed."""
         self._rows = []
 
     def _growing(self) -> TurnView | None:

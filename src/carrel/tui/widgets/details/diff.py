@@ -36,7 +36,7 @@ class Layout:
 
 
 def lay_out(rows: Iterable[FieldRow], width: int, split: bool) -> Layout:
-    """Everything in lines of at most `width` cells."""
+    """Return everything in lines of at most `width` cells."""
     laid = Layout()
     for row in rows:
         if row.change != "same":
@@ -87,7 +87,7 @@ def _line(line: DiffLine, width: int) -> Iterator[Content]:
 
 
 def _hanging(first: Content, rest: Content, width: int) -> Iterator[Content]:
-    """Words behind a beginning, broken so that further lines stand below the words."""
+    """Yield words behind a beginning, broken so that further lines stand below the words."""
     room = max(width - first.cell_length, 8)
     for number, part in enumerate(rest.wrap(room) or [Content("")]):
         yield (first if not number else Content(" " * first.cell_length)) + part
@@ -133,7 +133,7 @@ class DiffView(Steady, ScrollView, can_focus=True):
         self.refresh()
 
     def go(self, step: int) -> None:
-        """Scrolls to the next change, or the one before."""
+        """Scroll to the next change, or the one before."""
         here = round(self.scroll_offset.y)
         changes = self._laid.changes
         there = [y for y in changes if (y > here if step > 0 else y < here)]

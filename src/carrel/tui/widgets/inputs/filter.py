@@ -128,7 +128,7 @@ class ListFilter(Horizontal):
         self.leave()
 
     def leave(self) -> None:
-        """Back to where it was begun. What was typed counts; nothing typed is no filter."""
+        """Go back to where it was begun. What was typed counts; nothing typed is no filter."""
         over = self.over
         if not self.field.value.strip():
             self.end()

@@ -184,7 +184,7 @@ class PagePicture(Steady, ScrollableContainer, can_focus=True):
             await self._replace(self._image())
 
     async def frame(self, frames: Sequence[PictureFrame]) -> None:
-        """Draws other frames over the same picture."""
+        """Draw other frames over the same picture."""
         if not self._png or tuple(frames) == self._frames:
             return
         self._frames = tuple(frames)
@@ -194,7 +194,7 @@ class PagePicture(Steady, ScrollableContainer, can_focus=True):
             child.draw(_framed(self._plain, self._frames, 1))
 
     def reveal(self, rect: Rect) -> None:
-        """Brings a part of the picture into view."""
+        """Bring a part of the picture into view."""
         child = self.children[0]
         width, height = child.virtual_region.size
         across, down = rect.left * width, rect.top * height

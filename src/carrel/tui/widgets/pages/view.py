@@ -64,7 +64,7 @@ class PageView(PagePicture):
         return next(found, state.place)
 
     def forget(self) -> None:
-        """Draws the picture again, in changed colours."""
+        """Draw the picture again, in changed colours."""
         self._drawn = ()
 
     # Described, because a worker is by default by its arguments: all that was read, at every step.
@@ -134,7 +134,7 @@ class PageView(PagePicture):
         return tuple(frames)
 
     def _look(self, state: DocumentState, part: Rect | None) -> None:
-        """Brings what was chosen into view, once: what a person scrolls to stays."""
+        """Bring what was chosen into view, once: what a person scrolls to stays."""
         chosen = self.chosen(state)
         seen = (state.current, chosen, part, self.zoom)
         if seen == self._seen:

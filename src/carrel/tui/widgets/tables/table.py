@@ -182,7 +182,7 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         return self._key
 
     def set_anchor(self) -> None:
-        """Begins a range at the row under the cursor."""
+        """Begin a range at the row under the cursor."""
         self._anchor = self._key
 
     def keys_from_anchor(self) -> list[str | None]:
