@@ -1,0 +1,232 @@
+"""Conversations of a caller: started, continued, restarted and written whole."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+import sqlalchemy as sa
+
+from carrel.server.completions.responder import Responder
+from carrel.server.conversations.entries import as_entries
+from carrel.server.conversations.turn import Complete, Speaker, Turn
+from carrel.server.errors import ApiError
+from carrel.server.records import agents, conversations
+from carrel.server.records.accounts.caller import Caller
+from carrel.server.records.sql.database import Database
+from carrel.server.records.sql.ids import new_id
+from carrel.wire.generation.agents import CompletionArgs
+from carrel.wire.generation.conversations import (
+    Conversation,
+    ConversationAppend,
+    ConversationEvent,
+    ConversationResponse,
+    ConversationRestart,
+    ConversationStart,
+    ConversationUsage,
+    ConversationWrite,
+    Entry,
+    HandoffEntry,
+)
+from carrel.wire.generation.tools import FunctionTool, LibraryTool
+
+
+@dataclass(frozen=True)
+class _Talk:
+    """What an answer continues: a conversation, its entries, and what is said now.
+
+    `kept` is the number of stored entries; None when the conversation is new.
+    """
+
+    conversation: Conversation
+    before: Sequence[Entry]
+    said: Sequence[Entry]
+    kept: int | None
+
+
+class Answer:
+    """An answer in a conversation; iterate its events once, to the last."""
+
+    def __init__(
+        self, database: Database, caller: Caller, talk: _Talk, turn: Turn, *, store: bool
+    ) -> None:
+        self._database = database
+        self._caller = caller
+        self._talk = talk
+        self._turn = turn
+        self._store = store
+
+    @property
+    def usage(self) -> ConversationUsage:
+        """The tokens that were used until now."""
+        return self._turn.usage
+
+    async def events(self) -> AsyncGenerator[ConversationEvent]:
+        """Yield the events; the conversation has the answer before the last one is given.
+
+        Raises:
+            ApiError: as a completion; or the agents hand the question around.
+        """
+        async with aclosing(self._turn.events()) as events:
+            async for event in events:
+                yield event
+        if self._store:
+            await self._database.write(self._save)
+        yield self._turn.done()
+
+    def whole(self) -> ConversationResponse:
+        """Return the answer whose events came to an end."""
+        return ConversationResponse(
+            conversation_id=self._talk.conversation.id,
+            outputs=self._turn.outputs,
+            usage=self.usage,
+        )
+
+    def _save(self, connection: sa.Connection) -> None:
+        talk = self._talk
+        said = [*talk.said, *self._turn.outputs]
+        if talk.kept is None:
+            entries = [*talk.before, *said]
+            conversations.create(connection, self._caller, talk.conversation, entries)
+        else:
+            id = talk.conversation.id
+            conversations.extend(connection, self._caller, id, talk.kept, said)
+
+
+class ConversationService:
+    """The conversations of one caller."""
+
+    def __init__(self, database: Database, caller: Caller, complete: Complete) -> None:
+        self._database = database
+        self._caller = caller
+        self._complete = complete
+
+    async def start(self, body: ConversationStart) -> Answer:
+        """Answer in a new conversation.
+
+        Raises:
+            ApiError: 400, this server does not run what it asks for.
+        """
+        _refuse("guardrails", body.guardrails)
+        for tool in body.tools or ():
+            if not isinstance(tool, FunctionTool | LibraryTool):
+                raise ApiError(400, f"This server does not run the tool {tool.type}. Leave it out.")
+        now = datetime.now(UTC)
+        conversation = Conversation(
+            id=new_id(),
+            created_at=now,
+            updated_at=now,
+            name=body.name,
+            description=body.description,
+            metadata=body.metadata,
+            agent_id=body.agent_id,
+            agent_version=body.agent_version,
+            model=body.model,
+            instructions=body.instructions,
+            tools=[tool.body() for tool in body.tools] if body.tools else None,
+            completion_args=body.completion_args.body() if body.completion_args else None,
+        )
+        return await self._answer(_Talk(conversation, [], as_entries(body.inputs, []), None), body)
+
+    async def append(self, id: str, body: ConversationAppend) -> Answer:
+        """Answer in a conversation that exists.
+
+        Raises:
+            ApiError: 400, this server does not run what it asks for.
+        """
+        _refuse("tool_confirmations", body.tool_confirmations)
+        conversation, before = await self.read(id)
+        said = as_entries(body.inputs, before)
+        return await self._answer(_Talk(conversation, before, said, len(before)), body)
+
+    async def restart(self, id: str, body: ConversationRestart) -> Answer:
+        """Answer in a new conversation, with the entries of another up to one of them.
+
+        Raises:
+            ApiError: 404, there is no such entry; 400, it asks for what cannot be.
+        """
+        _refuse("guardrails", body.guardrails)
+        conversation, entries = await self.read(id)
+        ids = [entry.id for entry in entries]
+        if body.from_entry_id not in ids:
+            raise ApiError(404, f"The conversation has no entry {body.from_entry_id[:80]!r}.")
+        before = entries[: ids.index(body.from_entry_id) + 1]
+        changes: dict[str, Any] = {"id": new_id(), "created_at": datetime.now(UTC)}
+        if body.metadata is not None:
+            changes["metadata"] = body.metadata
+        if body.agent_version is not None:
+            if conversation.agent_id is None:
+                raise ApiError(
+                    400, "This conversation is with a model, which has no agent_version."
+                )
+            changes["agent_version"] = body.agent_version
+        new = conversation.model_copy(update=changes)
+        return await self._answer(_Talk(new, before, as_entries(body.inputs, before), None), body)
+
+    async def write(self, id: str, body: ConversationWrite) -> Conversation:
+        """Write a conversation whole, or after the entries that it keeps."""
+        before: list[Entry] = []
+        if body.keep:
+            _, before = await self.read(id)
+        entries = as_entries(body.entries, before[: body.keep])
+        written = body.model_copy(update={"entries": entries})
+        return await self._database.write(
+            partial(conversations.write, caller=self._caller, id=id, written=written)
+        )
+
+    async def read(self, id: str) -> tuple[Conversation, list[Entry]]:
+        """Return a conversation and its entries."""
+
+        def read(connection: sa.Connection) -> tuple[Conversation, list[Entry]]:
+            return (
+                conversations.get(connection, self._caller, id),
+                conversations.entries(connection, self._caller, id),
+            )
+
+        return await self._database.read(read)
+
+    async def _answer(
+        self, talk: _Talk, body: ConversationStart | ConversationAppend | ConversationRestart
+    ) -> Answer:
+        turn = Turn(
+            talk.conversation.id,
+            [*talk.before, *talk.said],
+            await self._speaker(talk),
+            arguments=body.completion_args,
+            handoffs=body.handoff_execution,
+            complete=self._complete,
+            find_agent=lambda id: self._database.read(
+                partial(agents.get, caller=self._caller, id=id)
+            ),
+        )
+        return Answer(self._database, self._caller, talk, turn, store=body.store)
+
+    async def _speaker(self, talk: _Talk) -> Speaker:
+        """Return who answers: the agent of the last handoff, else the conversation's own."""
+        conversation = talk.conversation
+        if conversation.agent_id is None:
+            arguments = CompletionArgs.model_validate(conversation.completion_args or {})
+            return Speaker(
+                Responder.of_model(
+                    conversation.model or "",
+                    conversation.instructions,
+                    conversation.tools or [],
+                    arguments,
+                )
+            )
+        id, version = conversation.agent_id, conversation.agent_version
+        said = (*talk.before, *talk.said)
+        handoffs = [entry for entry in said if isinstance(entry, HandoffEntry)]
+        if handoffs and handoffs[-1].next_agent_id != id:
+            id, version = handoffs[-1].next_agent_id, None
+        agent = await self._database.read(
+            partial(agents.get, caller=self._caller, id=id, version=version)
+        )
+        return Speaker(Responder.of_agent(agent), agent)
+
+
+def _refuse(name: str, value: object) -> None:
+    if value:
+        raise ApiError(400, f"This server does not support {name}. Leave it out.", param=name)
