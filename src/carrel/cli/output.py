@@ -48,7 +48,7 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
 
 
 def fields(pairs: Iterable[tuple[str, object]]) -> None:
-    """Print fields one per line and leaves out empty ones."""
+    """Print fields one per line and leave out empty ones."""
     shown = [(name, value) for name, value in pairs if value not in (None, "", [], {})]
     widest = max((len(name) for name, _ in shown), default=0)
     for name, value in shown:

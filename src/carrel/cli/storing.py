@@ -10,7 +10,7 @@ from carrel.cli.errors import CommandError
 
 @contextmanager
 def errors_in_words(disk: str) -> Iterator[None]:
-    """Yield turns the errors of a server's storage into one line.
+    """Turn the errors of a server's storage into one line.
 
     Raises:
         CommandError: with the message of any of them.

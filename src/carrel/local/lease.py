@@ -39,7 +39,7 @@ class Lease:
         await self.stop()
 
     async def start(self) -> None:
-        """Take the lease out and keeps renewing it."""
+        """Take the lease out and keep renewing it."""
         await self._tell("PUT")
         self._renewing = asyncio.create_task(self._renew(), name="lease")
 

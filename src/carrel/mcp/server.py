@@ -133,7 +133,7 @@ def _wrong(error: ValidationError) -> str:
 
 @asynccontextmanager
 async def _refusals() -> AsyncIterator[None]:
-    """Yield turns a refusal of the service into one of the protocol."""
+    """Turn a refusal of the service into one of the protocol."""
     try:
         yield
     except ClientError as error:

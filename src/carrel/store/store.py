@@ -239,7 +239,7 @@ class Store:
             self._load_again()
 
     def _load_again(self) -> None:
-        """Reload lists, and clears errors caused by the lost server."""
+        """Reload lists and clear errors caused by the lost server."""
         for area in (self.files, self.libraries, self.agents):
             state = area.slice.value
             if state.loaded or state.error:

@@ -32,7 +32,7 @@ async def read(
     options: OCROptions,
     max_pages: int,
 ) -> tuple[Page, ...]:
-    """Open a document and waits until the pages that the options ask for are read.
+    """Open a document and wait until the pages that the options ask for are read.
 
     Raises:
         ProblemError: it failed, or a hosted service has more than `max_pages` to read.

@@ -72,7 +72,7 @@ def page(connection: sa.Connection, caller: Caller, query: ConversationQuery) ->
 def write(
     connection: sa.Connection, caller: Caller, id: str, written: ConversationWrite
 ) -> Conversation:
-    """Add a conversation, or changes the one that was read at its `updated_at`.
+    """Add a conversation, or change the one that was read at its `updated_at`.
 
     Raises:
         NotFound, there is none to change, or the id is another's; or Conflict, it was changed

@@ -26,7 +26,7 @@ NOTICED = 2.0
 async def through(
     session: SessionService, entry: ActivityEntry, send: Callable[[], Coroutine[Any, Any, T]]
 ) -> T:
-    """Return the result of `send`; waits while the service is lost and then send again."""
+    """Return the result of `send`; while the service is lost, wait and then send again."""
     from carrel.client.http.errors import Unreachable
 
     while True:

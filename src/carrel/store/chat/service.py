@@ -422,5 +422,5 @@ class ChatService(Area[ChatState]):
                 await self._save()
 
     async def _end_answer(self) -> None:
-        """Stop the answer, and waits until its last word is in the slice and on disk."""
+        """Stop the answer and wait until its last word is in the slice and on disk."""
         await asyncio.gather(*self._lane("send").cancel(), return_exceptions=True)

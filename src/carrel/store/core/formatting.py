@@ -123,7 +123,7 @@ def range_words(page: int, page_size: int, total: int | None, shown: int) -> str
 
 
 def view_words(rows: range, total: int | None) -> str:
-    """Return the same of the rows in view, which count from 0."""
+    """Return `41–60 of 1,204` of the rows in view, which count from 0."""
     if not rows:
         return ""
     first, shown = rows.start + 1, len(rows)

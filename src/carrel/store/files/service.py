@@ -102,7 +102,7 @@ class FilesService(Area[FilesState]):
 
     @action(Policy.LATEST, lane="load")
     async def show_all(self) -> None:
-        """End the search, and shows files of every kind."""
+        """End the search and show files of every kind."""
         self.slice.set(search="", purpose=None, source=None, type=None, seen={})
         await self._load(0)
 

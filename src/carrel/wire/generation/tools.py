@@ -70,7 +70,7 @@ Tool = Annotated[
 
 
 def _tool_type(value: Any) -> str:
-    """Return a request's function may leave its type out."""
+    """Return the type of a request's tool, which a function may leave out."""
     if isinstance(value, dict):
         return str(value.get("type") or "function")
     return str(getattr(value, "type", ""))

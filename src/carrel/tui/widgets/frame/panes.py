@@ -102,5 +102,5 @@ def _takes_the_rest(pane: Widget) -> bool:
 
 
 def _percent(width: int, whole: int) -> float:
-    """Return rounded up: a part of a cell is cut off."""
+    """Return a share in percent, rounded up: a part of a cell is cut off."""
     return ceil(100_000 * width / whole) / 1000
