@@ -5,13 +5,10 @@ import functools
 import inspect
 import threading
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from carrel.notebook.cells.errors import no_option
 from carrel.notebook.cells.wait import stopping
-
-if TYPE_CHECKING:
-    from carrel.notebook.bench.bench import Bench
 
 CALLS = (
     "add",
@@ -39,7 +36,7 @@ class AsyncBench:
     A task that is cancelled stops the work behind the call.
     """
 
-    def __init__(self, bench: "Bench") -> None:
+    def __init__(self, bench: object) -> None:
         self._bench = bench
 
     def __getattr__(self, name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
