@@ -97,7 +97,7 @@ def test_tables_are_data_frames_with_a_name_for_every_column() -> None:
 @pytest.mark.usefixtures("pandas")
 def test_blocks_are_a_data_frame() -> None:
     head, first, *_ = reading().to_pandas()
-    assert head[:4] == ("page", "type", "text", "confidence")
+    assert head[:4] == ("page_number", "type", "text", "confidence")
     assert first[:3] == (1, "title", "# Term") and first[4:] == (0.05, 0.02, 0.85, 0.06)
 
 
