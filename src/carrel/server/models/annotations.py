@@ -108,7 +108,7 @@ def check_formats(request: OCRRequest) -> None:
         if schema is None:
             continue
         loc = ("body", name, "json_schema", "schema")
-        schemas.refuse_too_large(schema, loc)
+        schemas.refuse_too_large(loc, schema)
         try:
             schemas.check(schema)
         except schemas.BadSchema as error:

@@ -102,7 +102,10 @@ ContentChunk = Annotated[
     Field(discriminator="type"),
 ]
 
-Content = Text | list[ContentChunk]
+MAX_CHUNKS = 10_000
+"""The most parts of a message."""
+
+Content = Text | Annotated[list[ContentChunk], Field(max_length=MAX_CHUNKS)]
 """A message's content: plain text or a list of chunks."""
 
 

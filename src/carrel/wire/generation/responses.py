@@ -5,7 +5,8 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Discriminator, Field, Tag
 
 from carrel.wire.base import Count, JSONObject, Request, ResponseModel, Text
-from carrel.wire.generation.completions import ReasoningEffort
+from carrel.wire.generation.completions import MAX_MESSAGES, ReasoningEffort
+from carrel.wire.generation.tools import MAX_TOOLS
 
 
 class _Lenient(Request):
@@ -193,14 +194,14 @@ class ResponseRequest(Request):
     model_config = ConfigDict(extra="allow", frozen=True)
 
     model: Annotated[Text, Field(min_length=1)]
-    input: Text | Annotated[list[InputItem], Field(min_length=1)]
+    input: Text | Annotated[list[InputItem], Field(min_length=1, max_length=MAX_MESSAGES)]
     instructions: Text | None = None
     max_output_tokens: Count | None = None
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     top_p: Annotated[float, Field(ge=0, le=1)] | None = None
     stream: bool = False
     text: TextOptions = Field(default_factory=TextOptions)
-    tools: list[ResponseTool] = Field(default_factory=list)
+    tools: Annotated[list[ResponseTool], Field(max_length=MAX_TOOLS)] = Field(default_factory=list)
     tool_choice: Literal["auto", "none", "required"] | NamedChoice = "auto"
     reasoning: ReasoningOptions | None = None
     parallel_tool_calls: bool = True
