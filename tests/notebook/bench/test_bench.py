@@ -284,7 +284,7 @@ def test_a_document_is_taken_out_of_a_panel(bench: Bench, lease: Path) -> None:
     assert refused["problem"]["title"] == "There are no tables"
     options = {"pages": "last", "tables": "text", "headers": False, "scores": "word"}
     refused = wire.ask("read_again", options=options)
-    assert refused["problem"]["title"] == "These are no pages"
+    assert refused["problem"]["title"] == "Pages count from 1, like 1-3, 7"
 
 
 def test_a_picture_travels_as_bytes_beside_the_state(bench: Bench, lease: Path) -> None:
@@ -311,7 +311,7 @@ def test_a_document_without_pictures_says_so_in_their_place_alone(
 def test_some_pages_are_read_under_another_name(bench: Bench, lease: Path) -> None:
     reading = bench.ocr(lease, pages=[2], title="second.pdf")
     assert (reading.name, [page.index for page in reading.pages]) == ("second.pdf", [1])
-    with pytest.raises(BenchError, match="These are no pages"):
+    with pytest.raises(BenchError, match="Pages count from 1, like 1-3, 7"):
         bench.ocr(lease, pages="last")
 
 

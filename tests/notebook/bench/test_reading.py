@@ -55,7 +55,7 @@ def test_a_reading_says_how_sure_it_is() -> None:
     with_options = replace(reading(), options="tables as HTML")
     assert repr(with_options).endswith("98 % sure · tables as HTML>")
     assert "98 % sure · tables as HTML</p>" in with_options._repr_html_()
-    assert repr(reading().pages[0]) == "<Page 1 · 1 doubtful · 98 % sure>"
+    assert repr(reading().pages[0]) == "<Page 1 · Check: 1 word · 98 % sure>"
     assert reading().confidence == pytest.approx(0.98)
 
 

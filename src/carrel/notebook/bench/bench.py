@@ -271,7 +271,7 @@ class Bench(DocumentCalls, AgentCalls):
             done(self._store, begin_chat(service, sides[0]))
             return self._kept(ChatPanel(self._store, service, **options))
         if not 2 <= len(sides) <= MOST:
-            raise TypeError(f"bench.chat() compares two to {MOST} versions or agents.")
+            raise TypeError(f"bench.chat() compares 2 to {MOST} versions or agents.")
         comparison = self._store.another_comparison()
         done(self._store, comparison.begin(sides))
         if blind:

@@ -81,7 +81,7 @@ class AgentForm(Dialog[Filled]):
             yield Label("Instructions")
             yield MultilineField(fields.get("instructions", ""), id="instructions")
             if self._libraries:
-                yield Label("Libraries it searches · space chooses")
+                yield Label("Libraries it searches · space selects")
                 yield Choices(
                     *(
                         Selection(
@@ -92,7 +92,7 @@ class AgentForm(Dialog[Filled]):
                         for library in self._libraries
                     )
                 )
-            yield Label("What this version is about (may stay empty)")
+            yield Label("Version note (optional)")
             yield Field(self._start.message, id="message", max_length=500)
             yield Label("Description")
             yield Field(fields.get("description", ""), id="description")

@@ -185,7 +185,7 @@ async def narrow(place: MainScreen) -> None:
 
 
 def _mark(in_force: bool) -> str:
-    return "✓ in force; choose it to lift it" if in_force else ""
+    return "✓ current; choose it to remove it" if in_force else ""
 
 
 async def delete(place: MainScreen, files: Sequence[File]) -> None:

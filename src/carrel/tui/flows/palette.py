@@ -68,7 +68,7 @@ def _app_commands(place: MainScreen) -> Iterator[Command]:
     for name in appearance.names():
         yield Command(
             f"Theme: {name}",
-            "in force" if name == appearance.chosen else "",
+            "current" if name == appearance.chosen else "",
             partial(appearance.choose, name),
             preview=partial(appearance.preview, name),
         )
