@@ -82,7 +82,7 @@ class Document:
         """Return the first of a model's errors, with its line and the likely spelling."""
         wrong = error.errors(include_url=False, include_input=False, include_context=False)
         # Report an unknown name first: it explains the missing one.
-        first = min(wrong, key=lambda one: one["type"] != "extra_forbidden")
+        first = min(wrong, key=lambda error: error["type"] != "extra_forbidden")
         path = first["loc"]
         if first["type"] == "missing":
             line, _ = self._find(path)

@@ -49,7 +49,7 @@ def diff(
         return before, after, await library_names(client)
 
     before, after, libraries = run(profile, work)
-    changes = [one for one in compare_agents(before, after) if one.change != "same"]
+    changes = [change for change in compare_agents(before, after) if change.change != "same"]
     if json:
         output.as_json([change_as_json(change) for change in changes])
         return

@@ -57,15 +57,15 @@ def new(
     from carrel.store.agents.starters import starters
 
     if start is None:
-        rows = [(one.name, one.about) for one in starters()]
+        rows = [(starter.name, starter.about) for starter in starters()]
         if json:
-            output.as_json([{"name": each, "description": about} for each, about in rows])
+            output.as_json([{"name": name, "description": about} for name, about in rows])
         else:
             output.table(["START", "DESCRIPTION"], rows)
         return
-    starter = next((one for one in starters() if one.name == start), None)
+    starter = next((known for known in starters() if known.name == start), None)
     if starter is None:
-        names = ", ".join(one.name for one in starters())
+        names = ", ".join(known.name for known in starters())
         raise CommandError(f"There is no starting point “{start}”. Known: {names}.", Code.USAGE)
     if file:
         print(starter.path.read_text(encoding="utf-8"), end="")
@@ -103,7 +103,7 @@ def export(
 
     async def work(client: "Client") -> "tuple[list[Agent], Names]":
         every = [agent async for agent in client.agents.every() if not is_trial(agent)]
-        wanted = [await find_agent(client, one) for one in agents] if agents else every
+        wanted = [await find_agent(client, name) for name in agents] if agents else every
         names = Names(await library_names(client), {agent.id: agent.name for agent in every})
         return wanted, names
 
@@ -211,7 +211,7 @@ async def _make(
     if not model:
         raise CommandError("This service lists no models: name one with --model.", Code.USAGE)
     draft = starter.draft(model).changed(name=name or starter.name)
-    ids = [(await find_library(client, one)).id for one in libraries]
+    ids = [(await find_library(client, library)).id for library in libraries]
     return await client.agents.create(draft.with_libraries(ids).create())
 
 
@@ -244,8 +244,8 @@ def _step_as_json(step: "Step") -> dict[str, Any]:
         "step": "same" if step.kind == "adopt" else step.kind,
         "id": step.agent.id if step.agent else None,
         "version": step.agent.version if step.agent else None,
-        "changes": [change_as_json(one) for one in step.changes if one.change != "same"],
-        "drift": [change_as_json(one) for one in step.changed_there],
+        "changes": [change_as_json(change) for change in step.changes if change.change != "same"],
+        "drift": [change_as_json(change) for change in step.changed_there],
         "overwrites": step.pending and step.drift != "none",
     }
 

@@ -62,5 +62,5 @@ async def aliases(client: "Client", agent: AgentArgument, json: JSONOption = Fal
         return
     output.table(
         ["NAME", "VERSION", "CHANGED"],
-        [(each.alias, f"v{each.version}", output.when(each.updated_at)) for each in listed],
+        [(alias.alias, f"v{alias.version}", output.when(alias.updated_at)) for alias in listed],
     )

@@ -28,15 +28,15 @@ def drafts_of(beside: "Sequence[str]") -> "dict[str, Defined]":
     from carrel.store.agents.definitions import SUFFIXES, read_definitions
 
     found = {}
-    for one in beside:
-        if Path(one).suffix not in SUFFIXES:
+    for name in beside:
+        if Path(name).suffix not in SUFFIXES:
             continue
-        defined = read_definitions([Path(one)])
+        defined = read_definitions([Path(name)])
         if len(defined) != 1:
             raise CommandError(
-                f"{one} has {len(defined)} agents: give a file with one.", Code.USAGE
+                f"{name} has {len(defined)} agents: give a file with one.", Code.USAGE
             )
-        found[one] = defined[0]
+        found[name] = defined[0]
     return found
 
 
@@ -59,11 +59,11 @@ async def sides(
         active = number == first.version
         fields = first if active else await client.agents.version(first.id, number)
         asked.append(AnsweringAgent(fields, active=active))
-    for one in beside:
-        if one in files:
-            asked.append(AnsweringAgent(await _draft(client, files[one]), active=False))
+    for name in beside:
+        if name in files:
+            asked.append(AnsweringAgent(await _draft(client, files[name]), active=False))
         else:
-            asked.append(AnsweringAgent(await find_agent(client, one), active=True))
+            asked.append(AnsweringAgent(await find_agent(client, name), active=True))
     return asked
 
 
@@ -72,7 +72,7 @@ async def _draft(client: "Client", defined: "Defined") -> "AgentCreate":
     from carrel.store.agents.drafts import Draft
     from carrel.store.agents.plan import default_model
 
-    agents = {one.id: one.name async for one in client.agents.every()}
+    agents = {known.id: known.name async for known in client.agents.every()}
     names = Names(await library_names(client), agents)
     model = defined.definition.model or await default_model(client)
     return Draft.blank().changed(**names.fields(defined, model)).create()
@@ -95,19 +95,19 @@ async def ask_each(
     from carrel.client.http.errors import ServiceError
 
     answers = []
-    for one in asked:
+    for agent in asked:
         if not quiet:
-            kind = "draft" if one.version is None else f"v{one.version}"
-            print(f"## {output.one_line(one.fields.name)} {kind}\n")
+            kind = "draft" if agent.version is None else f"v{agent.version}"
+            print(f"## {output.one_line(agent.fields.name)} {kind}\n")
         error: str | None = None
         turn: Turn | None = None
         try:
-            turn = await _answer(client, one, question, seed, quiet=quiet)
+            turn = await _answer(client, agent, question, seed, quiet=quiet)
         except ServiceError as failed:
             error = str(failed)
         if not quiet:
             _tell(turn, error)
-        answers.append(_as_json(one, seed, turn, error))
+        answers.append(_as_json(agent, seed, turn, error))
     return answers
 
 
@@ -177,5 +177,5 @@ def _as_json(
         "prompt_tokens": turn.prompt_tokens if turn else None,
         "completion_tokens": turn.completion_tokens if turn else None,
         "cut": turn.cut if turn else False,
-        "sources": [one.model_dump(mode="json") for one in turn.sources] if turn else [],
+        "sources": [source.model_dump(mode="json") for source in turn.sources] if turn else [],
     }

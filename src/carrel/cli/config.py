@@ -77,7 +77,9 @@ def _plain(settings: Settings) -> dict[str, object]:
 
 
 def _table(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: one if isinstance(one, str) else one.plain() for name, one in values.items()}
+    return {
+        name: value if isinstance(value, str) else value.plain() for name, value in values.items()
+    }
 
 
 def _as_toml(settings: Settings) -> str:

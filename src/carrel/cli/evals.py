@@ -95,7 +95,7 @@ def try_(
     _write_junit(reports[-1], junit)
     _print(reports, outcome, json)
     # Of several versions, the first is what the others are measured by.
-    if not all(one.good for one in reports if one.baseline or len(reports) == 1):
+    if not all(report.good for report in reports if report.baseline or len(reports) == 1):
         raise typer.Exit(Code.DIFFERENT)
 
 
@@ -125,7 +125,7 @@ def runs(
     if baseline is not None:
         before = _last(records, shown) if baseline == LAST else records.get(baseline)
     if case is not None:
-        _print_answers([one for one in (before, shown) if one], case)
+        _print_answers([past for past in (before, shown) if past], case)
         return
     reports = _reports([shown], before)
     _write_junit(reports[0], junit)
@@ -147,7 +147,7 @@ def _run_all(
 
     async def work(client: "Client") -> "list[Run]":
         found = await find_agent(client, agent)
-        numbers: list[int | None] = [await _number(client, found, one) for one in versions]
+        numbers: list[int | None] = [await _number(client, found, version) for version in versions]
         numbers = numbers or [None]
         if any(number not in (None, found.version) for number in numbers):
             check_writable(chosen)  # another version answers by an agent made for it
@@ -166,10 +166,10 @@ def _run_all(
                 for number in numbers:
                     async with open_tools(chosen) as tools:
                         offered = tools.of_question
-                        one = await run_set(
+                        made = await run_set(
                             client, chosen, records, found, number, cases, plan, offered, tell
                         )
-                    done.append(one)
+                    done.append(made)
             except BaseException:
                 if progress is not None and progress.done:
                     output.note(f"\n{kept_words(progress)}")
@@ -200,8 +200,8 @@ def _reports(runs: "Sequence[Run]", baseline: "Run | None") -> "list[Report]":
     from carrel.store.evals.report import report
 
     if baseline is not None or len(runs) == 1:
-        return [report(one, baseline) for one in runs]
-    return [report(runs[0]), *(report(one, runs[0]) for one in runs[1:])]
+        return [report(past, baseline) for past in runs]
+    return [report(runs[0]), *(report(past, runs[0]) for past in runs[1:])]
 
 
 def _print(reports: "Sequence[Report]", only: "Outcome | None", json: bool) -> None:
@@ -215,14 +215,14 @@ def _print(reports: "Sequence[Report]", only: "Outcome | None", json: bool) -> N
     )
 
     if json:
-        output.as_json([_as_json(one) for one in reports])
+        output.as_json([_as_json(report) for report in reports])
         return
-    for one in reports:
-        output.data(f"{run_title(one.run)}, run {one.run.id}")
-        rows = [row.cells for row in case_rows(one, only)]
+    for report in reports:
+        output.data(f"{run_title(report.run)}, run {report.run.id}")
+        rows = [row.cells for row in case_rows(report, only)]
         if rows:
             output.table([heading.upper() for heading in CASE_HEADINGS], rows)
-        for words in (summary_words(one), verdict_words(one), warning_words(one)):
+        for words in (summary_words(report), verdict_words(report), warning_words(report)):
             if words:
                 output.data(words)
 
@@ -230,13 +230,14 @@ def _print(reports: "Sequence[Report]", only: "Outcome | None", json: bool) -> N
 def _print_answers(runs: "Sequence[Run]", case: str) -> None:
     from carrel.store.evals.formatting import attempt_words, run_title
 
-    known = [one for one in runs[-1].header.cases.cases if case in (one.id, one.name)]
+    cases = runs[-1].header.cases.cases
+    known = [found for found in cases if case in (found.id, found.name)]
     if not known:
         raise CommandError(f"The run has no case “{case}”. See: carrel agents runs RUN", Code.USAGE)
     output.data(known[0].question)
-    for one in runs:
-        for attempt in one.of(known[0].id):
-            output.data(f"\n── {run_title(one)}, attempt {attempt.repeat + 1}")
+    for past in runs:
+        for attempt in past.of(known[0].id):
+            output.data(f"\n── {run_title(past)}, attempt {attempt.repeat + 1}")
             output.data(clean_text(attempt_words(attempt)))
 
 
@@ -245,7 +246,7 @@ def _list(records: "Records", json: bool) -> None:
 
     found = records.all()
     if json:
-        output.as_json([_header(one) for one in found])
+        output.as_json([_header(past) for past in found])
         return
     rows = run_rows(found, time.time())
     output.table(
@@ -268,17 +269,17 @@ def _as_json(report: "Report") -> dict[str, Any]:
         "interval": report.tally.interval,
         "cases": [
             {
-                "case": one.case,
-                "result": one.outcome,
-                "passed": one.tally.passed,
-                "attempts": one.tally.total,
-                "interval": one.tally.interval,
-                "passed_before": one.before.passed if one.before else None,
-                "tokens": one.tokens,
-                "seconds": one.seconds,
-                "reason": one.reason,
+                "case": case.case,
+                "result": case.outcome,
+                "passed": case.tally.passed,
+                "attempts": case.tally.total,
+                "interval": case.tally.interval,
+                "passed_before": case.before.passed if case.before else None,
+                "tokens": case.tokens,
+                "seconds": case.seconds,
+                "reason": case.reason,
             }
-            for one in report.cases
+            for case in report.cases
         ],
     }
 
@@ -304,7 +305,7 @@ def _records() -> "Records":
 def _outcome(only: str | None) -> "Outcome | None":
     from carrel.store.evals.report import OUTCOMES
 
-    found = next((one for one in OUTCOMES if one == only), None)
+    found = next((outcome for outcome in OUTCOMES if outcome == only), None)
     if only is not None and found is None:
         raise CommandError(f"“{only}” is no result. Known: {', '.join(OUTCOMES)}.", Code.USAGE)
     return found

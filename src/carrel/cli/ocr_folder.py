@@ -1,13 +1,13 @@
 """Reads a folder of documents one at a time and skips those already done."""
 
 import asyncio
-import hashlib
 import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from carrel.cli import output
 from carrel.cli.errors import CommandError
+from carrel.system.hashes import sha256
 
 LEDGER = ".carrel-ocr.jsonl"
 """In the folder of the results: a line for every document that is done."""
@@ -81,7 +81,7 @@ async def read_folder(
             place = path.relative_to(folder)
             label = f"{number} of {len(documents)}, {place.as_posix()}"
             try:
-                hash = await asyncio.to_thread(_hash, path)
+                hash = await asyncio.to_thread(sha256, path)
                 if ledger.done(place.as_posix(), hash):
                     before += 1
                     continue
@@ -135,8 +135,3 @@ def _documents(folder: Path, kept_out: list[Path]) -> list[Path]:
         and path.is_file()
         and not any(path.resolve().is_relative_to(result) for result in results)
     )
-
-
-def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -41,12 +41,12 @@ def list_(profile: ProfileOption = None, json: JSONOption = False) -> None:
         output.as_json(
             [
                 {
-                    "name": one.consent.name,
-                    "kind": one.consent.kind,
-                    "runs": one.consent.runs,
-                    "allowed": one.allowed,
+                    "name": tool.consent.name,
+                    "kind": tool.consent.kind,
+                    "runs": tool.consent.runs,
+                    "allowed": tool.allowed,
                 }
-                for one in found
+                for tool in found
             ]
         )
         return
@@ -56,8 +56,13 @@ def list_(profile: ProfileOption = None, json: JSONOption = False) -> None:
     output.table(
         ("NAME", "KIND", "ALLOWED", "RUNS"),
         [
-            (one.consent.name, one.consent.kind, "yes" if one.allowed else "no", one.consent.runs)
-            for one in found
+            (
+                tool.consent.name,
+                tool.consent.kind,
+                "yes" if tool.allowed else "no",
+                tool.consent.runs,
+            )
+            for tool in found
         ],
     )
 
@@ -123,7 +128,7 @@ async def _ask(service: "ToolsService", consent: "Consent") -> None:
 
 def _change(profile: str | None, name: str, *, allowed: bool) -> "Consent":
     async def work(service: "ToolsService") -> "Consent":
-        consents = {one.consent.name: one.consent for one in await service.named()}
+        consents = {tool.consent.name: tool.consent for tool in await service.named()}
         if name not in consents:
             raise CommandError(
                 f"The settings have no tool “{name}”. See: carrel tools list", Code.USAGE

@@ -29,8 +29,8 @@ def votes(profile: ProfileOption = None, json: JSONOption = False) -> None:
 
     found = run(profile, work)
     if json:
-        output.as_json([dataclasses.asdict(one) for one in found])
+        output.as_json([dataclasses.asdict(row) for row in found])
     elif found:
-        output.table([heading.upper() for heading in HEADINGS], [one.cells for one in found])
+        output.table([heading.upper() for heading in HEADINGS], [row.cells for row in found])
     else:
         output.note("No answers were judged yet: compare chats in the app, or in a notebook.")

@@ -289,9 +289,9 @@ def _profile(name: str, table: Any, credentials: Any) -> Profile:
 def _price(where: str, values: Any) -> Price:
     table: dict[str, Any] = values if isinstance(values, dict) else {}
     numbers = [
-        float(one)
-        for one in (table.get("input"), table.get("output"))
-        if isinstance(one, int | float) and not isinstance(one, bool) and one >= 0
+        float(number)
+        for number in (table.get("input"), table.get("output"))
+        if isinstance(number, int | float) and not isinstance(number, bool) and number >= 0
     ]
     if len(numbers) != 2 or not isinstance(table.get("currency", ""), str):
         raise ConfigError(f'{where} needs lines like: input = 2.0, output = 6.0, currency = "EUR"')

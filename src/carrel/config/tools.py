@@ -123,7 +123,7 @@ def _url(value: Any) -> str:
 
 
 def _texts(value: Any) -> dict[str, str]:
-    if not isinstance(value, dict) or not all(isinstance(one, str) for one in value.values()):
+    if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
         raise ValueError("needs env and headers as tables of texts")
     return dict(value)
 

@@ -89,7 +89,7 @@ def call(
     """Return the log entry of a finished request; `key` is redacted everywhere."""
     query = "" if path == SIGNED else request.url.query.decode("ascii", "replace")
     # String by string: redacting serialised JSON could remove a quotation mark.
-    sent = "" if body is None else json.dumps(_told(body, key), ensure_ascii=False)
+    sent = "" if body is None else json.dumps(_redact(body, key), ensure_ascii=False)
     return Call(
         request.method,
         path,
@@ -124,8 +124,8 @@ def _text_of(response: httpx.Response, path: str) -> str:
     return _AUTHORIZATION.sub(r'\1"…"', clean_text(beginning.decode("utf-8", "replace")))
 
 
-def _told(value: Any, key: str, name: str = "") -> Any:
-    """Return the logged value of a named part of a request."""
+def _redact(value: Any, key: str, name: str = "") -> Any:
+    """Return a named part of a request as it may be logged."""
     if _SECRET.fullmatch(name) and isinstance(value, str | dict):
         return "…"
     if isinstance(value, str):
@@ -135,7 +135,7 @@ def _told(value: Any, key: str, name: str = "") -> Any:
             value = f"{value[:LONGEST]}… ({len(value):,} characters)"
         return _without(key, value)
     if isinstance(value, list):
-        return [_told(item, key, name) for item in value]
+        return [_redact(item, key, name) for item in value]
     if isinstance(value, dict):
-        return {inner: _told(item, key, inner) for inner, item in value.items()}
+        return {inner: _redact(item, key, inner) for inner, item in value.items()}
     return value

@@ -38,7 +38,7 @@ def _clean_id(value: object) -> str:
 
 
 def _refusal(response: httpx.Response, body: bytes, key: str) -> ServiceError:
-    parsed = _parsed(body)
+    parsed = _parse(body)
     own = _own_words(parsed)
     if key:
         own = own.replace(key, "…")
@@ -100,7 +100,7 @@ def _message(response: httpx.Response, own: str) -> str:
     return f"{host} refused with status {status}."
 
 
-def _parsed(body: bytes) -> dict[str, Any]:
+def _parse(body: bytes) -> dict[str, Any]:
     try:
         parsed = clean_json(json.loads(body))
     except (ValueError, RecursionError):

@@ -185,7 +185,7 @@ class Transport:
                 if self._on_call is not None:
                     calls.keep(response)
                 if not response.is_success:
-                    raise refusal(response, await _beginning(response), self._key)
+                    raise refusal(response, await _read_beginning(response), self._key)
                 if request.headers.get("accept-encoding") == "identity":
                     _refuse_compressed(response)
                 yield response
@@ -311,7 +311,7 @@ def _refuse_compressed(response: httpx.Response) -> None:
         )
 
 
-async def _beginning(response: httpx.Response) -> bytes:
+async def _read_beginning(response: httpx.Response) -> bytes:
     """Return an error's body, up to a limit."""
     received = bytearray()
     try:

@@ -60,14 +60,14 @@ class MultipartBody:
         self._meter = Meter(self.size, on_progress)
         boundary = secrets.token_hex(16)
         head = "".join(
-            f'--{boundary}\r\nContent-Disposition: form-data; name="{_quoted(name)}"'
+            f'--{boundary}\r\nContent-Disposition: form-data; name="{_quote(name)}"'
             f"\r\n\r\n{value}\r\n"
             for name, value in (fields or {}).items()
         )
         kind = mimetypes.guess_type(self.name)[0] or "application/octet-stream"
         head += (
             f'--{boundary}\r\nContent-Disposition: form-data; name="file"; '
-            f'filename="{_quoted(self.name)}"\r\nContent-Type: {kind}\r\n\r\n'
+            f'filename="{_quote(self.name)}"\r\nContent-Type: {kind}\r\n\r\n'
         )
         # A file name that is not UTF-8 has no valid form here; use question marks.
         self._head = head.encode("utf-8", "replace")
@@ -126,6 +126,6 @@ async def _read(path: Path, size: int) -> AsyncIterator[bytes]:
         raise UnreadableFile(f"{path} cannot be read: {error.strerror}.") from error
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     # The three escapes of HTML's multipart form; everything else travels as it is.
     return text.replace("\r", "%0D").replace("\n", "%0A").replace('"', "%22")

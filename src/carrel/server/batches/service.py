@@ -171,8 +171,8 @@ class BatchJobs:
             await self._database.read(partial(files.get, caller=caller, id=id))
             for id in request.input_files or ()
         ]
-        private = any(one.file.visibility == "user" for one in stored)
-        inputs = [(one.file.filename, one.blob) for one in stored]
+        private = any(found.file.visibility == "user" for found in stored)
+        inputs = [(found.file.filename, found.blob) for found in stored]
         return inputs, "user" if private else "workspace"
 
     async def _reconcile(self) -> None:

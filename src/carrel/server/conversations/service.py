@@ -74,7 +74,7 @@ class Answer:
                 yield event
         if self._store:
             await self._database.write(self._save)
-        yield self._turn.done()
+        yield self._turn.end()
 
     def whole(self) -> ConversationResponse:
         """Return the answer whose events came to an end."""

@@ -46,7 +46,7 @@ class Speaker:
     responder: Responder
     agent: Agent | None = None
 
-    def told(self, arguments: CompletionArgs | None) -> "Speaker":
+    def with_arguments(self, arguments: CompletionArgs | None) -> "Speaker":
         """Return the speaker with the arguments of a request."""
         if arguments is None:
             return self
@@ -76,7 +76,7 @@ class Turn:
         self.usage = ConversationUsage()
         self._conversation_id = conversation_id
         self._said = said
-        self._speaker = speaker.told(arguments)
+        self._speaker = speaker.with_arguments(arguments)
         self._arguments = arguments
         self._handoffs = handoffs
         self._complete = complete
@@ -89,7 +89,7 @@ class Turn:
             ApiError: as a completion; or the agents hand the question around.
         """
         begun = False
-        async with aclosing(self._spoken()) as events:
+        async with aclosing(self._speak()) as events:
             async for one in events:
                 if not begun:
                     begun = True
@@ -98,11 +98,11 @@ class Turn:
                     )
                 yield one
 
-    def done(self) -> ConversationEvent:
+    def end(self) -> ConversationEvent:
         """Return the last event."""
         return event("conversation.response.done", usage=self.usage)
 
-    async def _spoken(self) -> AsyncGenerator[ConversationEvent]:
+    async def _speak(self) -> AsyncGenerator[ConversationEvent]:
         """Yield the events of every speaker, one after the other."""
         for _ in range(_HANDOFFS + 1):
             leg = _Leg(self._speaker, self._said, self.outputs, await self._reachable())
@@ -120,7 +120,7 @@ class Turn:
             if self._handoffs == "client":
                 return
             successor = Speaker(Responder.of_agent(leg.successor), leg.successor)
-            self._speaker = successor.told(self._arguments)
+            self._speaker = successor.with_arguments(self._arguments)
         raise ApiError(400, f"The agents handed the question on more than {_HANDOFFS} times.")
 
     async def _reachable(self) -> dict[str, Agent]:
@@ -241,13 +241,13 @@ class _Leg:
         if not self._called and not any(
             isinstance(entry, MessageOutput) for entry in self._outputs[self._first :]
         ):
-            yield self._said({"type": "text", "text": ""})
+            yield self._append({"type": "text", "text": ""})
         self._close_message()
 
     def _of(self, delta: Delta) -> Iterator[ConversationEvent]:
         for sent in as_chunks(delta.content or ""):
             for chunk in self._citations(sent) if sent["type"] == "reference" else (sent,):
-                yield self._said(chunk)
+                yield self._append(chunk)
         for call in delta.tool_calls or ():
             self._called = True
             if successor := self._reachable.get(call.function.name):
@@ -255,16 +255,16 @@ class _Leg:
             else:
                 yield self._call(call)
 
-    def _said(self, chunk: dict[str, Any]) -> ConversationEvent:
+    def _append(self, chunk: dict[str, Any]) -> ConversationEvent:
         if self._message_at is None:
             self._message_at = self._add(MessageOutput(content="", **self._new()))
             self._content = []
         last = self._content[-1] if self._content else None
         if last is not None and last["type"] == chunk["type"] != "tool_reference":
-            self._content[-1] = _joined(last, chunk)
+            self._content[-1] = _join(last, chunk)
         else:
             self._content.append(chunk)
-        return self._told(
+        return self._event(
             "message.output.delta",
             self._message_at,
             content=chunk["text"] if chunk["type"] == "text" else chunk,
@@ -303,7 +303,7 @@ class _Leg:
             "arguments": function.arguments,
         }
         at = self._add(FunctionCallEntry(**named, **self._new()))
-        return self._told("function.call.delta", at, **named, **self._by)
+        return self._event("function.call.delta", at, **named, **self._by)
 
     def _step(self, step: Progress) -> Iterator[ConversationEvent]:
         """Yield the events of a search that begins or ends."""
@@ -323,7 +323,7 @@ class _Leg:
             "arguments": json.dumps({"query": query}, ensure_ascii=False),
         }
         self._search_at = self._add(ToolExecutionEntry(**named, **self._new()))
-        return self._told("tool.execution.started", self._search_at, **named, **self._by)
+        return self._event("tool.execution.started", self._search_at, **named, **self._by)
 
     def _end_search(self, sources: Sequence[Passage]) -> Iterator[ConversationEvent]:
         if self._search_at is None:
@@ -331,7 +331,7 @@ class _Leg:
         self._sources |= {source.index: source for source in sources}
         info = {"sources": [source.model_dump(mode="json") for source in sources]}
         self._change(self._search_at, info=info)
-        yield self._told("tool.execution.done", self._search_at, name=_LIBRARIES, info=info)
+        yield self._event("tool.execution.done", self._search_at, name=_LIBRARIES, info=info)
         self._search_at = None
 
     def _new(self) -> dict[str, Any]:
@@ -347,11 +347,11 @@ class _Leg:
         update = {"completed_at": datetime.now(UTC), **fields}
         self._outputs[at] = self._outputs[at].model_copy(update=update)
 
-    def _told(self, kind: EventType, at: int, **fields: Any) -> ConversationEvent:
+    def _event(self, kind: EventType, at: int, **fields: Any) -> ConversationEvent:
         return event(kind, id=self._outputs[at].id, output_index=at, **fields)
 
 
-def _joined(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+def _join(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
     """Return two chunks of text, or of thinking, as one."""
     if before["type"] == "text":
         return {**before, "text": before["text"] + after["text"]}

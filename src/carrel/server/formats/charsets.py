@@ -48,7 +48,7 @@ def _detect_unmarked(head: bytes) -> str | None:
         text = head.decode(name)
     except UnicodeDecodeError as error:
         text = head[: error.start].decode(name) if error.start >= len(head) - 2 else "\x00"
-    return name if all(each.isprintable() or each.isspace() for each in text) else None
+    return name if all(letter.isprintable() or letter.isspace() for letter in text) else None
 
 
 def decode_text(data: bytes) -> str:

@@ -37,7 +37,7 @@ async def allowed(database: Database, folder: FolderLayout) -> AsyncIterator[boo
 
 
 @contextmanager
-def held_off(storage: sa.Engine | FolderLayout, tell: Callable[[str], None]) -> Iterator[None]:
+def hold_off(storage: sa.Engine | FolderLayout, tell: Callable[[str], None]) -> Iterator[None]:
     """Keep every server of a database or a folder from removing bytes.
 
     Waits for a collection that runs.

@@ -68,7 +68,7 @@ class LibraryEmbedder:
                 return None
 
         found = await asyncio.gather(*(one(model) for model in models - {OWN_EMBEDDING}))
-        return dict(each for each in found if each is not None)
+        return dict(pair for pair in found if pair is not None)
 
     async def dimensions(self, model: str) -> int:
         """Return the length of a model's vectors.

@@ -115,7 +115,7 @@ class Search:
         for match, ids in matching.items():
             shown = [id for id in best if id in ids]
             if match and shown:
-                highlighted |= fulltext.highlighted(
+                highlighted |= fulltext.highlight(
                     connection, shown, match, snippets.START, snippets.END
                 )
         passages = _passages(connection, best, scores, highlighted, wanted)

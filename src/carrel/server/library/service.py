@@ -226,7 +226,7 @@ class LibraryService:
             return self._search.find(connection, visible, query, depth, among, vectors=vectors)
 
         depth = self._depth(limit)
-        return await self._reranked(query, await self._database.read(read), limit)
+        return await self._rerank(query, await self._database.read(read), limit)
 
     async def search_library(
         self, caller: Caller, library_id: str, query: SearchQuery
@@ -252,13 +252,13 @@ class LibraryService:
 
         depth = self._depth(query.limit)
         found = await self._database.read(read)
-        return await self._reranked(query.query, found, query.limit)
+        return await self._rerank(query.query, found, query.limit)
 
     def _depth(self, limit: int) -> int:
         """Return the number of passages to find for a limit: more where they are reranked."""
         return max(limit, CANDIDATES) if self._reranker() else limit
 
-    async def _reranked(
+    async def _rerank(
         self, query: str, found: list[FoundPassage], limit: int
     ) -> list[FoundPassage]:
         address = self._reranker()

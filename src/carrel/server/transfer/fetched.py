@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from carrel.server.blobs.copies import LocalCopies
 from carrel.server.transfer.fetch import Fetcher
+from carrel.system.hashes import sha256
 
 KEPT_SECONDS = 60
 """Time to live of a fetched document, in seconds."""
@@ -47,7 +48,7 @@ class FetchedDocuments:
 
         async def fetch(key: str, path: Path) -> None:
             await fetcher.save(url, path)
-            self._hashes[key] = await asyncio.to_thread(_hash, path)
+            self._hashes[key] = await asyncio.to_thread(sha256, path)
             loop.call_later(self._seconds, self._forget, key)
 
         address = await asyncio.to_thread(lambda: hashlib.sha256(url.encode()).hexdigest())
@@ -59,8 +60,3 @@ class FetchedDocuments:
     def _forget(self, key: str) -> None:
         self._hashes.pop(key, None)
         self._copies.keep_only(self._hashes)
-
-
-def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

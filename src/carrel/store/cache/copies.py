@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 from carrel.config.profiles import folders
 from carrel.store.session.service import SessionService
+from carrel.system.hashes import hashed_name, sha256
 
 COPIES_BYTES = 512 * 1024 * 1024
 """Size limit of the copies; the least recently used are evicted."""
@@ -49,7 +49,7 @@ class Copies:
         """Return the document's bytes on this machine, downloaded unless they are here already."""
         key = f"{self._session.slice.value.profile}\0{source.id}"
         folder = folders().cache / "documents"
-        path = folder / hashlib.sha256(key.encode()).hexdigest()[:32]
+        path = folder / hashed_name(key)
         self._fetched[path] += 1
         try:
             if path.exists():
@@ -62,7 +62,7 @@ class Copies:
                 else:
                     await client.documents.download(source.library_id or "", source.id, path)
                 make_room(folder, {*+self._fetched, *self._shown.values()}, COPIES_BYTES)
-            return Copy(path, await asyncio.to_thread(_hash, path))
+            return Copy(path, await asyncio.to_thread(sha256, path))
         finally:
             self._fetched[path] -= 1
 
@@ -88,8 +88,3 @@ def make_room(folder: Path, kept: Collection[Path], most: int) -> None:
         total += size
         if total > most and removable:
             file.unlink(missing_ok=True)
-
-
-def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -17,6 +17,7 @@ from carrel.config.profiles import Profile, folders
 from carrel.store.cache.copies import make_room
 from carrel.store.core.problem import ProblemError
 from carrel.store.session.service import SessionService
+from carrel.system.hashes import hashed_name
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -49,7 +50,7 @@ class LastSeen:
     def __init__(self, profile: Profile, session: SessionService) -> None:
         self._session = session
         service = f"{profile.name}\0{profile.service}"
-        self._folder = folders().cache / "seen" / hashlib.sha256(service.encode()).hexdigest()[:32]
+        self._folder = folders().cache / "seen" / hashed_name(service)
         self._digests: dict[Path, bytes] = {}
         self._until_look = 0
 
@@ -64,7 +65,7 @@ class LastSeen:
         """
         from carrel.client.http.errors import Unreachable
 
-        path = self._folder / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.json"
+        path = self._folder / f"{hashed_name(key)}.json"
         adapter = _adapter(kind)
         if self._session.offline and (kept := await asyncio.to_thread(_load, path, adapter)):
             return kept

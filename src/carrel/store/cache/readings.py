@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -13,6 +12,7 @@ from pathlib import Path
 from carrel.config.profiles import folders
 from carrel.store.cache.results import results_file
 from carrel.system.atomic import write_private
+from carrel.system.hashes import hashed_name
 
 MOST = 5000
 """Lines above which a profile's file is compacted to one line a document."""
@@ -30,8 +30,7 @@ class Readings:
     """The readings of one profile, on this machine. Other workbenches may add to them."""
 
     def __init__(self, profile: str) -> None:
-        name = hashlib.sha256(profile.encode()).hexdigest()[:32]
-        self._path = folders().cache / "readings" / f"{name}.jsonl"
+        self._path = folders().cache / "readings" / f"{hashed_name(profile)}.jsonl"
 
     async def note(self, source_id: str, key: str, reading: PagesRead) -> None:
         """Note how far a document is, whose pages are kept under a key of `ResultCache`."""

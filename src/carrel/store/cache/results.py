@@ -6,7 +6,6 @@ One file per document and options, one line per answer of the service.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import os
 from collections.abc import Iterable
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from carrel.config.profiles import folders
 from carrel.store.cache.copies import make_room
+from carrel.system.hashes import hashed_name
 
 if TYPE_CHECKING:
     from carrel.wire.ocr import Page
@@ -52,8 +52,7 @@ class ResultCache:
 
 def results_file(key: str) -> Path:
     """Return the file of a key's result."""
-    name = hashlib.sha256(key.encode()).hexdigest()[:32]
-    return folders().cache / "results" / f"{name}.jsonl"
+    return folders().cache / "results" / f"{hashed_name(key)}.jsonl"
 
 
 def _load(path: Path) -> KeptResult:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 
 from carrel.config.profiles import folders
 from carrel.system.atomic import write_private
+from carrel.system.hashes import hashed_name
 
 MOST = 2000
 """Files that are kept in mind; the oldest are forgotten."""
@@ -17,8 +17,7 @@ class Uploaded:
     """The uploads of one profile from this machine."""
 
     def __init__(self, profile: str) -> None:
-        name = hashlib.sha256(profile.encode()).hexdigest()[:32]
-        self._path = folders().cache / "uploaded" / f"{name}.json"
+        self._path = folders().cache / "uploaded" / f"{hashed_name(profile)}.json"
 
     async def find(self, digest: str, name: str) -> str | None:
         """Return the id of the file uploaded from bytes of this SHA-256 under this name, if any."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
 import os
 import uuid
@@ -24,6 +23,7 @@ from carrel.store.journal.entries import (
     read_lines,
 )
 from carrel.system.atomic import sync_folder
+from carrel.system.hashes import hashed_name
 from carrel.system.locking import Locked, lock_file
 
 logger = logging.getLogger(__name__)
@@ -41,8 +41,7 @@ class Journal:
 
     def __init__(self, profile: Profile) -> None:
         service = f"{profile.name}\0{profile.service}"
-        digest = hashlib.sha256(service.encode()).hexdigest()[:32]
-        self._folder = folders().state / "journal" / digest
+        self._folder = folders().state / "journal" / hashed_name(service)
         self._path = self._folder / f"{os.getpid()}-{uuid.uuid4().hex[:12]}{_LINES}"
         self._lock: BufferedWriter | None = None
         self._file: BufferedWriter | None = None

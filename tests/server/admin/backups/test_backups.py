@@ -20,7 +20,7 @@ import sqlalchemy as sa
 
 from carrel.server.blobs.bucket import Bucket
 from carrel.server.datadir.folder import FolderLayout
-from carrel.server.housekeeping.gc_pause import held_off
+from carrel.server.housekeeping.gc_pause import hold_off
 from carrel.server.records.sql.database import make_engine
 from carrel.server.records.sql.tables import documents, files
 from support import storage
@@ -259,7 +259,7 @@ def test_garbage_collection_waits_for_a_backup(kept: Path, tmp_path: Path) -> No
     shutil.copytree(kept, data)
     (data / "settings.toml").write_text("[limits]\ntrash_days = 0\ndeleted_seconds = 1\n")
     with serve(data) as server, connect(server) as http:
-        with held_off(FolderLayout(data), lambda line: None):
+        with hold_off(FolderLayout(data), lambda line: None):
             item = http.get("/v1/files").json()["data"][0]
             [blob] = data.glob(f"blobs/??/{_hash(http, item['id'])}")
             http.delete(f"/v1/files/{item['id']}").raise_for_status()

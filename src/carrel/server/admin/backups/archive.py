@@ -1,6 +1,5 @@
 """The folder of a backup: its manifest, and its records."""
 
-import hashlib
 import shutil
 from datetime import datetime
 from pathlib import Path
@@ -12,6 +11,7 @@ from carrel.server.admin.live_blobs import LiveBlobs
 from carrel.server.admin.moving import tables
 from carrel.server.datadir.folder import FORMAT, FolderLayout
 from carrel.server.records.sql import sqlite
+from carrel.system.hashes import sha256
 
 MANIFEST = "backup.json"
 SECRETS = ("key", "secret")
@@ -102,9 +102,3 @@ def refuse_existing(target: Path) -> None:
     """
     if target.exists():
         raise BackupError(f"{target} exists. Name a new folder; nothing is overwritten.")
-
-
-def sha256(path: Path) -> str:
-    """Return the hash of a file, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -10,12 +10,12 @@ from carrel.server.admin.backups.archive import (
     copy_checked,
     live_blobs,
     read_manifest,
-    sha256,
 )
 from carrel.server.admin.backups.copying import files_of, missing_bytes
 from carrel.server.admin.live_blobs import Progress
 from carrel.server.blobs.store import BlobMissing
 from carrel.server.datadir.folder import FolderLayout
+from carrel.system.hashes import sha256
 
 
 async def check(backup: Path, progress: Progress) -> Manifest:

@@ -5,10 +5,11 @@ from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-from carrel.server.admin.backups.archive import BackupError, sha256
+from carrel.server.admin.backups.archive import BackupError
 from carrel.server.admin.live_blobs import LiveBlobs, Progress
 from carrel.server.admin.moving import ReadBlob, Tell, copy_blob, in_bucket
 from carrel.server.blobs.store import BlobMissing, Blobs
+from carrel.system.hashes import sha256
 
 
 async def copy_blobs(

@@ -21,7 +21,6 @@ from carrel.server.admin.backups.archive import (
     count_rows,
     live_blobs,
     refuse_existing,
-    sha256,
 )
 from carrel.server.admin.backups.copying import copy_blobs, files_of
 from carrel.server.admin.live_blobs import Progress
@@ -44,6 +43,7 @@ from carrel.server.records.sql.database import make_engine
 from carrel.server.records.sql.migrate import upgrade
 from carrel.server.settings import FolderSettings
 from carrel.system.atomic import sync_folder, write_private
+from carrel.system.hashes import sha256
 
 _PAGES = 5000
 
@@ -108,7 +108,7 @@ async def back_up(source: Source, target: Path, tell: Tell, progress: Progress) 
     refuse_existing(target)
     part = FolderLayout(target.with_name(f"{target.name}.part"))
     part.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with collecting.held_off(source.held_off, tell):
+    with collecting.hold_off(source.held_off, tell):
         await asyncio.to_thread(source.copy_records, part)
         rows = await asyncio.to_thread(count_rows, part)
         tell(f"records: {rows:,} rows")

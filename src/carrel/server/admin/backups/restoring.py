@@ -86,7 +86,7 @@ async def restore_database(
     with (
         TemporaryDirectory(prefix="carrel-restore-") as temporary,
         opened(url) as engine,
-        collecting.held_off(engine, tell),
+        collecting.hold_off(engine, tell),
     ):
         require_current(engine)
         _refuse_records(engine)

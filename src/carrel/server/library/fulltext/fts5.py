@@ -54,7 +54,7 @@ class FTS5:
         found = self._rows(_NEWEST, match, *area, offset)
         return int(found[0][0]) if found else None
 
-    def ranked(
+    def rank(
         self,
         area: Area,
         match: str,
@@ -68,11 +68,11 @@ class FTS5:
         among = json.dumps(list(document_ids))
         return dict(self._rows(_RANK_IN, match, *area, among, limit))
 
-    def highlighted(self, ids: Sequence[int], match: str, start: str, end: str) -> dict[int, str]:
+    def highlight(self, ids: Sequence[int], match: str, start: str, end: str) -> dict[int, str]:
         """Return the texts of the chunks that match, with each match between `start` and `end`."""
         return dict(self._rows(_HIGHLIGHT, start, end, match, json.dumps(list(ids))))
 
-    def sharing(self, runs: Sequence[str], limit: int) -> dict[str, int]:
+    def find_sharing(self, runs: Sequence[str], limit: int) -> dict[str, int]:
         """Return the words with the most of these runs of three letters, with document counts."""
         query = _SHARING.format(" UNION ALL ".join([_RUN] * len(runs)))
         return dict(self._rows(query, *(f'"{run}"' for run in runs), limit))

@@ -36,7 +36,7 @@ class Index(Protocol):
     def newest(self, area: Area, match: str, offset: int) -> int | None:
         """Return the id of the matching chunk that has `offset` newer ones."""
 
-    def ranked(
+    def rank(
         self,
         area: Area,
         match: str,
@@ -49,10 +49,8 @@ class Index(Protocol):
         `document_ids` restricts the search to some documents.
         """
 
-    def highlighted(
-        self, ids: Sequence[int], match: str, start: str, end: str
-    ) -> Mapping[int, str]:
+    def highlight(self, ids: Sequence[int], match: str, start: str, end: str) -> Mapping[int, str]:
         """Return the texts of the chunks that match, with each match between `start` and `end`."""
 
-    def sharing(self, runs: Sequence[str], limit: int) -> Mapping[str, int]:
+    def find_sharing(self, runs: Sequence[str], limit: int) -> Mapping[str, int]:
         """Return the words with the most of these runs of three letters, with document counts."""

@@ -57,16 +57,16 @@ def find(
 ) -> FullTextHit:
     """Return the chunks of library `number` that fit the words best; blocking."""
     area = _Words(connection, number)
-    found = {term.text: area.wanted(term) for term in terms}
+    found = {term.text: area.look_up(term) for term in terms}
     lacks_code = any(is_code(word) and wanted is None for word, wanted in found.items())
     wanted = [word for word in found.values() if word is not None]
     if not wanted:
         return FullTextHit({}, "", lacks_code)
     anything = area.any_of(wanted)
     if document_ids is None:
-        scores = area.ranked(wanted, limit)
+        scores = area.rank(wanted, limit)
     else:
-        scores = area.ranked_in(document_ids, wanted, limit)
+        scores = area.rank_in(document_ids, wanted, limit)
     # Unknown words count too: two matched words of six are a poor match.
     missing = (len(terms) - len(wanted)) * _weight(0, area.size)
     everything = missing + sum(_weight(word.chunks, area.size) for word in wanted)
@@ -77,11 +77,11 @@ def find(
     return FullTextHit(shares, anything, lacks_code)
 
 
-def highlighted(
+def highlight(
     connection: sa.Connection, ids: Sequence[int], match: str, start: str, end: str
 ) -> Mapping[int, str]:
     """Return the texts of the chunks that have the words, each word between `start` and `end`."""
-    return _index(connection).highlighted(ids, match, start, end)
+    return _index(connection).highlight(ids, match, start, end)
 
 
 def _index(connection: sa.Connection) -> Index:
@@ -103,7 +103,7 @@ class _Words:
         newest = sa.select(sa.func.max(chunks.c.id)).where(chunks.c.id.between(*self._area))
         return int(self._connection.scalar(newest) or self._area.first) - self._area.first + 1
 
-    def wanted(self, term: Term) -> Wanted | None:
+    def look_up(self, term: Term) -> Wanted | None:
         """Return the term of this library for a word; similar words stand in for an unknown one."""
         match = self._index.expression(term)
         count = self.count(match)
@@ -127,20 +127,20 @@ class _Words:
         """Return the expression that matches any of some words."""
         return self._index.OR.join(word.match for word in wanted)
 
-    def ranked(self, wanted: Sequence[Wanted], limit: int) -> Mapping[int, float]:
+    def rank(self, wanted: Sequence[Wanted], limit: int) -> Mapping[int, float]:
         """Return the scores of the best chunks, best first."""
         match, first = self._choose(wanted)
         area = Area(first, self._area.last)
-        return self._index.ranked(area, match, self._weighted(wanted), limit)
+        return self._index.rank(area, match, self._weigh(wanted), limit)
 
-    def ranked_in(
+    def rank_in(
         self, document_ids: Collection[str], wanted: Sequence[Wanted], limit: int
     ) -> Mapping[int, float]:
         """Return the scores of the best chunks of some documents, best first."""
-        weighted, match = self._weighted(wanted), self.any_of(wanted)
-        return self._index.ranked(self._area, match, weighted, limit, document_ids)
+        weighted, match = self._weigh(wanted), self.any_of(wanted)
+        return self._index.rank(self._area, match, weighted, limit, document_ids)
 
-    def _weighted(self, wanted: Sequence[Wanted]) -> list[Weighted]:
+    def _weigh(self, wanted: Sequence[Wanted]) -> list[Weighted]:
         return [
             Weighted(word.match, word.alternatives, _weight(word.chunks, self.size))
             for word in wanted
@@ -157,7 +157,7 @@ class _Words:
             return anything, self._area.first
         rare: list[Wanted] = []
         for word in sorted(wanted, key=lambda word: word.chunks):
-            if sum(each.chunks for each in rare) + word.chunks <= RANKED:
+            if sum(other.chunks for other in rare) + word.chunks <= RANKED:
                 rare.append(word)
         common = [word.match for word in wanted if word not in rare]
         together = self._index.AND.join(common)

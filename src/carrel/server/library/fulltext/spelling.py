@@ -16,12 +16,12 @@ _SHORT = 7
 
 def similar(connection: sa.Connection, index: Index, word: str) -> list[str]:
     """Return the known words that contain `word`, or else the nearest in spelling, best first."""
-    candidates = _sharing_letters(index, word)
+    candidates = _find_sharing_letters(index, word)
     longer = [known for known in candidates if word in known]
     if longer:
         return sorted(longer, key=len)[:_MOST]
     if len(word) <= _SHORT:
-        candidates |= _beginning_alike(connection, word)
+        candidates |= _find_beginning_alike(connection, word)
     allowed = 1 if len(word) <= _ONE_MISTAKE else 2
     mistakes = {
         known: distance(word, known)
@@ -49,13 +49,13 @@ def distance(one: str, other: str) -> int:
     return row[-1]
 
 
-def _sharing_letters(index: Index, word: str) -> dict[str, int]:
+def _find_sharing_letters(index: Index, word: str) -> dict[str, int]:
     """Return the words that share the most runs of three letters, with their document counts."""
     runs = sorted({word[start : start + 3] for start in range(len(word) - 2)})
-    return dict(index.sharing(runs, _CANDIDATES)) if runs else {}
+    return dict(index.find_sharing(runs, _CANDIDATES)) if runs else {}
 
 
-def _beginning_alike(connection: sa.Connection, word: str) -> dict[str, int]:
+def _find_beginning_alike(connection: sa.Connection, word: str) -> dict[str, int]:
     """Return the words of about the same length and letters that begin with the same letter."""
     query = sa.select(words.c.word, words.c.documents).where(
         words.c.word >= word[0],

@@ -62,15 +62,15 @@ class TSVector:
 
     def count(self, area: Area, match: str, limit: int) -> int:
         """Return the number of matching chunks, counted up to `limit`."""
-        [[count]] = self._rows(_COUNT, *_matching(area, match), limit)
+        [[count]] = self._rows(_COUNT, *_arguments(area, match), limit)
         return int(count)
 
     def newest(self, area: Area, match: str, offset: int) -> int | None:
         """Return the id of the matching chunk that has `offset` newer ones."""
-        found = self._rows(_NEWEST, *_matching(area, match), offset)
+        found = self._rows(_NEWEST, *_arguments(area, match), offset)
         return int(found[0][0]) if found else None
 
-    def ranked(
+    def rank(
         self,
         area: Area,
         match: str,
@@ -86,20 +86,20 @@ class TSVector:
         )
         shares = [value for word in words for value in (word.weight, word.alternatives, word.match)]
         among = [] if document_ids is None else [list(document_ids)]
-        return dict(self._rows(query, *shares, *_matching(area, match), *among, limit))
+        return dict(self._rows(query, *shares, *_arguments(area, match), *among, limit))
 
-    def highlighted(self, ids: Sequence[int], match: str, start: str, end: str) -> dict[int, str]:
+    def highlight(self, ids: Sequence[int], match: str, start: str, end: str) -> dict[int, str]:
         """Return the texts of the chunks that match, with each match between `start` and `end`."""
         texts = dict(self._rows(_TEXTS, list(ids)))
         words = {word: fold(word) for text in texts.values() for word in _WORD.findall(text)}
         matching = {row[0] for row in self._rows(_MATCHING, list(set(words.values())), match)}
 
-        def marked(found: re.Match[str]) -> str:
+        def mark(found: re.Match[str]) -> str:
             return f"{start}{found[0]}{end}" if words[found[0]] in matching else found[0]
 
-        return {id: _WORD.sub(marked, text) for id, text in texts.items()}
+        return {id: _WORD.sub(mark, text) for id, text in texts.items()}
 
-    def sharing(self, runs: Sequence[str], limit: int) -> dict[str, int]:
+    def find_sharing(self, runs: Sequence[str], limit: int) -> dict[str, int]:
         """Return the words with the most of these runs of three letters, with document counts."""
         return dict(self._rows(_SHARING, list(runs), list(runs), limit))
 
@@ -107,5 +107,5 @@ class TSVector:
         return self._connection.exec_driver_sql(query, values).all()
 
 
-def _matching(area: Area, match: str) -> tuple[object, ...]:
+def _arguments(area: Area, match: str) -> tuple[object, ...]:
     return f"'#{area.first // CHUNKS_PER_LIBRARY}'", match, *area

@@ -1,0 +1,15 @@
+"""SHA-256 of files, and names of files made of it."""
+
+import hashlib
+from pathlib import Path
+
+
+def sha256(path: Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def hashed_name(text: str) -> str:
+    """Return a file name for a text that may hold anything, of any length."""
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
