@@ -19,7 +19,16 @@ from carrel.server.http.hosts import AllowedHosts
 from carrel.server.http.middleware import Authenticate, BodyGuard, RequestLogging, is_open
 from carrel.server.http.openapi import ERRORS, KEYED_ERRORS, describe
 from carrel.server.http.ratelimit import RateLimit
-from carrel.server.routes import documents, files, libraries, ocr, signed, trash, users
+from carrel.server.routes import (
+    documents,
+    files,
+    libraries,
+    ocr,
+    signed,
+    trash,
+    users,
+    vector_stores,
+)
 from carrel.server.routes.generation import (
     agents,
     batches,
@@ -43,6 +52,7 @@ _KEYED = [
         ocr,
         libraries,
         documents,
+        vector_stores,
         batches,
         conversations,
         leases,

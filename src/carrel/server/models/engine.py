@@ -191,6 +191,11 @@ class Engine:
             raise invalid_model("default", [])
         return next(iter(models))
 
+    @property
+    def since(self) -> int:
+        """When its models became available here, in seconds since 1970."""
+        return self._since
+
     async def count_tokens(self, text: str) -> int:
         """The tokens of a text by the model's tokenizer; does not load the model.
 
