@@ -13,6 +13,7 @@ from starlette.types import Scope
 
 from carrel.server.assembly import Server
 from carrel.server.batches.calls import call
+from carrel.server.http.cors import Cors
 from carrel.server.http.errors import install_handlers
 from carrel.server.http.full_disk import FullDisk
 from carrel.server.http.hosts import AllowedHosts
@@ -32,6 +33,7 @@ from carrel.server.routes import (
 from carrel.server.routes.generation import (
     agents,
     batches,
+    chat_batches,
     completions,
     conversations,
     embeddings,
@@ -54,6 +56,7 @@ _KEYED = [
         documents,
         vector_stores,
         batches,
+        chat_batches,
         conversations,
         leases,
         trash,
@@ -96,6 +99,7 @@ def create_app(server: Server) -> FastAPI:
     app.add_middleware(RateLimit, limits=lambda: server.settings.limits)
     app.add_middleware(Authenticate, access=server.access)
     app.add_middleware(BodyGuard, limit=partial(_body_limit, server))
+    app.add_middleware(Cors, settings=lambda: server.settings)
     app.add_middleware(AllowedHosts, settings=lambda: server.settings)
     app.add_middleware(RequestLogging)
     return app
