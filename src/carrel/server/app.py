@@ -38,9 +38,10 @@ from carrel.server.routes.generation import (
     conversations,
     embeddings,
     models,
+    passed_on,
     responses,
 )
-from carrel.server.routes.service import absent, docs, health, leases, mcp
+from carrel.server.routes.service import docs, health, leases, mcp
 
 _KEYED = [
     area.router
@@ -61,7 +62,7 @@ _KEYED = [
         leases,
         trash,
         users,
-        absent,
+        passed_on,
     )
 ]
 _UPLOADS = re.compile(r"/v1/files|/v1/libraries/[^/]+/documents")
