@@ -25,6 +25,7 @@ async def test_every_setting_is_explained() -> None:
         "model-key",
         "model-name",
         "embedding-model",
+        "cors",
         "hosts",
         "proxies",
         "vision",

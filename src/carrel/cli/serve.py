@@ -152,6 +152,7 @@ def serve(
       mcp_write = true               let agents at /mcp change something, too
       public_url = "https://…"       the base of signed addresses behind a proxy
       hosts = ["docs.example.com"]   further host names to answer under; others get 421
+      cors = ["https://a.example"]   origins whose pages may call it from a browser
       proxies = ["10.0.0.5"]         proxies whose X-Forwarded-For and -Proto are believed
       database = "postgresql://…"    the database for records, from the next start
       blobs = "s3://bucket/prefix"   the store for files and documents, from the next start

@@ -50,10 +50,21 @@ def _several(value: object) -> object:
     return (value,) if isinstance(value, str) else value
 
 
+def _check_origin(origin: str) -> str:
+    parts = urlsplit(origin)
+    if parts.scheme not in ("http", "https") or origin != f"{parts.scheme}://{parts.netloc}":
+        raise ValueError("not an origin such as https://app.example.com")
+    return origin.lower()
+
+
 Several = Annotated[tuple[str, ...], BeforeValidator(_several)]
 """A text, or a list of several."""
 Addresses = Annotated[tuple[PublicURL, ...], BeforeValidator(_several)]
 """An address, or a list of several."""
+Origins = Annotated[
+    tuple[Annotated[str, AfterValidator(_check_origin)], ...], BeforeValidator(_several)
+]
+"""An origin of pages, or a list of several."""
 VisionPages = Literal["named", "doubtful", "all"]
 """The pages that a vision model reads by default."""
 
@@ -162,6 +173,8 @@ class FolderSettings(_Section):
     hosts: Several = ()
     """Further host names under which the server is reached, beside this machine's and that of
     public_url; requests for any other are refused."""
+    cors: Origins = ()
+    """Origins whose pages may call the server from a browser, as in `https://app.example.com`."""
     proxies: Several = ()
     """Addresses or networks of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed."""
     database: str | None = Field(default=None, repr=False)
@@ -231,6 +244,7 @@ class ServerSettings:
     """Stop after a minute without a lease."""
     public_url: str | None = None
     hosts: tuple[str, ...] = ()
+    cors: tuple[str, ...] = ()
     proxies: tuple[str, ...] = ()
     database: str | None = field(default=None, repr=False)
     blobs: str | None = None
@@ -273,6 +287,7 @@ class ServerSettings:
             strict_models=self.strict_models or folder.strict_models,
             public_url=self.public_url or folder.public_url,
             hosts=folder.hosts,
+            cors=folder.cors,
             proxies=folder.proxies,
             database=self.database or folder.database,
             blobs=self.blobs or folder.blobs,

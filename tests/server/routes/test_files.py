@@ -63,11 +63,19 @@ def test_the_purpose_follows_the_name_and_the_lines_are_counted(
     assert (file["purpose"], file["sample_type"], file["num_lines"]) == expected
 
 
+@pytest.mark.parametrize("purpose", ["audio", "assistants", "user_data", "vision", "evals"])
+def test_the_purposes_of_other_clients_are_kept(http: httpx.Client, purpose: str) -> None:
+    file = upload(http, "notes.txt", purpose=purpose)
+    assert file["purpose"] == purpose
+    listed = http.get("/v1/files", params={"purpose": purpose}).json()["data"]
+    assert [one["id"] for one in listed] == [file["id"]]
+
+
 @pytest.mark.parametrize(
     ("fields", "wrong"),
     [
         ({"purpose": "fine-tune"}, "file"),
-        ({"purpose": "audio"}, "purpose"),
+        ({"purpose": "anything"}, "purpose"),
         ({"expiry": "0"}, "expiry"),
         ({"expiry": "soon"}, "expiry"),
         ({"visibility": "world"}, "visibility"),

@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from carrel.server.errors import ApiError
-from carrel.server.models.address import Abilities, ModelAddress, ModelClient, model_http
+from carrel.server.models.address import (
+    Abilities,
+    ModelAddress,
+    ModelClient,
+    PassedOn,
+    model_http,
+)
 from carrel.server.models.budget import TokenBudget
 from carrel.server.models.embedded import CONTEXT_TOKENS, SLOTS
 from carrel.server.models.embedded_client import EmbeddedClient, Suspects
@@ -180,6 +186,18 @@ class Engine:
             abilities = self._abilities[address]
             yield ModelSession(embedded, abilities, self._sampling, self._budget, owner)
 
+    async def pass_on(
+        self, path: str, content: bytes, kind: str, *, model: str | None
+    ) -> PassedOn | None:
+        """The answer of an address to a request that is not read here; None where none has it.
+
+        Raises:
+            ApiError: an address refused or failed.
+        """
+        if self._pool is None:
+            return None
+        return await self._pool.pass_on(model, path, content, kind)
+
     def note_without_tools(self, model: str) -> None:
         """Describe functions to a model in its prompt for a while: it refused tools."""
         log.info("the model %s takes no tools; functions are described in its prompt", model)
@@ -190,6 +208,11 @@ class Engine:
         if not models:
             raise invalid_model("default", [])
         return next(iter(models))
+
+    @property
+    def since(self) -> int:
+        """When its models became available here, in seconds since 1970."""
+        return self._since
 
     async def count_tokens(self, text: str) -> int:
         """Return the tokens of a text by the model's tokenizer, without loading the model.

@@ -186,8 +186,8 @@ class ReasoningOptions(_Lenient):
 class ResponseRequest(Request):
     """One answer of a model.
 
-    The bundled server keeps no answers: `previous_response_id`, `conversation`, `prompt` and
-    `background` are refused, as are tools other than functions and `file_search`. Other fields are
+    The bundled server keeps an answer for 30 days, unless `store` is false. `conversation` and
+    `prompt` are refused, as are tools other than functions and `file_search`. Other fields are
     ignored, and those that it does not know are named in a `Warning` header.
     """
 
@@ -210,6 +210,7 @@ class ResponseRequest(Request):
     conversation: Text | JSONObject | None = None
     prompt: JSONObject | None = None
     background: bool = False
+    store: bool = True
 
 
 class OutputText(ResponseModel):
@@ -284,12 +285,13 @@ class Incomplete(ResponseModel):
 
 
 class ModelResponse(ResponseModel):
-    """An answer of a model. The bundled server does not keep it."""
+    """An answer of a model."""
 
     id: str
     object: str = "response"
     created_at: int
-    status: Literal["in_progress", "completed", "incomplete", "failed"]
+    status: Literal["queued", "in_progress", "completed", "incomplete", "failed", "cancelled"]
+    background: bool = False
     error: ResponseError | None = None
     incomplete_details: Incomplete | None = None
     instructions: str | None = None
@@ -307,6 +309,30 @@ class ModelResponse(ResponseModel):
     top_p: float | None = None
     truncation: str = "disabled"
     usage: ResponseUsage | None = None
+
+
+class DeletedResponse(ResponseModel):
+    id: str
+    object: str = "response"
+    deleted: bool = True
+
+
+class ResponseItems(ResponseModel):
+    """The items that an answer was given, as they were sent."""
+
+    object: str = "list"
+    data: list[JSONObject]
+    first_id: str | None
+    last_id: str | None
+    has_more: bool
+
+
+class ItemQuery(Request):
+    """A page of items: `limit` items after the one of the id `after`."""
+
+    limit: Annotated[int, Field(ge=1, le=100)] = 20
+    order: Literal["asc", "desc"] = "desc"
+    after: Text | None = None
 
 
 class ResponseEvent(ResponseModel):
