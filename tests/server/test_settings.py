@@ -26,6 +26,7 @@ async def test_every_setting_is_explained() -> None:
         "model-name",
         "embedding-model",
         "hosts",
+        "store-signs",
         "proxies",
         "vision",
         "rerank-url",

@@ -1,5 +1,6 @@
 """The language model of a server, embedded or remote."""
 
+import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
@@ -150,6 +151,13 @@ class Engine:
     def addresses(self) -> Sequence[PooledAddress]:
         """The addresses with their state; none for the embedded model."""
         return self._pool.addresses if self._pool is not None else ()
+
+    async def health(self) -> dict[str, bool]:
+        """Whether each address answers, or whether the embedded model could be loaded last."""
+        if self._pool is None:
+            return {"embedded": not self._process.failed}
+        await asyncio.gather(*(each.check() for each in self.addresses if each.due))
+        return {each.name: each.healthy for each in self.addresses}
 
     @asynccontextmanager
     async def session(
