@@ -27,6 +27,7 @@ async def test_every_setting_is_explained() -> None:
         "embedding-model",
         "cors",
         "hosts",
+        "store-signs",
         "proxies",
         "vision",
         "rerank-url",

@@ -183,7 +183,7 @@ def _blobs(settings: ServerSettings, folder: DataFolder, database: Database) -> 
 
     try:
         bucket = Bucket.of(settings.blobs, os.environ)
-        return S3Blobs(bucket, folder.blob_folder, database)
+        return S3Blobs(bucket, folder.blob_folder, database, signs=settings.store_signs)
     except ValueError as error:
         raise ServerSettingsError(str(error)) from None
 

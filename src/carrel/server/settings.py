@@ -97,6 +97,10 @@ class Limits(_Section):
     """Requests of one organisation per minute; without it, unlimited."""
     tokens_per_minute: int | None = Field(default=None, gt=0)
     """Tokens that models read and write for one organisation per minute; without it, unlimited."""
+    organisation_bytes: int | None = Field(default=None, gt=0)
+    """Bytes of files and documents that an organisation may keep; without it, unlimited."""
+    organisation_documents: int | None = Field(default=None, gt=0)
+    """Documents of libraries that an organisation may keep; without it, unlimited."""
     key_requests_per_minute: int | None = Field(default=None, gt=0)
     """Requests with one API key per minute; without it, unlimited."""
     key_tokens_per_minute: int | None = Field(default=None, gt=0)
@@ -181,6 +185,9 @@ class FolderSettings(_Section):
     """A PostgreSQL database for the records instead of the folder: `postgresql://…`."""
     blobs: str | None = None
     """An object store for the bytes instead of the folder: `s3://bucket/prefix`."""
+    store_signs: bool = False
+    """Whether signed addresses are the object store's own, which clients must reach then; the
+    server serves them itself otherwise."""
     limits: Limits = Limits()
 
     @model_validator(mode="after")
@@ -248,7 +255,10 @@ class ServerSettings:
     proxies: tuple[str, ...] = ()
     database: str | None = field(default=None, repr=False)
     blobs: str | None = None
+    store_signs: bool = False
     log_format: LogFormat = "text"
+    log_stdout: bool | None = None
+    """Whether to log to standard output, too; unset, where it is a pipe or a socket."""
     metrics: str | None = None
     """Where to serve metrics: `HOST:PORT`."""
     traces: str | None = None
@@ -291,5 +301,6 @@ class ServerSettings:
             proxies=folder.proxies,
             database=self.database or folder.database,
             blobs=self.blobs or folder.blobs,
+            store_signs=folder.store_signs,
             limits=folder.limits,
         )

@@ -53,7 +53,7 @@ def test_delete_takes_the_documents_along(library: LibraryUnderTest) -> None:
     assert library.http.get(library.path).status_code == 404
     assert library.http.get(f"{library.path}/documents").status_code == 404
     assert library.http.get(f"{library.path}/search", params={"query": "heron"}).status_code == 404
-    assert httpx.get(address).status_code == storage.GONE
+    assert httpx.get(address).status_code == 404
 
 
 def test_nothing_of_a_deleted_library_stays_in_the_index(

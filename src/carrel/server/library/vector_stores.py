@@ -17,6 +17,7 @@ from carrel.server.records.documents import NewDocument, StoredDocument
 from carrel.server.records.errors import NotFound
 from carrel.server.records.libraries import Role
 from carrel.server.records.sql.database import Database
+from carrel.server.settings import Limits
 from carrel.wire.documents import Document, DocumentQuery, DocumentUpdate
 from carrel.wire.libraries import Library, LibraryQuery
 from carrel.wire.vector_stores import (
@@ -44,7 +45,7 @@ class VectorStores:
         self._library = library
 
     async def page(self, caller: Caller, query: PageQuery) -> tuple[list[VectorStore], bool]:
-        """Some of the stores that a caller may see, and whether there are more.
+        """Return a page of the stores that a caller may see, and whether there are more.
 
         Raises:
             NotFound: there is no store of the id `after`.
@@ -62,7 +63,7 @@ class VectorStores:
         return await self._database.read(read)
 
     async def get(self, caller: Caller, id: str) -> VectorStore:
-        """A store.
+        """Return a store.
 
         Raises:
             NotFound: there is none, or the caller may not see it.
@@ -74,19 +75,20 @@ class VectorStores:
         return await self._database.read(read)
 
     async def add(
-        self, caller: Caller, store_id: str, new: VectorStoreFileCreate, limit: int
+        self, caller: Caller, store_id: str, new: VectorStoreFileCreate, limits: Limits
     ) -> VectorStoreFile:
-        """Adds a stored file of at most `limit` bytes, which is then processed.
+        """Add a stored file, which is then processed.
 
         Raises:
-            ApiError: 404, 403 without the role of an editor, 413.
+            ApiError: 404, 403 without the role of an editor or beyond a quota, 413.
         """
         require = partial(libraries.require, caller=caller, id=store_id, needed=Role.EDITOR)
         await self._database.read(require)
         stored = await self._database.read(partial(files.get, caller=caller, id=new.file_id))
         size = await self._blobs.size(stored.blob)
-        if size > limit:
-            raise ApiError(413, f"This file is larger than the {limit // 2**20} MiB of a document.")
+        most = limits.bytes_of_document
+        if size > most:
+            raise ApiError(413, f"This file is larger than the {most // 2**20} MiB of a document.")
         name = stored.file.filename
         async with self._blobs.local(stored.blob) as path:
             kind = await asyncio.to_thread(sniff, path, name)
@@ -94,6 +96,7 @@ class VectorStores:
             caller,
             store_id,
             NewDocument(name, stored.blob, size, kind.mimetype, kind.extension),
+            limits,
         )
         if new.attributes is not None:
             document = await self._database.write(
@@ -110,7 +113,7 @@ class VectorStores:
     async def files(
         self, caller: Caller, store_id: str, query: FilePageQuery
     ) -> tuple[list[VectorStoreFile], bool]:
-        """Some of the documents of a store, and whether there are more.
+        """Return a page of a store's documents, and whether there are more.
 
         Raises:
             NotFound: there is no such store, or no document of the id `after`.
@@ -129,7 +132,7 @@ class VectorStores:
         return await self._database.read(read)
 
     async def document(self, caller: Caller, store_id: str, id: str) -> StoredDocument:
-        """The document of an id, or of the stored file of that id.
+        """Return the document of an id, or of the stored file of that id.
 
         Raises:
             NotFound: there is none.

@@ -143,7 +143,7 @@ class ModelClient:
         return _answer(response)
 
     async def pass_on(self, path: str, content: bytes, kind: str) -> PassedOn | None:
-        """The answer to a request that is not read here; None where the address has no such route.
+        """Pass a request on unread; return None where the address has no such route.
 
         Raises:
             ApiError: the address refused or failed.

@@ -211,7 +211,7 @@ class Annotator:
         ]
 
     async def _image(self, page: Page, image: PageImage, format: ResponseFormat) -> str | None:
-        """What the model says of a picture; None where it does not keep to the format."""
+        """Describe a picture by the model; return None where it does not keep to the format."""
         before, _, after = page.markdown.partition(_placeholder(image))
         around = f"{before[-_AROUND:]}\n[the picture]\n{after[:_AROUND]}"
         asked: tuple[str, Content] = (_UNSEEN, around)

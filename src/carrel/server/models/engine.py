@@ -1,5 +1,6 @@
 """The language model of a server, embedded or remote."""
 
+import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
@@ -157,6 +158,13 @@ class Engine:
         """The addresses with their state; none for the embedded model."""
         return self._pool.addresses if self._pool is not None else ()
 
+    async def health(self) -> dict[str, bool]:
+        """Whether each address answers, or whether the embedded model could be loaded last."""
+        if self._pool is None:
+            return {"embedded": not self._process.failed}
+        await asyncio.gather(*(each.check() for each in self.addresses if each.due))
+        return {each.name: each.healthy for each in self.addresses}
+
     @asynccontextmanager
     async def session(
         self, tell: Tell = tell_nobody, *, model: str | None = None, owner: str = ""
@@ -189,7 +197,7 @@ class Engine:
     async def pass_on(
         self, path: str, content: bytes, kind: str, *, model: str | None
     ) -> PassedOn | None:
-        """The answer of an address to a request that is not read here; None where none has it.
+        """Pass a request on unread to an address; return None where none has the route.
 
         Raises:
             ApiError: an address refused or failed.

@@ -180,8 +180,9 @@ class ModelPool:
     async def pass_on(
         self, model: str | None, path: str, content: bytes, kind: str
     ) -> PassedOn | None:
-        """The answer of the first address that has a route, of those with the model if any lists
-        it.
+        """Return the answer of the first address that has a route.
+
+        Only addresses that list the model are asked, if any does.
 
         Raises:
             ApiError: an address refused or failed.

@@ -63,7 +63,7 @@ class Response:
         return self.ended()
 
     def queued(self) -> ModelResponse:
-        """The answer before it is begun."""
+        """Return the answer before it is begun."""
         return self._as("queued")
 
     def begin(self) -> Iterator[ResponseEvent]:
@@ -202,7 +202,7 @@ class Response:
         )
 
     def ended(self) -> ModelResponse:
-        """The answer, once all of it was taken."""
+        """Return the answer, once all of it was taken."""
         if self._reason == "error":
             return self._as("failed", error=_FAILED)
         if self._reason in ("length", "model_length"):

@@ -72,7 +72,7 @@ def as_chat(request: ResponseRequest) -> dict[str, Any]:
 
 
 def input_items(request: ResponseRequest) -> list[dict[str, Any]]:
-    """The items that a request brings, as they are listed, each with an id."""
+    """Return the items of a request as they are listed, each with an id."""
     given: Sequence[Any] = (
         [MessageItem(role="user", content=request.input)]
         if isinstance(request.input, str)
@@ -83,7 +83,7 @@ def input_items(request: ResponseRequest) -> list[dict[str, Any]]:
 
 
 def after(request: ResponseRequest, before: Sequence[dict[str, Any]]) -> ResponseRequest:
-    """The request with what was said before it as part of its input."""
+    """Return the request with the items before it as part of its input."""
     if not before:
         return request
     items = _ITEMS.validate_python([*before, *input_items(request)])

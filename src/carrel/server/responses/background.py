@@ -51,7 +51,7 @@ class BackgroundResponses:
         task.add_done_callback(lambda _: self._tasks.pop(id, None))
 
     async def cancel(self, caller: Caller, id: str) -> Answered:
-        """Ends an answer that is under way, here or on another server.
+        """End an answer that is under way, here or on another server.
 
         Raises:
             NotFound: there is none.
@@ -67,7 +67,7 @@ class BackgroundResponses:
         return (await self._database.read(partial(responses.get, caller=caller, id=id))).response
 
     async def stop(self) -> None:
-        """Ends all: they are kept as failed."""
+        """End all answers; they are kept as failed."""
         tasks = [*self._tasks.values()]
         for task in tasks:
             task.cancel()
@@ -106,12 +106,12 @@ class BackgroundResponses:
 
 
 def failed(message: str) -> Answered:
-    """The end of an answer that failed."""
+    """Return the end of an answer that failed."""
     return {"status": "failed", "error": {"code": "server_error", "message": message}}
 
 
 def shown(kept: KeptResponse) -> Answered:
-    """An answer as it stands; one whose server is gone has failed."""
+    """Return an answer as it stands; one whose server is gone has failed."""
     silent = datetime.now(UTC) - kept.updated_at > _SILENT
     if kept.response["status"] in UNFINISHED and silent:
         return {**kept.response, **failed("The server stopped before it had answered. Ask again.")}

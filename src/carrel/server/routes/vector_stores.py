@@ -67,10 +67,10 @@ async def create_vector_store(
 ) -> VectorStore:
     """Make a library, and documents of stored files in it."""
     new = LibraryCreate(name=body.name, description=body.description)
-    library = await server.library.create(caller, new, server.settings.embedding_model)
-    limit = server.settings.limits.bytes_of_document
+    library, _ = await server.library.create(caller, new, server.settings.embedding_model)
+    limits = server.settings.limits
     for file_id in body.file_ids:
-        await stores.add(caller, library.id, VectorStoreFileCreate(file_id=file_id), limit)
+        await stores.add(caller, library.id, VectorStoreFileCreate(file_id=file_id), limits)
     _warn_of_ignored(body, response)
     return await stores.get(caller, library.id)
 
@@ -148,8 +148,8 @@ async def add_vector_store_file(
     caller: CurrentCaller,
 ) -> VectorStoreFile:
     """Make a document of a stored file; it is then processed."""
-    limit = server.settings.limits.bytes_of_document
-    added = await stores.add(caller, store_id, body, limit)
+    limits = server.settings.limits
+    added = await stores.add(caller, store_id, body, limits)
     _warn_of_ignored(body, response)
     return added
 
