@@ -341,6 +341,10 @@ def test_a_document_is_ready_when_it_is_added(bench: Bench, lease: Path) -> None
     panel = bench.library(library)
     wire = Wire(panel)
     document = bench.add(library, lease)
+    found = bench.search("notice period")
+    assert [(hit.name, hit.page) for hit in found.hits[:1]] == [("lease.pdf", 0)]
+    assert "<mark>notice</mark>" in found._repr_html_()
+    assert "lease.pdf p. 1: " in repr(found)
     assert document.process_status == "done"
     state = wire.wait_state(
         lambda state: state["rows"] and state["rows"][0]["cells"][1]["text"] == "● Ready"

@@ -13,6 +13,7 @@ from carrel.notebook.bench.waits import read
 from carrel.notebook.cells.errors import BenchError
 from carrel.notebook.cells.wait import checked, done
 from carrel.notebook.panels.document import DocumentPanel
+from carrel.notebook.results.search import SearchHits
 from carrel.notebook.results.sync import Synced
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.problem import Problem
@@ -20,6 +21,7 @@ from carrel.store.documents.reader import OCROptions
 from carrel.store.documents.service import LARGE
 from carrel.store.files.incoming import Incoming
 from carrel.store.libraries.phase import document_phase
+from carrel.store.search.state import SearchedPlaces
 from carrel.store.store import Store
 from carrel.wire.documents import Document
 from carrel.wire.files import File
@@ -147,6 +149,16 @@ class DocumentCalls(BenchBase):
         (state,) = (each for each in sync.slice.value.of(library_id) if each.path == path)
         assert state.summary is not None, "it has ended"
         return Synced(path, state.summary)
+
+    @checked
+    def search(self, query: str, limit: int = 10, *, timeout: float | None = None) -> SearchHits:
+        """Search every library, and the chats of this machine, for passages.
+
+        Returns at most `limit` passages of each library and of the chats, best first. Matched
+        words stand between « and ».
+        """
+        state = done(self._store, self._store.search.search(query, limit), timeout)
+        return SearchHits(state.query, state.found, state.places or SearchedPlaces())
 
     @checked
     def wait_ready(self, document: Document, *, timeout: float | None = None) -> Document:
