@@ -54,9 +54,10 @@ def cut_off(app: Terminal, how: str) -> None:
 
 def wait_for_all(app: Terminal, http: httpx.Client, mark: str, number: int) -> None:
     """Waits until the service has all files of a round."""
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 600
     while len(arrived(http, mark)) < number:
-        assert time.monotonic() < deadline, app.text
+        # Reading the screen, too: nobody reads what the app draws otherwise, and it waits.
+        assert time.monotonic() < deadline and app.text, app.text
         time.sleep(0.2)
 
 
