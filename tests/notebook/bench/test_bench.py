@@ -372,6 +372,10 @@ def test_a_document_is_ready_when_it_is_added(bench: Bench, lease: Path) -> None
     panel = bench.library(library)
     wire = Wire(panel)
     document = bench.add(library, lease)
+    found = bench.search("notice period")
+    assert [(hit.name, hit.page) for hit in found.hits[:1]] == [("lease.pdf", 0)]
+    assert "<mark>notice</mark>" in found._repr_html_()
+    assert "lease.pdf p. 1: " in repr(found)
     assert document.process_status == "done"
     state = wire.wait_state(
         lambda state: state["rows"] and state["rows"][0]["cells"][1]["text"] == "● Ready"
@@ -469,9 +473,11 @@ def test_libraries_are_searched_from_code(bench: Bench, tmp_path: Path) -> None:
         path = tmp_path / f"{name}.txt"
         path.write_text(text)
         bench.add(f"of {name}", path, create=True)
-    found = bench.search(["of rent", "of pets"], "Are cats allowed?")
-    assert (found[0].document_name, found[0].number) == ("pets.txt", 1)
-    assert "Cats are allowed." in found._repr_html_() and "cats" in repr(found)
+    found = bench.search("Are cats allowed?", ["of rent", "of pets"])
+    assert (found[0].name, found[0].group) == ("pets.txt", "of pets")
+    assert "Looked through 2 libraries." in repr(found)
+    alone = bench.search("Are cats allowed?", "of rent")
+    assert {hit.group for hit in alone} == {"of rent"} and found.to_pandas().name[0] == "pets.txt"
 
 
 def test_what_is_deleted_comes_back(bench: Bench, tmp_path: Path) -> None:

@@ -15,8 +15,7 @@ from carrel.notebook.bench.waits import read
 from carrel.notebook.cells.errors import BenchError
 from carrel.notebook.cells.wait import checked, done
 from carrel.notebook.panels.document import DocumentPanel
-from carrel.notebook.results.answer import as_source
-from carrel.notebook.results.found import Found
+from carrel.notebook.results.search import SearchHits
 from carrel.notebook.results.sync import Synced
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.chat.conversation import Attachment
@@ -25,8 +24,8 @@ from carrel.store.core.problem import Problem
 from carrel.store.documents.reader import OCROptions
 from carrel.store.documents.service import LARGE
 from carrel.store.files.incoming import Incoming, in_memory, is_path
-from carrel.store.libraries.passages import find_passages
 from carrel.store.libraries.phase import document_phase
+from carrel.store.search.state import SearchedPlaces
 from carrel.store.store import Store
 from carrel.wire.documents import Document
 from carrel.wire.files import File
@@ -185,29 +184,6 @@ class DocumentCalls(BenchBase):
         return libraries.add_file(library_id, self._file(given, timeout).id)
 
     @checked
-    def search(
-        self,
-        libraries: str | Library | Sequence[str | Library],
-        query: str,
-        *,
-        limit: int = 10,
-        timeout: float | None = None,
-    ) -> Found:
-        """Return the passages of libraries that fit a query, the best first.
-
-        Args:
-            libraries: the name or id of a library, or several.
-            query: what to look for.
-            limit: the most passages.
-            timeout: seconds after which it is stopped.
-        """
-        several: Sequence[Any] = libraries if isinstance(libraries, list | tuple) else [libraries]
-        ids = [self._names.library(one).id for one in several]
-        session = self._store.session
-        found = self._run(find_passages(session, ids, query, limit), timeout)
-        return Found(query, tuple(as_source(self._store, passage) for passage in found))
-
-    @checked
     def delete(
         self,
         item: str | Item,
@@ -255,6 +231,32 @@ class DocumentCalls(BenchBase):
         (state,) = (each for each in sync.slice.value.of(library_id) if each.path == path)
         assert state.summary is not None, "it has ended"
         return Synced(path, state.summary)
+
+    @checked
+    def search(
+        self,
+        query: str,
+        libraries: str | Library | Sequence[str | Library] | None = None,
+        *,
+        limit: int = 10,
+        timeout: float | None = None,
+    ) -> SearchHits:
+        """Search libraries for passages; every library and the chats of this machine by default.
+
+        Matched words stand between « and ».
+
+        Args:
+            query: what to look for.
+            libraries: the name or id of a library, or several.
+            limit: the most passages of each library, and of the chats.
+            timeout: seconds after which it is stopped.
+        """
+        several: Sequence[str | Library] | None = (
+            [libraries] if isinstance(libraries, str | Library) else libraries
+        )
+        ids = None if several is None else tuple(self._names.library(one).id for one in several)
+        state = done(self._store, self._store.search.search(query, limit, ids), timeout)
+        return SearchHits(state.query, state.found, state.places or SearchedPlaces())
 
     @checked
     def wait_ready(self, document: Document, *, timeout: float | None = None) -> Document:

@@ -20,6 +20,8 @@ FORMATS = (
     Option("csv", "Tables as CSV", "a file each"),
     Option("images", "Pictures", "a file each"),
 )
+KEYS = {"The name": "n", "This page": "t", "This block": "b", "All pages read": "a"}
+"""Letters of the parts that every document has."""
 
 
 async def copy_part(place: MainScreen) -> None:
@@ -28,7 +30,10 @@ async def copy_part(place: MainScreen) -> None:
     if state.source is None:
         return
     offers = _offers(state)
-    options = [Option(str(n), name, details) for n, (name, details, _) in enumerate(offers)]
+    options = [
+        Option(str(n), name, details, KEYS.get(name, ""))
+        for n, (name, details, _) in enumerate(offers)
+    ]
     if part := await place.choose("Copy", options):
         place.copy(offers[int(part)][2])
 
