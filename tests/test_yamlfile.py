@@ -48,8 +48,8 @@ def test_a_file_becomes_its_model(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "reason"),
     [
-        ("", None, "Here belong lines like “name: value”."),
-        ("- a\n", 1, "Here belong lines like “name: value”."),
+        ("", None, "Expected “name: value”, for example “cases:”."),
+        ("- a\n", 1, "Expected “name: value”, for example “cases:”."),
         ("name: s\nsteps: []\n---\nname: t\n", 4, "One document belongs in this file."),
         ("name: s\nstep: []\n", 2, "step: did you mean steps?"),
         ("name: s\nzzz: 1\nsteps: []\n", 2, "zzz: it is not known here. Known: name, steps."),
@@ -93,7 +93,7 @@ def test_lines_of_json_know_their_number(tmp_path: Path) -> None:
     ("text", "reason"),
     [
         ("{}\n{a}", "Line 2: This is not JSON: Expecting property name"),
-        ("{}\n[1]", "Line 2: Here belongs an object"),
+        ("{}\n[1]", "Line 2: Expected an object"),
         ('{}\n{"a": 1, "a": 2}', "Line 2: This is not usable: “a” is there twice."),
     ],
 )

@@ -25,7 +25,7 @@ Where = Sequence[int | str]
 """Where a value stands: keys and positions from the top."""
 
 _PLAIN = ("str", "int", "float", "bool", "null", "seq", "map")
-_NO_MAPPING = "Here belong lines like “name: value”."
+_NO_MAPPING = "Expected “name: value”, for example “cases:”."
 _MOST_NAMES = 12
 _MOST_BYTES = 8 << 20
 """Of a file, and of a text; YAML is read at about a megabyte a second."""
@@ -212,7 +212,7 @@ def read_lines(text: str) -> Iterator[Document]:
         except (ValueError, RecursionError) as error:
             raise YAMLError(line, f"This is not usable: {error}.") from None
         if not isinstance(data, dict):
-            raise YAMLError(line, 'Here belongs an object like {"name": "value"}.')
+            raise YAMLError(line, 'Expected an object such as {"name": "value"}.')
         yield Document(data, line)
 
 

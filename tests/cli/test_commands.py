@@ -132,6 +132,10 @@ async def test_libraries(run: Run, tmp_path: Path) -> None:
     found = await run("libraries", "search", "leases", "notice period", "--json")
     assert found.json["data"][0]["document_name"] == "lease.txt"
     assert "lease.txt" in (await run("libraries", "search", library_id, "notice period")).out
+    everywhere = await run("search", "notice period")
+    assert everywhere.out.startswith("leases · 1 passage\n  lease.txt")
+    assert "Looked through 1 library and 0 chats of this machine." in everywhere.err
+    assert (await run("search", "notice", "--json")).json["found"][0]["group"] == "leases"
     assert "three months" in (await run("libraries", "text", "leases", "lease.txt")).out
     await run("libraries", "edit", "leases", "--name", "contracts")
     assert "contracts" in (await run("libraries", "list")).out

@@ -1,18 +1,30 @@
 """`carrel keys`: made, shown once, listed, revoked; beside a running server and without one."""
 
+import asyncio
 import sqlite3
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
+from carrel.server.records.sql.tables import api_keys
+from support import storage
 from support.command import carrel
 from support.process import RunningServer, serve
 
 
-def status(server: RunningServer, key: str) -> int:
+def status(
+    server: RunningServer,
+    key: str,
+    method: str = "GET",
+    path: str = "/v1/files",
+    body: dict[str, Any] | None = None,
+) -> int:
     headers = {"authorization": f"Bearer {key}"}
-    return httpx.get(f"{server.url}/v1/files", headers=headers).status_code
+    url = server.url + path
+    return httpx.request(method, url, json=body, headers=headers, timeout=60).status_code
 
 
 @pytest.fixture
@@ -107,3 +119,40 @@ async def test_a_folder_that_cannot_be_made_is_said_so(tmp_path: Path) -> None:
     assert refused.code == 1
     assert "--data" in refused.err
     assert "Traceback" not in refused.err
+
+
+async def test_a_key_that_only_reads_changes_nothing_and_one_ends(
+    server: RunningServer,
+) -> None:
+    where = ("--data", str(server.data))
+    made = await carrel("keys", "add", "audit", "--for", "the yearly audit", "--read-only", *where)
+    assert made.code == 0
+    key = made.out.strip()
+    assert status(server, key) == 200
+    words = {"model": "carrel-embed", "input": ["a"]}
+    assert status(server, key, "POST", "/v1/embeddings", words) == 200
+    for method, path in (
+        ("POST", "/v1/files"),
+        ("POST", "/v1/libraries"),
+        ("DELETE", "/v1/trash"),
+        ("PATCH", "/v1/agents/x"),
+        ("POST", "/v1/conversations"),
+    ):
+        assert status(server, key, method, path, {}) == 403
+    async with asyncio.timeout(30):
+        while True:
+            listed = await carrel("keys", "list", "--json", *where)
+            [audit] = [each for each in listed.json if each["name"] == "audit"]
+            if audit["used_at"]:
+                break
+    assert (audit["purpose"], audit["reads_only"]) == ("the yearly audit", True)
+    await carrel("keys", "revoke", "audit", *where)
+
+    short = await carrel("keys", "add", "short", "--days", "1", *where)
+    assert status(server, short.out.strip()) == 200
+    with storage.connected(server.data) as connection:
+        ended = datetime.now(UTC) - timedelta(seconds=1)
+        connection.execute(
+            api_keys.update().where(api_keys.c.name == "short").values(expires_at=ended)
+        )
+    assert status(server, short.out.strip()) == 401

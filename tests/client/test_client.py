@@ -1,5 +1,6 @@
 """Every area of the client against the real server."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -71,6 +72,19 @@ async def test_an_agent_through_its_versions(client: Client) -> None:
     await client.agents.delete(agent.id)
     with pytest.raises(NotFound):
         await client.agents.get(agent.id)
+
+
+async def test_two_who_ask_at_once_for_one_of_a_name_get_the_same(client: Client) -> None:
+    new = LibraryCreate(name="made once")
+    made = await asyncio.gather(*(client.libraries.create(new, if_absent=True) for _ in range(6)))
+    assert len({library.id for library in made}) == 1
+    other = await client.libraries.create(new)
+    assert other.id != made[0].id
+    assert (await client.libraries.create(new, if_absent=True)).id == made[0].id
+    agent = AgentCreate(model="smollm2", name="made once")
+    agents = await asyncio.gather(*(client.agents.create(agent, if_absent=True) for _ in range(6)))
+    assert len({each.id for each in agents}) == 1
+    assert (await client.agents.create(agent)).id != agents[0].id
 
 
 async def test_a_library_and_its_document(client: Client, tmp_path: Path) -> None:

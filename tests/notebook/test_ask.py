@@ -13,6 +13,7 @@ import carrel
 from carrel.notebook.bench.bench import Bench
 from carrel.notebook.cells import cell
 from carrel.notebook.cells.errors import BenchError
+from carrel.notebook.results.answer import Answer
 from carrel.store.tools.loop import STEPS
 from support.panels import Wire
 from support.scripted import ScriptedService, scripted_service
@@ -57,6 +58,54 @@ def test_an_answer_is_text_sources_usage_and_version(
     assert (answer.usage.prompt_tokens, answer.usage.total_tokens) == (20, 25)
 
 
+def test_an_answer_that_was_cut_off_says_so(bench: Bench, service: ScriptedService) -> None:
+    service.say("Three months and")
+    service.finish(reason="length")
+    answer = bench.ask("support", "How long?", timeout=30)
+    assert answer.finish_reason == "length"
+    assert repr(answer).endswith("\nCut off at the token limit.")
+    assert "<em>Cut off at the token limit.</em>" in answer._repr_html_()
+
+
+def test_an_answer_that_fails_or_is_stopped_keeps_its_text(
+    bench: Bench, service: ScriptedService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[object] = []
+    monkeypatch.setattr(cell, "get_ipython", lambda: SimpleNamespace(kernel=True))
+    monkeypatch.setattr(cell, "_display", lambda one, **_: shown.append(one))
+    monkeypatch.setattr(cell, "_update", lambda one, **_: None)
+    service.say("Three months")
+    with pytest.raises(BenchError) as stopped:
+        bench.ask("support", "How long?", timeout=2)
+    partial = stopped.value.partial
+    assert partial is not None and (partial.text, partial.finish_reason) == (
+        "Three months",
+        "cancelled",
+    )
+    assert "it was stopped" in repr(partial) and shown[-1] == partial
+
+
+def test_a_question_takes_what_was_said_before_and_files_along(
+    bench: Bench, service: ScriptedService
+) -> None:
+    service.say("Three months.")
+    service.finish()
+    first = bench.ask("support", "How long?", timeout=30)
+    service.say("Two.")
+    service.finish()
+    system = {"role": "assistant", "content": "Ask me."}
+    bench.ask("support", "And for workers?", history=[system, first], timeout=30)
+    said = [(one["role"], one["content"]) for one in service.requests[-1]["messages"]]
+    assert said == [
+        ("assistant", "Ask me."),
+        ("user", "How long?"),
+        ("assistant", "Three months."),
+        ("user", "And for workers?"),
+    ]
+    with pytest.raises(BenchError, match="no message"):
+        bench.ask("support", "And?", history=[{"text": "?"}])
+
+
 def test_another_version_answers_and_leaves_nothing_behind(
     bench: Bench, service: ScriptedService
 ) -> None:
@@ -89,8 +138,12 @@ def test_a_registered_function_answers_the_calls(bench: Bench, service: Scripted
 def test_an_interrupt_stops_the_answer(
     bench: Bench, service: ScriptedService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupt(bundle: dict[str, str], **_: object) -> None:
-        if "Once upon" in bundle["text/html"]:
+    shown: list[Answer] = []
+
+    def interrupt(bundle: dict[str, str] | Answer, **_: object) -> None:
+        if isinstance(bundle, Answer):
+            shown.append(bundle)
+        elif "Once upon" in bundle["text/html"]:
             signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(cell, "get_ipython", lambda: SimpleNamespace(kernel=True))
@@ -99,6 +152,7 @@ def test_an_interrupt_stops_the_answer(
     service.say("Once upon")
     with pytest.raises(KeyboardInterrupt):
         bench.ask("support", "?", timeout=60)
+    assert [one.text for one in shown] == ["Once upon"], "what was written stays in the cell"
     deadline = time.monotonic() + 30
     while not service.closed.is_set() and time.monotonic() < deadline:
         threading.Event().wait(0.01)

@@ -28,10 +28,12 @@ def test_a_cell_asks_an_agent(
     monkeypatch.setenv("CARREL_API_KEY", server.api_key)
     with carrel.connect() as bench:
         bench.create_agent("support", max_tokens=8)
-        shell.user_ns.update(bench=bench, place="Paris")
+        shell.user_ns.update(bench=bench, place="Paris", kind="nice")
         answer = shell.run_cell_magic("ask", "support", "Is {place} a {kind} of place?\n")
         assert isinstance(answer, Answer)
         assert answer.agent == "support"
+        with pytest.raises(BenchError, match=r"names \{town\}, and there is no variable town"):
+            shell.run_cell_magic("ask", "support", "Is {town} nice?")
         with pytest.raises(BenchError, match="There is no agent “suport”"):
             shell.run_cell_magic("ask", "suport", "Hello?")
         with pytest.raises(BenchError, match="No agent is named"):

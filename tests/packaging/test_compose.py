@@ -1,6 +1,7 @@
-"""The container and the compose file: each command parses, each variable and file is one."""
+"""The files of `deploy/`: each command parses, each variable, setting and file is one."""
 
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import yaml
 from typer.main import get_command
 
 from carrel.cli.main import complete_app
+from carrel.server.settings import FolderSettings, Limits
+from support.requires import nginx
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -93,3 +96,55 @@ def test_the_container_copies_what_exists_and_starts_a_server() -> None:
     project = (ROOT / "pyproject.toml").read_text("utf-8")
     for extra in re.findall(r"--extra (\w+)", text):
         assert f"\n{extra} = [" in project
+
+
+UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
+def test_each_unit_runs_a_command_of_ours(unit: Path) -> None:
+    text = unit.read_text("utf-8")
+    [line] = re.findall(r"/opt/carrel/bin/carrel ((?:[^'\n])+)", text.partition("ExecStart=")[2])[
+        :1
+    ]
+    words = re.sub(r"\$\{\w+\}|\$\$\([^)]*\)", "x", line).split()
+    assert _parsed(words)
+    for environment in re.findall(r"\$\{(\w+)\}", line):
+        assert f"#   {environment}=" in text
+
+
+def test_the_settings_for_a_team_are_settings() -> None:
+    settings = FolderSettings.load(DEPLOY / "settings.toml")
+    assert settings.public_url
+    assert settings.limits.file_bytes < Limits().file_bytes
+
+
+@pytest.mark.parametrize("name", ["nginx.conf", "nginx-tls.conf"])
+def test_nginx_takes_what_the_server_takes_and_waits_as_long(name: str) -> None:
+    text = (DEPLOY / name).read_text("utf-8")
+    [size] = re.findall(r"client_max_body_size (\d+)m;", text)
+    assert int(size) * 2**20 > Limits().file_bytes + 2**20
+    [seconds] = re.findall(r"proxy_read_timeout (\d+)s;", text)
+    assert int(seconds) > Limits().ocr_seconds
+    assert int(seconds) > 3600
+
+
+@pytest.mark.parametrize("name", ["nginx.conf", "nginx-tls.conf"])
+def test_nginx_takes_the_configuration(tmp_path: Path, name: str) -> None:
+    program = nginx()
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=x"]
+    subprocess.run([*made, "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    text = (DEPLOY / name).read_text("utf-8")
+    text = re.sub(r"(ssl_certificate_key) [^;]+;", rf"\1 {key};", text)
+    text = re.sub(r"(ssl_certificate) [^;]+;", rf"\1 {certificate};", text)
+    # Debian's nginx resolves names once only.
+    text = text.replace(" resolve max_fails", " max_fails")
+    text = re.sub(r"server server-\d:", "server 127.0.0.1:", text)
+    (tmp_path / "nginx.conf").write_text(
+        f"pid {tmp_path}/pid; error_log {tmp_path}/log; events {{}} http {{ {text} }}"
+    )
+    done = subprocess.run(
+        [program, "-t", "-c", tmp_path / "nginx.conf"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr

@@ -53,7 +53,7 @@ def _read_search_and_answer(server: RunningServer, folder: Path) -> None:
             library.processed(document.name, document.read_bytes())
         assert library.marked("carrel")
         file = http.post("/v1/files", files={"file": ("scan.png", scan.read_bytes())}).json()
-        request = {"model": "ocr", "document": {"file_id": file["id"]}}
+        request = {"model": "mistral-ocr-latest", "document": {"file_id": file["id"]}}
         assert "carrel" in http.post("/v1/ocr", json=request).json()["pages"][0]["markdown"]
         tools = [{"type": "document_library", "library_ids": [library.id]}]
         agent = {"model": "smollm2", "name": "Librarian", "tools": tools}

@@ -163,7 +163,7 @@ FAILURES = tuple(
             errors.Unreachable("The connection was lost."),
         ),
         (
-            ("The file cannot be read", "Check it and try again."),
+            ("This file can't be read", "Check it and try again."),
             errors.UnreadableFile("a.pdf changed while it was sent."),
             errors.TooLarge("a.pdf is too large."),
         ),
@@ -261,6 +261,11 @@ ANSWERING = (
         not_so=asked("writing", Step(stage="reading", done=2, total=2)),
     ),
     row("Stopped.", so=ended(status="stopped"), not_so=ended(status="done")),
+    row(
+        "Stopped before an answer.",
+        so=ended(status="stopped", text=""),
+        not_so=ended(status="stopped"),
+    ),
     row(
         "Cut off: the service failed. Retry asks again.",
         so=ended(status="failed"),
@@ -382,23 +387,23 @@ READING = (
         not_so=documents.confidence(UNSCORED),
     ),
     row(
-        "order doubtful",
+        "order",
         so=documents.confidence(page(1.0, 1.0, width=90)),
         not_so=documents.confidence(page(1.0, 1.0, width=50)),
     ),
     row(
-        " doubtful · ",
+        "Check: ",
         so=documents.confidence(page(1.0, 0.4)),
         not_so=documents.confidence(page(1.0, 0.8)),
     ),
-    row(" doubtful", so=boxes.boxes(page(0.4))[0].words, not_so=boxes.boxes(page(0.8))[0].words),
+    row("1 word", so=boxes.boxes(page(0.4))[0].words, not_so=boxes.boxes(page(0.8))[0].words),
     row(
         "text from the file",
         so=documents.confidence(page(1.0, own=True)),
         not_so=documents.confidence(page(1.0)),
     ),
     row(
-        "cells doubtful",
+        "table cells",
         so=boxes.boxes(page(1.0, structure=0.3))[0].words,
         not_so=boxes.boxes(page(1.0, structure=0.9))[0].words,
     ),
@@ -752,9 +757,9 @@ LIVED = {
 """Sentences that a test with real services sees come and go, and where."""
 
 NOT_OF_STATE = (
-    "Doubtful words · ",
+    *("Doubtful words", "Words of page "),
     *("Service says", "headers apart", "with pictures", "with a schema", "scores of pages"),
-    *("tables as ", "Sessions with “", "a function", "The service does not answer."),
+    *("tables as ", "Chats with “", "a function", "The service does not answer."),
     *("thought for ", "read by ", ", OCR agrees on ", "not read by "),
     "“�” is a line in a script that OCR does not know: install tesseract-ocr and its language's "
     "package (such as tesseract-ocr-rus) where the server runs.",

@@ -18,6 +18,7 @@ from carrel.server.records import documents, libraries
 from carrel.server.records.accounts.caller import Caller
 from carrel.server.records.documents import NewDocument
 from carrel.server.records.sql.database import Database
+from carrel.server.settings import Limits
 from carrel.server.vision.reader import VisionReader
 from carrel.wire.documents import Document
 from carrel.wire.libraries import LibraryCreate
@@ -85,7 +86,7 @@ class Lab:
     async def add(self, library_id: str, data: bytes = b"bytes") -> Document:
         """Adds a document."""
         new = NewDocument("a.txt", await put(self.blobs, data), len(data), "text/plain", "txt")
-        return (await self.service.add(self.caller, library_id, new))[0]
+        return (await self.service.add(self.caller, library_id, new, Limits()))[0]
 
     async def get(self, document: Document) -> Document:
         """The document as it is now."""

@@ -52,3 +52,18 @@ def dejavu() -> Path:
 def strace() -> str:
     """The path of strace, which shows the system calls of a process and of its children."""
     return _require("strace", "apt-get install strace")
+
+
+def prometheus() -> str:
+    """The path of Prometheus, which collects metrics."""
+    return _require("prometheus", "apt-get install prometheus")
+
+
+def promtool() -> str:
+    """The path of its tool, which checks rules."""
+    return _require("promtool", "apt-get install prometheus")
+
+
+def nginx() -> str:
+    """The path of nginx."""
+    return _require("nginx", "apt-get install nginx-light")

@@ -45,11 +45,12 @@ class Voice:
         tokens: tuple[int, int] = (10, 5),
         sources: list[dict[str, Any]] | None = None,
         version: int = 4,
+        reason: str = "stop",
     ) -> None:
         """The last event, with the counts of the prompt's and the answer's tokens."""
         delta = {} if sources is None else {"sources": sources}
         usage = {"prompt_tokens": tokens[0], "completion_tokens": tokens[1]}
-        self._chunk(delta, finish_reason="stop", usage=usage, agent_version=version)
+        self._chunk(delta, finish_reason=reason, usage=usage, agent_version=version)
         self._events.put_nowait(("", "[DONE]"))
         self._events.put_nowait(None)
 

@@ -30,9 +30,6 @@ VECTORS = os.environ.get("CARREL_TEST_STORAGE") == "pgvector"
 SHARED = VECTORS or os.environ.get("CARREL_TEST_STORAGE") == "postgres"
 """Whether it is PostgreSQL and S3."""
 
-GONE = 200 if SHARED else 404
-"""The answer of the signed address of what was deleted: a store's own works until it expires."""
-
 only_alone = pytest.mark.skipif(
     SHARED, reason="is about SQLite or one server, or brings its storage"
 )

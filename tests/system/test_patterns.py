@@ -38,6 +38,15 @@ def test_a_schema_gives_up_too(schema: dict[str, Any]) -> None:
         validator(schema).is_valid(value)
 
 
+def test_alternatives_that_multiply_give_up() -> None:
+    levels = {f"l{n}": {"anyOf": [{"$ref": f"#/$defs/l{n + 1}"}] * 10} for n in range(12)}
+    schema = {"$defs": {**levels, "l12": {"type": "string"}}, "$ref": "#/$defs/l0"}
+    began = time.perf_counter()
+    with pytest.raises(PatternError, match="too long"):
+        validator(schema).is_valid(1)
+    assert time.perf_counter() - began < 10 * SECONDS
+
+
 def test_what_is_no_expression_is_told() -> None:
     with pytest.raises(PatternError, match="no regular expression"):
         search("[", "a")

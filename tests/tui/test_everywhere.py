@@ -369,9 +369,9 @@ async def test_a_key_that_another_action_has_is_said_and_takes_nothing_away() ->
 async def test_a_key_that_does_nothing_says_so_and_names_the_nearest_that_works() -> None:
     async with offline_bench() as bench:
         for key, said in (
-            ("d", "d does nothing here: D is Delete."),
-            ("x", "x does nothing here: it is Cancel in 6 Activity."),
-            ("circumflex_accent", "^ does nothing here. F1 shows every key."),
+            ("d", "Nothing on d here. D: Delete"),
+            ("x", "Nothing on x here. In 6 Activity: Cancel"),
+            ("circumflex_accent", "Nothing on ^ here. F1 shows every key."),
         ):
             await bench.press(key)
             await bench.shows(said)

@@ -38,9 +38,33 @@ def report(error: BaseException) -> Code:
 
 
 def _explain(error: BaseException) -> tuple[Code, str] | None:
+    if isinstance(error, CommandError):
+        return error.code, str(error)
+    return _of_service(error) or _of_this_machine(error)
+
+
+def _of_service(error: BaseException) -> tuple[Code, str] | None:
     from pydantic import ValidationError
 
     from carrel.client.http.errors import ClientError, ServiceError, Unreachable
+
+    match error:
+        case ValidationError():
+            # Answers are checked by the client; what is wrong here was typed.
+            wrong = error.errors(include_url=False, include_input=False)[0]
+            where = ".".join(str(part) for part in wrong["loc"])
+            return Code.USAGE, f"{where}: {wrong['msg']}."
+        case Unreachable():
+            return Code.UNREACHABLE, str(error)
+        case ServiceError() if error.reference:
+            return Code.FAILED, f"{error} {error.reference}"
+        case ClientError():
+            return Code.FAILED, str(error)
+    return None
+
+
+def _of_this_machine(error: BaseException) -> tuple[Code, str] | None:
+    # Imported after the service's: these take as long as a third of a command.
     from carrel.config.profiles import ConfigError
     from carrel.local.errors import LocalError
     from carrel.store.core.problem import ProblemError
@@ -48,22 +72,13 @@ def _explain(error: BaseException) -> tuple[Code, str] | None:
     from carrel.yamlfile import FileError
 
     match error:
-        case CommandError():
-            return error.code, str(error)
         case ProblemError():
             return Code.FAILED, str(error.problem)
-        case ValidationError():
-            # Answers are checked by the client; what is wrong here was typed.
-            wrong = error.errors(include_url=False, include_input=False)[0]
-            where = ".".join(str(part) for part in wrong["loc"])
-            return Code.USAGE, f"{where}: {wrong['msg']}."
         case ConfigError() | FileError():
             return Code.USAGE, str(error)
-        case Unreachable() | LocalError():
+        case LocalError():
             return Code.UNREACHABLE, str(error)
-        case ServiceError() if error.reference:
-            return Code.FAILED, f"{error} {error.reference}"
-        case ClientError() | SyncError():
+        case SyncError():
             return Code.FAILED, str(error)
         case OSError() if error.strerror:
             where = f"{Path(error.filename)}: " if isinstance(error.filename, str) else ""

@@ -12,7 +12,6 @@ from carrel.cli.errors import CommandError
 from carrel.cli.find import find_file
 from carrel.cli.options import JSONOption, ProfileOption, commands
 from carrel.cli.session import check_readable, run, with_client
-from carrel.cli.uploads import Uploads
 from carrel.config.profiles import load_profile
 from carrel.system.filenames import file_name
 
@@ -36,6 +35,7 @@ def upload(
     json: JSONOption = False,
 ) -> None:
     """Upload files. Prints the id of each."""
+    from carrel.cli.uploads import Uploads
 
     files: list[File] = []
     chosen = load_profile(profile)

@@ -63,13 +63,39 @@ def add(
             "Default: the name of the key.",
         ),
     ] = None,
+    purpose: Annotated[
+        str | None,
+        typer.Option(
+            "--for", metavar="TEXT", show_default=False, help="What the key is for, for the list."
+        ),
+    ] = None,
+    days: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            max=36500,
+            show_default=False,
+            help="The days after which the key ends. Default: it does not.",
+        ),
+    ] = None,
+    read_only: Annotated[
+        bool,
+        typer.Option(
+            "--read-only",
+            help="Let the key read, search, ask models and read documents by OCR, and change "
+            "nothing.",
+        ),
+    ] = False,
     data: DataOption = None,
     database: DatabaseOption = None,
     json: JSONOption = False,
 ) -> None:
     """Create a key. It is printed once; only a keyed hash is stored."""
     with _chain(data, database, make=True) as chain:
-        key, secret = chain.add(name, organisation, user or name)
+        key, secret = chain.add(
+            name, organisation, user or name, purpose=purpose, days=days, reads_only=read_only
+        )
     if json:
         output.as_json({**_plain(key), "key": secret})
         return
@@ -88,14 +114,17 @@ def list_keys(
         output.as_json([_plain(key) for key in keys])
         return
     output.table(
-        ["NAME", "ORGANISATION", "USER", "MADE", "REVOKED", "USER ID"],
+        ["NAME", "ORGANISATION", "USER", "FOR", "RIGHTS", "MADE", "USED", "ENDS", "USER ID"],
         [
             (
                 key.name,
                 key.organisation,
                 key.user,
+                key.purpose or "",
+                "reads" if key.reads_only else "all",
                 output.when(key.created_at),
-                output.when(key.revoked_at),
+                output.when(key.used_at),
+                _end(key),
                 key.user_id,
             )
             for key in keys
@@ -136,8 +165,14 @@ def _chain(data: Path | None, database: str | None, *, make: bool = False) -> It
         raise CommandError(str(error)) from None
 
 
+def _end(key: "Key") -> str:
+    if key.revoked_at is not None:
+        return f"revoked {output.when(key.revoked_at)}"
+    return output.when(key.expires_at)
+
+
 def _plain(key: "Key") -> dict[str, Any]:
     values = dataclasses.asdict(key)
-    for name in ("created_at", "revoked_at"):
+    for name in ("created_at", "revoked_at", "expires_at", "used_at"):
         values[name] = values[name] and values[name].isoformat()
     return values

@@ -160,9 +160,10 @@ def edit(
 
     async def work(client: "Client") -> "Library":
         found = await find_library(client, library)
-        return await client.libraries.update(
-            found.id, LibraryUpdate(name=name, description=description)
-        )
+        given = {"name": name, "description": description}
+        # A description of null would clear it.
+        changes = {field: value for field, value in given.items() if value is not None}
+        return await client.libraries.update(found.id, LibraryUpdate.model_validate(changes))
 
     changed = run(profile, work, changes=True)
     if json:

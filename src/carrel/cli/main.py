@@ -46,6 +46,7 @@ NOUNS = (
     "files",
     "ocr",
     "libraries",
+    "search",
     "sync",
     "resume",
     "agents",

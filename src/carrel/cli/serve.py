@@ -8,7 +8,13 @@ from typing import Annotated
 import typer
 
 from carrel.cli.errors import Code, CommandError
-from carrel.cli.server_options import LogFormatOption, MetricsOption, TracesOption, check_model_urls
+from carrel.cli.server_options import (
+    LogFormatOption,
+    LogStdoutOption,
+    MetricsOption,
+    TracesOption,
+    check_model_urls,
+)
 from carrel.config.profiles import folders
 
 
@@ -115,6 +121,7 @@ def serve(
         ),
     ] = None,
     log_format: LogFormatOption = "text",
+    log_stdout: LogStdoutOption = None,
     metrics: MetricsOption = None,
     traces: TracesOption = None,
     until_unused: Annotated[
@@ -152,9 +159,11 @@ def serve(
       mcp_write = true               let agents at /mcp change something, too
       public_url = "https://…"       the base of signed addresses behind a proxy
       hosts = ["docs.example.com"]   further host names to answer under; others get 421
+      cors = ["https://a.example"]   origins whose pages may call it from a browser
       proxies = ["10.0.0.5"]         proxies whose X-Forwarded-For and -Proto are believed
       database = "postgresql://…"    the database for records, from the next start
       blobs = "s3://bucket/prefix"   the store for files and documents, from the next start
+      store_signs = true             let the store sign addresses, which clients then reach there
       [limits]                       limits in bytes, pages, days and seconds:
       file_bytes = 536870912           an uploaded file
       file_days = 30                   retention of a file whose upload sets none
@@ -167,6 +176,8 @@ def serve(
       first_token_seconds = 60         wait for a first token before another address is asked
       requests_per_minute = 600        requests of one organisation
       tokens_per_minute = 100000       tokens read and written for one organisation
+      organisation_bytes = 50000000000 bytes of files and documents that an organisation may keep
+      organisation_documents = 100000  documents that an organisation may keep
       key_requests_per_minute = 100    requests with one API key
       key_tokens_per_minute = 20000    tokens read and written for one API key
       key_answers = 4                  answers of models under way at once for one API key
@@ -178,9 +189,8 @@ def serve(
     ocr_bytes default to file_bytes; the others to no limit.
 
     \b
-    With --blobs, the store signs its own addresses. They work for GET only, and after a
-    delete until the bytes are collected. The prefix must belong to this server alone, or to the
-    servers of one database. Copy an existing DIR/blobs there first; the layout is the same.
+    The prefix of --blobs must belong to this server alone, or to the servers of one database.
+    Copy an existing DIR/blobs there first; the layout is the same.
     """
     if model is not None and model_url:
         raise CommandError("Give --model or --model-url, not both.", Code.USAGE)
@@ -216,6 +226,7 @@ def serve(
         database=database,
         blobs=blobs,
         log_format=log_format,
+        log_stdout=log_stdout,
         metrics=metrics,
         traces=traces,
         no_worker=no_worker,

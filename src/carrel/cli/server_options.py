@@ -24,7 +24,18 @@ BlobsOption = Annotated[
         help="The store of files and documents; credentials as for “carrel serve”.",
     ),
 ]
-LogFormatOption = Annotated[Literal["text", "json"], typer.Option(help="The format of DIR/log.")]
+LogFormatOption = Annotated[
+    Literal["text", "json"], typer.Option(help="The format of the log's lines.")
+]
+LogStdoutOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--log-stdout/--no-log-stdout",
+        show_default=False,
+        help="Write the log to standard output as well as to DIR/log. Default: where that is a "
+        "pipe or a socket, as in a container or under systemd.",
+    ),
+]
 MetricsOption = Annotated[
     str | None,
     typer.Option(

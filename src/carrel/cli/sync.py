@@ -248,7 +248,9 @@ class _Sync:
                 return ""
             from carrel.wire.libraries import LibraryCreate
 
-            library = await client.libraries.create(LibraryCreate(name=self._library))
+            # Another first sync may run beside this one.
+            new = LibraryCreate(name=self._library)
+            library = await client.libraries.create(new, if_absent=True)
             output.note(f"Created the library “{output.one_line(library.name)}”.")
         # Later runs use the id, in case the library is renamed.
         self._library = library.id

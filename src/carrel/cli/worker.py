@@ -11,6 +11,7 @@ from carrel.cli.server_options import (
     BlobsOption,
     DatabaseOption,
     LogFormatOption,
+    LogStdoutOption,
     MetricsOption,
     TracesOption,
     check_model_urls,
@@ -38,6 +39,7 @@ def worker(
         ),
     ] = None,
     log_format: LogFormatOption = "text",
+    log_stdout: LogStdoutOption = None,
     metrics: MetricsOption = None,
     traces: TracesOption = None,
 ) -> None:
@@ -64,6 +66,7 @@ def worker(
         blobs=blobs,
         model_url=tuple(model_url or ()),
         log_format=log_format,
+        log_stdout=log_stdout,
         metrics=metrics,
         traces=traces,
     )

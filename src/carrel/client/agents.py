@@ -86,9 +86,19 @@ class Agents:
         return await self._transport.call(AgentPage, "GET", "/v1/agents/pages", query=query)
 
     @fields_of(AgentCreate)
-    async def create(self, agent: AgentCreate) -> Agent:
-        """Make an agent, version 0, of an AgentCreate or of its fields as keywords."""
-        return await self._transport.call(Agent, "POST", "/v1/agents", body=agent.body())
+    async def create(self, agent: AgentCreate, *, if_absent: bool = False) -> Agent:
+        """Make an agent, version 0, of an AgentCreate or of its fields as keywords.
+
+        With `if_absent`, the bundled server answers with your own of that name as it is instead, if
+        there is one; two who ask at once get the same.
+        """
+        return await self._transport.call(
+            Agent,
+            "POST",
+            "/v1/agents",
+            body=agent.body(),
+            prefer="if-absent" if if_absent else None,
+        )
 
     async def get(self, agent_id: str, version: int | str | None = None) -> Agent:
         """Return an agent as its active version, a numbered version or an alias has it."""

@@ -71,9 +71,19 @@ class Libraries:
         return await self._transport.call(LibraryEmbeddings, "PUT", path, body=body)
 
     @fields_of(LibraryCreate)
-    async def create(self, library: LibraryCreate) -> Library:
-        """Make an empty library, of a LibraryCreate or of its fields as keywords."""
-        return await self._transport.call(Library, "POST", "/v1/libraries", body=library.body())
+    async def create(self, library: LibraryCreate, *, if_absent: bool = False) -> Library:
+        """Make an empty library, of a LibraryCreate or of its fields as keywords.
+
+        With `if_absent`, the bundled server answers with your own of that name instead, if there is
+        one; two who ask at once get the same.
+        """
+        return await self._transport.call(
+            Library,
+            "POST",
+            "/v1/libraries",
+            body=library.body(),
+            prefer="if-absent" if if_absent else None,
+        )
 
     async def get(self, library_id: str) -> Library:
         """Return one library's particulars."""

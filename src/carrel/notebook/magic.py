@@ -34,6 +34,9 @@ def register(shell: "InteractiveShell") -> None:
 
 def _filled(text: str, names: dict[str, Any]) -> str:
     def value(match: re.Match[str]) -> str:
-        return str(names.get(match[1], match[0]))
+        if match[1] not in names:
+            title = f"The question names {match[0]}, and there is no variable {match[1]}"
+            raise BenchError(Problem(title, "", "Assign it in a cell before, or change the name."))
+        return str(names[match[1]])
 
     return _NAME.sub(value, text)

@@ -13,23 +13,35 @@ from starlette.types import Scope
 
 from carrel.server.assembly import Server
 from carrel.server.batches.calls import call
+from carrel.server.http.cors import Cors
 from carrel.server.http.errors import install_handlers
 from carrel.server.http.full_disk import FullDisk
 from carrel.server.http.hosts import AllowedHosts
 from carrel.server.http.middleware import Authenticate, BodyGuard, RequestLogging, is_open
 from carrel.server.http.openapi import ERRORS, KEYED_ERRORS, describe
 from carrel.server.http.ratelimit import RateLimit
-from carrel.server.routes import documents, files, libraries, ocr, signed, trash, users
+from carrel.server.routes import (
+    documents,
+    files,
+    libraries,
+    ocr,
+    signed,
+    trash,
+    users,
+    vector_stores,
+)
 from carrel.server.routes.generation import (
     agents,
     batches,
+    chat_batches,
     completions,
     conversations,
     embeddings,
     models,
+    passed_on,
     responses,
 )
-from carrel.server.routes.service import absent, docs, health, leases, mcp
+from carrel.server.routes.service import docs, health, leases, mcp
 
 _KEYED = [
     area.router
@@ -43,12 +55,14 @@ _KEYED = [
         ocr,
         libraries,
         documents,
+        vector_stores,
         batches,
+        chat_batches,
         conversations,
         leases,
         trash,
         users,
-        absent,
+        passed_on,
     )
 ]
 _UPLOADS = re.compile(r"/v1/files|/v1/libraries/[^/]+/documents")
@@ -86,6 +100,7 @@ def create_app(server: Server) -> FastAPI:
     app.add_middleware(RateLimit, limits=lambda: server.settings.limits)
     app.add_middleware(Authenticate, access=server.access)
     app.add_middleware(BodyGuard, limit=partial(_body_limit, server))
+    app.add_middleware(Cors, settings=lambda: server.settings)
     app.add_middleware(AllowedHosts, settings=lambda: server.settings)
     app.add_middleware(RequestLogging)
     return app

@@ -31,6 +31,7 @@ from carrel.server.ocr.service import OCRService
 from carrel.server.reading.reader import Reader
 from carrel.server.reading.results import Results
 from carrel.server.records.sql.database import Database
+from carrel.server.responses.background import BackgroundResponses
 from carrel.server.settings import FolderSettings, ServerSettings, ServerSettingsError
 from carrel.server.transfer.fetched import FetchedDocuments
 from carrel.server.vision.reader import VisionReader
@@ -59,6 +60,7 @@ class Server:
     batches: BatchJobs
     engine: Engine
     completions: CompletionService
+    responses: BackgroundResponses
     ocr: OCRService
 
     @classmethod
@@ -97,6 +99,7 @@ class Server:
             batches=BatchJobs(database, blobs, jobs, lambda: server.settings.limits),
             engine=engine,
             completions=_completions(engine, library, settings),
+            responses=BackgroundResponses(database),
             ocr=OCRService(
                 database,
                 blobs,
@@ -128,6 +131,7 @@ class Server:
             for part in (self.reader, self.jobs, self.library, self.batches):
                 stack.push_async_callback(part.stop)
                 await part.start()
+            stack.push_async_callback(self.responses.stop)
             for work in self._background():
                 await stack.enter_async_context(_in_background(work))
             yield
@@ -179,7 +183,7 @@ def _blobs(settings: ServerSettings, folder: DataFolder, database: Database) -> 
 
     try:
         bucket = Bucket.of(settings.blobs, os.environ)
-        return S3Blobs(bucket, folder.blob_folder, database)
+        return S3Blobs(bucket, folder.blob_folder, database, signs=settings.store_signs)
     except ValueError as error:
         raise ServerSettingsError(str(error)) from None
 

@@ -35,7 +35,7 @@ _VERSION = "1"
 _SCHEMA = "dbos"
 _CONNECTIONS = 4
 _UNFINISHED = ["ENQUEUED", "DELAYED", "PENDING"]
-_STATES = {"ENQUEUED": "waiting", "DELAYED": "delayed", "PENDING": "running"}
+_STATES = {"ENQUEUED": "waiting", "DELAYED": "delayed", "PENDING": "taken"}
 _FINISHED = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 
 _LISTENER_SECONDS = 0.5
@@ -90,7 +90,10 @@ costs a few milliseconds. The second is for what may as well be repeated.
 
 @dataclass(frozen=True)
 class QueueState:
-    """The unfinished jobs of a queue that are in one state: waiting, delayed or running."""
+    """The unfinished jobs of a queue that are in one state.
+
+    They wait, are delayed, or were taken by a process, which runs some of those at a time.
+    """
 
     name: str
     state: str
@@ -266,9 +269,13 @@ class Jobs:
             .group_by(jobs.c.queue_name, jobs.c.status)
         )
         now = time.time()
+        found = {(row[0], row[1]): (row[2], row[3]) for row in connection.execute(query)}
+        none = (0, now * 1000)
         return [
-            QueueState(str(name), _STATES[status], count, max(0.0, now - oldest / 1000))
-            for name, status, count, oldest in connection.execute(query)
+            QueueState(queue.name, state, count, max(0.0, now - oldest / 1000))
+            for queue in self._queues
+            for status, state in _STATES.items()
+            for count, oldest in [found.get((queue.name, status), none)]
         ]
 
     def forget_finished(self) -> None:

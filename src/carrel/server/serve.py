@@ -58,7 +58,7 @@ def _run(command: str, settings: ServerSettings, run: Callable[[Server], None]) 
     os.umask(0o077)
     try:
         with DataFolder(settings.data) as folder:
-            log_to(folder, settings.log_format)
+            log_to(folder, settings.log_format, stdout=settings.log_stdout)
             _prepare_records(settings, folder)
             run(Server.open(settings, folder))
     except (

@@ -50,10 +50,21 @@ def _several(value: object) -> object:
     return (value,) if isinstance(value, str) else value
 
 
+def _check_origin(origin: str) -> str:
+    parts = urlsplit(origin)
+    if parts.scheme not in ("http", "https") or origin != f"{parts.scheme}://{parts.netloc}":
+        raise ValueError("not an origin such as https://app.example.com")
+    return origin.lower()
+
+
 Several = Annotated[tuple[str, ...], BeforeValidator(_several)]
 """A text, or a list of several."""
 Addresses = Annotated[tuple[PublicURL, ...], BeforeValidator(_several)]
 """An address, or a list of several."""
+Origins = Annotated[
+    tuple[Annotated[str, AfterValidator(_check_origin)], ...], BeforeValidator(_several)
+]
+"""An origin of pages, or a list of several."""
 VisionPages = Literal["named", "doubtful", "all"]
 """The pages that a vision model reads by default."""
 
@@ -86,6 +97,10 @@ class Limits(_Section):
     """Requests of one organisation per minute; without it, unlimited."""
     tokens_per_minute: int | None = Field(default=None, gt=0)
     """Tokens that models read and write for one organisation per minute; without it, unlimited."""
+    organisation_bytes: int | None = Field(default=None, gt=0)
+    """Bytes of files and documents that an organisation may keep; without it, unlimited."""
+    organisation_documents: int | None = Field(default=None, gt=0)
+    """Documents of libraries that an organisation may keep; without it, unlimited."""
     key_requests_per_minute: int | None = Field(default=None, gt=0)
     """Requests with one API key per minute; without it, unlimited."""
     key_tokens_per_minute: int | None = Field(default=None, gt=0)
@@ -162,12 +177,17 @@ class FolderSettings(_Section):
     hosts: Several = ()
     """Further host names under which the server is reached, beside this machine's and that of
     public_url; requests for any other are refused."""
+    cors: Origins = ()
+    """Origins whose pages may call the server from a browser, as in `https://app.example.com`."""
     proxies: Several = ()
     """Addresses or networks of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed."""
     database: str | None = Field(default=None, repr=False)
     """A PostgreSQL database for the records instead of the folder: `postgresql://…`."""
     blobs: str | None = None
     """An object store for the bytes instead of the folder: `s3://bucket/prefix`."""
+    store_signs: bool = False
+    """Whether signed addresses are the object store's own, which clients must reach then; the
+    server serves them itself otherwise."""
     limits: Limits = Limits()
 
     @model_validator(mode="after")
@@ -231,10 +251,14 @@ class ServerSettings:
     """Stop after a minute without a lease."""
     public_url: str | None = None
     hosts: tuple[str, ...] = ()
+    cors: tuple[str, ...] = ()
     proxies: tuple[str, ...] = ()
     database: str | None = field(default=None, repr=False)
     blobs: str | None = None
+    store_signs: bool = False
     log_format: LogFormat = "text"
+    log_stdout: bool | None = None
+    """Whether to log to standard output, too; unset, where it is a pipe or a socket."""
     metrics: str | None = None
     """Where to serve metrics: `HOST:PORT`."""
     traces: str | None = None
@@ -273,8 +297,10 @@ class ServerSettings:
             strict_models=self.strict_models or folder.strict_models,
             public_url=self.public_url or folder.public_url,
             hosts=folder.hosts,
+            cors=folder.cors,
             proxies=folder.proxies,
             database=self.database or folder.database,
             blobs=self.blobs or folder.blobs,
+            store_signs=folder.store_signs,
             limits=folder.limits,
         )

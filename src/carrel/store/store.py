@@ -38,6 +38,7 @@ from carrel.store.notifications.service import NotificationsService
 from carrel.store.previews.service import PreviewService
 from carrel.store.requests.service import RequestsService
 from carrel.store.sample.service import SampleService
+from carrel.store.search.service import SearchService
 from carrel.store.session.service import SessionService
 from carrel.store.session.state import SessionState
 from carrel.store.sync.service import SyncService
@@ -103,6 +104,7 @@ class Store:
         self._fill_trash()
         self.comparison = self._keep(self._comparison(self.chat))
         self.finder = FinderService(loop, self.session, self.chat)
+        self.search = SearchService(loop, self.session, self.chats)
         self.evals = EvalsService(
             loop, profile, self.session, self.tools, self.notifications, folders().evals
         )

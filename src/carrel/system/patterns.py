@@ -6,10 +6,11 @@ cannot be interrupted.
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from jsonschema.protocols import Validator
 
@@ -40,19 +41,33 @@ def search(pattern: str, text: str) -> str | None:
     return None if found is None else str(found[0])
 
 
-def validator(schema: dict[str, Any]) -> Validator:
+def validator(schema: dict[str, Any], seconds: float = SECONDS) -> Validator:
     """Return a validator for a JSON schema, whose patterns are searched for like that.
 
-    It fetches nothing, and raises PatternError while it validates.
+    It fetches nothing, and raises PatternError while it validates, also where that takes longer
+    than some seconds from now.
     """
     # Imported here because it takes longer than all else the server needs to start.
     from jsonschema.validators import Draft202012Validator, extend, validator_for
     from referencing import Registry
 
     kind = validator_for(schema, Draft202012Validator)
+    until = time.monotonic() + seconds
+    keywords = {**kind.VALIDATORS, "pattern": _pattern, "patternProperties": _pattern_properties}
+    bounded = extend(kind, {name: _until(until, check) for name, check in keywords.items()})
     # The default registry would fetch references over the network.
-    bounded = extend(kind, {"pattern": _pattern, "patternProperties": _pattern_properties})
     return bounded(schema, registry=Registry())
+
+
+def _until(end: float, check: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a check of a keyword that gives up at a time: alternatives multiply."""
+
+    def timed(*arguments: Any) -> Any:
+        if time.monotonic() > end:
+            raise PatternError("It takes too long to check this. Leave out alternatives.")
+        return check(*arguments)
+
+    return timed
 
 
 def _pattern(

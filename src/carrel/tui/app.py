@@ -88,6 +88,7 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
         Binding("ctrl+c", "interrupt", "Stop", show=False, system=True, id="app.interrupt"),
         Binding("ctrl+p", "palette", "Actions", show=False, priority=True, id="app.palette"),
         Binding("colon", "palette", "Actions", show=False, id="app.palette_colon"),
+        Binding("ctrl+f", "search", "Search libraries and chats", show=False, id="app.search"),
         Binding("at", "requests", "Requests", show=False, key_display="@", id="app.requests"),
         Binding("U", "undo", "Undo the last delete", show=False, id="app.undo"),
         Binding("ctrl+t", "trash", "Deleted items…", show=False, id="app.trash"),
@@ -371,6 +372,11 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
         from carrel.tui.flows.palette import choose
 
         self._run(choose)
+
+    def action_search(self) -> None:
+        from carrel.tui.flows.search import everywhere
+
+        self._run(everywhere)
 
     def action_requests(self) -> None:
         from carrel.tui.dialogs.requests import RequestLog

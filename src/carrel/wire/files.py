@@ -6,14 +6,18 @@ from pydantic import Field
 
 from carrel.wire.base import Count, Request, ResponseModel, Text, omitted_when_none
 
-Purpose = Literal["fine-tune", "batch", "ocr"]
+Purpose = Literal[
+    "fine-tune", "batch", "ocr", "audio", "assistants", "user_data", "vision", "evals"
+]
+"""What a file is for. The last five are those of other clients, which the bundled server keeps."""
 SampleType = Literal[
     "pretrain", "instruct", "batch_request", "batch_result", "batch_error", "ocr_input"
 ]
 Source = Literal["upload", "repository", "mistral"]
 Visibility = Literal["workspace", "user"]
 
-PURPOSES: tuple[str, ...] = get_args(Purpose)
+PURPOSES: tuple[str, ...] = get_args(Purpose)[:3]
+"""The purposes that the faces offer."""
 SOURCES: tuple[str, ...] = get_args(Source)
 
 SIGNED_URL_HOURS = (1, 168)

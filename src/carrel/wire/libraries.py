@@ -1,9 +1,9 @@
 """Libraries (beta) and who they are shared with."""
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from carrel.wire.base import Count, Name, Request, ResponseModel, Text, Timestamp
 
@@ -34,8 +34,17 @@ class LibraryCreate(Request):
 
 
 class LibraryUpdate(Request):
+    """Changes of a library; `description: null` clears it."""
+
     name: Name | None = None
     description: Text | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _null_is_absent(cls, data: Any) -> Any:
+        if isinstance(data, dict):
+            return {key: value for key, value in data.items() if value is not None or key != "name"}
+        return data
 
 
 class Library(ResponseModel):

@@ -251,6 +251,10 @@ class OCRUsage(ResponseModel):
         "The model cannot see: what it says of the pictures, it took from the text around them (an"
         " extension)."
     )
+    image_annotations_failed: int | None = omitted_when_none(
+        "The pictures without an annotation because the model did not keep to the format (an"
+        " extension)."
+    )
     document_annotation_condensed: bool | None = omitted_when_none(
         "The document was too long for the model, which was shown the beginning of every page to"
         " annotate it (an extension)."

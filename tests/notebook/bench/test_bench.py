@@ -21,6 +21,7 @@ from pydantic import BaseModel, Field
 import carrel
 from carrel import samples
 from carrel.notebook.bench.bench import Bench
+from carrel.notebook.bench.inputs import OneInput
 from carrel.notebook.cells import wait as calls
 from carrel.notebook.cells.errors import BenchError
 from carrel.store.agents.service import AgentsService
@@ -90,6 +91,36 @@ def test_a_call_to_a_service_that_nobody_reaches_ends_with_an_error(
         call(bench, lease)
 
 
+def test_a_call_waits_for_a_server_of_this_machine_that_is_back_soon(
+    server: RunningServer,
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    ended = threading.Event()
+
+    async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        there, to = await asyncio.open_connection("127.0.0.1", server.port)
+
+        async def pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+            while data := await source.read(1 << 16):
+                sink.write(data)
+            sink.close()
+
+        await asyncio.gather(pump(reader, to), pump(there, writer))
+
+    async def come_back() -> None:
+        await asyncio.sleep(1.5)
+        async with await asyncio.start_server(relay, "127.0.0.1", port):
+            await asyncio.to_thread(ended.wait, 30)
+
+    service = threading.Thread(target=lambda: asyncio.run(come_back()))
+    with carrel.connect(url=f"http://127.0.0.1:{port}", api_key=server.api_key) as bench:
+        service.start()
+        assert bench.create_library("back").name == "back"
+    ended.set()
+    service.join()
+
+
 def test_a_service_that_takes_calls_and_never_answers_is_given_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -131,7 +162,7 @@ def test_a_panel_hears_of_others_when_it_is_refreshed(bench: Bench, lease: Path)
         wire.ask("refresh")
     bench.client.files.upload(lease)
     bench.client.libraries.create(LibraryCreate(name="from elsewhere"))
-    bench.client.agents.create(AgentCreate(name="somebody", model="m"))
+    bench.client.agents.create(AgentCreate(name="somebody", model="smollm2"))
     for wire in (files, libraries, agents):
         assert wire.ask("refresh")["kind"] == "done"
     files.wait_state(lambda state: any(row["cells"][0] == "lease.pdf" for row in state["rows"]))
@@ -253,7 +284,7 @@ def test_a_document_is_taken_out_of_a_panel(bench: Bench, lease: Path) -> None:
     assert refused["problem"]["title"] == "There are no tables"
     options = {"pages": "last", "tables": "text", "headers": False, "scores": "word"}
     refused = wire.ask("read_again", options=options)
-    assert refused["problem"]["title"] == "These are no pages"
+    assert refused["problem"]["title"] == "Pages count from 1, like 1-3, 7"
 
 
 def test_a_picture_travels_as_bytes_beside_the_state(bench: Bench, lease: Path) -> None:
@@ -280,7 +311,7 @@ def test_a_document_without_pictures_says_so_in_their_place_alone(
 def test_some_pages_are_read_under_another_name(bench: Bench, lease: Path) -> None:
     reading = bench.ocr(lease, pages=[2], title="second.pdf")
     assert (reading.name, [page.index for page in reading.pages]) == ("second.pdf", [1])
-    with pytest.raises(BenchError, match="These are no pages"):
+    with pytest.raises(BenchError, match="Pages count from 1, like 1-3, 7"):
         bench.ocr(lease, pages="last")
 
 
@@ -341,6 +372,10 @@ def test_a_document_is_ready_when_it_is_added(bench: Bench, lease: Path) -> None
     panel = bench.library(library)
     wire = Wire(panel)
     document = bench.add(library, lease)
+    found = bench.search("notice period")
+    assert [(hit.name, hit.page) for hit in found.hits[:1]] == [("lease.pdf", 0)]
+    assert "<mark>notice</mark>" in found._repr_html_()
+    assert "lease.pdf p. 1: " in repr(found)
     assert document.process_status == "done"
     state = wire.wait_state(
         lambda state: state["rows"] and state["rows"][0]["cells"][1]["text"] == "● Ready"
@@ -390,8 +425,121 @@ def test_a_name_that_is_not_there_names_those_that_are(bench: Bench) -> None:
         bench.library("handbok")
 
 
+def test_a_list_of_names_says_what_is_near_and_how_much_it_leaves_out(bench: Bench) -> None:
+    for number in range(11):
+        bench.create_library(f"listed {number}")
+    with pytest.raises(BenchError, match=r"Did you mean “listed 3”\? Available: .* and \d+ more\."):
+        bench.library("listd 3")
+
+
+def test_a_cell_that_adds_and_makes_runs_twice(bench: Bench, lease: Path) -> None:
+    for _ in range(2):
+        document = bench.add("twice", lease, create=True)
+        agent = bench.agent("twice", create=True, libraries=["twice"], max_tokens=8)
+    assert len([one for one in bench.client.libraries.every() if one.name == "twice"]) == 1
+    assert len(bench.client.documents.list(document.library_id).data) == 1
+    assert bench.agent("twice").state["title"] == agent.state["title"]
+
+
+def test_documents_are_paths_patterns_files_bytes_pictures_and_lists(
+    bench: Bench, lease: Path, tmp_path: Path
+) -> None:
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text(f"The rent is due on {name}.")
+    readings = bench.ocr(str(tmp_path / "*.txt"))
+    assert [one.name for one in readings] == ["a.txt", "b.txt"]
+    with lease.open("rb") as file:
+        picture = Image.new("RGB", (400, 200), "white")
+        given: list[OneInput] = [tmp_path / "a.txt", file, b"The deposit is one rent.", picture]
+        added = bench.add("forms", given, create=True)
+    names = ["a.txt", "lease.pdf", "document", "picture.png"]
+    assert [one.name for one in added] == names
+    assert bench.upload(lease.read_bytes(), title="named.pdf").filename == "named.pdf"
+
+
+def test_what_is_no_document_is_one_line_about_the_argument(bench: Bench, lease: Path) -> None:
+    with pytest.raises(BenchError, match=r"bench.ocr cannot take a dict.*a path"):
+        bench.ocr({"file": 1})  # type: ignore[arg-type]
+    with lease.open() as text, pytest.raises(BenchError, match='Open it with "rb"'):
+        bench.add("forms", text, create=True)  # type: ignore[arg-type]
+    with pytest.raises(BenchError, match="No file matches"):
+        bench.upload(str(lease.parent / "*.docx"))
+    with pytest.raises(TypeError, match="one document"):
+        bench.upload([lease], title="two")
+
+
+def test_libraries_are_searched_from_code(bench: Bench, tmp_path: Path) -> None:
+    for name, text in (("rent", "The rent is 900 euros."), ("pets", "Cats are allowed.")):
+        path = tmp_path / f"{name}.txt"
+        path.write_text(text)
+        bench.add(f"of {name}", path, create=True)
+    found = bench.search("Are cats allowed?", ["of rent", "of pets"])
+    assert (found[0].name, found[0].group) == ("pets.txt", "of pets")
+    assert "Looked through 2 libraries." in repr(found)
+    alone = bench.search("Are cats allowed?", "of rent")
+    assert {hit.group for hit in alone} == {"of rent"} and found.to_pandas().name[0] == "pets.txt"
+
+
+def test_what_is_deleted_comes_back(bench: Bench, tmp_path: Path) -> None:
+    path = tmp_path / "deleted.txt"
+    path.write_text("The rent is 900 euros.")
+    document = bench.add("kept for a while", path, create=True)
+    bench.upload(path)
+    agent = bench.create_agent("deleted")
+    gone = [
+        bench.delete("deleted.txt", library="kept for a while"),
+        bench.delete("deleted.txt"),
+        bench.delete(agent),
+    ]
+    assert [one.kind for one in gone] == ["document", "file", "agent"]
+    assert bench.client.documents.list(document.library_id).data == []
+    for one in gone:
+        one.undo()
+    assert bench.client.documents.list(document.library_id).data[0].id == document.id
+    assert bench.client.agents.get(agent.id).name == "deleted"
+    with pytest.raises(BenchError, match=r"no file, library or agent .*Did you mean “deleted.txt”"):
+        bench.delete("deletd.txt")
+    with pytest.raises(BenchError, match="cannot take a int"):
+        bench.delete(3)  # type: ignore[arg-type]
+
+
+def test_how_an_agent_calls_and_answers_is_set_where_it_is_made(bench: Bench) -> None:
+    class Place(BaseModel):
+        city: str
+
+    made = bench.create_agent("formed", response_format=Place, tool_choice="none")
+    arguments = made.completion_args
+    assert arguments["tool_choice"] == "none"
+    assert arguments["response_format"]["json_schema"]["name"] == "Place"
+    edited = bench.edit_agent(made, response_format="json_object")
+    assert edited.completion_args["response_format"]["type"] == "json_object"
+    with pytest.raises(BenchError, match="no response_format"):
+        bench.edit_agent(made, response_format="xml")
+
+
+def test_a_model_that_is_not_listed_and_an_empty_question_are_not_sent(bench: Bench) -> None:
+    with pytest.raises(BenchError, match=r"lists no model “smolm2”. Did you mean “smollm2”\?"):
+        bench.create_agent("nobody", model="smolm2")
+    with pytest.raises(BenchError, match="The question is empty"):
+        bench.ask("nobody", "  \n")
+
+
+async def test_calls_are_awaited_while_the_loop_goes_on(bench: Bench, lease: Path) -> None:
+    reading, file = await asyncio.gather(bench.aio.ocr(lease), bench.aio.upload(__file__))
+    assert (len(reading.pages), file.filename) == (2, Path(__file__).name)
+    with pytest.raises(AttributeError, match="did you mean ask"):
+        _ = bench.aio.asks
+    waiting = asyncio.create_task(bench.aio.ocr(lease, images=True))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+
+
 def test_a_name_that_two_have_asks_for_the_id(bench: Bench) -> None:
-    twins = [bench.create_library("twins") for _ in range(2)]
+    first = bench.create_library("twins")
+    with pytest.warns(UserWarning, match=f"More than one library.*{first.id}"):
+        twins = [first, bench.create_library("twins")]
     with pytest.raises(BenchError, match="More than one library is named “twins”"):
         bench.library("twins")
     assert bench.library(twins[0].id).state["single"]
@@ -400,7 +548,7 @@ def test_a_name_that_two_have_asks_for_the_id(bench: Bench) -> None:
 def test_an_edit_makes_the_next_version_and_keeps_the_rest(bench: Bench) -> None:
     library = bench.create_library("sources")
     made = bench.create_agent(
-        "support", model="m", instructions="Be kind.", temperature=0.3, libraries=[library]
+        "support", model="smollm2", instructions="Be kind.", temperature=0.3, libraries=[library]
     )
     edited = bench.edit_agent(made, instructions="Be brief.")
     assert (made.version, edited.version) == (0, 1)
@@ -430,7 +578,7 @@ def test_an_edit_makes_the_next_version_and_keeps_the_rest(bench: Bench) -> None
 
 
 def test_a_draft_is_typed_looked_at_tried_and_saved(bench: Bench) -> None:
-    made = bench.create_agent("drafted", model="m", instructions="Be kind.", temperature=0.2)
+    made = bench.create_agent("drafted", model="smollm2", instructions="Be kind.", temperature=0.2)
     panel = bench.agent(made.id)
     wire = Wire(panel)
     wire.wait_state(lambda state: state["versions"])
@@ -509,13 +657,13 @@ def test_an_agent_is_duplicated(bench: Bench) -> None:
 
 
 def test_an_edit_that_changes_nothing_makes_no_version(bench: Bench) -> None:
-    made = bench.create_agent("same", model="m", instructions="Be kind.")
+    made = bench.create_agent("same", model="smollm2", instructions="Be kind.")
     with pytest.raises(BenchError, match="Nothing changed"):
         bench.edit_agent(made, instructions="Be kind.")
 
 
 def test_an_unknown_option_of_an_agent_s_panel_names_the_right_one(bench: Bench) -> None:
-    made = bench.create_agent("options", model="m")
+    made = bench.create_agent("options", model="smollm2")
     with pytest.raises(TypeError, match="did you mean height"):
         bench.agent(made.id, heigth=300)  # type: ignore[call-arg]
 
@@ -547,7 +695,7 @@ def test_a_panel_that_is_there_takes_another_height(bench: Bench) -> None:
 
 def test_what_cannot_be_is_an_error_in_words(bench: Bench) -> None:
     with pytest.raises(BenchError, match="temperature: Input should be less than or equal to 1"):
-        bench.create_agent("hot", model="m", temperature=3)
+        bench.create_agent("hot", model="smollm2", temperature=3)
     with pytest.raises(BenchError, match="A library needs a name"):
         bench.create_library(" ")
     with pytest.raises(TypeError, match="needs a name"):
@@ -617,7 +765,7 @@ def test_the_sample_answers_from_its_document(bench: Bench) -> None:
 
 def test_a_closed_panel_takes_its_service_along(bench: Bench) -> None:
     library = bench.create_library("left")
-    agent = bench.create_agent("leaver", model="m")
+    agent = bench.create_agent("leaver", model="smollm2")
 
     def services() -> int:
         gc.collect()

@@ -55,7 +55,7 @@ def test_a_reading_says_how_sure_it_is() -> None:
     with_options = replace(reading(), options="tables as HTML")
     assert repr(with_options).endswith("98 % sure · tables as HTML>")
     assert "98 % sure · tables as HTML</p>" in with_options._repr_html_()
-    assert repr(reading().pages[0]) == "<Page 1 · 1 doubtful · 98 % sure>"
+    assert repr(reading().pages[0]) == "<Page 1 · Check: 1 word · 98 % sure>"
     assert reading().confidence == pytest.approx(0.98)
 
 
@@ -97,7 +97,7 @@ def test_tables_are_data_frames_with_a_name_for_every_column() -> None:
 @pytest.mark.usefixtures("pandas")
 def test_blocks_are_a_data_frame() -> None:
     head, first, *_ = reading().to_pandas()
-    assert head[:4] == ("page", "type", "text", "confidence")
+    assert head[:4] == ("page_number", "type", "text", "confidence")
     assert first[:3] == (1, "title", "# Term") and first[4:] == (0.05, 0.02, 0.85, 0.06)
 
 

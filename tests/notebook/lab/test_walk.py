@@ -111,7 +111,8 @@ def test_a_folder_arrives_and_an_agent_answers_from_it(workbench: Locator, tmp_p
     (tmp_path / "contracts" / "rent.txt").rename(tmp_path / "contracts" / "2024" / "rent.txt")
     expect(libraries.get_by_role("row", name="2024/rent.txt")).to_be_visible(timeout=SLOW_MS)
     libraries.get_by_role("button", name="Stop syncing").click()
-    expect(row).to_contain_text("● In sync")
+    expect(row).to_contain_text("○ Matched at")
+    expect(row).to_contain_text("· not watching")
 
     files = [
         ["deposit.txt", "The deposit is two rents."],

@@ -59,7 +59,7 @@ def test_versions_are_asked_judged_and_gone_on_with(bench: Bench, panel: Compare
 
 
 def test_one_version_is_no_comparison(bench: Bench) -> None:
-    with pytest.raises(TypeError, match="two to 4 versions or agents"):
+    with pytest.raises(TypeError, match="2 to 4 versions or agents"):
         bench.chat("compared", versions=[0])
 
 
@@ -86,7 +86,7 @@ def test_agents_versions_and_drafts_are_asked_beside_each_other(bench: Bench) ->
     assert alone.ask("Hello?", timeout=60).version is None
     with pytest.raises(carrel.BenchError, match="There is no agent “nobody”"):
         bench.chat("first", beside=["nobody"])
-    with pytest.raises(TypeError, match="two to 4 versions or agents"):
+    with pytest.raises(TypeError, match="2 to 4 versions or agents"):
         bench.chat("first", beside=["second"] * 4)
     with pytest.raises(carrel.BenchError, match="less than or equal to 1"):
         bench.draft("first", temperature=3.0)

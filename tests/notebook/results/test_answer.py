@@ -42,7 +42,7 @@ def test_an_answer_shows_its_text_and_the_pages_of_its_sources() -> None:
 def test_a_source_shows_its_page() -> None:
     (source,) = answer().sources
     assert source.show(300).width == 300
-    assert (source.page, source.snippet) == (6, "Three months.")
+    assert (source.page_number, source.snippet) == (7, "Three months.")
     assert "Three months." in source._repr_html_()
     assert "lease <1>.pdf" in repr(source)
 

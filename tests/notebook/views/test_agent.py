@@ -44,7 +44,7 @@ def test_the_form_holds_the_agent_and_shows_what_changes_before_it_is_saved(page
     page.get_by_label("Instructions").fill("Be brief.")
     page.get_by_label("Temperature").fill("")
     page.get_by_label("handbook").check()
-    page.get_by_label("What this version is about").fill("shorter")
+    page.get_by_label("Version note (optional)").fill("shorter")
     page.get_by_role("button", name="Save…").click()
     fields = {"instructions": "Be brief.", "temperature": None, "message": "shorter"}
     assert sent(page, "review")[0]["args"] == {

@@ -221,34 +221,35 @@ def test_doubtful_words_are_corrected_in_their_list(page: Page) -> None:
         for n in range(2)
     ]
     words = {"title": "Doubtful words · 0 of 2 corrected", "rows": rows}
-    kernel(page, "answer", "doubtful_words", {"kind": "done", "result": words})
-    group = page.get_by_role("group", name="Doubtful words")
+    kernel(page, "answer", "words", {"kind": "done", "result": words})
+    group = page.get_by_role("group", name="Words to correct")
     expect(group.get_by_role("heading")).to_have_text("Doubtful words · 0 of 2 corrected")
     first, second = (group.get_by_label(f"“wrlting{n}” on page 1") for n in range(2))
     expect(first).to_be_focused()
     first.fill("writing")
     page.keyboard.press("Enter")
     expect(second).to_be_focused()
-    assert sent(page, "correct")[0]["args"] == {"id": "0-0", "words": "writing"}
+    assert sent(page, "correct")[0]["args"] == {"id": "0-0", "words": "writing", "every": False}
     kernel(page, "answer", "correct", {"kind": "done", "result": "1 of 2 corrected"})
     expect(group.get_by_role("heading")).to_have_text("1 of 2 corrected")
     # What is typed is saved, though the list is closed.
     second.fill("written")
     group.get_by_role("button", name="Close").click()
     expect(group).to_be_hidden()
-    assert sent(page, "correct")[1]["args"] == {"id": "0-1", "words": "written"}
+    assert sent(page, "correct")[1]["args"] == {"id": "0-1", "words": "written", "every": False}
 
 
-def test_the_corrected_text_is_shown_and_copied(page: Page) -> None:
-    mount(page, "document", document_state(2))
-    copy = page.get_by_label("Copy…")
-    expect(copy.get_by_role("option", name="This page, corrected")).to_have_count(0)
-    text = {"corrected_markdown": "writing", "corrected_html": "<p>writing</p>"}
-    kernel(page, "state", {"corrected": "1 corrected", **text})
-    for _ in range(2):
-        page.keyboard.press("v")
-        page.locator(".carrel-document").focus()
-    page.keyboard.press("v")
-    expect(page.get_by_role("button", name="Corrected")).to_be_visible()
-    expect(page.locator(".carrel-text")).to_have_text("writing")
-    expect(copy.get_by_role("option", name="This page, corrected")).to_have_count(1)
+def test_a_page_is_reached_by_its_number_and_by_a_heading(page: Page) -> None:
+    pages = [{"page": n, "text": str(n + 1), "state": "read"} for n in range(352)]
+    mount(page, "document", {**document_state(2), "pages": pages, "page_count": 352})
+    expect(page.get_by_role("navigation", name="Pages")).to_be_hidden()
+    page.get_by_label("Page", exact=True).fill("300")
+    page.keyboard.press("Enter")
+    assert sent(page, "go")[-1]["args"] == {"page": 299}
+    page.locator(".carrel-document").focus()
+    page.keyboard.press("c")
+    headings = [{"level": 1, "title": "Term", "page": 0}, {"level": 2, "title": "Rent", "page": 40}]
+    kernel(page, "answer", "contents", {"kind": "done", "result": headings})
+    page.get_by_role("group", name="Contents").get_by_role("button", name="Rent").click()
+    assert sent(page, "go")[-1]["args"] == {"page": 40}
+    expect(page.get_by_role("group", name="Contents")).to_be_hidden()

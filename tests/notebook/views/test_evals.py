@@ -17,7 +17,7 @@ def test_a_set_is_run_stopped_and_gone_on_with(page: Page) -> None:
     page.get_by_role("button", name="Run a set…").click()
     expect(page.get_by_label("Agent")).to_be_focused()
     page.get_by_label("Version").select_option("v0")
-    page.get_by_label("Times each case is asked").fill("6")
+    page.get_by_label("Attempts per case").fill("6")
     page.get_by_role("button", name="Run", exact=True).click()
     asked = {"agent": "a", "version": 0, "file": "cases.yaml", "repeat": 6}
     assert sent(page, "run")[0]["args"] == asked

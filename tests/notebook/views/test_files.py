@@ -140,6 +140,8 @@ def test_a_letter_typed_in_a_field_is_only_a_letter(page: Page) -> None:
     expect(page.get_by_role("alertdialog")).to_be_hidden()
     page.wait_for_function("model.sent.some((one) => one.name === 'search')")
     assert sent(page, "search")[-1]["args"] == {"text": "D lease"}
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("tbody tr").first).to_be_focused()
 
 
 def test_a_refusal_is_shown_until_the_next_success(page: Page) -> None:

@@ -26,6 +26,8 @@ def test_a_panel_inside_can_show_another_place(page: Page) -> None:
     page.evaluate("""() => document.querySelector('[role=tabpanel]').dispatchEvent(
       new CustomEvent('carrel:show', { bubbles: true, cancelable: true, detail: 'Document' }))""")
     expect(page.get_by_role("tab", name="Document")).to_have_attribute("aria-selected", "true")
+    # The focus goes there: keys such as ? go on working.
+    expect(page.get_by_role("tabpanel")).to_be_focused()
 
 
 def test_the_badge_and_the_line_below_follow_the_connection(page: Page) -> None:

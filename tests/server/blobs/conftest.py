@@ -23,7 +23,7 @@ def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
 
 def s3_blobs(bucket: Bucket, folder: Path) -> S3Blobs:
     """A store that no other server uses."""
-    return S3Blobs(bucket, folder, OwnTurns())
+    return S3Blobs(bucket, folder, OwnTurns(), signs=True)
 
 
 @dataclass(frozen=True)

@@ -93,6 +93,19 @@ async def test_chunks_of_text_become_one_text() -> None:
     assert chat == [{"role": "user", "content": "one\ntwo"}]
 
 
+def test_a_file_part_of_the_chat_dialect_is_a_document() -> None:
+    data = "data:text/plain;base64,SGk="
+    parts = [
+        {"type": "file", "file": {"file_id": "f"}},
+        {"type": "file", "file": {"file_data": data, "filename": "hi.txt"}},
+    ]
+    [message] = MESSAGES.validate_python([{"role": "user", "content": parts}])
+    assert isinstance(message.content, list)
+    stored, sent = message.content
+    assert stored == FileChunk(file_id="f")
+    assert sent == DocumentURLChunk(document_url=data, document_name="hi.txt")
+
+
 async def test_documents_are_read() -> None:
     async def read(chunk: Brought) -> str:
         assert not isinstance(chunk, ImageURLChunk)

@@ -1,8 +1,12 @@
 """The log: every line of a request carries its id, and none a key."""
 
 import json
+import subprocess
+import sys
 import time
 from pathlib import Path
+
+import pytest
 
 from support.libraries import connect
 from support.process import RunningServer, serve
@@ -34,3 +38,29 @@ def test_a_key_made_for_somebody_does_not_reach_the_log(server: RunningServer) -
         assert time.monotonic() < deadline
         time.sleep(0.02)
     assert key not in server.log
+
+
+@pytest.mark.parametrize(
+    ("arguments", "piped", "logged"),
+    [([], True, True), (["--no-log-stdout"], True, False), (["--log-stdout"], False, True)],
+)
+def test_lines_go_to_standard_output_where_they_are_collected(
+    tmp_path: Path, arguments: list[str], piped: bool, logged: bool
+) -> None:
+    command = [sys.executable, "-m", "carrel", "serve", "--data", str(tmp_path / "data")]
+    command += ["--ready-file", str(tmp_path / "ready"), "--log-format", "json", *arguments]
+    written = tmp_path / "written"
+    with written.open("wb") as file, (tmp_path / "errors").open("wb") as errors:
+        output = subprocess.PIPE if piped else file
+        with subprocess.Popen(command, stdout=output, stderr=errors) as process:
+            deadline = time.monotonic() + 60
+            while not (tmp_path / "ready").exists():
+                assert process.poll() is None
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+            process.terminate()
+            text = process.stdout.read().decode() if process.stdout else ""
+    lines = [json.loads(line) for line in (text or written.read_text()).splitlines()]
+    messages = [line["message"] for line in lines]
+    assert any(message.startswith("serving ") for message in messages) is logged
+    assert (tmp_path / "data" / "log" / "server.log").read_text()

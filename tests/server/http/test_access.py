@@ -169,7 +169,7 @@ def test_the_files_of_a_batch_and_their_signed_addresses_are_its_organisation_s(
         for path in (f"/v1/files/{id}", f"/v1/files/{id}/url", f"/v1/files/{id}/content"):
             assert stranger.get(path).status_code == 404, path
         assert http.delete(f"/v1/files/{id}").status_code == 200
-        assert httpx.get(address).status_code == storage.GONE
+        assert httpx.get(address).status_code == 404
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ def test_delete_takes_a_document_out_of_everything(library: LibraryUnderTest) ->
     gone = library.http.delete(path)
     assert (gone.status_code, gone.content) == (204, b"")
     assert library.search("heron") == []
-    assert httpx.get(address).status_code == storage.GONE
+    assert httpx.get(address).status_code == 404
     assert httpx.get(text_address).status_code == 404
     for suffix in ("", "/status", "/text_content", "/signed-url"):
         assert library.http.get(path + suffix).status_code == 404

@@ -37,6 +37,14 @@ def test_change(library: LibraryUnderTest, method: str) -> None:
     assert same.json() == changed.json()
 
 
+def test_null_clears_the_description_alone(library: LibraryUnderTest) -> None:
+    library.http.put(library.path, json={"name": "Kept", "description": "Signed ones"})
+    named = library.http.put(library.path, json={"name": "Kept"}).json()
+    assert named["description"] == "Signed ones"
+    cleared = library.http.put(library.path, json={"name": None, "description": None}).json()
+    assert (cleared["name"], cleared["description"]) == ("Kept", None)
+
+
 def test_delete_takes_the_documents_along(library: LibraryUnderTest) -> None:
     id = library.processed("a.txt", b"a heron at dawn")
     address = library.http.get(f"{library.path}/documents/{id}/signed-url").json()
@@ -45,7 +53,7 @@ def test_delete_takes_the_documents_along(library: LibraryUnderTest) -> None:
     assert library.http.get(library.path).status_code == 404
     assert library.http.get(f"{library.path}/documents").status_code == 404
     assert library.http.get(f"{library.path}/search", params={"query": "heron"}).status_code == 404
-    assert httpx.get(address).status_code == storage.GONE
+    assert httpx.get(address).status_code == 404
 
 
 def test_nothing_of_a_deleted_library_stays_in_the_index(

@@ -17,7 +17,6 @@ from carrel.server.datadir.folder import FORMAT, DataFolder
 from carrel.server.library.vectors.nearest import Nearest
 from carrel.server.library.vectors.stored import SENTENCE_DIMENSIONS, VectorIndex, stored_sentences
 from carrel.server.records import blobs, embeddings, restoring
-from carrel.server.records.accounts import keys
 from carrel.server.records.accounts.caller import Caller
 from carrel.server.records.cluster import shared
 from carrel.server.records.embeddings import StoredVector
@@ -45,13 +44,18 @@ _CHUNK = """
 """
 
 
+def _add_user(connection: sa.Connection) -> None:
+    connection.execute(sa.text("INSERT INTO organisations VALUES ('o', 'local', 1)"))
+    connection.execute(sa.text("INSERT INTO users VALUES ('u', 'o', 'local', 1)"))
+
+
 def _fill_format_1(folder: DataFolder, blob: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(migrate, "FORMAT", 1)
         migrate.migrate(folder)
     engine = make_engine(folder.database_url)
     with engine.begin() as connection:
-        keys.add(connection, "mine", organisation=keys.OWN, user=keys.OWN, hash="0" * 64)
+        _add_user(connection)
         connection.execute(sa.text(_LIBRARY))
         connection.execute(sa.text(_DOCUMENT), {"blob": blob})
         connection.execute(sa.text(_CHUNK))
@@ -115,8 +119,8 @@ _FIRST, _CHUNKS = 2**32, 40
 
 def _fill_format_8(connection: sa.Connection, drawn: list[StoredVector]) -> None:
     """A library that changes to another model, of which the first ten chunks have vectors."""
-    key = keys.add(connection, "mine", organisation=keys.OWN, user=keys.OWN, hash="0" * 64)
-    owner = {"organisation_id": key.organisation_id, "owner_id": key.user_id}
+    _add_user(connection)
+    owner = {"organisation_id": "o", "owner_id": "u"}
     connection.execute(sa.text(_LIBRARY_8))
     connection.execute(sa.text(_DOCUMENT), {"blob": "0" * 64})
     for number, vector in enumerate(drawn):
@@ -209,8 +213,7 @@ def test_vectors_of_format_8_are_found_and_a_change_of_models_goes_on(
             assert named == set(blobs.after(connection, "", 9)) == {"0" * 64, "1" * 64}
             # What an older version deleted goes back, with what its row lacked.
             connection.execute(trash_rows.delete().where(trash_rows.c.table == "documents"))
-            [key] = keys.every(connection)
-            caller = Caller(key.organisation_id, key.user_id)
+            caller = Caller("o", "u")
             restoring.restore(connection, caller, "gone", lambda *_: None)
             [restored] = embeddings.searched(connection, ["gone"])
             assert (restored.series, restored.dimensions) == (0, 256)

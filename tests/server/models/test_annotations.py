@@ -53,6 +53,14 @@ def _page(index: int, markdown: str, *images: str) -> Page:
     )
 
 
+async def test_a_picture_that_is_badly_annotated_costs_itself_alone() -> None:
+    model = Scripted("no", "still no", '{"sum": 3}')
+    annotator = Annotator(model)
+    (page,) = await annotator.images([_page(0, "![a](a) ![b](b)", "a", "b")], FORMAT)
+    assert [image.image_annotation for image in page.images] == [None, '{"sum": 3}']
+    assert annotator.failed == 1
+
+
 async def test_the_model_is_asked_once_with_all_pages_prompt_and_schema() -> None:
     model = Scripted('{"sum": 3}')
     pages = [_page(0, "First page."), _page(1, "Second page.")]

@@ -1,6 +1,7 @@
 """JSON schemas that callers send."""
 
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
@@ -26,6 +27,27 @@ def test_a_value_is_held_against_a_schema(value: object, fitting: bool) -> None:
 def test_what_is_no_schema_is_refused_with_a_reason() -> None:
     with pytest.raises(BadSchema, match="'circle' is not valid"):
         check({"type": "circle"})
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$defs": {"a": {"type": "circle"}}},
+        {"prefixItems": [{"type": "circle"}]},
+        {"$schema": "https://json-schema.org/draft/2020-12/schema", "items": {"type": "circle"}},
+    ],
+)
+def test_a_broken_part_of_a_schema_is_found(schema: dict[str, Any]) -> None:
+    with pytest.raises(BadSchema, match="'circle' is not valid"):
+        check(schema)
+
+
+def test_an_answer_that_takes_long_to_check_does_not_fit() -> None:
+    parts = [{"const": number} for number in range(9000)]
+    schema = {"type": "array", "items": {"anyOf": [*parts, {"type": "boolean"}]}}
+    began = time.perf_counter()
+    assert not fits([True] * 1000, schema)
+    assert time.perf_counter() - began < 10
 
 
 def test_a_schema_nested_without_end_is_refused() -> None:

@@ -2,7 +2,12 @@
 
 import pytest
 
-from carrel.server.models.names import CHAT_NAMES, is_chat_name, is_embedding_name
+from carrel.server.models.names import (
+    CHAT_NAMES,
+    is_chat_name,
+    is_embedding_name,
+    is_ocr_name,
+)
 
 
 @pytest.mark.parametrize(
@@ -30,6 +35,13 @@ def test_a_chat_model_of_a_vendor_is_known_with_and_without_a_date(name: str) ->
 )
 def test_any_other_name_is_not(name: str) -> None:
     assert not is_chat_name(name)
+
+
+def test_models_that_read_documents_have_names_of_their_own() -> None:
+    for name in ("mistral-ocr-latest", "mistral-ocr-2505", "mistral-ocr"):
+        assert is_ocr_name(name)
+    for name in ("m", "mistral-small-latest", "gpt-4o", "ocr"):
+        assert not is_ocr_name(name)
 
 
 def test_embedding_models_have_names_of_their_own() -> None:

@@ -33,12 +33,29 @@ def pattern(text: str) -> dict[str, Any]:
     return {"type": "string", "pattern": text}
 
 
+def named(reference: str, **names: str) -> dict[str, Any]:
+    """Levels whose parts are named and referred to in another way than by their place."""
+    definitions: dict[str, Any] = {
+        f"l{level}": {
+            **{key: name.format(level) for key, name in names.items()},
+            "anyOf": [{"$ref": reference.format(level + 1)}] * 10,
+        }
+        for level in range(12)
+    }
+    return {"$defs": definitions, "$ref": reference.format(0)}
+
+
 BOMBS = {
     "references": (references(12, 10), "more than 10,000 parts"),
     "hidden in a property": (
         {"$defs": references(12, 10)["$defs"], "properties": {"enum": {"$ref": "#/$defs/l0"}}},
         "10,000 parts",
     ),
+    "other letters": (named("#/%24defs/l{}"), "10,000 parts"),
+    "anchors": (named("#l{}", **{"$anchor": "l{}"}), "#/"),
+    "addresses": (named("http://x/l{}", **{"$id": "http://x/l{}"}), "#/"),
+    "ids": (named("#/$defs/l{}", id="#l{}"), "#/"),
+    "dynamic references": ({"$dynamicRef": "#l0"}, "#/"),
     "many values": ({"enum": list(range(5000))}, "5,000 values"),
     "many enums": ({"anyOf": [{"enum": list(range(900))}] * 12}, "10,000 parts"),
     "items": ({"type": "array", "minItems": 10**5}, "minItems is 100000"),
@@ -69,6 +86,13 @@ def test_references_in_circles_and_by_many_names_end() -> None:
     parts = {"a": [{"items": {"type": "string"}}] * 50}
     named = [{"$ref": f"#/$defs/a/{'0' * zeros}7"} for zeros in range(100)]
     check_size({"$defs": parts, "anyOf": named})
+
+
+def test_several_schemas_count_together() -> None:
+    schema = references(3, 13)
+    check_size(schema, schema)
+    with pytest.raises(TooLarge, match="10,000 parts"):
+        check_size(*[schema] * 3)
 
 
 def test_an_ordinary_schema_passes() -> None:

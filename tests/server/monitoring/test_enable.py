@@ -152,7 +152,17 @@ def test_metrics_tell_what_was_done_and_what_is_there(watched: Watched) -> None:
     assert found["carrel_model_tokens_total", "completion", model] > 0
     assert found["carrel_documents", "done"] == 2
     assert found["carrel_stored_bytes", "documents"] > 17
-    assert found[("carrel_database_up",)] == 1
+    assert {key[1]: found[key] for key in found if key[0] == "carrel_up"} == {
+        "database": 1,
+        "blobs": 1,
+        "model": 1,
+        "ocr": 1,
+    }
+    assert [found[key] for key in found if key[0] == "carrel_model_up"] == [1]
+    assert found["carrel_documents", "error"] == 0
+    assert found["carrel_jobs", "documents", "taken"] == 0
+    assert found[("process_resident_memory_bytes",)] > 1e6
+    assert not any(key[0].endswith("_created") for key in found)
     assert found["carrel_database_connections", "most"] >= 5
     assert found[("carrel_oldest_unfinished_document_seconds",)] == 0
     assert found["carrel_in_progress", "stream"] == 0
@@ -228,7 +238,7 @@ def test_lines_of_a_job_carry_the_id_of_its_request(watched: Watched) -> None:
 def test_a_database_that_is_gone_leaves_the_other_metrics(tmp_path: Path) -> None:
     [port] = free_ports(1)
     with serve(tmp_path / "data", "--metrics", f"127.0.0.1:{port}") as server:
-        assert _scrape(f"http://127.0.0.1:{port}/metrics")[("carrel_database_up",)] == 1
+        assert _scrape(f"http://127.0.0.1:{port}/metrics")["carrel_up", "database"] == 1
         taken = _carrel("serve", "--data", str(tmp_path / "b"), "--metrics", f"127.0.0.1:{port}")
         assert taken.returncode == 1
         assert "another process has it. Choose another." in taken.stderr

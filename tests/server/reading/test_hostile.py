@@ -326,7 +326,9 @@ async def test_the_server_answers_while_it_refuses_bombs(
         async def ocr(path: Path) -> httpx.Response:
             data = base64.b64encode(path.read_bytes()).decode()  # noqa: ASYNC240
             document = {"document_url": f"data:application/octet-stream;base64,{data}"}
-            return await http.post("/v1/ocr", json={"model": "m", "document": document})
+            return await http.post(
+                "/v1/ocr", json={"model": "mistral-ocr-latest", "document": document}
+            )
 
         requests = [asyncio.ensure_future(ocr(path)) for path in paths]
         while not all(request.done() for request in requests):

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,7 @@ def test_an_answer_is_a_message_of_text(http: httpx.Client) -> None:
     )
     assert part["text"].strip()
     assert answer["usage"]["total_tokens"] > answer["usage"]["output_tokens"] > 0
-    assert (answer["object"], answer["model"], answer["store"]) == ("response", "smollm2", False)
+    assert (answer["object"], answer["model"], answer["store"]) == ("response", "smollm2", True)
     assert (answer["instructions"], answer["metadata"]) == ("Be brief.", {"a": "b"})
 
 
@@ -133,10 +134,10 @@ def test_documents_are_read(http: httpx.Client, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wrong", "param"),
     [
-        ({"previous_response_id": "resp_1"}, "previous_response_id"),
         ({"conversation": "conv_1"}, "conversation"),
         ({"prompt": {"id": "p"}}, "prompt"),
-        ({"background": True}, "background"),
+        ({"background": True, "stream": True}, "background"),
+        ({"background": True, "store": False}, "background"),
         ({"tools": [{"type": "web_search"}]}, "tools"),
         ({"input": [{"type": "item_reference", "id": "msg_1"}]}, "input"),
         ({"input": [{"type": "reasoning", "id": "rs_1"}]}, "input"),
@@ -160,7 +161,67 @@ def test_a_field_that_nobody_knows_is_ignored_and_named(http: httpx.Client) -> N
     assert answer.headers["warning"] == '299 carrel "Ignored, as unknown: mood"'
 
 
-def test_no_answer_is_kept(http: httpx.Client) -> None:
-    answer = http.get("/v1/responses/resp_1")
-    assert answer.status_code == 501
-    assert "keeps no answers" in answer.json()["message"]
+def test_an_answer_is_kept_until_it_is_deleted(http: httpx.Client) -> None:
+    answer = ask(http, "Name a colour.")
+    path = f"/v1/responses/{answer['id']}"
+    assert http.get(path).json() == answer
+    [item] = http.get(f"{path}/input_items").json()["data"]
+    assert (item["role"], item["content"]) == (
+        "user",
+        [{"type": "input_text", "text": "Name a colour."}],
+    )
+    listed = http.get("/v1/conversations").json()
+    assert answer["id"] not in {one["id"] for one in listed}
+    assert http.get(f"/v1/conversations/{answer['id']}").status_code == 404
+    assert http.post(f"{path}/cancel").status_code == 400
+    assert http.delete(path).json() == {"id": answer["id"], "object": "response", "deleted": True}
+    assert http.get(path).status_code == http.delete(path).status_code == 404
+
+
+def test_an_answer_that_is_not_to_be_kept_is_not(http: httpx.Client) -> None:
+    answer = ask(http, "Name a colour.", store=False, max_output_tokens=2)
+    assert answer["store"] is False
+    assert http.get(f"/v1/responses/{answer['id']}").status_code == 404
+
+
+def test_a_streamed_answer_is_kept_as_it_ended(http: httpx.Client) -> None:
+    last = events(http, "Name a colour.", max_output_tokens=4)[-1]["response"]
+    assert http.get(f"/v1/responses/{last['id']}").json() == last
+
+
+def test_an_answer_goes_on_from_the_one_before(http: httpx.Client) -> None:
+    first = ask(http, "My name is Anna. Say hello.", max_output_tokens=8)
+    second = ask(http, "And now?", previous_response_id=first["id"], max_output_tokens=8)
+    third = ask(http, "And now?", previous_response_id=second["id"], max_output_tokens=8)
+    assert third["previous_response_id"] == second["id"]
+    read = [one["usage"]["input_tokens"] for one in (first, second, third)]
+    assert read[0] < read[1] < read[2], "each reads what was said before it"
+    items = http.get(f"/v1/responses/{third['id']}/input_items").json()["data"]
+    assert [one["content"][0]["text"] for one in items] == ["And now?"]
+    unknown = post(http, "And now?", previous_response_id="resp_gone")
+    assert unknown.status_code == 404
+
+
+def until_ended(http: httpx.Client, id: str) -> dict[str, Any]:
+    deadline = time.monotonic() + 60
+    while True:
+        answer: dict[str, Any] = http.get(f"/v1/responses/{id}").json()
+        if answer["status"] not in ("queued", "in_progress"):
+            return answer
+        assert time.monotonic() < deadline, "it ends"
+        time.sleep(0.1)
+
+
+def test_an_answer_in_the_background_is_read_when_it_is_done(http: httpx.Client) -> None:
+    begun = ask(http, "Name a colour.", background=True, max_output_tokens=8)
+    assert (begun["status"], begun["background"], begun["output"]) == ("queued", True, [])
+    ended = until_ended(http, begun["id"])
+    assert ended["status"] in ("completed", "incomplete")
+    assert ended["output"][0]["content"][0]["text"].strip()
+
+
+def test_an_answer_in_the_background_is_cancelled(http: httpx.Client) -> None:
+    begun = ask(http, "Tell a long story.", background=True, max_output_tokens=2000)
+    cancelled = http.post(f"/v1/responses/{begun['id']}/cancel").json()
+    assert cancelled["status"] == "cancelled"
+    assert until_ended(http, begun["id"])["status"] == "cancelled"

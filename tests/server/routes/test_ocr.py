@@ -41,12 +41,22 @@ def _upload(http: httpx.Client, path: Path) -> str:
 
 
 def _ocr(http: httpx.Client, document: dict[str, Any], **fields: Any) -> httpx.Response:
-    return http.post("/v1/ocr", json={"model": "m", "document": document, **fields})
+    return http.post("/v1/ocr", json={"model": "mistral-ocr-latest", "document": document} | fields)
 
 
 @pytest.fixture
 def file_id(http: httpx.Client, tmp_path: Path) -> str:
     return _upload(http, digital_pdf(tmp_path / "a.pdf", pages=3))
+
+
+def test_a_model_that_reads_nothing_is_refused_as_in_a_chat(
+    http: httpx.Client, file_id: str
+) -> None:
+    document = {"type": "file", "file_id": file_id}
+    refused = _ocr(http, document, model="gpt-4o")
+    assert (refused.status_code, refused.json()["type"]) == (400, "invalid_model")
+    for model in ("mistral-ocr-2505", "carrel-ocr", None):
+        assert _ocr(http, document, model=model, pages=[0]).status_code == 200
 
 
 def test_what_stands_at_a_page_s_edges_is_in_its_text_until_it_is_asked_for(
@@ -143,7 +153,7 @@ def test_a_stored_file(http: httpx.Client, file_id: str) -> None:
     result = answer.json()
     assert [page["index"] for page in result["pages"]] == [0, 2]
     assert TEXT in result["pages"][0]["markdown"]
-    assert result["model"] == "m"
+    assert result["model"] == "mistral-ocr-latest"
     assert result["usage_info"]["pages_processed"] == 2
     assert result["usage_info"]["doc_size_bytes"] > 1000
     assert "document_annotation" not in result

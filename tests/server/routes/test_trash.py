@@ -56,7 +56,7 @@ def test_a_file_comes_back_as_it_was_and_its_signed_address_works_only_then(
     assert http.get(f"/v1/files/{id}").status_code == 404
     assert http.delete(f"/v1/files/{id}").status_code == 404
     assert id not in [file["id"] for file in http.get("/v1/files").json()["data"]]
-    assert httpx.get(address).status_code == storage.GONE
+    assert httpx.get(address).status_code == 404
     [item] = deleted(http)
     assert (item["id"], item["kind"], item["name"]) == (id, "file", "notes.txt")
 

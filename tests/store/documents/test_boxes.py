@@ -27,7 +27,7 @@ def test_every_block_has_its_box_and_its_passage() -> None:
     assert [box.name for box in boxes(lease)] == [
         "title 1 of 4", "text 2 of 4", "table 3 of 4", "image 4 of 4",
     ]  # fmt: skip
-    assert boxes(lease)[1].words == "text 2 of 4 · 1 doubtful · 86 % sure"
+    assert boxes(lease)[1].words == "text 2 of 4 · Check: 1 word · 86 % sure"
     assert [passage.block for passage in passages(lease)] == [0, 1, 2, 3]
     assert [passage.text for passage in passages(lease)][1:3] == [CLAUSE, TABLE]
     assert lacking(lease) == ""

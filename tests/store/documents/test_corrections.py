@@ -1,4 +1,4 @@
-"""Corrections of doubtful words: kept by the document's bytes, beside what was read."""
+"""Corrections of words: kept by the document's bytes, beside what was read."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from carrel.store.cache.copies import DocumentSource
-from carrel.store.documents.boxes import boxes
+from carrel.store.documents.boxes import boxes, passages
 from carrel.store.documents.corrections import (
     WINDOW,
     SavedCorrections,
@@ -15,9 +15,12 @@ from carrel.store.documents.corrections import (
     corrected,
     doubtful_words,
     key_of,
+    page_words,
 )
-from carrel.store.documents.marks import TextMark, doubtful
+from carrel.store.documents.formatting import page_hits
+from carrel.store.documents.marks import TextMark, doubtful, marked, runs, unmarked
 from carrel.store.documents.service import NOTHING_OPEN
+from carrel.store.documents.state import DocumentState
 from carrel.store.store import Store
 from support.pages import lease_page
 from support.slices import until
@@ -59,7 +62,11 @@ def test_the_picture_of_a_word_is_a_part_of_its_block() -> None:
     [mark] = doubtful(page)
     place = around(page, mark)
     block = next(box.rect for box in boxes(page) if box.block == 1)
-    assert place == block
+    # The clause ends with the word: its picture is the end of the line, and larger for it.
+    assert place is not None
+    assert (place.top, place.height) == (block.top, block.height)
+    assert place.width < 0.35 * block.width
+    assert place.left + place.width == pytest.approx(block.left + block.width)
     high = page.model_copy(
         update={
             "blocks": [
@@ -72,6 +79,37 @@ def test_the_picture_of_a_word_is_a_part_of_its_block() -> None:
     assert part is not None
     assert part.height == WINDOW
     assert 0.1 <= part.top <= 0.9 - WINDOW
+
+
+def test_every_word_of_a_page_can_be_corrected() -> None:
+    page = lease_page()
+    words = page_words(page, {})
+    texts = [word.mark.text for word in words]
+    assert texts[:4] == ["Term", "The", "notice", "period"]
+    assert {"writlng", "1,240.00", "months."} <= {*texts}
+    assert not {"|", "#", ""} & {*texts}
+    for word in words:
+        assert page.markdown[word.mark.start : word.mark.end] == word.mark.text
+    months = next(word for word in words if word.mark.text == "months.")
+    corrections = {key_of(months.mark): "weeks."}
+    assert "three weeks. Notice" in corrected(page, corrections)
+    # It stays in the list, to be taken back.
+    listed = doubtful_words((page,), corrections)
+    assert [(word.mark.text, word.corrected) for word in listed] == [
+        ("months.", "weeks."),
+        ("writlng", None),
+    ]
+
+
+def test_a_corrected_word_is_shown_in_its_place() -> None:
+    page = lease_page()
+    [mark] = doubtful(page)
+    state = DocumentState(pages=(page,), corrections={key_of(mark): "writing"})
+    clause = next(one for one in passages(page) if one.block == 1)
+    shown = marked(clause, page_hits(state), None)
+    assert unmarked(shown) == clause.text.replace("writlng", "writing")
+    assert ("writing", "corrected") in [*runs(shown)]
+    assert not [role for _, role in runs(shown) if role == "doubtful"]
 
 
 def test_the_last_correction_counts_and_a_cut_off_line_spoils_itself_alone(tmp_path: Path) -> None:
@@ -109,8 +147,8 @@ async def test_it_is_kept_for_the_same_bytes_under_another_name_and_exported(
     state = await until(store.documents.slice, lambda state: state.complete)
     assert state.corrections == {key_of(mark): "notice"}
     assert state.text == before
-    [path] = await store.documents.save("corrected", tmp_path / "out") or ()
-    assert path.name == "b corrected.md"
+    [path] = await store.documents.save("markdown", tmp_path / "out") or ()
+    assert path.name == "b.md"
     assert "The notice period." in path.read_text()
 
     for words in ("other", "notlce"):

@@ -48,8 +48,8 @@ def test_the_open_document() -> None:
 
 def test_confidence() -> None:
     assert documents.confidence(page(0, 0.99, 0.97)) == "98 % sure"
-    assert documents.confidence(page(0, 0.9, 0.5, 0.4)) == "2 doubtful · 60 % sure"
-    assert documents.confidence(page(0, *[1.0] * 999, 0.4)) == "1 doubtful · 99 % sure"
+    assert documents.confidence(page(0, 0.9, 0.5, 0.4)) == "Check: 2 words · 60 % sure"
+    assert documents.confidence(page(0, *[1.0] * 999, 0.4)) == "Check: 1 word · 99 % sure"
     assert documents.confidence(page(0, 0.9999)) == "99 % sure"
     assert documents.confidence(page(0, 1.0)) == "99 % sure"
     assert documents.confidence(None) == ""

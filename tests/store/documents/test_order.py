@@ -84,7 +84,7 @@ async def test_a_page_says_that_its_order_is_doubtful(
     # Labels far apart are blocks of their own, whose order is no doubt; as one block it is.
     assert page.blocks is not None
     assert [block.content for block in page.blocks][1:] == ["Total EU-12", "Total EU-15"]
-    assert "order doubtful" not in confidence(page)
+    assert "Check: order" not in confidence(page)
     joined = page.model_copy(update={"blocks": [page.blocks[0], block(LABELS, 560, 20)]})
-    assert isinstance(joined, Page) and confidence(joined).startswith("order doubtful · ")
+    assert isinstance(joined, Page) and confidence(joined).startswith("Check: order · ")
     assert [box.doubtful for box in boxes(joined)] == [False, True]

@@ -262,7 +262,7 @@ async def test_only_the_pages_that_are_asked_for_are_read(store: Store, tmp_path
     assert {n for n, page in enumerate(state.pages) if page} == {1, 3, 4} | read
     refused = store.documents.read_again(OCROptions(pages="0"))
     await refused.settled()
-    assert refused.error is not None and refused.error.title == "These are no pages"
+    assert refused.error is not None and refused.error.title == "Pages count from 1, like 1-3, 7"
 
 
 async def test_a_passage_opens_at_its_block(store: Store, tmp_path: Path) -> None:

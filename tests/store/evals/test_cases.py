@@ -27,7 +27,7 @@ def test_yaml_and_jsonl_hold_the_same_cases(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "reason"),
     [
-        ("", None, "Here belongs “cases:”"),
+        ("", None, "Expected “cases:”"),
         ("name: s\n", 1, "cases is missing."),
         ("cases: []\n", 1, "cases: List should have at least 1 item"),
         ("cases:\n- qestion: a\n", 2, "cases.0.qestion: did you mean question?"),

@@ -42,7 +42,7 @@ async def run_set(bench: Workbench, path: Path) -> None:
     await bench.shows("Path of a file")
     await bench.fill(str(path))
     await bench.leave("enter")
-    await bench.shows("How often is each case asked?")
+    await bench.shows("Attempts per case")
     await bench.leave("enter")
 
 
@@ -52,7 +52,7 @@ async def test_a_set_is_run_compared_and_its_answers_stand_side_by_side(
     path = tmp_path / "set.yaml"
     path.write_text(SET)
     await bench.press("E")
-    await bench.shows("Evals · echo", "No run is kept yet")
+    await bench.shows("Evals · echo", "No runs yet")
     await run_set(bench, path)
     await bench.shows("echo v0", "✗ failed", "● passed", "1 failed · 1 passed", "it is not there")
 

@@ -95,7 +95,7 @@ async def test_a_model_is_chosen_from_a_list_and_an_unknown_one_is_a_warning(
     bench: Workbench,
 ) -> None:
     await bench.press("n", "enter")
-    await bench.shows("New agent", "↓ chooses from 1")
+    await bench.shows("New agent", "↓ lists 1")
     await bench.type("clerk")
     bench.app.screen.query_one("#model", Field).value = "gpt-9"
     await bench.press("f2")

@@ -362,7 +362,7 @@ async def test_sessions_are_searched_by_what_was_said(
     await answered(bench, service, "Who pays?", "The landlord.")
     await bench.press("escape", "escape", "slash")
     await bench.type("months")
-    await bench.shows("Sessions with “months”")
+    await bench.shows("Chats with “months”")
     await bench.until(lambda: len(bench.store.chat.slice.value.sessions) == 1)
     await bench.press("enter", "enter")
     await bench.shows("Three months.")

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from carrel.notebook.bench.names import Names
 from carrel.notebook.bench.waits import reached
-from carrel.notebook.cells.errors import BenchError
+from carrel.notebook.cells.errors import BenchError, available
 from carrel.notebook.cells.wait import done
 from carrel.notebook.panels.agent_fields import AgentFields
 from carrel.notebook.panels.core.base import Json
@@ -61,6 +62,10 @@ class AgentMaker:
 
     def _changed(self, draft: Draft, fields: Json) -> Draft:
         known = AgentFields.of(draft).model_dump()
+        if "model" in fields:
+            self._check_model(str(fields["model"]))
+        arguments = as_arguments(fields)
+        fields = {name: value for name, value in fields.items() if name not in arguments}
         if "libraries" in fields:
             ids = [self._names.library(one).id for one in fields["libraries"]]
             fields = {**fields, "libraries": ids}
@@ -69,7 +74,46 @@ class AgentMaker:
         except ValidationError as error:
             wrong = " ".join(complaints(error))
             raise BenchError(Problem("An agent cannot be like this", wrong)) from None
-        return filled.onto(draft)
+        return filled.onto(draft).with_arguments(**arguments)
+
+    def _check_model(self, model: str) -> None:
+        done(self._store, self._store.loop.run(reached(self._store)))
+        session = self._store.session
+        if not session.lists(model):
+            known = available(model, session.slice.value.models)
+            raise BenchError(Problem(f"This service lists no model “{model}”", known))
+
+
+def as_arguments(fields: Json) -> Json:
+    """Return how an agent calls and answers, as the interface has it.
+
+    Raises:
+        BenchError: a format is none.
+    """
+    arguments: Json = {}
+    if "tool_choice" in fields:
+        arguments["tool_choice"] = fields["tool_choice"]
+    if "response_format" in fields:
+        arguments["response_format"] = _as_format(fields["response_format"])
+    return arguments
+
+
+def _as_format(given: Any) -> Json | None:
+    match given:
+        case None:
+            return None
+        case "text" | "json_object":
+            return {"type": given}
+        case {"type": "text" | "json_object" | "json_schema"}:
+            return dict(given)
+        case dict():
+            name, schema = str(given.get("title") or "answer"), given
+        case type() if issubclass(given, BaseModel):
+            name, schema = given.__name__, given.model_json_schema()
+        case _:
+            advice = 'Give "text", "json_object", a JSON schema or a pydantic model.'
+            raise BenchError(Problem("This is no response_format", repr(given)[:80], advice))
+    return {"type": "json_schema", "json_schema": {"name": name, "schema": schema}}
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """The bench, the result of `carrel.connect()`: panels and plain calls over one shared state."""
 
 import atexit
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -12,11 +12,13 @@ from ipywidgets import Layout
 from carrel import samples
 from carrel.config.profiles import LOCAL, ConfigError, Profile, load_profile, profile_at
 from carrel.notebook.bench.agents import AgentCalls, Asked, begin_chat
+from carrel.notebook.bench.aio import AsyncBench
 from carrel.notebook.bench.client import SyncClient
 from carrel.notebook.bench.documents import DocumentCalls
+from carrel.notebook.bench.inputs import OneInput
 from carrel.notebook.bench.keywords import AgentKeywords, spelled
 from carrel.notebook.bench.together import Together
-from carrel.notebook.cells.cell import writing
+from carrel.notebook.cells.cell import keep, writing
 from carrel.notebook.cells.errors import BenchError
 from carrel.notebook.cells.wait import checked, done, permission
 from carrel.notebook.panels.activity import ActivityPanel
@@ -31,8 +33,15 @@ from carrel.notebook.panels.files import FilesPanel
 from carrel.notebook.panels.library import LibraryPanel
 from carrel.notebook.panels.workbench import Workbench
 from carrel.notebook.results import display
-from carrel.notebook.results.answer import Answer, as_answer, last_answer
+from carrel.notebook.results.answer import (
+    Answer,
+    as_answer,
+    last_answer,
+    partial_answer,
+    said_before,
+)
 from carrel.notebook.results.deleted import DeletedItems
+from carrel.store.chat.conversation import Conversation
 from carrel.store.chat.service import ChatService
 from carrel.store.comparison.state import MOST
 from carrel.store.core.actions.handle import Cancelled
@@ -43,6 +52,7 @@ from carrel.store.demo.setting import connect_local, local_journal
 from carrel.store.sample.service import AGENT
 from carrel.store.session.formatting import header
 from carrel.store.store import Store
+from carrel.wire.documents import Document
 from carrel.wire.generation.agents import Agent
 from carrel.wire.libraries import Library
 from carrel.yamlfile import FileError
@@ -76,6 +86,11 @@ class Bench(DocumentCalls, AgentCalls):
         self._store.loop.run(self._store.start())
         atexit.register(self.close)
         display.register()
+
+    @cached_property
+    def aio(self) -> AsyncBench:
+        """The calls of this bench for `await`: `await bench.aio.ask(…)`."""
+        return AsyncBench(self)
 
     # panels
 
@@ -256,7 +271,7 @@ class Bench(DocumentCalls, AgentCalls):
             done(self._store, begin_chat(service, sides[0]))
             return self._kept(ChatPanel(self._store, service, **options))
         if not 2 <= len(sides) <= MOST:
-            raise TypeError(f"bench.chat() compares two to {MOST} versions or agents.")
+            raise TypeError(f"bench.chat() compares 2 to {MOST} versions or agents.")
         comparison = self._store.another_comparison()
         done(self._store, comparison.begin(sides))
         if blind:
@@ -301,14 +316,6 @@ class Bench(DocumentCalls, AgentCalls):
         )
         return self._demo
 
-    def _begun(
-        self, agent: Agent, version: int | None = None, *, saved: bool = True
-    ) -> ChatService:
-        """Return a chat of its own with an agent."""
-        service = self._store.another_chat(saved=saved)
-        done(self._store, service.new(agent.id, version))
-        return service
-
     def tool(self, function: F) -> F:
         """Register a function that agents may call; a decorator.
 
@@ -330,12 +337,16 @@ class Bench(DocumentCalls, AgentCalls):
         name: str,
         **fields: Unpack[AgentKeywords],
     ) -> Agent:
-        """Create an agent.
+        """Create an agent. One that has this name already stays, and a warning gives both ids.
+
+        `bench.agent(…, create=True)` makes one if there is none.
 
         Args:
             name: its name.
         """
-        return self._maker.create(name, {**fields})
+        made = self._maker.create(name, {**fields})
+        self._names.warn_of_twins("agent", made)
+        return made
 
     @checked
     @spelled
@@ -363,15 +374,33 @@ class Bench(DocumentCalls, AgentCalls):
         text: str,
         *,
         version: int | None = None,
+        history: Sequence[Answer | Mapping[str, str]] = (),
+        files: OneInput | Document | Sequence[OneInput | Document] = (),
         timeout: float | None = None,
     ) -> Answer:
-        """Asks one question of the active version, or of another, and returns the answer.
+        """Ask one question of the active version, or of another, and return the answer.
 
-        Registered functions are called when the agent asks for them.
+        Registered functions are called when the agent asks for them. Where the answer fails or is
+        stopped, the cell shows what was written, and the error's `partial` has it.
+
+        Args:
+            agent: its name or id.
+            text: the question.
+            version: the version that answers; None is the active one.
+            history: what was said before: answers of `ask`, or messages with `role` and `content`.
+            files: what goes with the question, as in `bench.ocr`; documents of libraries, too.
+            timeout: seconds after which it is stopped.
         """
+        if not text.strip():
+            raise BenchError(Problem("The question is empty", "", "Write what you want to know."))
         asked = self._names.agent(agent)
-        service = self._begun(asked, version, saved=False)
+        attached = self._attachments(files, timeout)
+        service = self._store.another_chat(saved=False)
         try:
+            before = Conversation.of(*said_before(history))
+            done(self._store, service.new(asked.id, version, after=before))
+            for attachment in attached:
+                done(self._store, service.attach_known(attachment))
             done(
                 self._store,
                 service.send(text),
@@ -380,6 +409,13 @@ class Bench(DocumentCalls, AgentCalls):
                 look=permission(self._store),
             )
             return last_answer(self._store, service.slice.value)
+        except (BenchError, KeyboardInterrupt) as error:
+            partial = partial_answer(self._store, service.slice.value)
+            if partial is not None:
+                keep(partial)
+            if isinstance(error, BenchError):
+                error.partial = partial
+            raise
         finally:
             self._store.let_go(service)
 

@@ -8,18 +8,24 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from carrel.notebook.bench.base import BenchBase
+from carrel.notebook.bench.deleting import DeletedItem, Item, delete, find_item
+from carrel.notebook.bench.inputs import Input, Inputs, OneInput, inputs, is_several
 from carrel.notebook.bench.reading import Reading, as_reading
 from carrel.notebook.bench.waits import read
 from carrel.notebook.cells.errors import BenchError
 from carrel.notebook.cells.wait import checked, done
 from carrel.notebook.panels.document import DocumentPanel
+from carrel.notebook.results.search import SearchHits
 from carrel.notebook.results.sync import Synced
 from carrel.store.cache.copies import DocumentSource
+from carrel.store.chat.conversation import Attachment
+from carrel.store.core.actions.handle import Handle
 from carrel.store.core.problem import Problem
 from carrel.store.documents.reader import OCROptions
 from carrel.store.documents.service import LARGE
-from carrel.store.files.incoming import Incoming
+from carrel.store.files.incoming import Incoming, in_memory, is_path
 from carrel.store.libraries.phase import document_phase
+from carrel.store.search.state import SearchedPlaces
 from carrel.store.store import Store
 from carrel.wire.documents import Document
 from carrel.wire.files import File
@@ -35,25 +41,27 @@ class DocumentCalls(BenchBase):
 
     @checked
     def upload(
-        self,
-        document: str | Path | bytes,
-        *,
-        title: str | None = None,
-        timeout: float | None = None,
-    ) -> File:
-        """Upload a document. The same bytes of the same name are not uploaded twice.
+        self, document: Inputs, *, title: str | None = None, timeout: float | None = None
+    ) -> Any:
+        """Upload a document and return its File.
+
+        The same bytes of the same name are not uploaded twice.
 
         Args:
-            document: a path, an `https://` address that the kernel reaches, or bytes.
+            document: a path, an `https://` address that the kernel reaches, bytes, a file opened
+                with "rb", or a picture of Pillow; a list of them or a pattern such as `*.pdf`
+                gives a list.
             title: the name of the file, by default that of the path or the address.
             timeout: seconds after which it is stopped.
         """
-        return self._run(self._incoming.file(document, title), timeout)
+        given = inputs("bench.upload", document, title)
+        files = [self._file(one, timeout) for one in given]
+        return files if is_several(document) else files[0]
 
     @checked
     def ocr(
         self,
-        document: str | Path | bytes | File,
+        document: Inputs,
         *,
         pages: str | int | Sequence[int] = "",
         schema: str | Mapping[str, Any] | type[BaseModel] | None = None,
@@ -62,30 +70,44 @@ class DocumentCalls(BenchBase):
         title: str | None = None,
         max_pages: int = LARGE,
         timeout: float | None = None,
-    ) -> Reading:
-        """Read a document; pages that were read before with these options are not read again.
+    ) -> Any:
+        """Read a document and return its Reading.
 
-        A hosted service bills pages: more than `max_pages` unread pages raise an error that
-        gives their number.
+        Pages that were read before with these options are not read again. A hosted service bills
+        pages: more than `max_pages` unread pages raise an error that gives their number.
 
         Args:
-            document: a path, an `https://` address, bytes, or a file of the service or its id.
+            document: a path, an `https://` address, bytes, a file opened with "rb", a picture of
+                Pillow, or a file of the service or its id; a list of them or a pattern such as
+                `*.pdf` gives a list.
             pages: the pages to read, from 1: `"1-3, 7"`, a number or a list; by default all.
             schema: a JSON schema, or a pydantic model, in which `Reading.annotation` describes
                 the document.
             images: brings the pictures of the pages along.
             tables: `text` leaves tables in the text; the others take them out as Markdown or HTML.
             title: the name of an uploaded document, by default that of the path or the address.
-            max_pages: the most unread pages at a hosted service.
-            timeout: seconds after which it is stopped.
+            max_pages: the most unread pages of a document at a hosted service.
+            timeout: seconds after which the reading of a document is stopped.
         """
-        store = self._store
         options = OCROptions(
             pages=_page_words(pages), schema=_schema_words(schema), pictures=images, tables=tables
         )
-        file = document
-        if not isinstance(file, File):
-            file = self._run(self._incoming.file(file, title), timeout)
+        given = inputs("bench.ocr", document, title)
+        readings = [
+            self._read(self._file(one, timeout), options, max_pages, timeout) for one in given
+        ]
+        return readings if is_several(document) else readings[0]
+
+    def _file(self, given: Input, timeout: float | None) -> File:
+        """Return the file of the service of a document, which is uploaded if it is not there."""
+        if isinstance(given.content, File):
+            return given.content
+        return self._run(self._incoming.file(given.content, given.title), timeout)
+
+    def _read(
+        self, file: File, options: OCROptions, max_pages: int, timeout: float | None
+    ) -> Reading:
+        store = self._store
         service = store.another_document()
         source = DocumentSource("file", file.id, file.filename)
         found = self._run(read(store, service, source, options, max_pages), timeout)
@@ -93,30 +115,92 @@ class DocumentCalls(BenchBase):
             store, service, found, lambda **size: self._kept(DocumentPanel(store, service, **size))
         )
 
+    def _attachments(
+        self,
+        given: OneInput | Document | Sequence[OneInput | Document],
+        timeout: float | None,
+    ) -> list[Attachment]:
+        """Return what goes with a question."""
+        found: list[Attachment] = []
+        listed: Sequence[Any] = given if isinstance(given, list | tuple) else [given]
+        for one in listed:
+            if isinstance(one, Document):
+                found.append(Attachment("document", one.id, one.name, one.library_id))
+                continue
+            files = [self._file(each, timeout) for each in inputs("bench.ask", one)]
+            found += [Attachment("file", file.id, file.filename) for file in files]
+        return found
+
     @checked
     def create_library(self, name: str, description: str | None = None) -> Library:
-        """Create a library."""
-        return done(self._store, self._store.libraries.create(name, description))
+        """Create a library. One that has this name already stays, and a warning gives both ids.
+
+        `bench.add(…, create=True)` and `bench.library(…, create=True)` make one if there is none.
+        """
+        made = done(self._store, self._store.libraries.create(name, description))
+        self._names.warn_of_twins("library", made)
+        return made
 
     @checked
     def add(
         self,
         library: str | Library,
-        document: str | Path | File,
+        document: Inputs,
         *,
+        title: str | None = None,
+        create: bool = False,
         wait: bool = True,
         timeout: float | None = None,
-    ) -> Document:
-        """Add a path or a file to a library and waits until it is searchable."""
-        libraries, library_id = self._store.libraries, self._names.library(library).id
-        added = done(
-            self._store,
-            libraries.add_file(library_id, document.id)
-            if isinstance(document, File)
-            else libraries.upload(library_id, Path(document)),
-            timeout,
-        )
-        return self.wait_ready(added, timeout=timeout) if wait else added
+    ) -> Any:
+        """Add a document to a library, wait until it is searchable, and return its Document.
+
+        Args:
+            library: its name or id.
+            document: a path, an `https://` address, bytes, a file opened with "rb", a picture of
+                Pillow, or a file of the service or its id; a list of them or a pattern such as
+                `*.pdf` gives a list.
+            title: the name of the document, by default that of the path or the address.
+            create: makes the library if there is none of this name.
+            wait: waits until the document is processed.
+            timeout: seconds after which a step of a document is stopped.
+        """
+        given = inputs("bench.add", document, title)
+        library_id = self._names.library(library, create=create).id
+        added = [
+            done(self._store, self._adding(library_id, one, timeout), timeout) for one in given
+        ]
+        if wait:
+            added = [self.wait_ready(one, timeout=timeout) for one in added]
+        return added if is_several(document) else added[0]
+
+    def _adding(self, library_id: str, given: Input, timeout: float | None) -> Handle[Document]:
+        libraries, content = self._store.libraries, given.content
+        if isinstance(content, bytes):
+            return libraries.upload(library_id, in_memory(content, given.title or "document"))
+        if isinstance(content, Path) and given.title is None:
+            return libraries.upload(library_id, content)
+        if isinstance(content, str) and given.title is None and is_path(content):
+            return libraries.upload(library_id, Path(content))
+        return libraries.add_file(library_id, self._file(given, timeout).id)
+
+    @checked
+    def delete(
+        self,
+        item: str | Item,
+        *,
+        library: str | Library | None = None,
+        timeout: float | None = None,
+    ) -> DeletedItem:
+        """Delete a file, a library, an agent or a document; `.undo()` of the result restores it.
+
+        Args:
+            item: the item, or its name or id.
+            library: the library whose document it is, where a document is named.
+            timeout: seconds after which it is stopped.
+        """
+        if isinstance(item, str):
+            item = find_item(self._store, self._names, item, library)
+        return delete(self._store, item, timeout)
 
     @checked
     def sync(
@@ -147,6 +231,32 @@ class DocumentCalls(BenchBase):
         (state,) = (each for each in sync.slice.value.of(library_id) if each.path == path)
         assert state.summary is not None, "it has ended"
         return Synced(path, state.summary)
+
+    @checked
+    def search(
+        self,
+        query: str,
+        libraries: str | Library | Sequence[str | Library] | None = None,
+        *,
+        limit: int = 10,
+        timeout: float | None = None,
+    ) -> SearchHits:
+        """Search libraries for passages; every library and the chats of this machine by default.
+
+        Matched words stand between « and ».
+
+        Args:
+            query: what to look for.
+            libraries: the name or id of a library, or several.
+            limit: the most passages of each library, and of the chats.
+            timeout: seconds after which it is stopped.
+        """
+        several: Sequence[str | Library] | None = (
+            [libraries] if isinstance(libraries, str | Library) else libraries
+        )
+        ids = None if several is None else tuple(self._names.library(one).id for one in several)
+        state = done(self._store, self._store.search.search(query, limit, ids), timeout)
+        return SearchHits(state.query, state.found, state.places or SearchedPlaces())
 
     @checked
     def wait_ready(self, document: Document, *, timeout: float | None = None) -> Document:

@@ -1,8 +1,10 @@
 """The keywords of calls that make or change an agent, written once."""
 
 import inspect
-from collections.abc import Callable, Sequence
-from typing import Any, TypedDict, TypeVar, get_type_hints
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, TypedDict, TypeVar, get_type_hints
+
+from pydantic import BaseModel
 
 from carrel.wire.libraries import Library
 
@@ -29,6 +31,8 @@ class AgentKeywords(TypedDict, total=False):
         temperature: 0 to 1; None is the model's own.
         max_tokens: the longest answer in tokens; None is the model's own.
         libraries: the libraries to search, by name or id.
+        tool_choice: `auto`, `none`, `any` or `required`: whether it must call a function.
+        response_format: `text`, `json_object`, a JSON schema or a pydantic model of its answers.
         message: describes the version.
     """
 
@@ -38,6 +42,8 @@ class AgentKeywords(TypedDict, total=False):
     temperature: float | None
     max_tokens: int | None
     libraries: Sequence[str | Library]
+    tool_choice: Literal["auto", "none", "any", "required"] | None
+    response_format: str | Mapping[str, Any] | type[BaseModel] | None
     message: str
 
 

@@ -1,9 +1,10 @@
 """Libraries and agents by their names."""
 
+import warnings
 from collections.abc import Sequence
 from typing import TypeVar
 
-from carrel.notebook.cells.errors import BenchError
+from carrel.notebook.cells.errors import BenchError, available
 from carrel.notebook.cells.wait import done
 from carrel.store.core.naming import ids_of
 from carrel.store.core.problem import Problem
@@ -48,6 +49,23 @@ class Names:
         there = done(self._store, self._store.agents.every())
         return _find("agent", agent, there) or _missing("agent", agent, there)
 
+    def warn_of_twins(self, kind: str, made: Library | Agent) -> None:
+        """Warn where an item that was made has the name of one that was there."""
+        store = self._store
+        there: list[Library | Agent]
+        if isinstance(made, Library):
+            there = [*done(store, store.libraries.every())]
+        else:
+            there = [*done(store, store.agents.every())]
+        ids = [one.id for one in there if one.name == made.name and one.id != made.id]
+        if ids:
+            warnings.warn(
+                f"More than one {kind} is named “{made.name}” now. The new one is {made.id}; "
+                f"there was {', '.join(ids)}. With create=True a cell takes up the one that is "
+                "there.",
+                stacklevel=4,
+            )
+
     def find_agent(self, name: str) -> Agent | None:
         """Return the agent, if there is one."""
         return _find("agent", name, done(self._store, self._store.agents.every()))
@@ -62,6 +80,6 @@ def _find(kind: str, name: str, there: Sequence[N]) -> N | None:
 
 
 def _missing(kind: str, name: str, there: Sequence[N]) -> N:
-    names = ", ".join(f"“{one.name}”" for one in there[:10])
-    known = f"Available: {names}." if names else "There are none yet."
-    raise BenchError(Problem(f"There is no {kind} “{name}”", known))
+    raise BenchError(
+        Problem(f"There is no {kind} “{name}”", available(name, [one.name for one in there]))
+    )

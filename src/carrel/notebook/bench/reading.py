@@ -88,8 +88,13 @@ class ReadPage:
 
     @property
     def index(self) -> int:
-        """Its number in the document, from 0."""
+        """Its place in the document, from 0, as the interface counts."""
         return self.data.index
+
+    @property
+    def page_number(self) -> int:
+        """Its number in the document, from 1."""
+        return self.data.index + 1
 
     @property
     def markdown(self) -> str:
@@ -143,7 +148,7 @@ class ReadPage:
 
     @property
     def _words(self) -> str:
-        return " · ".join(filter(None, (f"page {self.index + 1}", confidence(self.data))))
+        return " · ".join(filter(None, (f"page {self.page_number}", confidence(self.data))))
 
     def __repr__(self) -> str:
         return f"<Page {self._words.removeprefix('page ')}>"
@@ -193,8 +198,8 @@ class Reading:
         return self._open_panel(**shown_as(height, layout))
 
     def to_pandas(self) -> "DataFrame":
-        """Return a row a block: page (from 1), type, text, confidence, and its place in parts of
-        the page.
+        """Return a row a block: page number (from 1), type, text, confidence, and its place in
+        parts of the page.
 
         Raises:
             BenchError: pandas is not installed.
@@ -207,8 +212,8 @@ class Reading:
                 rect = box and box.rect
                 place = (rect.left, rect.top, rect.width, rect.height) if rect else (None,) * 4
                 sure = None if box is None else box.sure
-                rows.append((page.index + 1, block.type, block.content, sure, *place))
-        head = ("page", "type", "text", "confidence", "left", "top", "width", "height")
+                rows.append((page.page_number, block.type, block.content, sure, *place))
+        head = ("page_number", "type", "text", "confidence", "left", "top", "width", "height")
         return frame(head, rows)
 
     def to_html(self) -> str:

@@ -58,6 +58,12 @@ class CellProgress:
         put(bundle, raw=True, display_id=self._mark)
 
 
+def keep(result: object) -> None:
+    """Show a result that no call will return; nothing outside a notebook."""
+    if getattr(get_ipython(), "kernel", None) is not None:
+        _display(result)
+
+
 def working(session: SessionState, activity: ActivityState) -> str:
     """Return the uploads, pages and documents that are worked on; before that the connection."""
     lines = [

@@ -1,20 +1,29 @@
 """Errors of calls in a cell."""
 
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from types import TracebackType
+from typing import Any
 
 from IPython.core.getipython import get_ipython
 
 from carrel.store.core.problem import Problem
+
+SHOWN = 10
+"""Names that an error lists."""
 
 _HIDDEN = ("carrel", "IPython", "ipykernel")
 """Packages whose frames say nothing about the user's code."""
 
 
 class BenchError(Exception):
-    """A call that failed: the cause and the next step."""
+    """A call that failed: the cause and the next step.
+
+    `partial` is the Answer as far as it was written, where a question failed or was stopped.
+    """
+
+    partial: Any = None
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(str(problem))
@@ -39,6 +48,17 @@ def _own(frames: TracebackType | None) -> TracebackType | None:
     if module.partition(".")[0] in _HIDDEN:
         return rest
     return TracebackType(rest, frames.tb_frame, frames.tb_lasti, frames.tb_lineno)
+
+
+def available(name: str, names: Sequence[str]) -> str:
+    """Return what there is in place of a name that is not there, the nearest first."""
+    if not names:
+        return "There are none yet."
+    near = get_close_matches(name, names, n=1)
+    hint = f"Did you mean “{near[0]}”? " if near else ""
+    listed = ", ".join(f"“{one}”" for one in names[:SHOWN])
+    more = len(names) - SHOWN
+    return f"{hint}Available: {listed}{f' and {more} more' if more > 0 else ''}."
 
 
 def no_option(owner: str, name: str, options: Iterable[str]) -> str:

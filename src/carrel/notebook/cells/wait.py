@@ -4,8 +4,10 @@ import contextlib
 import functools
 import inspect
 import math
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from typing import Any, TypeVar, cast
 
 from carrel.notebook.cells.cell import CellProgress, Draw, working
@@ -27,6 +29,8 @@ PICTURE_SECONDS = 10.0
 
 LOOK = 0.25
 """Seconds between two looks at the connection and the progress."""
+
+_stop: ContextVar[threading.Event | None] = ContextVar("stop", default=None)
 
 
 def done(
@@ -54,6 +58,8 @@ def done(
             now = time.time()
             with contextlib.suppress(TimeoutError):
                 return handle.result(max(0.0, min(LOOK, deadline - now)))
+            if (stop := _stop.get()) is not None and stop.is_set():
+                raise Cancelled
             if now >= deadline:
                 raise BenchError(
                     Problem("It took too long", f"It was stopped after {timeout:g} seconds.")
@@ -62,6 +68,7 @@ def done(
             progress.show()
             look()
     except Cancelled:
+        handle.cancel()
         raise BenchError(
             Problem("It was stopped", "", "Run the cell again to start anew.")
         ) from None
@@ -72,6 +79,16 @@ def done(
         raise
     finally:
         progress.close()
+
+
+@contextlib.contextmanager
+def stopping(event: threading.Event) -> Iterator[None]:
+    """Stop the calls inside, as an interrupt does, once the event is set."""
+    token = _stop.set(event)
+    try:
+        yield
+    finally:
+        _stop.reset(token)
 
 
 def permission(store: Store) -> Callable[[], None]:
@@ -104,10 +121,10 @@ def _check_reached(store: Store, began: float, now: float) -> None:
 
 
 def checked(method: F) -> F:
-    """Return turns errors of a bench's method into plain words: unknown keywords, calls after
-    close.
+    """Turn errors of a bench's method into plain words: unknown keywords, calls after close.
 
-    The traceback of an error begins with the caller.
+    A lost server of this machine is waited for first. The traceback of an error begins with the
+    caller.
     """
     _, *names = inspect.signature(method).parameters
 
@@ -117,6 +134,7 @@ def checked(method: F) -> F:
             raise TypeError(no_option(f"bench.{method.__name__}", name, names))
         check_open(bench._store)
         try:
+            done(bench._store, bench._store.loop.run(bench._store.session.back()))
             return method(bench, *args, **kwargs)
         except (BenchError, KeyboardInterrupt) as error:
             raise error.with_traceback(None) from None

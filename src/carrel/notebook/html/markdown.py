@@ -13,12 +13,14 @@ from markdown_it.renderer import RendererProtocol
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
+from carrel.store.core.formatting import picture_words
+
 
 def _picture(
     self: RendererProtocol, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
 ) -> str:
     token = tokens[index]
-    name = token.content or str(token.attrs.get("src", ""))
+    name = picture_words(token.content or str(token.attrs.get("src", "")))
     return f'<span class="carrel-picture">{escape(name)}</span>'
 
 

@@ -17,7 +17,13 @@ from carrel.store.core.actions.handle import Handle
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.documents.blocks import Rect
 from carrel.store.documents.boxes import boxes, lacking, passages
-from carrel.store.documents.corrections import DoubtfulWord, around, corrected, doubtful_words
+from carrel.store.documents.corrections import (
+    ReadWord,
+    around,
+    corrected,
+    doubtful_words,
+    page_words,
+)
 from carrel.store.documents.export import ExportFormat, zipped
 from carrel.store.documents.formatting import (
     annotation,
@@ -25,9 +31,8 @@ from carrel.store.documents.formatting import (
     changes,
     chosen_block,
     confidence,
+    contents,
     corrected_words,
-    doubtful_row,
-    doubtful_title,
     mark_words,
     option_words,
     page_hits,
@@ -35,8 +40,10 @@ from carrel.store.documents.formatting import (
     progress,
     readers_words,
     title,
+    word_row,
+    words_title,
 )
-from carrel.store.documents.marks import marked
+from carrel.store.documents.marks import marked, unmarked
 from carrel.store.documents.reader import OCROptions
 from carrel.store.documents.service import DocumentsService
 from carrel.store.documents.state import DocumentState
@@ -94,7 +101,7 @@ class DocumentPanel(Panel):
                 {"page": mark.page, "text": mark.text, "state": mark.state}
                 for mark in page_marks(state)
             ],
-            "markdown": state.text,
+            "markdown": None if page is None else corrected(page, state.corrections),
             "passages": [] if page is None else _passages(state, page),
             "boxes": [] if page is None else _boxes(page),
             "block": state.block,
@@ -115,9 +122,8 @@ class DocumentPanel(Panel):
             "unread": state.unread,
             "billed": service_words(self._store.session.slice.value),
             "waiting": "Reading this page …" if state.reading else "This page is not read yet.",
-            "confidence": confidence(page),
+            "confidence": confidence(page, state.corrections),
             "corrected": corrected_words(state),
-            **_corrected(state),
             "note": readers_words(page) or changed_words(state) or lacking(page),
             "progress": progress(state, time.time()),
             "reading": state.reading,
@@ -204,28 +210,43 @@ class DocumentPanel(Panel):
                 raise
             return None  # the state says why, in the place of the picture
 
-    def _words(self) -> tuple[DoubtfulWord, ...]:
+    def _words(self, every: bool) -> tuple[ReadWord, ...]:
+        """Return the doubtful words of the document, or every word of its current page."""
         state = self._documents.slice.value
+        if every:
+            return page_words(state.page, state.corrections)
         return doubtful_words(state.pages, state.corrections)
 
-    def _word(self, id: str) -> DoubtfulWord:
-        for word in self._words():
-            if doubtful_row(word).id == id:
+    def _word(self, id: str) -> ReadWord:
+        state = self._documents.slice.value
+        page = int(id.partition("-")[0])
+        read = state.pages[page] if page < len(state.pages) else None
+        for word in page_words(read, state.corrections):
+            if word_row(word).id == id:
                 return word
         raise ProblemError(Problem("This word is gone", "The document was read again."))
 
     @intent
-    async def _on_doubtful_words(self) -> Json:
-        """Return the doubtful words of the pages read; their pictures are asked for one by one."""
-        words = self._words()
-        rows = [dataclasses.asdict(doubtful_row(word)) for word in words]
-        return {"title": doubtful_title(words), "rows": rows}
+    async def _on_words(self, every: bool) -> Json:
+        """Return the words to correct; their pictures are asked for one by one."""
+        words = self._words(every)
+        rows = [dataclasses.asdict(word_row(word)) for word in words]
+        return {"title": self._words_title(every), "rows": rows}
+
+    def _words_title(self, every: bool) -> str:
+        page = self._documents.slice.value.current if every else None
+        return words_title(self._words(every), page)
 
     @intent
-    async def _on_correct(self, id: str, words: str) -> str:
+    async def _on_correct(self, id: str, words: str, every: bool) -> str:
         """Corrects a word; gives the title of the list."""
         await self._documents.correct(self._word(id).mark, words)
-        return doubtful_title(self._words())
+        return self._words_title(every)
+
+    @intent
+    async def _on_contents(self) -> list[Json]:
+        """Return the headings of the pages read, with their pages from 0."""
+        return [dataclasses.asdict(one) for one in contents(self._documents.slice.value)]
 
     @intent
     async def _on_word_picture(self, id: str, width: int) -> bytes | None:
@@ -249,7 +270,7 @@ class DocumentPanel(Panel):
     async def _on_export(self, form: ExportFormat) -> bytes:
         """Return the pages read: one file, or a ZIP file of several."""
         made = await self._documents.as_files(form)
-        return made[0][1] if form in ("markdown", "corrected", "json") else zipped(made)
+        return made[0][1] if form in ("markdown", "json") else zipped(made)
 
 
 def _passages(state: DocumentState, page: Page) -> list[Json]:
@@ -258,21 +279,11 @@ def _passages(state: DocumentState, page: Page) -> list[Json]:
     return [
         {
             "html": to_marked_html(marked(passage, marks, state.mark)),
-            "raw": passage.text,
+            "raw": unmarked(marked(passage, marks, None)),
             "block": passage.block,
         }
         for passage in passages(page)
     ]
-
-
-def _corrected(state: DocumentState) -> Json:
-    """Return the page's Markdown with its corrections, and the same as safe HTML.
-
-    Empty without one.
-    """
-    page = state.page if corrected_words(state) else None
-    text = "" if page is None else corrected(page, state.corrections)
-    return {"corrected_markdown": text, "corrected_html": to_html(text) if text else ""}
 
 
 def _boxes(page: Page) -> list[Json]:

@@ -35,7 +35,7 @@ from carrel.store.evals.running import Plan, Progress
 from carrel.store.evals.state import DEFAULT_FILE
 from carrel.store.store import Store
 
-_NONE = "No run is kept yet: Run a set … asks an agent the test cases of a file."
+_NONE = "No runs yet. Run a set…: ask an agent the test cases of a file."
 _MOST = 1000
 """The most times that a case is asked."""
 _NO_RUN = Problem("No run is shown", "", "Choose one, or run a set.")

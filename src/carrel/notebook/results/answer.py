@@ -1,10 +1,10 @@
 """An agent's answer: its text and sources, which show themselves."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from PIL import Image
 
@@ -14,7 +14,13 @@ from carrel.notebook.html.markdown import folded_thinking, to_html
 from carrel.notebook.results.frames import frame
 from carrel.notebook.results.pictures import SURE, as_tag, framed, opened
 from carrel.store.chat.conversation import Turn
-from carrel.store.chat.formatting import call_words, source_title, sources_title, thought_words
+from carrel.store.chat.formatting import (
+    call_words,
+    ended,
+    source_title,
+    sources_title,
+    thought_words,
+)
 from carrel.store.chat.state import ChatState
 from carrel.store.core.problem import Problem
 from carrel.store.store import Store
@@ -35,6 +41,12 @@ THUMBNAILS = 3
 """Sources shown as pictures in a cell; each adds about 5 kB to the notebook."""
 
 
+FinishReason = Literal["stop", "length", "error", "cancelled"]
+
+_REASONS: dict[str, FinishReason] = {"failed": "error", "lost": "error", "stopped": "cancelled"}
+_NOTES = {"error": "Cut off: it failed.", "cancelled": "Cut off: it was stopped."}
+
+
 @dataclass(frozen=True)
 class Source:
     """A passage that the model was given; `data` is the service's answer."""
@@ -43,8 +55,8 @@ class Source:
     _draw: Draw = field(repr=False, compare=False)
 
     @property
-    def index(self) -> int:
-        """The number that it was given to the model under, from 1."""
+    def number(self) -> int:
+        """The number that the answer cites it by, from 1."""
         return self.data.index
 
     @property
@@ -63,9 +75,9 @@ class Source:
         return self.data.library_id
 
     @property
-    def page(self) -> int | None:
-        """Its page, from 0; None if the service gives none."""
-        return self.data.page
+    def page_number(self) -> int | None:
+        """Its page, from 1; None if the service gives none."""
+        return None if self.data.page is None else self.data.page + 1
 
     @property
     def snippet(self) -> str:
@@ -110,18 +122,20 @@ class Answer:
     """What the model thought before it answered."""
     thought_seconds: float | None = None
     """How long it thought."""
+    finish_reason: FinishReason = "stop"
+    """Why it ended: complete, cut off at the token limit, failed, or stopped by this program."""
+    note: str = ""
+    """What a reader must know of its end, in words."""
+    question: str = ""
+    """What it answers."""
 
     def to_pandas(self) -> "DataFrame":
-        """Return a row a source: document, page (from 1), text and score.
+        """Return a row a source: document, page number (from 1), text and score.
 
         Raises:
             BenchError: pandas is not installed.
         """
-        rows = [
-            (one.document_name, None if one.page is None else one.page + 1, one.snippet, one.score)
-            for one in self.sources
-        ]
-        return frame(("document", "page", "text", "score"), rows)
+        return as_frame(self.sources)
 
     def to_html(self) -> str:
         """Return the answer with its sources as safe HTML."""
@@ -129,7 +143,8 @@ class Answer:
         drawn = f"<p>{self._sources_title}</p><ol>{sources}</ol>" if sources else ""
         thought = folded_thinking(thought_words(self._turn), self.thinking)
         speaker = f"<p><strong>{escape(self._speaker)}</strong></p>"
-        return f"{speaker}{thought}{to_html(self.text)}{drawn}"
+        note = f"<p><em>{escape(self.note)}</em></p>" if self.note else ""
+        return f"{speaker}{thought}{to_html(self.text)}{note}{drawn}"
 
     def save(self, folder: str | Path) -> Path:
         """Write the answer with its sources as Markdown to a folder and give the path.
@@ -141,7 +156,8 @@ class Answer:
         path = to / f"{file_name(self._speaker, 'answer')}.md"
         sources = [f"{number}. {_where(one)}" for number, one in enumerate(self.sources, 1)]
         listed = [f"{self._sources_title}:", "\n".join(sources)] if sources else []
-        path.write_text("\n\n".join([self.text, *listed]) + "\n", "utf-8")
+        note = [f"*{self.note}*"] if self.note else []
+        path.write_text("\n\n".join([self.text, *note, *listed]) + "\n", "utf-8")
         return path
 
     @property
@@ -164,7 +180,7 @@ class Answer:
         )
 
     def __repr__(self) -> str:
-        return f"{self._speaker}: {self.text}"
+        return "\n".join(filter(None, (f"{self._speaker}: {self.text}", self.note)))
 
     def _repr_html_(self) -> str:
         return self.to_html() + "".join(
@@ -180,7 +196,7 @@ def _pictured(source: Source, width: int) -> str:
 
 
 def _where(source: Source) -> str:
-    page = "" if source.page is None else f" p. {source.page + 1}"
+    page = "" if source.page_number is None else f" p. {source.page_number}"
     return f"{source.document_name}{page}"
 
 
@@ -199,17 +215,73 @@ def last_answer(store: Store, state: ChatState) -> Answer:
                 "settings.",
             )
         )
-    return as_answer(store, state.agent_name, state.turns[-1])
+    return as_answer(store, state.agent_name, state.turns[-1], _question(state))
 
 
-def as_answer(store: Store, agent: str, turn: Turn) -> Answer:
-    """Return an agent's turn, for plain code."""
+def partial_answer(store: Store, state: ChatState) -> Answer | None:
+    """Return the answer to a question that failed or was stopped, as far as it was written."""
+    turn = state.turns[-1] if state.turns else None
+    if turn is None or turn.role != "assistant" or not turn.text:
+        return None
+    if turn.status == "writing":
+        turn = replace(turn, status="stopped")
+    return as_answer(store, state.agent_name, turn, _question(state))
+
+
+def said_before(history: Sequence[Answer | Mapping[str, str]]) -> Iterator[Turn]:
+    """Yield the turns of answers and messages, oldest first.
+
+    Raises:
+        BenchError: an item is neither.
+    """
+    for one in history:
+        if isinstance(one, Answer):
+            yield Turn("user", one.question)
+            yield one._turn
+            continue
+        match one:
+            case {"role": "user" | "assistant" as role, "content": str(content)}:
+                yield Turn(role, content)
+            case _:
+                advice = 'Give answers of bench.ask, or {"role": "user", "content": "…"}.'
+                raise BenchError(Problem("This is no message", repr(one)[:80], advice))
+
+
+def _question(state: ChatState) -> str:
+    return next((turn.text for turn in reversed(state.turns) if turn.role == "user"), "")
+
+
+def as_frame(sources: Sequence[Source]) -> "DataFrame":
+    """Return a row a passage."""
+    rows = [(one.document_name, one.page_number, one.snippet, one.score) for one in sources]
+    return frame(("document", "page_number", "text", "score"), rows)
+
+
+def as_source(store: Store, passage: Passage) -> Source:
+    """Return a passage that shows its page."""
 
     def draw(passage: Passage, width: int) -> Image.Image:
         excerpt = done(store, store.sources.excerpt(passage, width), PICTURE_SECONDS)
         return framed(opened(excerpt.png), [(excerpt.box, SURE)] if excerpt.box else [])
 
-    sources = tuple(Source(passage, draw) for passage in turn.sources)
+    return Source(passage, draw)
+
+
+def as_answer(store: Store, agent: str, turn: Turn, question: str = "") -> Answer:
+    """Return an agent's turn, for plain code."""
+    sources = tuple(as_source(store, passage) for passage in turn.sources)
     taken, written = turn.prompt_tokens or 0, turn.completion_tokens or 0
     usage = Usage(prompt_tokens=taken, completion_tokens=written, total_tokens=taken + written)
-    return Answer(agent, turn.text, sources, usage, turn.version, turn.thinking, turn.thought)
+    reason: FinishReason = "length" if turn.cut else _REASONS.get(turn.status, "stop")
+    return Answer(
+        agent,
+        turn.text,
+        sources,
+        usage,
+        turn.version,
+        turn.thinking,
+        turn.thought,
+        reason,
+        _NOTES.get(reason) or ended(turn),
+        question,
+    )

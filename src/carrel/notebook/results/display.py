@@ -1,11 +1,13 @@
 """Compact tables for the service's objects in a cell."""
 
 from collections.abc import Sequence
+from html import escape
 
 from IPython.core.getipython import get_ipython
 from pydantic import BaseModel
 
 from carrel.notebook.html.tables import table
+from carrel.store.agents.drafts import Draft
 from carrel.wire.documents import Document, DocumentList
 from carrel.wire.files import File, FileList, RetrievedFile
 from carrel.wire.generation.agents import Agent
@@ -18,6 +20,7 @@ _SHOWN: dict[type[BaseModel], tuple[str, ...]] = {
     Document: ("name", "process_status", "number_of_pages", "id"),
     Agent: ("name", "version", "model", "id"),
 }
+FIELD = ("field", "value")
 _LISTS = (FileList, LibraryList, DocumentList)
 
 
@@ -31,6 +34,8 @@ def register() -> None:
     for kind in _SHOWN:
         html.for_type(kind, lambda one: _table([one]))
         plain.for_type(kind, lambda one, printer, _: printer.text(_line(one)))
+    html.for_type(Draft, _draft_card)
+    plain.for_type(Draft, lambda draft, printer, _: printer.text(_draft_line(draft)))
     for kind in _LISTS:
         html.for_type(kind, lambda page: _table(page.data))
         plain.for_type(kind, lambda page, printer, _: printer.text(_lines(page.data)))
@@ -50,6 +55,16 @@ def _lines(rows: Sequence[BaseModel]) -> str:
 def _line(row: BaseModel) -> str:
     fields = ", ".join(f"{name}={value!r}" for name, value in _fields(row).items())
     return f"{type(row).__name__}({fields})"
+
+
+def _draft_line(draft: Draft) -> str:
+    base = "a new agent" if draft.base is None else f"a change of v{draft.base}"
+    return f"<Draft of {draft.name}: {base}, not saved>"
+
+
+def _draft_card(draft: Draft) -> str:
+    rows = [[name, value] for name, value in draft.fields.items() if name != "name"]
+    return f"<p>{escape(_draft_line(draft).strip('<>'))}</p>{table('Draft', FIELD, rows)}"
 
 
 def _fields(row: BaseModel) -> dict[str, object]:

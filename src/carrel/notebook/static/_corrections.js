@@ -1,4 +1,4 @@
-/** The doubtful words of the document with their pictures, corrected in place. */
+/** The doubtful words of the document, or all of a page, with their pictures, corrected in place. */
 class Corrections {
   /** @param {View} view */
   constructor(view) {
@@ -6,18 +6,21 @@ class Corrections {
     const { h } = view;
     this.title = h("h4", {});
     this.list = h("div", { class: "carrel-words" });
-    this.element = h("div", { class: "carrel-corrections", role: "group", "aria-label": "Doubtful words", hidden: true },
-      h("div", { class: "carrel-tools" }, this.title, h("span", { class: "carrel-gap" }), view.button("Close", () => this.close())),
+    this.every = h("input", { type: "checkbox", onchange: () => this.open() });
+    this.element = h("div", { class: "carrel-corrections", role: "group", "aria-label": "Words to correct", hidden: true },
+      h("div", { class: "carrel-tools" }, this.title, h("span", { class: "carrel-gap" }),
+        h("label", {}, this.every, " All words of this page"), view.button("Close", () => this.close())),
       this.list);
     this.pictures = new IntersectionObserver((seen) => seen.filter((one) => one.isIntersecting).forEach((one) => this.draw(one.target)));
     view.signal.addEventListener("abort", () => this.close());
   }
 
   async open() {
-    const words = await this.view.ask("doubtful_words");
+    const words = await this.view.ask("words", { every: this.every.checked });
     if (!words) return;
-    if (!words.rows.length) {
-      this.view.tell("No doubtful words on the pages read so far.");
+    if (!words.rows.length && !this.every.checked) {
+      this.every.checked = true;
+      this.open();
       return;
     }
     this.close();
@@ -46,7 +49,7 @@ class Corrections {
     const picture = h("img", { alt: "", draggable: "false" });
     picture.word = word.id;
     const row = h("div", { class: "carrel-word" }, picture, field,
-      h("span", { class: "carrel-range" }, `read “${word.word}” · page ${word.page} · ${word.sure} sure`));
+      h("span", { class: "carrel-range" }, [`read “${word.word}”`, `page ${word.page}`, word.sure && `${word.sure} sure`].filter(Boolean).join(" · ")));
     row.classList.toggle("corrected", Boolean(word.corrected));
     this.pictures.observe(picture);
     return row;
@@ -57,7 +60,7 @@ class Corrections {
   }
 
   async save(word, field, row) {
-    const title = await this.view.ask("correct", { id: word.id, words: field.value });
+    const title = await this.view.ask("correct", { id: word.id, words: field.value, every: this.every.checked });
     if (title === undefined) return;
     say(this.title, title);
     if (!field.value.trim()) field.value = word.word;

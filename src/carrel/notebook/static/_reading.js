@@ -11,7 +11,7 @@ class ReadingForm {
       scores: this.choice({ word: "of every word", page: "of pages", none: "none" }),
       headers: h("input", { type: "checkbox" }),
       pictures: h("input", { type: "checkbox" }),
-      schema: h("textarea", { placeholder: "may stay empty", spellcheck: "false" }),
+      schema: h("textarea", { placeholder: "optional", spellcheck: "false" }),
     };
     const labels = {
       model: "Read by", pages: "Pages", tables: "Tables", scores: "Scores", headers: "Headers and footers apart",

@@ -456,7 +456,7 @@ class View {
   }
 }
 
-/** A text field that asks the kernel a moment after the last key. */
+/** A text field that asks the kernel a moment after the last key; ↓ goes to the list. */
 function searchField(view, label, send) {
   let timer;
   const field = view.h("input", {
@@ -466,6 +466,11 @@ function searchField(view, label, send) {
       timer = setTimeout(() => send(field.value), 250);
     },
     onkeydown: (event) => {
+      if (event.key === "ArrowDown") {
+        const first = view.root.querySelector("[role=row][tabindex='0'], [role=option][tabindex='0']");
+        if (first) event.preventDefault();
+        first?.focus();
+      }
       if (event.key !== "Enter") return;
       clearTimeout(timer);
       send(field.value);

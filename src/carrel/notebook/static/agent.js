@@ -98,7 +98,7 @@ class AgentView extends View {
     ...field("model", "Model", h("input", { required: true, autocomplete: "off", list: `${this.id}-models` })), this.modelList,
     ...field("instructions", "Instructions", h("textarea", { rows: 6 })),
     h("span", {}, "Libraries"), this.libraryBoxes,
-    ...field("message", "What this version is about", h("input", { autocomplete: "off", maxlength: 500 })),
+    ...field("message", "Version note (optional)", h("input", { autocomplete: "off", maxlength: 500 })),
     ...field("description", "Description", h("input", { autocomplete: "off" })),
     ...field("temperature", "Temperature", h("input", { type: "number", min: 0, max: 1, step: "any", placeholder: "the model's own" })),
     ...field("max_tokens", "Max answer tokens", h("input", { type: "number", min: 0, step: 1, placeholder: "the model's own" })),

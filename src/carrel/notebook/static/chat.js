@@ -77,7 +77,7 @@ class ChatView extends View {
 
   buildSide() {
     const { h } = this;
-    this.sessions = new ChoiceList(this, "Sessions", (id) => this.ask("resume", { session: id }));
+    this.sessions = new ChoiceList(this, "Chats", (id) => this.ask("resume", { session: id }));
     this.agents = h("select", { "aria-label": "Agent" });
     this.newButton = this.button("New", () => this.begin());
     this.deleteButton = this.button("Delete", () => this.confirm("Delete this chat?", "Delete",
@@ -361,7 +361,7 @@ class ChatView extends View {
       if (name !== undefined) this.tell(`Added to ${name}.`);
     };
     this.confirm(`Add this answer to ${file} as a test case?`, "Good answer", take(true),
-      { verb: "Bad answer", words: "A good answer is to come again, a bad one is not. More names another file.", action: take(false) }, "primary");
+      { verb: "Bad answer", words: "A good answer should be repeated, a bad one should not. More names another file.", action: take(false) }, "primary");
   }
 
   async copy(text) {

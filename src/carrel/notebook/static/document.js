@@ -1,6 +1,7 @@
 const ZOOMS = [0.5, 0.75, 1, 1.5, 2, 3, 4];
-const FORMATS = { markdown: ["Markdown", "md"], corrected: ["Corrected Markdown", "md"], json: ["JSON", "json"], csv: ["Tables (CSV)", "zip"], images: ["Pictures", "zip"] };
+const FORMATS = { markdown: ["Markdown", "md"], json: ["JSON", "json"], csv: ["Tables (CSV)", "zip"], images: ["Pictures", "zip"] };
 const MARGIN = 16;
+const MOST_BUTTONS = 24;
 const SIGNS = { same: " ", added: "+", removed: "−" };
 
 /** The Document panel: the page's picture with its boxes, beside what was read from it. */
@@ -17,12 +18,13 @@ class DocumentView extends View {
         this.reading, this.readButton, this.stopButton, this.again, this.formButton, this.correctButton, this.copyMenu, this.saveMenu, this.corner()),
       this.readingForm.element,
       this.corrections.element,
+      this.contents,
       h("div", { class: "carrel-panes" },
         h("div", { class: "carrel-pane page" }, this.stage,
           h("div", { class: "carrel-foot" }, this.smaller, this.larger, this.fill, h("span", { class: "carrel-gap" }), this.blockWords)),
         h("div", { class: "carrel-pane" }, this.text,
           h("div", { class: "carrel-foot" }, this.search, this.markBefore, this.markAfter, h("span", { class: "carrel-gap" }), this.sure))),
-      h("div", { class: "carrel-foot" }, this.pages, h("span", { class: "carrel-gap" }), this.note, this.before, this.after));
+      h("div", { class: "carrel-foot" }, this.pages, h("span", { class: "carrel-gap" }), this.note, this.contentsButton, this.before, this.number, this.ofPages, this.after));
     this.body.append(this.empty, this.content);
     this.bindKeys();
     this.shown = null;
@@ -73,7 +75,35 @@ class DocumentView extends View {
     this.pages = h("nav", { class: "carrel-pages", "aria-label": "Pages" });
     this.before = small("‹", "Page before", () => this.go(this.state.page - 1));
     this.after = small("›", "Page after", () => this.go(this.state.page + 1));
+    this.number = h("input", { type: "number", min: 1, class: "carrel-number", "aria-label": "Page", onchange: () => this.goToNumber() });
+    this.ofPages = h("span", { class: "carrel-range" });
+    this.contentsButton = this.button("Contents…", () => this.showContents(), "small");
+    this.contents = h("div", { class: "carrel-contents", role: "group", "aria-label": "Contents", hidden: true });
     this.empty = h("div", { class: "carrel-empty" });
+  }
+
+  /** Goes to the page whose number was typed; a number that is no page is taken back. */
+  goToNumber() {
+    const page = Number(this.number.value) - 1;
+    if (Number.isInteger(page)) this.go(page);
+    this.number.value = String(this.state.page + 1);
+  }
+
+  /** Shows the headings of the pages read as a list, or hides them. */
+  async showContents() {
+    if (!this.contents.hidden) { this.contents.hidden = true; return; }
+    const headings = await this.ask("contents");
+    if (!headings) return;
+    if (!headings.length) { this.tell("No headings on the pages read so far."); return; }
+    const { h } = this;
+    this.contents.replaceChildren(...headings.map(({ level, title, page }) => {
+      const go = () => { this.contents.hidden = true; this.go(page); };
+      const node = h("button", { type: "button", onclick: go }, title, h("span", { class: "carrel-range" }, String(page + 1)));
+      node.style.paddingLeft = `${level * 14}px`;
+      return node;
+    }));
+    this.contents.hidden = false;
+    this.contents.querySelector("button").focus();
   }
 
   bindKeys() {
@@ -87,7 +117,8 @@ class DocumentView extends View {
       [["]"], "Next mark: doubtful word or hit", ask("mark", 1)], [["["], "Mark before", ask("mark", -1)],
       [["+", "="], "Larger", zoom(1)], [["-"], "Smaller", zoom(-1)],
       [["z"], "Fill with block", () => this.toggleFill()], [["v"], "Form of the text", () => this.nextForm()],
-      [["e"], "Correct doubtful words", () => this.corrections.open()], [["o"], "OCR options", () => this.again.click()],
+      [["p"], "Go to page", () => this.number.select()], [["c"], "Contents", () => this.showContents()],
+      [["e"], "Correct words", () => this.corrections.open()], [["o"], "OCR options", () => this.again.click()],
       [["r"], "Run OCR", () => { if (!this.readButton.hidden) this.readPages(); }],
       [["Escape"], "Back", () => this.back()],
     ];
@@ -109,7 +140,10 @@ class DocumentView extends View {
     this.empty.hidden = !none;
     this.content.hidden = none;
     say(this.empty, state.empty);
-    if (state.source !== this.correcting) this.corrections.close();
+    if (state.source !== this.correcting) {
+      this.corrections.close();
+      this.contents.hidden = true;
+    }
     this.correcting = state.source;
     if (none) return;
     say(this.title, state.title);
@@ -139,6 +173,7 @@ class DocumentView extends View {
 
   back() {
     if (!this.readingForm.element.hidden) this.readingForm.toggle(false);
+    else if (!this.contents.hidden) this.contents.hidden = true;
     else if (this.filling) this.toggleFill();
     else if (this.state.query) this.ask("find", { text: "" });
     else this.ask("choose", { block: null });
@@ -146,7 +181,14 @@ class DocumentView extends View {
 
   drawPages(state) {
     const { h } = this;
-    keyed(this.pages, state.pages.map((page) => ({ ...page, id: page.page })), (page) =>
+    const several = (state.page_count ?? 1) > 1;
+    for (const node of [this.number, this.ofPages, this.before, this.after]) node.hidden = !several;
+    say(this.ofPages, several ? `of ${state.page_count.toLocaleString("en")}` : "");
+    this.number.max = state.page_count ?? 1;
+    if (document.activeElement !== this.number) this.number.value = String(state.page + 1);
+    // Of many pages the numbers would be a wall: the field goes to them.
+    this.pages.hidden = state.pages.length > MOST_BUTTONS;
+    keyed(this.pages, (this.pages.hidden ? [] : state.pages).map((page) => ({ ...page, id: page.page })), (page) =>
       h("button", { type: "button", onclick: () => this.go(page.page) }), (node, page) => {
       say(node, page.text);
       node.title = page.state;
@@ -159,8 +201,8 @@ class DocumentView extends View {
   // the text
 
   forms() {
-    const { changes, annotation, corrected_markdown: corrected } = this.state;
-    return ["rendered", "raw", ...(corrected ? ["corrected"] : []), ...(changes.length ? ["changes"] : []), ...(annotation ? ["schema"] : [])];
+    const { changes, annotation } = this.state;
+    return ["rendered", "raw", ...(changes.length ? ["changes"] : []), ...(annotation ? ["schema"] : [])];
   }
 
   nextForm() {
@@ -171,18 +213,14 @@ class DocumentView extends View {
 
   drawText(state) {
     if (!this.forms().includes(this.form)) this.form = "rendered";
-    say(this.formButton, { rendered: "Rendered", raw: "Markdown", corrected: "Corrected", changes: "Changes", schema: "Schema" }[this.form]);
-    const drawn = JSON.stringify([state.source, state.page, state.passages, state.markdown, state.corrected_html, state.changes, state.annotation, state.waiting, this.form]);
+    say(this.formButton, { rendered: "Rendered", raw: "Markdown", changes: "Changes", schema: "Schema" }[this.form]);
+    const drawn = JSON.stringify([state.source, state.page, state.passages, state.markdown, state.changes, state.annotation, state.waiting, this.form]);
     if (drawn === this.drawnText) return;
     this.drawnText = drawn;
     this.drawnBlock = undefined;
     const { h } = this;
     if (this.form === "changes") this.text.replaceChildren(...state.changes.map((line) => this.changedLine(line)));
-    else if (this.form === "corrected") {
-      const node = h("div");
-      node.innerHTML = state.corrected_html; // as a passage is made
-      this.text.replaceChildren(node);
-    } else if (this.form === "schema") this.text.replaceChildren(h("pre", {}, state.annotation));
+    else if (this.form === "schema") this.text.replaceChildren(h("pre", {}, state.annotation));
     else if (state.markdown === null) this.text.replaceChildren(h("p", { class: "carrel-empty" }, state.waiting));
     else if (!state.passages.length) this.text.replaceChildren(h("p", { class: "carrel-empty" }, "No text was found on this page."));
     else this.text.replaceChildren(...state.passages.map((passage) => this.passage(passage)));
@@ -326,13 +364,12 @@ class DocumentView extends View {
     const tables = [...Array(state.tables).keys()].flatMap((n) =>
       [[`csv ${n}`, `Table ${n + 1} as CSV`], [`markdown ${n}`, `Table ${n + 1} as Markdown`]]);
     const page = state.markdown === null ? [] : [["page", "This page"]];
-    if (state.corrected_markdown) page.push(["corrected", "This page, corrected"]);
     this.fillMenu(this.copyMenu, [...tables, ...page, ...(state.annotation ? [["schema", "The answer in the schema"]] : [])]);
   }
 
   async copy(what) {
     const [form, number] = what.split(" ");
-    const texts = { page: this.state.markdown, corrected: this.state.corrected_markdown, schema: this.state.annotation };
+    const texts = { page: this.state.markdown, schema: this.state.annotation };
     const text = texts[what] ?? await this.ask("table", { number: Number(number), form });
     if (typeof text !== "string") return;
     try {

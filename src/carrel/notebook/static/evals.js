@@ -48,7 +48,7 @@ class EvalsView extends View {
       ...field("agent", "Agent", this.agent),
       ...field("version", "Version", this.version),
       ...field("file", "File of test cases", h("input", { required: true, autocomplete: "off", spellcheck: "false" })),
-      ...field("repeat", "Times each case is asked", h("input", { type: "number", required: true, min: 1, max: 1000, value: 1, title: "From 6, one case alone can be evidence" })),
+      ...field("repeat", "Attempts per case", h("input", { type: "number", required: true, min: 1, max: 1000, value: 1, title: "6 or more can show significance" })),
       h("div", { class: "actions" }, h("button", { class: "carrel-button primary" }, "Run"), this.button("Cancel", () => this.closeForm())));
     form.addEventListener("keydown", (event) => { if (event.key === "Escape") this.closeForm(); }, { signal: this.signal });
     return form;

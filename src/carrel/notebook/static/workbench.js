@@ -10,10 +10,11 @@ class WorkbenchView extends View {
     this.body.append(h("header", { class: "carrel-top" }, this.tabs, h("span", { class: "carrel-gap" }), this.badge), this.places);
     this.root.addEventListener("carrel:show", (event) => {
       event.preventDefault();
-      this.show(event.detail);
+      this.goTo(event.detail);
     }, { signal: this.signal });
     this.explain("← →", "Next place, on the tabs");
     this.opened = new Map();
+    this.rendered = new Map();
   }
 
   draw(state) {
@@ -36,12 +37,20 @@ class WorkbenchView extends View {
       tab.setAttribute("aria-selected", String(chosen));
       tab.tabIndex = chosen ? 0 : -1;
     }
-    if (!this.opened.has(id)) this.open(id);
+    if (!this.opened.has(id)) this.rendered.set(id, this.open(id));
     for (const [name, place] of this.opened) place.hidden = name !== id;
   }
 
+  /** Shows a place and gives it the focus: that of the place before would be lost. @param {string} id */
+  async goTo(id) {
+    this.show(id);
+    await this.rendered.get(id);
+    const place = this.opened.get(id);
+    if (this.current === id) (place.querySelector(".carrel") ?? place).focus({ preventScroll: true });
+  }
+
   async open(id) {
-    const place = this.h("div", { class: "carrel-nest", role: "tabpanel", id: `${this.id}-place-${id}`, "aria-labelledby": `${this.id}-${id}` });
+    const place = this.h("div", { class: "carrel-nest", role: "tabpanel", tabindex: "-1", id: `${this.id}-place-${id}`, "aria-labelledby": `${this.id}-${id}` });
     this.opened.set(id, place);
     this.places.append(place);
     const tab = this.state.tabs.find((one) => one.id === id);

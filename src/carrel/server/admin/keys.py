@@ -3,6 +3,7 @@
 import os
 import secrets
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypeVar
 
@@ -11,7 +12,7 @@ import sqlalchemy as sa
 from carrel.server.datadir.folder import FORMAT, DataFolder, FolderLayout
 from carrel.server.http.access import KeyHash
 from carrel.server.records.accounts import keys
-from carrel.server.records.accounts.keys import Key
+from carrel.server.records.accounts.keys import Key, NewKey
 from carrel.server.records.cluster.shared import common_secret
 from carrel.server.records.sql.database import make_engine, write
 from carrel.server.records.sql.migrate import migrate
@@ -58,13 +59,31 @@ class KeyChain:
             f" {self._folder.path / 'key'} and start the server again."
         )
 
-    def add(self, name: str, organisation: str, user: str) -> tuple[Key, str]:
-        """Make a key and return its listing and the key itself, which is not stored.
+    def add(
+        self,
+        name: str,
+        organisation: str,
+        user: str,
+        *,
+        purpose: str | None = None,
+        days: int | None = None,
+        reads_only: bool = False,
+    ) -> tuple[Key, str]:
+        """Make a key that ends after `days`; return its listing and the key itself, which is
+        not stored.
 
         Raises:
             BadKeyName: a name is empty, too long or taken.
         """
         name, organisation, user = map(_check, (name, organisation, user))
+        new = NewKey(
+            name,
+            organisation,
+            user,
+            purpose=None if purpose is None else _check(purpose),
+            expires_at=None if days is None else datetime.now(UTC) + timedelta(days=days),
+            reads_only=reads_only,
+        )
         secret = f"carrel_{secrets.token_urlsafe(32)}"
         hashed = KeyHash(self._secret)(secret)
 
@@ -73,7 +92,7 @@ class KeyChain:
                 raise BadKeyName(
                     f"There is a key named {name} already. Choose another name, or revoke it first."
                 )
-            return keys.add(connection, name, organisation, user, hashed)
+            return keys.add(connection, new, hashed)
 
         return self._run(write), secret
 

@@ -91,13 +91,21 @@ class S3Blobs:
     """
 
     def __init__(
-        self, bucket: Bucket, folder: Path, turns: Turns, kept_bytes: int = LIMIT_BYTES
+        self,
+        bucket: Bucket,
+        folder: Path,
+        turns: Turns,
+        kept_bytes: int = LIMIT_BYTES,
+        *,
+        signs: bool = False,
     ) -> None:
         """`folder` belongs to this process; files of an earlier one are removed.
 
-        Local copies of at most `kept_bytes` stay for later.
+        Local copies of at most `kept_bytes` stay for later. With `signs`, signed addresses are the
+        store's own.
         """
         self._bucket = bucket
+        self._signs = signs
         self._turns = turns
         self._parts = folder / "tmp"
         self._parts.mkdir(parents=True, exist_ok=True)
@@ -131,8 +139,10 @@ class S3Blobs:
         }
         return RangeResponse(partial(self._read, hash), await self.size(hash), headers)
 
-    def signed_url(self, hash: str, download: Download, seconds: int) -> str:
-        """Return the store's own address of the bytes, for GET."""
+    def signed_url(self, hash: str, download: Download, seconds: int) -> str | None:
+        """Return the store's own address of the bytes, for GET, or None where it is not to sign."""
+        if not self._signs:
+            return None
         query = {
             _DISPOSITION: _disposition(download.filename),
             "response-content-type": download.media_type,

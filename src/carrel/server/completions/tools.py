@@ -92,8 +92,7 @@ def toolbox(
         ApiError: 400, a call is demanded that is not possible; 422, the schemas of the arguments
             are too large.
     """
-    parameters = {"anyOf": [tool.function.parameters for tool in tools]}
-    refuse_too_large(parameters, ("body", "tools"))
+    refuse_too_large(("body", "tools"), *(tool.function.parameters for tool in tools))
     # A later tool of the same name replaces an earlier one.
     functions = {tool.function.name: tool.function for tool in tools}
     if isinstance(choice, NamedToolChoice):

@@ -2,10 +2,13 @@
 
 import json
 import logging
+import os
 import re
+import stat
+import sys
 from datetime import UTC, datetime
 from logging.handlers import RotatingFileHandler
-from typing import Literal
+from typing import Literal, TextIO
 
 from carrel.server.datadir.folder import DataFolder
 from carrel.server.datadir.signing import PREFIX
@@ -64,14 +67,31 @@ class _WithoutSecrets(logging.Formatter):
         return _TOKEN.sub(f"{PREFIX}…", line)
 
 
-def log_to(folder: DataFolder, format: LogFormat = "text") -> None:
-    """Log to the folder: our own records from INFO, others' from WARNING."""
-    handler = RotatingFileHandler(
-        folder.log_folder / "server.log", maxBytes=_BYTES, backupCount=_FILES, encoding="utf-8"
-    )
+def _is_collected(stream: TextIO) -> bool:
+    try:
+        mode = os.fstat(stream.fileno()).st_mode
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+
+
+def log_to(folder: DataFolder, format: LogFormat = "text", *, stdout: bool | None = None) -> None:
+    """Log to the folder: our own records from INFO, others' from WARNING.
+
+    To standard output, too, if `stdout` says so, or where that is a pipe or a socket: there a
+    container's runtime or systemd collects lines.
+    """
+    handlers: list[logging.Handler] = [
+        RotatingFileHandler(
+            folder.log_folder / "server.log", maxBytes=_BYTES, backupCount=_FILES, encoding="utf-8"
+        )
+    ]
+    if _is_collected(sys.stdout) if stdout is None else stdout:
+        handlers.append(logging.StreamHandler(sys.stdout))
     formatter = _JSON() if format == "json" else _Text()
-    handler.setFormatter(_WithoutSecrets(formatter, folder.api_key, folder.secret.hex()))
+    for handler in handlers:
+        handler.setFormatter(_WithoutSecrets(formatter, folder.api_key, folder.secret.hex()))
     root = logging.getLogger()
-    root.handlers = [handler]
+    root.handlers = handlers
     root.setLevel(logging.WARNING)
     logging.getLogger("carrel").setLevel(logging.INFO)

@@ -1,13 +1,20 @@
 """Authentication: the API key of a request, and its user."""
 
+import asyncio
 import hmac
+import logging
+from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import sqlalchemy as sa
 
 from carrel.server.errors import InvalidKey
 from carrel.server.records.accounts import keys
 from carrel.server.records.accounts.caller import Caller
+from carrel.server.records.accounts.keys import Key
 from carrel.server.records.sql.database import Database
+
+log = logging.getLogger(__name__)
 
 
 class KeyHash:
@@ -29,12 +36,15 @@ class Access:
     def __init__(self, database: Database, secret: bytes) -> None:
         self._database = database
         self._hash = KeyHash(secret)
+        self._used: dict[str, datetime] = {}
+        """When uses were noted, by keys, also where that failed."""
+        self._noting: set[asyncio.Task[None]] = set()
 
     async def caller(self, authorization: str | None) -> Caller:
         """Return the caller behind an `Authorization` header.
 
         Raises:
-            InvalidKey: the bearer key is missing, unknown or revoked.
+            InvalidKey: the bearer key is missing, unknown, revoked or has ended.
         """
         scheme, _, key = (authorization or "").partition(" ")
         if scheme.lower() != "bearer" or not key.strip():
@@ -43,7 +53,25 @@ class Access:
         found = await self._database.read(lambda connection: keys.of_hash(connection, hashed))
         if found is None:
             raise InvalidKey
-        return Caller(found.organisation_id, found.user_id, found.id)
+        self._note_use(found)
+        return Caller(found.organisation_id, found.user_id, found.id, found.reads_only)
+
+    def _note_use(self, key: Key) -> None:
+        """Note the use of a key in the background, seldom: no request waits for it."""
+        now = datetime.now(UTC)
+        last = max(filter(None, (key.used_at, self._used.get(key.id))), default=None)
+        if last is not None and now - last < timedelta(minutes=keys.USED_MINUTES):
+            return
+        self._used[key.id] = now
+        noting = asyncio.create_task(self._write_use(key.id))
+        self._noting.add(noting)
+        noting.add_done_callback(self._noting.discard)
+
+    async def _write_use(self, id: str) -> None:
+        try:
+            await self._database.write(partial(keys.note_use, id=id))
+        except Exception as failure:
+            log.warning("the use of a key was not noted: %s", type(failure).__name__)
 
     async def admit(self, key: str) -> None:
         """Make the data folder's own key the only valid key of its user.
@@ -58,7 +86,7 @@ class Access:
             if keys.of_hash(connection, hashed) == present:
                 return
             keys.revoke(connection, present.id)
-        keys.add(connection, keys.OWN, organisation=keys.OWN, user=keys.OWN, hash=hashed)
+        keys.add(connection, keys.NewKey(keys.OWN, keys.OWN, keys.OWN), hashed)
 
     async def made_on_purpose(self) -> bool:
         """Return whether any key is in force beside the data folder's own."""

@@ -11,12 +11,14 @@ from carrel.server.records.errors import (
     InvalidField,
     NotAllowed,
     NotFound,
+    OverQuota,
     RecordError,
 )
 
 _STATUSES: dict[type[RecordError], int] = {
     Impossible: 400,
     NotAllowed: 403,
+    OverQuota: 403,
     NotFound: 404,
     Conflict: 409,
 }

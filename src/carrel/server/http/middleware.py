@@ -34,6 +34,11 @@ PACE_SECONDS, PACE_BYTES = 60, 1024
 _RETRY_SECONDS = 5
 """The wait that an answer names where a part of the server is away, unless it names another."""
 _OPEN = ("/healthz", "/readyz", "/openapi.json", "/docs")
+# Posted questions whose answers are not kept, and the tools at /mcp, which ask with the same key.
+_ASKING = (
+    *("/v1/chat/completions", "/v1/agents/completions", "/v1/embeddings", "/v1/ocr"),
+    "/mcp",
+)
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
@@ -213,7 +218,20 @@ class Authenticate:
             except InvalidKey:
                 await unauthorized()(scope, receive, send)
                 return
+            if scope["state"]["caller"].reads_only and not _reads(scope):
+                await _reads_only(request_id(scope))(scope, receive, send)
+                return
         await self._app(scope, receive, send)
+
+
+def _reads(scope: Scope) -> bool:
+    """Whether a request changes nothing that is kept."""
+    return scope["method"] in ("GET", "HEAD", "OPTIONS") or scope["path"] in _ASKING
+
+
+def _reads_only(id: str) -> JSONResponse:
+    error = ApiError(403, "This API key only reads. Use another to change something.")
+    return JSONResponse(error.body(id), error.status)
 
 
 def is_open(path: str) -> bool:

@@ -15,6 +15,11 @@ def preferences(request: Request) -> dict[str, str]:
     return found
 
 
+def only_if_absent(request: Request) -> bool:
+    """Whether the caller wants what it has of that name rather than another (an extension)."""
+    return "if-absent" in preferences(request)
+
+
 def seconds_waited(request: Request, usual: float) -> float:
     """Return how long the caller waits for its answer, as `wait` says; otherwise `usual`."""
     wait = preferences(request).get("wait", "")

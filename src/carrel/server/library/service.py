@@ -20,7 +20,7 @@ from carrel.server.library.search import FoundPassage, Search
 from carrel.server.models.reranker import CANDIDATES, RerankAddress, rerank
 from carrel.server.models.vectors.embedder import Embedder
 from carrel.server.reading.processes.parsers import PARSERS
-from carrel.server.records import documents, embeddings, libraries, processing
+from carrel.server.records import documents, embeddings, libraries, processing, quotas
 from carrel.server.records.accounts.caller import Caller
 from carrel.server.records.documents import NewDocument
 from carrel.server.records.errors import NotFound
@@ -28,6 +28,7 @@ from carrel.server.records.libraries import Role
 from carrel.server.records.processing import Job
 from carrel.server.records.sql.database import Database
 from carrel.server.records.sql.tables import OWN_EMBEDDING
+from carrel.server.settings import Limits
 from carrel.server.vision.reader import VisionReader
 from carrel.wire.documents import Document
 from carrel.wire.libraries import Library, LibraryCreate, LibraryEmbeddings, SearchQuery
@@ -123,15 +124,22 @@ class LibraryService:
 
         return await self._database.write(write)
 
-    async def create(self, caller: Caller, new: LibraryCreate, model: str | None) -> Library:
-        """Add a library that this model embeds."""
+    async def create(
+        self, caller: Caller, new: LibraryCreate, model: str | None, *, if_absent: bool = False
+    ) -> tuple[Library, bool]:
+        """Add a library with this embedding model; return it and whether it is new.
 
-        def write(connection: sa.Connection) -> Library:
+        With `if_absent`, the caller's own of that name is taken instead, if there is one.
+        """
+
+        def write(connection: sa.Connection) -> tuple[Library, bool]:
+            if if_absent and (present := libraries.owned(connection, caller, new)):
+                return present, False
             library = libraries.create(connection, caller, new)
             if model not in (None, OWN_EMBEDDING):
                 embeddings.change(connection, library.id, str(model), None)
                 self._reembedding.enqueue(connection, library.id)
-            return library
+            return library, True
 
         return await self._database.write(write)
 
@@ -162,16 +170,19 @@ class LibraryService:
                 with suppress(asyncio.CancelledError):
                     await task
 
-    async def add(self, caller: Caller, library_id: str, new: NewDocument) -> tuple[Document, bool]:
-        """Add a document, or find the one with these bytes; tell whether it is new and was queued.
+    async def add(
+        self, caller: Caller, library_id: str, new: NewDocument, limits: Limits
+    ) -> tuple[Document, bool]:
+        """Return the library's document with these bytes, and whether it is new and was queued.
 
         Raises:
-            ApiError: 404, or 403 without the role of an editor.
+            ApiError: 404, or 403 without the role of an editor, or beyond the quota of the limits.
         """
 
         def write(connection: sa.Connection) -> tuple[Document, bool]:
             document, created = documents.add(connection, caller, library_id, new)
             if created:
+                quotas.check(connection, caller, limits)
                 self.enqueue(connection, Job(document.id, documents.FIRST_GENERATION))
             return document, created
 

@@ -55,6 +55,14 @@ class Abilities:
         return self.models.get(model or "") or self.context_length
 
 
+@dataclass(frozen=True)
+class PassedOn:
+    """The answer of an address, as it came."""
+
+    content: bytes
+    media_type: str
+
+
 class ModelClient:
     """A client of one address."""
 
@@ -133,6 +141,24 @@ class ModelClient:
                 param="model",
             )
         return _answer(response)
+
+    async def pass_on(self, path: str, content: bytes, kind: str) -> PassedOn | None:
+        """Pass a request on unread; return None where the address has no such route.
+
+        Raises:
+            ApiError: the address refused or failed.
+        """
+        headers = {**self._headers, "content-type": kind}
+        try:
+            url = f"{self._url}{path}"
+            response = await self._http.post(url, content=content, headers=headers)
+        except httpx.HTTPError as error:
+            raise unreachable() from error
+        if response.status_code in _NOT_OFFERED:
+            return None
+        if response.status_code != 200:
+            raise _refused(response)
+        return PassedOn(response.content, response.headers.get("content-type", "application/json"))
 
     async def stream(self, body: dict[str, Any]) -> AsyncGenerator[dict[str, Any]]:
         """Yield the chunks of one completion. Closing the iterator closes the connection.

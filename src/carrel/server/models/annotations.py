@@ -46,6 +46,17 @@ class DocumentAnnotation(NamedTuple):
     condensed: bool
 
 
+class FormatNotKept(ApiError):
+    """The model did not keep to the format that was asked for."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            502,
+            "The model did not keep to the format that was asked for."
+            " Simplify the schema, or use a larger model.",
+        )
+
+
 class AnnotationModel(Protocol):
     """The part of the engine that is needed here."""
 
@@ -108,7 +119,7 @@ def check_formats(request: OCRRequest) -> None:
         if schema is None:
             continue
         loc = ("body", name, "json_schema", "schema")
-        schemas.refuse_too_large(schema, loc)
+        schemas.refuse_too_large(loc, schema)
         try:
             schemas.check(schema)
         except schemas.BadSchema as error:
@@ -141,6 +152,7 @@ async def annotate(result: OCRResult, request: OCRRequest, engine: Engine, owner
     usage = result.usage_info.model_copy(
         update={
             "image_annotations_unseen": (annotated and not annotator.sees) or None,
+            "image_annotations_failed": annotator.failed or None,
             "document_annotation_condensed": (document and document.condensed) or None,
         }
     )
@@ -159,6 +171,8 @@ class Annotator:
     def __init__(self, model: AnnotationModel) -> None:
         self._model = model
         self.sees = model.sees
+        self.failed = 0
+        """The pictures about which the model did not keep to the format."""
 
     async def document(
         self, pages: Sequence[Page], format: ResponseFormat, prompt: str | None
@@ -178,7 +192,7 @@ class Annotator:
         return DocumentAnnotation(answer, text != "\n\n".join(texts))
 
     async def images(self, pages: Sequence[Page], format: ResponseFormat) -> list[Page]:
-        """Return the pages with every picture annotated.
+        """Return the pages with every picture annotated but those that are counted as `failed`.
 
         A model that sees is shown the picture; another one is told what stands around it.
         """
@@ -196,16 +210,19 @@ class Annotator:
             for page in pages
         ]
 
-    async def _image(self, page: Page, image: PageImage, format: ResponseFormat) -> str:
+    async def _image(self, page: Page, image: PageImage, format: ResponseFormat) -> str | None:
+        """Describe a picture by the model; return None where it does not keep to the format."""
         before, _, after = page.markdown.partition(_placeholder(image))
         around = f"{before[-_AROUND:]}\n[the picture]\n{after[:_AROUND]}"
-        if not self.sees or image.image_base64 is None:
-            return await self._ask(_UNSEEN, around, format)
-        shown: Content = [
-            {"type": "text", "text": around},
-            {"type": "image_url", "image_url": {"url": image.image_base64}},
-        ]
-        return await self._ask(_SEEN, shown, format)
+        asked: tuple[str, Content] = (_UNSEEN, around)
+        if self.sees and image.image_base64 is not None:
+            picture = {"type": "image_url", "image_url": {"url": image.image_base64}}
+            asked = (_SEEN, [{"type": "text", "text": around}, picture])
+        try:
+            return await self._ask(*asked, format)
+        except FormatNotKept:
+            self.failed += 1
+            return None
 
     async def _condensed(self, texts: list[str], question: str, format: ResponseFormat) -> str:
         whole = "\n\n".join(texts)
@@ -242,11 +259,7 @@ class Annotator:
             if _keeps_to(format, text):
                 return text
             body["temperature"] = 0.5
-        raise ApiError(
-            502,
-            "The model did not keep to the format that was asked for."
-            " Simplify the schema, or use a larger model.",
-        )
+        raise FormatNotKept
 
 
 def _text_of(content: Content) -> str:

@@ -1,5 +1,6 @@
 """The language model of a server, embedded or remote."""
 
+import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
@@ -10,7 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from carrel.server.errors import ApiError
-from carrel.server.models.address import Abilities, ModelAddress, ModelClient, model_http
+from carrel.server.models.address import (
+    Abilities,
+    ModelAddress,
+    ModelClient,
+    PassedOn,
+    model_http,
+)
 from carrel.server.models.budget import TokenBudget
 from carrel.server.models.embedded import CONTEXT_TOKENS, SLOTS
 from carrel.server.models.embedded_client import EmbeddedClient, Suspects
@@ -151,6 +158,13 @@ class Engine:
         """The addresses with their state; none for the embedded model."""
         return self._pool.addresses if self._pool is not None else ()
 
+    async def health(self) -> dict[str, bool]:
+        """Whether each address answers, or whether the embedded model could be loaded last."""
+        if self._pool is None:
+            return {"embedded": not self._process.failed}
+        await asyncio.gather(*(each.check() for each in self.addresses if each.due))
+        return {each.name: each.healthy for each in self.addresses}
+
     @asynccontextmanager
     async def session(
         self, tell: Tell = tell_nobody, *, model: str | None = None, owner: str = ""
@@ -180,6 +194,18 @@ class Engine:
             abilities = self._abilities[address]
             yield ModelSession(embedded, abilities, self._sampling, self._budget, owner)
 
+    async def pass_on(
+        self, path: str, content: bytes, kind: str, *, model: str | None
+    ) -> PassedOn | None:
+        """Pass a request on unread to an address; return None where none has the route.
+
+        Raises:
+            ApiError: an address refused or failed.
+        """
+        if self._pool is None:
+            return None
+        return await self._pool.pass_on(model, path, content, kind)
+
     def note_without_tools(self, model: str) -> None:
         """Describe functions to a model in its prompt for a while: it refused tools."""
         log.info("the model %s takes no tools; functions are described in its prompt", model)
@@ -190,6 +216,11 @@ class Engine:
         if not models:
             raise invalid_model("default", [])
         return next(iter(models))
+
+    @property
+    def since(self) -> int:
+        """When its models became available here, in seconds since 1970."""
+        return self._since
 
     async def count_tokens(self, text: str) -> int:
         """Return the tokens of a text by the model's tokenizer, without loading the model.

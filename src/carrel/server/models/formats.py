@@ -92,7 +92,7 @@ def schema_of(format: ResponseFormat | None) -> dict[str, Any] | None:
     if format.json_schema is None:
         return {"type": "object"}
     schema = format.json_schema.schema_definition
-    schemas.refuse_too_large(schema, ("body", "response_format", "json_schema", "schema"))
+    schemas.refuse_too_large(("body", "response_format", "json_schema", "schema"), schema)
     try:
         schemas.check(schema)
     except schemas.BadSchema as error:

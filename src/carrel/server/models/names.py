@@ -17,7 +17,7 @@ CHAT_NAMES = (
 EMBEDDING_NAMES = ("mistral-embed",)
 """The names that are listed as aliases of the embedding model."""
 OCR_NAMES = ("mistral-ocr-latest",)
-"""The names that are listed as aliases of the OCR model, which answers to any other as well."""
+"""The names that are listed as aliases of the OCR model; `is_ocr_name` knows more."""
 
 _FAMILIES = "open-mistral|open-mixtral|mistral|ministral|magistral|codestral|devstral|pixtral"
 _CHAT = re.compile(
@@ -27,10 +27,17 @@ _CHAT = re.compile(
 )
 _EMBEDDING = re.compile(r"(?:(?:mistral|codestral)-embed|text-embedding)(?:-[\w.:-]+)?")
 
+_OCR = re.compile(r"mistral-ocr(?:-[\w.:-]+)?")
+
 
 def is_chat_name(name: str) -> bool:
     """Return whether a vendor has a chat model of this name, dated or not."""
     return _CHAT.fullmatch(name) is not None
+
+
+def is_ocr_name(name: str) -> bool:
+    """Whether a vendor has a model of this name that reads documents, dated or not."""
+    return _OCR.fullmatch(name) is not None
 
 
 def is_embedding_name(name: str) -> bool:

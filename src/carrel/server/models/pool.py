@@ -22,6 +22,7 @@ from carrel.server.models.address import (
     Abilities,
     ModelAddress,
     ModelClient,
+    PassedOn,
     retry_after,
     unreachable,
 )
@@ -175,6 +176,26 @@ class ModelPool:
         if not able:
             raise _away(model, listing)
         return PoolClient(self, model, able)
+
+    async def pass_on(
+        self, model: str | None, path: str, content: bytes, kind: str
+    ) -> PassedOn | None:
+        """Return the answer of the first address that has a route.
+
+        Only addresses that list the model are asked, if any does.
+
+        Raises:
+            ApiError: an address refused or failed.
+        """
+        await self._refresh(again=False)
+        healthy = [each for each in self.addresses if each.healthy]
+        listing = [each for each in healthy if model is not None and each.lists(model)]
+        for each in listing or healthy:
+            with each.used():
+                answer = await each.client.pass_on(path, content, kind)
+            if answer is not None:
+                return answer
+        return None
 
     async def _refresh(self, again: bool) -> None:
         """Ask the addresses that are not known yet or, if none is healthy, all."""

@@ -52,6 +52,8 @@ class EmbeddedProcess:
         self._probe = probe
         self._hung_seconds = hung_seconds
         self._watching: asyncio.Task[None] | None = None
+        self.failed = False
+        """Whether the model could not be loaded when it was last needed."""
 
     @property
     def pid(self) -> int | None:
@@ -115,6 +117,7 @@ class EmbeddedProcess:
                 pass  # it died: the next use starts it
 
     async def _start(self) -> None:
+        self.failed = True
         weights = self._find_weights()
         key = secrets.token_urlsafe(32)
         began = time.perf_counter()
@@ -144,6 +147,7 @@ class EmbeddedProcess:
                 " GGUF file and that there is memory for it.",
             )
         self._process, self._address = process, ModelAddress(f"{url}/v1", key)
+        self.failed = False
         log.info("loaded %s in %.2f s", weights.name, time.perf_counter() - began)
 
     def _end_idle(self) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from re import _constants as sre
 from re import _parser as sre_parser
 from typing import Any
+from urllib.parse import unquote
 
 MAX_PARTS = 10_000
 """Subschemas, with those behind references counted wherever they are referred to."""
@@ -33,27 +34,35 @@ _VALUES = ("const", "default", "examples", "enum")
 _DEFINITIONS = ("$defs", "definitions")
 # Their keys are names, whatever keyword they look like.
 _NAMED = ("properties", "patternProperties", "dependentSchemas")
+# Other ways to name a part, which would lead around the bounds.
+_OTHER_NAMES = ("$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveAnchor", "$recursiveRef")
+_OTHER_BASES = ("$id", "id")
 _REPEATED_SHARE = 10
 """Repetitions that weigh as much as a part."""
 
 
 class TooLarge(ValueError):
-    """A schema is too large; the message says which part of it, and the limit."""
+    """A schema is too large, or its size cannot be told; the message says which part of it, and
+    the limit.
+    """
 
 
-def check_size(schema: object) -> None:
-    """Check that a schema is within the bounds.
+def check_size(*schemas: object) -> None:
+    """Check that a schema is within the bounds, or several together: a model has all at once.
 
     Raises:
         TooLarge: naming the first part that is not.
     """
     try:
-        size = len(json.dumps(schema))
+        size = len(json.dumps(schemas))
     except RecursionError:
         raise _nested() from None
     if size > MAX_BYTES:
         raise TooLarge(f"it has {size:,} bytes; at most {MAX_BYTES:,} are allowed.")
-    _Measure(schema).size(schema, 0)
+    parts = 0
+    for schema in schemas:
+        # References lead to places in their own schema.
+        parts = _within(parts + _Measure(schema).size(schema, 0))
 
 
 class _Measure:
@@ -73,6 +82,9 @@ class _Measure:
             return self._sum(schema, depth)
         if not isinstance(schema, dict):
             return 0
+        for name in (*_OTHER_NAMES, *(_OTHER_BASES if depth else ())):
+            if isinstance(schema.get(name), str | bool):
+                raise _indirect(name, schema[name])
         found = 1 + _own_size(schema)
         for key, part in schema.items():
             if key in _DEFINITIONS:
@@ -84,6 +96,8 @@ class _Measure:
                 found += self._sum([part], depth)
         reference = schema.get("$ref")
         if isinstance(reference, str):
+            if reference != "#" and not reference.startswith("#/"):
+                raise _indirect("$ref", reference)
             found += self._size_of_target(_target(self._root, reference), depth)
         return _within(found)
 
@@ -111,6 +125,10 @@ def _values(part: object) -> Iterable[object]:
 
 def _nested() -> TooLarge:
     return TooLarge(f"it is nested more than {MAX_DEPTH} deep.")
+
+
+def _indirect(name: str, value: object) -> TooLarge:
+    return TooLarge(f"it names a part by {name} {str(value)[:80]!r}. Refer to parts as #/$defs/….")
 
 
 def _within(size: int) -> int:
@@ -151,11 +169,9 @@ def _own_size(schema: dict[str, Any]) -> int:
 
 
 def _target(root: object, reference: str) -> object:
-    """Return what a reference within the schema points at; None for any other."""
-    if not reference.startswith("#"):
-        return None
+    """Return what a reference within the schema points at; None for nothing."""
     target = root
-    for part in reference[1:].split("/")[1:]:
+    for part in unquote(reference[1:]).split("/")[1:]:
         name = part.replace("~1", "/").replace("~0", "~")
         if isinstance(target, dict):
             target = target.get(name)

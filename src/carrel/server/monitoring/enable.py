@@ -30,9 +30,7 @@ def watched(server: Server) -> Iterator[None]:
             with _extra("metrics"):
                 from carrel.server.monitoring.metrics import MetricsError, served
             try:
-                address = stack.enter_context(
-                    served(given.metrics, server.database, server.jobs, server.folder.path)
-                )
+                address = stack.enter_context(served(given.metrics, server))
             except MetricsError as error:
                 raise WatchingError(str(error)) from error
             log.info("metrics at %s", address)

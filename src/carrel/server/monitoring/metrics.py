@@ -4,22 +4,32 @@ What a process does is counted as it happens. What the records say is asked of t
 most once in `_KEEP_SECONDS`: it is the same from every server of one database.
 """
 
+import asyncio
 import errno
 import logging
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 
 import sqlalchemy as sa
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    ProcessCollector,
+    disable_created_metrics,
+    start_http_server,
+)
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 from sqlalchemy.pool import QueuePool
 
+from carrel.server.assembly import Server
 from carrel.server.housekeeping.heartbeat import SILENT_SECONDS
 from carrel.server.jobs import Jobs
 from carrel.server.records import processing
@@ -31,6 +41,9 @@ from carrel.server.spans import FAILED_STEP, Span, observe_with
 log = logging.getLogger(__name__)
 
 _KEEP_SECONDS = 30
+_PARTS_SECONDS = 10
+"""The most time for a look at the parts of the server."""
+_STATUSES = ("todo", "in_progress", "waiting_for_capacity", "done", "error")
 _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
 
 
@@ -39,28 +52,32 @@ class MetricsError(Exception):
 
 
 @contextmanager
-def served(address: str, database: Database, jobs: Jobs, folder: Path) -> Iterator[str]:
-    """Serve the metrics of this process at `HOST:PORT` and yield their address.
+def served(address: str, server: Server) -> Iterator[str]:
+    """Serve the metrics of a server at `HOST:PORT`, from its loop; yield their address.
 
     Raises:
         MetricsError: the address cannot be used.
     """
+    # Beside each counter the library would give the time at which it was made.
+    disable_created_metrics()  # type: ignore[no-untyped-call]
     registry = CollectorRegistry()
-    registry.register(_Records(database, jobs))
-    registry.register(_Process(database, folder))
+    registry.register(_Records(server.database, server.jobs))
+    registry.register(_Parts(server, asyncio.get_running_loop()))
+    registry.register(_Process(server.database, server.folder.path))
+    ProcessCollector(registry=registry)
     host, _, port = address.rpartition(":")
     try:
-        server, thread = start_http_server(int(port), host.strip("[]"), registry)
+        http, thread = start_http_server(int(port), host.strip("[]"), registry)
     except (OSError, ValueError, OverflowError) as error:
         taken = getattr(error, "errno", None) == errno.EADDRINUSE
         reason = "another process has it" if taken else "this machine has no such HOST:PORT"
         raise MetricsError(f"--metrics {address}: {reason}. Choose another.") from error
     try:
         with observe_with(_Counters(registry)):
-            yield f"http://{host}:{server.server_port}/metrics"
+            yield f"http://{host}:{http.server_port}/metrics"
     finally:
-        server.shutdown()
-        server.server_close()
+        http.shutdown()
+        http.server_close()
         thread.join()
 
 
@@ -88,6 +105,8 @@ class _Counters:
         self._jobs = counter("jobs_ended", "Jobs that this process ended.", "queue", "outcome")
         self._job = histogram("job", "Time in which a job ran.", "queue")
         self._pages = counter("pages_read", "Pages read, by the way they were read.", "by")
+        for by in ("text", "ocr"):
+            self._pages.labels(by)
         self._failed_steps = counter(
             "reading_steps_failed", "Steps of reading that failed and were left out.", "step"
         )
@@ -165,9 +184,8 @@ class _Records(Collector):
         return ()
 
     def collect(self) -> Iterable[Metric]:
-        """Return the figures, and whether the database answered."""
+        """Yield the figures; none while the database is away."""
         with self._lock:
-            up = GaugeMetricFamily("carrel_database_up", "1 if the database answered.")
             if time.monotonic() - self._asked > _KEEP_SECONDS:
                 try:
                     with self._database.engine.connect() as connection:
@@ -176,15 +194,16 @@ class _Records(Collector):
                 except sa.exc.SQLAlchemyError as error:
                     log.warning("metrics: the database does not answer: %s", type(error).__name__)
                     self._known = []
-            up.add_metric((), float(bool(self._known)))
-            return [up, *self._known]
+            return self._known
 
     def _documents(self, connection: sa.Connection) -> Iterator[Metric]:
         count = GaugeMetricFamily(
             "carrel_documents", "Documents of libraries by status.", labels=("status",)
         )
         query = sa.select(documents.c.process_status, sa.func.count())
-        for status, number in connection.execute(query.group_by(documents.c.process_status)):
+        found = connection.execute(query.group_by(documents.c.process_status))
+        numbers = dict.fromkeys(_STATUSES, 0) | dict(found.tuples().all())
+        for status, number in numbers.items():
             count.add_metric((status,), number)
         yield count
         size = GaugeMetricFamily(
@@ -216,6 +235,52 @@ class _Records(Collector):
             age.add_metric((queue.name, queue.state), queue.oldest_seconds)
         yield count
         yield age
+
+
+class _Parts(Collector):
+    """What the server needs, each part as it answers now."""
+
+    def __init__(self, server: Server, loop: asyncio.AbstractEventLoop) -> None:
+        self._server = server
+        self._loop = loop
+
+    def describe(self) -> Iterable[Metric]:
+        """Nothing: the parts are asked by scrapes alone."""
+        return ()
+
+    def collect(self) -> Iterable[Metric]:
+        """Return the parts that answer, and the addresses of models that do."""
+        future = asyncio.run_coroutine_threadsafe(self._look(), self._loop)
+        return future.result(_PARTS_SECONDS)
+
+    async def _look(self) -> list[Metric]:
+        server = self._server
+        database, blobs, models = await asyncio.gather(
+            _answers(server.database.read(lambda connection: connection.scalar(sa.select(1)))),
+            _answers(server.blobs.check()),
+            server.engine.health(),
+        )
+        up = GaugeMetricFamily("carrel_up", "1 if this part works.", labels=("part",))
+        up.add_metric(("database",), database)
+        up.add_metric(("blobs",), blobs)
+        up.add_metric(("model",), float(any(models.values())))
+        up.add_metric(("ocr",), float(not server.reader.ocr_failed))
+        addresses = GaugeMetricFamily(
+            "carrel_model_up", "1 if this address of models answers.", labels=("address",)
+        )
+        for name, answers in models.items():
+            addresses.add_metric((name,), float(answers))
+        return [up, addresses]
+
+
+async def _answers(asked: Awaitable[object]) -> float:
+    try:
+        async with asyncio.timeout(_PARTS_SECONDS / 2):
+            await asked
+    except Exception as failure:
+        log.warning("metrics: a part does not answer: %s", type(failure).__name__)
+        return 0.0
+    return 1.0
 
 
 class _Process(Collector):

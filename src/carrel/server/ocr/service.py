@@ -19,6 +19,7 @@ from carrel.server.formats.mimetypes import sniff
 from carrel.server.models.annotations import annotate, check_formats
 from carrel.server.models.engine import Engine, invalid_model
 from carrel.server.models.listing import OCR_MODEL, ocr_cards
+from carrel.server.models.names import is_ocr_name
 from carrel.server.reading.options import (
     NoSuchPage,
     ReadingTimeout,
@@ -98,10 +99,7 @@ class OCRService:
             ApiError: it cannot be found, fetched or read, or takes longer.
         """
         check_formats(body)
-        cards = ocr_cards(self._settings().vision, strict=True)
-        known = body.model is None or any(card.id == body.model for card in cards)
-        if self._settings().strict_models and not known:
-            raise invalid_model(str(body.model), cards)
+        self._check_model(body.model)
         options = ReadOptions.of(body, page_limit=self._settings().limits.ocr_pages)
         if body.bbox_annotation_format is not None:
             options = replace(options, include_image_base64=True)
@@ -135,6 +133,14 @@ class OCRService:
             usage_info=OCRUsage(pages_processed=len(reading.pages), doc_size_bytes=reading.size),
         )
         return await annotate(result, body, self._engine(), caller.organisation_id)
+
+    def _check_model(self, model: str | None) -> None:
+        """Refuse a model that is none of the readers, nor a vendor's name of one."""
+        cards = ocr_cards(self._settings().vision, strict=True)
+        if model is None or any(card.id == model for card in cards):
+            return
+        if self._settings().strict_models or not is_ocr_name(model):
+            raise invalid_model(model, cards)
 
     def _named(self, model: str | None) -> str | None:
         """Return the reader that a request chooses; None for any other name, as vendors' are."""

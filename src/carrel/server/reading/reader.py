@@ -80,6 +80,11 @@ class Reader:
         """Whether the OCR process is running."""
         return self._recogniser.loaded
 
+    @property
+    def ocr_failed(self) -> bool:
+        """Whether OCR did not work when it was last needed."""
+        return self._recogniser.failed
+
     async def read(
         self,
         path: Path,

@@ -75,6 +75,26 @@ def create(connection: sa.Connection, caller: Caller, request: AgentCreate) -> A
     return get(connection, caller, id)
 
 
+def owned(connection: sa.Connection, caller: Caller, name: str) -> Agent | None:
+    """Return the caller's oldest agent of a name.
+
+    Transactions that ask for the same wait for one another.
+    """
+    take_turns(connection, f"agents of {caller.user_id}")
+    query = (
+        sa.select(agents.c.id)
+        .join(agent_versions, _ACTIVE)
+        .where(
+            agents.c.organisation_id == caller.organisation_id,
+            agents.c.owner_id == caller.user_id,
+            agent_versions.c.name == name,
+        )
+        .order_by(agents.c.created_at, agents.c.id)
+    )
+    id = connection.scalar(query.limit(1))
+    return None if id is None else get(connection, caller, id)
+
+
 def get(
     connection: sa.Connection, caller: Caller, id: str, version: str | int | None = None
 ) -> Agent:

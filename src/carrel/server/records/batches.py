@@ -160,6 +160,29 @@ def page(connection: sa.Connection, caller: Caller, query: BatchQuery) -> BatchL
     return BatchList(data=[_job(row) for row in rows], total=total)
 
 
+def after(
+    connection: sa.Connection, caller: Caller, id: str | None, limit: int
+) -> tuple[list[BatchJob], bool]:
+    """Return the newest batches older than one of this id, and whether there are more.
+
+    Raises:
+        NotFound: there is no batch of the id.
+    """
+    columns = batch_jobs.c
+    wanted = sa.select(batch_jobs).where(columns.organisation_id == caller.organisation_id)
+    if id is not None:
+        last = _find(connection, caller, id)
+        place = sa.tuple_(columns.created_at, columns.id)
+        there = (
+            sa.literal(last.created_at, columns.created_at.type),
+            sa.literal(last.id, columns.id.type),
+        )
+        wanted = wanted.where(place < sa.tuple_(*there))
+    newest = wanted.order_by(columns.created_at.desc(), columns.id.desc()).limit(limit + 1)
+    rows = list(connection.execute(newest))
+    return [_job(row) for row in rows[:limit]], len(rows) > limit
+
+
 def cancel(connection: sa.Connection, caller: Caller, id: str) -> BatchJob:
     """End a batch that waits, and ask one that runs to end; an ended one stays as it is.
 

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 from carrel.server.records import trash
 from carrel.server.records.accounts.caller import Caller
 from carrel.server.records.errors import Conflict, NotFound
+from carrel.server.records.responses import PREFIX as RESPONSE_PREFIX
 from carrel.server.records.sql.tables import conversation_entries, conversations
 from carrel.wire.generation.conversations import (
     Conversation,
@@ -164,6 +165,7 @@ def _own(caller: Caller) -> sa.ColumnElement[bool]:
     return sa.and_(
         conversations.c.organisation_id == caller.organisation_id,
         conversations.c.user_id == caller.user_id,
+        ~conversations.c.id.startswith(RESPONSE_PREFIX, autoescape=True),
     )
 
 

@@ -78,6 +78,21 @@ def get_signed(connection: sa.Connection, id: str) -> StoredDocument | None:
     return _one(connection, documents.c.id == id)
 
 
+def with_bytes(connection: sa.Connection, library_id: str, blob: str) -> StoredDocument | None:
+    """Return the document of a library with these bytes, if there is one."""
+    return _one(connection, documents.c.library_id == library_id, documents.c.blob == blob)
+
+
+def count(connection: sa.Connection, library_id: str) -> dict[str, int]:
+    """Return the number of documents of a library by their process status."""
+    counted = (
+        sa.select(documents.c.process_status, sa.func.count())
+        .where(documents.c.library_id == library_id, unexpired(documents))
+        .group_by(documents.c.process_status)
+    )
+    return {row[0]: row[1] for row in connection.execute(counted)}
+
+
 def page(
     connection: sa.Connection, caller: Caller, library_id: str, query: DocumentQuery
 ) -> DocumentList:
@@ -144,8 +159,7 @@ def add(
     """
     libraries.require(connection, caller, library_id, Role.EDITOR)
     delete_expired(connection)
-    same = (documents.c.library_id == library_id, documents.c.blob == new.blob)
-    existing = _one(connection, *same)
+    existing = with_bytes(connection, library_id, new.blob)
     if existing is not None:
         return existing.document, False
     now = datetime.now(UTC)

@@ -22,6 +22,10 @@ class NotAllowed(RecordError):
     """The caller's role does not suffice."""
 
 
+class OverQuota(RecordError):
+    """The caller's organisation keeps as much as it may."""
+
+
 class Conflict(RecordError):
     """The record is not in a state for this, or was changed meanwhile."""
 

@@ -130,6 +130,26 @@ def create(connection: sa.Connection, caller: Caller, new: LibraryCreate) -> Lib
     return get(connection, caller, id)
 
 
+def owned(connection: sa.Connection, caller: Caller, new: LibraryCreate) -> Library | None:
+    """Return the oldest library of the name and the owner that a new one is to have.
+
+    Transactions that ask for the same wait for one another.
+    """
+    owner = caller.user_id if new.owner_type == "User" else caller.organisation_id
+    take_turns(connection, f"libraries of {owner}")
+    query = (
+        sa.select(libraries.c.id)
+        .where(
+            libraries.c.organisation_id == caller.organisation_id,
+            libraries.c.owner_id == owner,
+            libraries.c.name == new.name,
+        )
+        .order_by(libraries.c.created_at, libraries.c.id)
+    )
+    id = connection.scalar(query.limit(1))
+    return None if id is None else get(connection, caller, id)
+
+
 def next_number(connection: sa.Connection) -> int:
     """Return the number of a library that is added now."""
     take_turns(connection, "library numbers")

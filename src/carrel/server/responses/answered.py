@@ -30,7 +30,7 @@ from carrel.wire.generation.responses import (
 )
 from carrel.wire.generation.tools import ToolCall
 
-Status = Literal["in_progress", "completed", "incomplete", "failed"]
+Status = Literal["queued", "in_progress", "completed", "incomplete", "failed"]
 
 _FAILED = ResponseError(
     code="server_error", message="The model failed while it answered. Ask again."
@@ -40,9 +40,9 @@ _FAILED = ResponseError(
 class Response:
     """One answer as far as it has come: its items, of which the last may be open."""
 
-    def __init__(self, request: ResponseRequest) -> None:
+    def __init__(self, request: ResponseRequest, id: str) -> None:
         self._request = request
-        self._id = f"resp_{uuid.uuid4().hex}"
+        self._id = id
         self._created = int(time.time())
         self._sequence = -1
         self._items: list[OutputItem] = []
@@ -60,7 +60,11 @@ class Response:
             pass
         for _ in self._close():
             pass
-        return self._ended()
+        return self.ended()
+
+    def queued(self) -> ModelResponse:
+        """Return the answer before it is begun."""
+        return self._as("queued")
 
     def begin(self) -> Iterator[ResponseEvent]:
         """Yield the first events of a stream."""
@@ -79,7 +83,7 @@ class Response:
         if not any(isinstance(item, OutputMessage | OutputCall) for item in self._items):
             yield from self._open_message()
         yield from self._close()
-        ended = self._ended()
+        ended = self.ended()
         yield self._event(f"response.{ended.status}", response=ended)
 
     def _take(
@@ -197,7 +201,8 @@ class Response:
             {"type": type, "sequence_number": self._sequence, **fields}
         )
 
-    def _ended(self) -> ModelResponse:
+    def ended(self) -> ModelResponse:
+        """Return the answer, once all of it was taken."""
         if self._reason == "error":
             return self._as("failed", error=_FAILED)
         if self._reason in ("length", "model_length"):
@@ -206,17 +211,21 @@ class Response:
 
     def _as(self, status: Status, **more: Any) -> ModelResponse:
         asked, used = self._request, self._usage
-        body = asked.model_dump(mode="json", by_alias=True, exclude_none=True)
+        echoed = {"text", "tool_choice", "tools"}
+        body = asked.model_dump(mode="json", by_alias=True, exclude_none=True, include=echoed)
         return ModelResponse(
             id=self._id,
             created_at=self._created,
             status=status,
             instructions=asked.instructions,
             max_output_tokens=asked.max_output_tokens,
+            background=asked.background,
             metadata=asked.metadata,
             model=asked.model,
             output=list(self._items),
             parallel_tool_calls=asked.parallel_tool_calls,
+            previous_response_id=asked.previous_response_id,
+            store=asked.store,
             temperature=asked.temperature,
             text=body["text"],
             tool_choice=body["tool_choice"],

@@ -1,7 +1,10 @@
 """A request of the Responses shape as one for a chat."""
 
+import uuid
 from collections.abc import Iterator, Sequence
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from carrel.server.errors import ApiError
 from carrel.wire.generation.responses import (
@@ -9,6 +12,7 @@ from carrel.wire.generation.responses import (
     FilePart,
     FileSearch,
     ImagePart,
+    InputItem,
     MessageItem,
     OtherItem,
     OtherTool,
@@ -20,12 +24,13 @@ from carrel.wire.generation.responses import (
     TextPart,
 )
 
-_KEPT = ("previous_response_id", "conversation", "prompt", "background")
-"""Fields that need a service which keeps answers."""
+_ABSENT = ("conversation", "prompt")
+"""Fields that need what this server does not keep."""
+_ITEMS: TypeAdapter[list[InputItem]] = TypeAdapter(list[InputItem])
 _WITHOUT_EFFECT = frozenset(
     [
         *("include", "max_tool_calls", "prompt_cache_key", "prompt_cache_retention"),
-        *("safety_identifier", "service_tier", "store", "stream_options", "top_logprobs"),
+        *("safety_identifier", "service_tier", "stream_options", "top_logprobs"),
         *("truncation", "user"),
     ]
 )
@@ -37,14 +42,17 @@ def as_chat(request: ResponseRequest) -> dict[str, Any]:
     Raises:
         ApiError: 400, naming the part that this server does not have.
     """
-    for name in _KEPT:
+    for name in _ABSENT:
         if getattr(request, name):
             raise ApiError(
                 400,
-                f"This server keeps no answers, so it does not support {name}. Send the whole"
+                f"This server does not support {name}. Send previous_response_id, or the whole"
                 " conversation as input.",
                 param=name,
             )
+    if request.background and (request.stream or not request.store):
+        message = "An answer in the background is kept and not streamed: read it when it is done."
+        raise ApiError(400, message, param="background")
     choice = request.tool_choice
     return {
         "model": request.model,
@@ -61,6 +69,33 @@ def as_chat(request: ResponseRequest) -> dict[str, Any]:
         else {"type": "function", "function": {"name": choice.name}},
         "response_format": _format(request),
     }
+
+
+def input_items(request: ResponseRequest) -> list[dict[str, Any]]:
+    """Return the items of a request as they are listed, each with an id."""
+    given: Sequence[Any] = (
+        [MessageItem(role="user", content=request.input)]
+        if isinstance(request.input, str)
+        else request.input
+    )
+    items = [item.model_dump(mode="json", exclude_none=True) for item in given]
+    return [{**item, **_listed(item)} for item in items]
+
+
+def after(request: ResponseRequest, before: Sequence[dict[str, Any]]) -> ResponseRequest:
+    """Return the request with the items before it as part of its input."""
+    if not before:
+        return request
+    items = _ITEMS.validate_python([*before, *input_items(request)])
+    return request.model_copy(update={"input": items})
+
+
+def _listed(item: dict[str, Any]) -> dict[str, Any]:
+    content = item.get("content")
+    if item["type"] != "message" or not isinstance(content, str):
+        return {"id": f"item_{uuid.uuid4().hex}"}
+    kind = "output_text" if item["role"] == "assistant" else "input_text"
+    return {"id": f"msg_{uuid.uuid4().hex}", "content": [{"type": kind, "text": content}]}
 
 
 def ignored(request: ResponseRequest) -> list[str]:

@@ -23,7 +23,6 @@ M = TypeVar("M", bound=BaseModel)
 
 _UNSAFE_NAME = re.compile(r"[^A-Za-z0-9_.-]")
 _UNSAFE = re.compile(r"[^A-Za-z0-9_., :-]")
-"""What a header has no place for."""
 """Characters that a header cannot hold."""
 
 

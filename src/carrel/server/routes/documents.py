@@ -71,8 +71,8 @@ async def upload_document(
     await server.database.read(
         partial(libraries.get, caller=caller, id=library_id, needed=Role.EDITOR)
     )
-    limit = server.settings.limits.bytes_of_document
-    upload = await receive_upload(request, server.blobs, limit=limit)
+    limits = server.settings.limits
+    upload = await receive_upload(request, server.blobs, limit=limits.bytes_of_document)
     async with server.blobs.local(upload.blob.hash) as path:
         kind = await asyncio.to_thread(sniff, path, upload.filename)
     new = NewDocument(
@@ -82,7 +82,7 @@ async def upload_document(
         mime_type=kind.mimetype,
         extension=kind.extension,
     )
-    document, created = await server.library.add(caller, library_id, new)
+    document, created = await server.library.add(caller, library_id, new, limits)
     response.headers["Carrel-Document"] = "created" if created else "existing"
     return document
 

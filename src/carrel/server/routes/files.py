@@ -3,10 +3,11 @@
 from functools import partial
 from typing import Annotated
 
+import sqlalchemy as sa
 from fastapi import APIRouter, Depends, Request, Response
 
 from carrel.server.http.openapi import binary, multipart
-from carrel.server.records import files
+from carrel.server.records import files, quotas
 from carrel.server.routes.dependencies import (
     CurrentCaller,
     CurrentServer,
@@ -47,7 +48,13 @@ async def upload_file(request: Request, server: CurrentServer, caller: CurrentCa
     options = fields_of(FileUpload, upload.fields)
     async with server.blobs.local(upload.blob.hash) as path:
         values = await describe(upload, options, path, kept_days=limits.file_days)
-    return await server.database.write(partial(files.insert, caller=caller, values=values))
+
+    def write(connection: sa.Connection) -> File:
+        file = files.insert(connection, caller, values)
+        quotas.check(connection, caller, limits)
+        return file
+
+    return await server.database.write(write)
 
 
 @router.get("/{file_id}")

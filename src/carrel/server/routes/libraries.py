@@ -3,9 +3,10 @@
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Request, Response
 
 from carrel.server.http.openapi import EXTENSION
+from carrel.server.http.preferences import only_if_absent
 from carrel.server.records import libraries, shares
 from carrel.server.routes.dependencies import CurrentCaller, CurrentServer, query_of
 from carrel.wire.libraries import (
@@ -36,11 +37,20 @@ async def list_libraries(
     return await server.database.read(partial(libraries.page, caller=caller, query=query))
 
 
-@router.post("", status_code=201)
+@router.post("", status_code=201, responses={200: {"model": Library}})
 async def create_library(
-    body: LibraryCreate, server: CurrentServer, caller: CurrentCaller
+    body: LibraryCreate,
+    request: Request,
+    response: Response,
+    server: CurrentServer,
+    caller: CurrentCaller,
 ) -> Library:
-    return await server.library.create(caller, body, server.settings.embedding_model)
+    """Add a library; with `Prefer: if-absent`, answer with the caller's own of that name."""
+    model, if_absent = server.settings.embedding_model, only_if_absent(request)
+    library, is_new = await server.library.create(caller, body, model, if_absent=if_absent)
+    if not is_new:
+        response.status_code = 200
+    return library
 
 
 @router.get("/{library_id}")

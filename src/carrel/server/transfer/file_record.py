@@ -54,6 +54,8 @@ def _sample_type(purpose: Purpose, path: Path) -> SampleType:
         return "ocr_input"
     if purpose == "batch":
         return "batch_request"
+    if purpose != "fine-tune":
+        return "ocr_input"
     return "pretrain" if _is_plain_text_sample(path) else "instruct"
 
 

@@ -69,6 +69,11 @@ class VisionReader:
         """Whether the OCR process is running."""
         return self._reader.ocr_loaded
 
+    @property
+    def ocr_failed(self) -> bool:
+        """Whether the built-in OCR did not work when it was last needed."""
+        return self._reader.ocr_failed
+
     async def read(
         self,
         path: Path,

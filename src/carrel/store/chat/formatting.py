@@ -23,7 +23,7 @@ HIDDEN = "Hidden until the vote."
 NOTHING_FOUND = "Nothing about it was found in the libraries."
 CUT = "Cut off at the token limit."
 ENDS = {
-    "stopped": ("Stopped.", "Stopped."),
+    "stopped": ("Stopped.", "Stopped before an answer."),
     "failed": ("Cut off: the service failed. Retry asks again.", "No answer. Retry asks again."),
     "lost": (
         "Cut off: the connection was lost. Retry asks again.",
@@ -245,8 +245,8 @@ def session_rows(state: ChatState, now: float) -> tuple[SessionRow, ...]:
 
 
 def sessions_title(state: ChatState) -> str:
-    """`Sessions`, or `Sessions with “rent”`."""
-    return f"Sessions with “{one_line(state.search)}”" if state.search else "Sessions"
+    """`Chats`, or `Chats with “rent”`."""
+    return f"Chats with “{one_line(state.search)}”" if state.search else "Chats"
 
 
 def title(state: ChatState) -> str:

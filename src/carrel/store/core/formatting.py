@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -16,6 +17,8 @@ LONG_TYPE = 24
 """Longest MIME type, in letters, that fits a narrow pane."""
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
+
+_PICTURE = re.compile(r"img-(\d+)\.\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,12 @@ class Badge:
 def one_line(text: str) -> str:
     """Return the text in one line, for a row or a title."""
     return " ".join(clean_name(text).split())
+
+
+def picture_words(name: str) -> str:
+    """Return the name of a picture of a reading in words: `Picture 1` for `img-0.jpeg`."""
+    number = _PICTURE.fullmatch(name)
+    return name if number is None else f"Picture {int(number[1]) + 1}"
 
 
 def shortened(name: str, room: int) -> str:

@@ -83,7 +83,7 @@ def _of_known(error: BaseException) -> Problem | None:
         case errors.Invalid():
             return Problem("The service did not accept this", str(error))
         case errors.UnreadableFile():
-            return Problem("The file cannot be read", str(error), "Check it and try again.")
+            return Problem("This file can't be read", str(error), "Check it and try again.")
         case errors.ServiceError() if error.reference:
             title = "The service answered with an error"
             return Problem(title, str(error), error.reference)

@@ -77,13 +77,9 @@ def boxes(page: Page) -> tuple[BlockBox, ...]:
         name = f"{kind} {number + 1} of {len(blocks)}"
         scores = _scores(page, number)
         sure = _sure(block, scores)
-        words = [name]
-        if disordered := order_doubtful(block):
-            words.append("order doubtful")
-        if miscut := cells_doubtful(block):
-            words.append("cells doubtful")
-        if low := sum(score < DOUBTFUL for score in scores):
-            words.append(f"{low:,} doubtful")
+        disordered, miscut = order_doubtful(block), cells_doubtful(block)
+        low = sum(score < DOUBTFUL for score in scores)
+        words = [name, *check_words(order=disordered, cells=miscut, words=low)]
         if sure is not None and not from_file(page):
             words.append(sureness(sure, from_file=False))
         if given := block.confidence_scores:
@@ -163,6 +159,14 @@ def lacking(page: Page | None) -> str:
 def from_file(page: Page) -> bool:
     """Whether all text of a page is the file's own: none was recognised."""
     return page.confidence_scores is not None and bool(page.confidence_scores.text_from_file)
+
+
+def check_words(*, order: bool, cells: bool, words: int) -> list[str]:
+    """Return `Check: order, table cells, 3 words`, naming what is doubtful; else nothing."""
+    parts = ["order"] * order + ["table cells"] * cells
+    if words:
+        parts.append(f"{words:,} word{'' if words == 1 else 's'}")
+    return [f"Check: {', '.join(parts)}"] if parts else []
 
 
 def sureness(sure: float, *, from_file: bool) -> str:

@@ -1,8 +1,9 @@
-"""Corrections of doubtful words, beside the reading, which stays as it is."""
+"""Corrections of words, beside the reading, which stays as it is."""
 
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,13 +12,16 @@ from typing import TYPE_CHECKING
 
 from carrel.store.documents.blocks import Rect
 from carrel.store.documents.boxes import boxes, passages
-from carrel.store.documents.marks import TextMark, doubtful
+from carrel.store.documents.marks import TextMark, doubtful, words
 
 if TYPE_CHECKING:
     from carrel.wire.ocr import Page
 
 WINDOW = 0.08
 """Height of the picture around a word in a block of several lines, in parts of the page."""
+
+NEIGHBOURS = 10
+"""Characters seen on each side of a word in a line."""
 
 WordKey = tuple[int, int, str]
 """A word's page from 0, where it starts in the page's Markdown, and the word as read: a
@@ -26,8 +30,8 @@ Corrections = Mapping[WordKey, str]
 
 
 @dataclass(frozen=True, slots=True)
-class DoubtfulWord:
-    """A word below DOUBTFUL; `corrected` is None while it is as read."""
+class ReadWord:
+    """A word of a page; `corrected` is None while it is as read."""
 
     mark: TextMark
     corrected: str | None
@@ -73,48 +77,76 @@ class SavedCorrections:
 
 
 def key_of(mark: TextMark) -> WordKey:
-    """Return the key of a doubtful word."""
+    """Return the key of a word."""
     return mark.page, mark.start, mark.text
 
 
-def doubtful_words(
-    pages: Iterable[Page | None], corrections: Corrections
-) -> tuple[DoubtfulWord, ...]:
-    """Return the doubtful words of the pages that are read, in their order."""
+def doubtful_words(pages: Iterable[Page | None], corrections: Corrections) -> tuple[ReadWord, ...]:
+    """Return the words of the pages read that are doubtful or corrected, in their order."""
+    found: list[ReadWord] = []
+    for page in pages:
+        if page is not None:
+            fixed = corrected_marks(page, corrections)
+            listed = {key_of(mark): mark for mark in (*doubtful(page), *fixed)}
+            in_order = sorted(listed.values(), key=lambda mark: mark.start)
+            found += [ReadWord(mark, corrections.get(key_of(mark))) for mark in in_order]
+    return tuple(found)
+
+
+def page_words(page: Page | None, corrections: Corrections) -> tuple[ReadWord, ...]:
+    """Return every word of a page, in order."""
+    found = () if page is None else words(page)
+    return tuple(ReadWord(mark, corrections.get(key_of(mark))) for mark in found)
+
+
+def corrected_marks(page: Page, corrections: Corrections) -> tuple[TextMark, ...]:
+    """Return the words of a page that are corrected, each with its correction."""
     return tuple(
-        DoubtfulWord(mark, corrections.get(key_of(mark)))
-        for page in pages
-        if page is not None
-        for mark in doubtful(page)
+        TextMark(number, start, start + len(read), "corrected", read, correction=correction)
+        for (number, start, read), correction in sorted(corrections.items())
+        if number == page.index and page.markdown.startswith(read, start)
     )
 
 
 def corrected(page: Page, corrections: Corrections) -> str:
     """Return the page's Markdown with its corrections."""
     text = page.markdown
-    fitting = [
-        (start, read, words)
-        for (number, start, read), words in corrections.items()
-        if number == page.index and text.startswith(read, start)
-    ]
-    for start, read, words in sorted(fitting, reverse=True):
-        text = text[:start] + words + text[start + len(read) :]
+    for mark in reversed(corrected_marks(page, corrections)):
+        text = text[: mark.start] + (mark.correction or "") + text[mark.end :]
     return text
 
 
 def around(page: Page, mark: TextMark) -> Rect | None:
     """Return the part of the page around a word, if its block has a place.
 
-    Of a block of several lines it is a window; lines are taken to be equally long.
+    Of a block of one line that is the word with its neighbours, of several lines a few of them:
+    lines are taken to be equally long.
     """
     passage = next((one for one in passages(page) if one.spans(mark.start, mark.end)), None)
     box = next((one for one in boxes(page) if passage and one.block == passage.block), None)
     if passage is None or passage.start is None or box is None:
         return None
-    rect = box.rect
+    rect, length = box.rect, max(1, len(passage.text))
+    first, last = mark.start - passage.start, mark.end - passage.start
+    if box.kind != "table" and _lines(rect, length, page) == 1:
+        left = max(first - NEIGHBOURS, 0) / length
+        right = min(last + NEIGHBOURS, length) / length
+        return Rect(
+            rect.left + left * rect.width, rect.top, (right - left) * rect.width, rect.height
+        )
     if rect.height <= WINDOW:
         return rect
-    share = (mark.start - passage.start) / max(1, len(passage.text))
+    share = first / length
     top = rect.top + share * rect.height - WINDOW / 2
     top = min(max(top, rect.top), rect.top + rect.height - WINDOW)
     return Rect(rect.left, top, rect.width, WINDOW)
+
+
+def _lines(rect: Rect, length: int, page: Page) -> int:
+    """Return about how many lines a block of so many characters has."""
+    size = page.dimensions
+    if size is None or not size.width or not size.height or not rect.width:
+        return 1
+    # A character is about half as wide as its line is high.
+    shape = rect.height * size.height / (rect.width * size.width)
+    return max(1, round(math.sqrt(length * shape * 0.42)))

@@ -25,7 +25,7 @@ from carrel.system.filenames import file_name, free
 if TYPE_CHECKING:
     from carrel.wire.ocr import Page
 
-ExportFormat = Literal["markdown", "corrected", "json", "csv", "images"]
+ExportFormat = Literal["markdown", "json", "csv", "images"]
 Draw = Callable[[int, int, Rect], Awaitable[bytes]]
 """Page, width in pixels, part of the page; gives PNG."""
 
@@ -56,9 +56,6 @@ async def files(document: ReadDocument, format: ExportFormat, draw: Draw) -> lis
     match format:
         case "markdown":
             return [(f"{document.stem}.md", markdown(document).encode())]
-        case "corrected":
-            pages = (corrected(page, document.corrections) for page in document.pages)
-            return [(f"{document.stem} corrected.md", "\n\n".join(pages).encode())]
         case "json":
             return [(f"{document.stem}.json", as_json(document).encode())]
         case "csv":
@@ -101,8 +98,8 @@ def write(to: Path, named: Sequence[NamedFile]) -> tuple[Path, ...]:
 
 
 def markdown(document: ReadDocument) -> str:
-    """Return the whole text."""
-    return "\n\n".join(page.markdown for page in document.pages) + "\n"
+    """Return the whole text, with its corrections."""
+    return "\n\n".join(corrected(page, document.corrections) for page in document.pages) + "\n"
 
 
 def as_json(document: ReadDocument) -> str:

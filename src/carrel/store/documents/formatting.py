@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -10,8 +11,14 @@ from typing import TYPE_CHECKING, Literal
 from carrel.store.core.diff import DiffLine, compare_lines
 from carrel.store.core.formatting import count, left, one_line, percent
 from carrel.store.documents.blocks import blocks_of
-from carrel.store.documents.boxes import FAIR, boxes, from_file, sureness
-from carrel.store.documents.corrections import DoubtfulWord, doubtful_words
+from carrel.store.documents.boxes import FAIR, boxes, check_words, from_file, sureness
+from carrel.store.documents.corrections import (
+    Corrections,
+    ReadWord,
+    corrected,
+    corrected_marks,
+    key_of,
+)
 from carrel.store.documents.marks import TextMark, doubtful, heat, hits, marks
 from carrel.store.documents.order import DOUBTFUL, cells_doubtful, order_doubtful
 
@@ -19,6 +26,9 @@ if TYPE_CHECKING:
     from carrel.store.documents.reader import OCROptions
     from carrel.store.documents.state import DocumentState
     from carrel.wire.ocr import Page
+
+_HEADING = re.compile(r"^(?P<marks>#{1,6}) +(?P<title>.*\S)", re.MULTILINE)
+_NONE: Corrections = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +73,21 @@ def page_marks(state: DocumentState) -> tuple[PageMark, ...]:
     return tuple(made)
 
 
-def confidence(page: Page | None) -> str:
-    """`order doubtful · 3 doubtful · 98 % sure · order 97 % · cells 91 %`, as far as it is known.
+def confidence(page: Page | None, corrections: Corrections = _NONE) -> str:
+    """`Check: order, 3 words · 98 % sure`, as far as it is known.
 
-    Empty where there is no text. Without scores from the service, the order alone is judged.
+    A corrected word needs no check. Empty where there is no text. Without scores from the
+    service, the order alone is judged.
     """
     if page is None or not page.markdown.strip():
         return ""
-    words = ["order doubtful"] if any(map(order_doubtful, blocks_of(page))) else []
-    if any(map(cells_doubtful, blocks_of(page))):
-        words.append("cells doubtful")
-    if (scores := page.confidence_scores) is not None:
-        if found := len(doubtful(page)):
-            words.append(f"{count(found)} doubtful")
+    scores = page.confidence_scores
+    words = check_words(
+        order=any(map(order_doubtful, blocks_of(page))),
+        cells=any(map(cells_doubtful, blocks_of(page))),
+        words=sum(key_of(mark) not in corrections for mark in doubtful(page)),
+    )
+    if scores is not None:
         words.append(sureness(scores.average_page_confidence_score, from_file=from_file(page)))
     return " · ".join(words)
 
@@ -93,15 +105,13 @@ def readers_words(page: Page | None) -> str:
 
 def corrected_words(state: DocumentState) -> str:
     """`2 corrected`, of the words of the current page; empty without one."""
-    number = sum(
-        word.corrected is not None for word in doubtful_words((state.page,), state.corrections)
-    )
+    number = 0 if state.page is None else len(corrected_marks(state.page, state.corrections))
     return f"{count(number)} corrected" if number else ""
 
 
 @dataclass(frozen=True, slots=True)
-class DoubtfulRow:
-    """A doubtful word in a list: `corrected` is empty while it is as read."""
+class WordRow:
+    """A word in a list: `corrected` is empty while it is as read."""
 
     id: str
     word: str
@@ -110,10 +120,10 @@ class DoubtfulRow:
     sure: str
 
 
-def doubtful_row(word: DoubtfulWord) -> DoubtfulRow:
-    """Return a doubtful word as a row."""
+def word_row(word: ReadWord) -> WordRow:
+    """Return a word as a row."""
     mark = word.mark
-    return DoubtfulRow(
+    return WordRow(
         f"{mark.page}-{mark.start}",
         one_line(mark.text),
         one_line(word.corrected or ""),
@@ -122,10 +132,30 @@ def doubtful_row(word: DoubtfulWord) -> DoubtfulRow:
     )
 
 
-def doubtful_title(words: Sequence[DoubtfulWord]) -> str:
-    """`Doubtful words · 2 of 12 corrected`."""
+def words_title(words: Sequence[ReadWord], page: int | None = None) -> str:
+    """`Doubtful words · 2 of 12 corrected`, or `Words of page 3 · …` of all words of one."""
     done = sum(word.corrected is not None for word in words)
-    return f"Doubtful words · {count(done)} of {count(len(words))} corrected"
+    what = "Doubtful words" if page is None else f"Words of page {count(page + 1)}"
+    return f"{what} · {count(done)} of {count(len(words))} corrected"
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading of the document, from level 1, and its page from 0."""
+
+    level: int
+    title: str
+    page: int
+
+
+def contents(state: DocumentState) -> tuple[Heading, ...]:
+    """Return the headings of the pages that are read."""
+    return tuple(
+        Heading(len(match["marks"]), one_line(match["title"].strip(" *_#")), page.index)
+        for page in state.pages
+        if page is not None
+        for match in _HEADING.finditer(corrected(page, state.corrections))
+    )
 
 
 def heat_words(page: Page | None) -> str:
@@ -146,20 +176,16 @@ def chosen_block(state: DocumentState) -> str:
 
 
 def page_hits(state: DocumentState, *, warm: bool = False) -> tuple[TextMark, ...]:
-    """Return the hits of the search on the page, and its doubtful words.
+    """Return the corrected words of the page, the hits of the search, and its doubtful words.
 
     With `warm` all warm ones.
     """
     if state.page is None:
         return ()
-    found = hits(state.page, state.query)
-    taken = [(mark.start, mark.end) for mark in found]
-    beside = (
-        mark
-        for mark in (heat if warm else doubtful)(state.page)
-        if not any(mark.start < end and start < mark.end for start, end in taken)
-    )
-    return (*found, *beside)
+    found = [*corrected_marks(state.page, state.corrections)]
+    for more in (hits(state.page, state.query), (heat if warm else doubtful)(state.page)):
+        found += [mark for mark in more if not any(map(mark.overlaps, found))]
+    return tuple(found)
 
 
 def mark_words(state: DocumentState) -> str:

@@ -1,4 +1,4 @@
-"""Marks in a page's text: doubtful words and search hits."""
+"""Marks in a page's text: its words, doubtful and corrected ones, and search hits."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from carrel.store.documents.boxes import TextPassage, heat_of
 if TYPE_CHECKING:
     from carrel.wire.ocr import Page
 
-MarkKind = Literal["doubtful", "fair", "hit"]
-MarkRole = Literal["doubtful", "fair", "hit", "chosen"]
+MarkKind = Literal["doubtful", "fair", "sure", "corrected", "hit"]
+MarkRole = Literal["doubtful", "fair", "corrected", "hit", "chosen"]
 
 # Characters without width that no text needs: they survive a Markdown renderer.
 _BEGIN: dict[MarkRole, str] = {
@@ -22,17 +22,23 @@ _BEGIN: dict[MarkRole, str] = {
     "hit": "\u2062",
     "chosen": "\u2063",
     "fair": "\u2060",
+    "corrected": "\u206a",
 }
 _END = "\u2064"
 _ROLES = {character: role for role, character in _BEGIN.items()}
 _SIGNS = re.compile(f"[{''.join(_ROLES)}{_END}]")
-_ENCODED = re.compile("%E2%81%A[0-4]")
+_ENCODED = re.compile("%E2%81%A[0-4A]")
 _WIDTHLESS = "\u200b"
+_WORD = re.compile(r"[^\s|]*\w[^\s|]*")
+_EMPHASIS = "*_`~#>"
 
 
 @dataclass(frozen=True, slots=True)
 class TextMark:
-    """A stretch of a page's Markdown; `sure` from 0 to 1 for a word that is scored."""
+    """A stretch of a page's Markdown; `sure` from 0 to 1 for a word that is scored.
+
+    `correction` is what stands there in place of a corrected word.
+    """
 
     page: int
     start: int
@@ -40,16 +46,40 @@ class TextMark:
     kind: MarkKind
     text: str
     sure: float | None = None
+    correction: str | None = None
+
+    def overlaps(self, other: TextMark) -> bool:
+        """Whether the two share a character."""
+        return self.start < other.end and other.start < self.end
+
+
+@per_page
+def words(page: Page) -> tuple[TextMark, ...]:
+    """Return every word of a page: as the service scores it, else as blanks part it."""
+    scored = _scored(page)
+    taken = {at for mark in scored for at in range(mark.start, mark.end)}
+    found = [*scored]
+    for match in _WORD.finditer(page.markdown):
+        text = match[0].strip(_EMPHASIS)
+        start = match.start() + match[0].index(text)
+        if taken.isdisjoint(range(start, start + len(text))):
+            found.append(TextMark(page.index, start, start + len(text), "sure", text))
+    return tuple(sorted(found, key=lambda mark: mark.start))
 
 
 @per_page
 def heat(page: Page) -> tuple[TextMark, ...]:
     """Return the words of a page with a confidence below FAIR."""
+    return tuple(mark for mark in _scored(page) if mark.kind != "sure")
+
+
+@per_page
+def _scored(page: Page) -> tuple[TextMark, ...]:
     scores = page.confidence_scores
     found = []
     for word in (scores and scores.word_confidence_scores) or ():
-        text, kind = word.text.strip(), heat_of(word.confidence)
-        if kind is not None and text:
+        if text := word.text.strip():
+            kind = heat_of(word.confidence) or "sure"
             start = word.start_index + len(word.text) - len(word.text.lstrip())
             end = start + len(text)
             found.append(TextMark(page.index, start, end, kind, text, word.confidence))
@@ -90,10 +120,16 @@ def marked(passage: TextPassage, found: Iterable[TextMark], chosen: TextMark | N
         if span is None or span[0] < at:
             continue
         start, end = span
-        sign = _BEGIN["chosen" if mark == chosen else mark.kind]
-        parts += (text[at:start], sign, text[start:end], _END)
+        shown = text[start:end] if mark.correction is None else mark.correction
+        parts += (text[at:start], _sign(mark, chosen), shown, _END)
         at = end
     return "".join([*parts, text[at:]])
+
+
+def _sign(mark: TextMark, chosen: TextMark | None) -> str:
+    if chosen is not None and (mark.start, mark.end) == (chosen.start, chosen.end):
+        return _BEGIN["chosen"]
+    return "" if mark.kind == "sure" else _BEGIN[mark.kind]
 
 
 def runs(text: str, role: MarkRole | None = None) -> Iterator[tuple[str, MarkRole | None]]:

@@ -67,7 +67,7 @@ class OCROptions:
         except ValueError:
             ranges = None
         if not ranges or any(part.start < 1 for part in ranges):
-            raise ProblemError(Problem("These are no pages", self.pages, "Write them like 1-3, 7."))
+            raise ProblemError(Problem("Pages count from 1, like 1-3, 7", self.pages))
         last = page_count or max(part.stop for part in ranges)
         found = {n - 1 for part in ranges for n in range(part.start, min(part.stop, last + 1))}
         return sorted(found)

@@ -205,11 +205,11 @@ def load_set(path: Path) -> CaseSet:
         cases = [check_in(path, document, Case) for document in documents]
         places: list[tuple[Document, Sequence[int | str]]] = [(one, ()) for one in documents]
         if not cases:
-            raise FileError(path, None, 'Here belong lines like {"question": "Why?"}.')
+            raise FileError(path, None, 'Expected a line such as {"question": "Why?"}.')
     else:
         if len(documents) != 1:
             line = documents[1].line if documents else None
-            raise FileError(path, line, "Here belongs “cases:” with a list of test cases.")
+            raise FileError(path, line, "Expected “cases:” with a list of test cases.")
         content = check_in(path, documents[0], _SetFile)
         name, cases = content.name or path.stem, content.cases
         places = [(documents[0], ("cases", index)) for index in range(len(cases))]

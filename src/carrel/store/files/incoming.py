@@ -25,6 +25,7 @@ from carrel.wire.files import File
 ADDRESS_SECONDS = 30.0
 """Seconds without a byte after which an address is given up."""
 CHUNK = 1 << 18
+_ADDRESS = ("http://", "https://")
 
 Document = str | Path | bytes
 
@@ -46,7 +47,7 @@ class Incoming:
         """
         if isinstance(document, bytes):
             return await self._bring(document, title or "document")
-        if isinstance(document, str) and document.startswith(("http://", "https://")):
+        if isinstance(document, str) and document.startswith(_ADDRESS):
             name = title or _name_of(document)
             with tempfile.TemporaryDirectory(prefix="carrel-") as folder:
                 path = Path(folder) / "document"
@@ -105,6 +106,18 @@ def _reason(error: Exception) -> str:
     return "It was not reached."
 
 
+def is_path(text: str) -> bool:
+    """Whether a text names a path: neither an address nor the id of a file that is not here."""
+    if text.startswith(_ADDRESS):
+        return False
+    return not _is_id(text) or Path(text).exists()
+
+
+def in_memory(data: bytes, name: str) -> UploadSource:
+    """Return bytes as the source of an upload."""
+    return name, len(data), _Chunks(data)
+
+
 def _is_id(text: str) -> bool:
     try:
         return bool(uuid.UUID(text))
@@ -123,7 +136,7 @@ def _measured(content: Path | bytes, name: str) -> UploadSource:
         ClientError: the path is no file that can be read.
     """
     if isinstance(content, bytes):
-        return name, len(content), _Chunks(content)
+        return in_memory(content, name)
     path = content.expanduser()
     return name, size_of(path), _Chunks(path)
 

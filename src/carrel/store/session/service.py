@@ -28,6 +28,8 @@ LOCAL_CHECK, HOSTED_CHECK = 2.0, 30.0
 """Check interval in seconds of a service that answers: on this machine, hosted."""
 LOST_CHECK, LOST_HOSTED_CHECK = 1.0, 5.0
 """Check interval in seconds after one without an answer: on this machine, hosted."""
+LOOK_AGAIN = 0.2
+"""Seconds between two looks of a call that waits for a server of this machine."""
 SLOW = 1.5
 """Seconds after which an answer counts as slow."""
 CHECK_TIMEOUT = 5.0
@@ -95,6 +97,19 @@ class SessionService(Service[SessionState]):
         if self._client is None or state.connection == "failed":
             raise ProblemError(state.error or Problem("Not connected", state.detail))
         return self._client
+
+    async def back(self) -> None:
+        """Wait for a server of this machine that was lost: it is soon started again.
+
+        Raises:
+            ProblemError: it cannot be started, or refuses the key.
+        """
+        while not self.slice.value.hosted:
+            client = await self.client()
+            if await client.health():
+                return
+            self._look.set()
+            await asyncio.sleep(LOOK_AGAIN)
 
     async def load_models(self) -> None:
         """Load the list of models."""

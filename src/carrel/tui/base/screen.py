@@ -79,7 +79,7 @@ class MainScreen(Frame):
         Binding(
             "shift+tab",
             "next_pane(-1)",
-            "Pane before",
+            "Previous pane",
             show=False,
             priority=True,
             id="place.previous_pane",
@@ -90,7 +90,7 @@ class MainScreen(Frame):
         Binding("z,ctrl+w", "zoom_pane", "Fill the window", show=False, id="place.zoom"),
         Binding("ctrl+right", "resize_pane(4)", "Wider pane", show=False, id="place.wider"),
         Binding("ctrl+left", "resize_pane(-4)", "Narrower pane", show=False, id="place.narrower"),
-        Binding("f5", "reload", "Load again", show=False, id="place.reload"),
+        Binding("f5", "reload", "Reload", show=False, id="place.reload"),
     ]
     HELP = ""
     CHANGES: ClassVar[frozenset[str]] = frozenset()

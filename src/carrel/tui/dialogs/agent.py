@@ -38,10 +38,10 @@ class AgentForm(Dialog[Filled]):
     """The form of an agent. `keep` is called with the draft while it is typed."""
 
     DEFAULT_CSS = """
-    AgentForm .dialog { width: 84; height: 94%; max-height: 42; padding: 0 1; }
+    AgentForm .dialog { width: 110; height: 94%; padding: 0 1; }
     AgentForm VerticalScroll { height: 1fr; }
     AgentForm Label { color: $muted; padding: 0 1; }
-    AgentForm #instructions { height: 7; }
+    AgentForm #instructions { height: 1fr; min-height: 7; }
     AgentForm Choices { height: auto; max-height: 6; margin-bottom: 1; }
     AgentForm .beside { height: auto; }
     AgentForm .beside Vertical { height: auto; width: 1fr; }
@@ -81,7 +81,7 @@ class AgentForm(Dialog[Filled]):
             yield Label("Instructions")
             yield MultilineField(fields.get("instructions", ""), id="instructions")
             if self._libraries:
-                yield Label("Libraries it searches · space chooses")
+                yield Label("Libraries it searches · space selects")
                 yield Choices(
                     *(
                         Selection(
@@ -92,7 +92,7 @@ class AgentForm(Dialog[Filled]):
                         for library in self._libraries
                     )
                 )
-            yield Label("What this version is about (may stay empty)")
+            yield Label("Version note (optional)")
             yield Field(self._start.message, id="message", max_length=500)
             yield Label("Description")
             yield Field(fields.get("description", ""), id="description")

@@ -54,7 +54,7 @@ class Changes(Dialog[str]):
     def inside(self) -> ComposeResult:
         yield Static(self._about)
         yield _Shown()
-        yield hint("v side by side · [ ] changes · esc leaves it")
+        yield hint("v side by side · [ ] changes · esc keeps the draft")
         yield buttons(*self._answers)
 
     def on_mount(self) -> None:

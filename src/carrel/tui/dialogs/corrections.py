@@ -1,4 +1,4 @@
-"""The doubtful words of a document with their pictures, corrected in place."""
+"""The words of a document with their pictures, corrected in place."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,8 +13,8 @@ from textual.widgets import Input
 
 from carrel.store.core.actions.watch import watch
 from carrel.store.core.problem import ProblemError
-from carrel.store.documents.corrections import DoubtfulWord, around, doubtful_words
-from carrel.store.documents.formatting import doubtful_row, doubtful_title
+from carrel.store.documents.corrections import ReadWord, around, doubtful_words, page_words
+from carrel.store.documents.formatting import word_row, words_title
 from carrel.store.documents.marks import TextMark
 from carrel.store.documents.service import DocumentsService
 from carrel.store.documents.state import DocumentState
@@ -29,6 +29,7 @@ from carrel.tui.widgets.tables.table import Row, VirtualTable
 class Corrections(Dialog[None]):
     """A list of the words, the picture of the one under the cursor, and a field for it.
 
+    Lists the doubtful words of the document, or `every` word of its current page.
     A word is saved as the field is left, however that happens: nothing typed is lost.
     """
 
@@ -44,16 +45,22 @@ class Corrections(Dialog[None]):
         Binding("down", "move(1)", "Down a word", show=False, priority=True, id="corrections.next"),
         Binding("up", "move(-1)", "Up a word", show=False, priority=True,
                 id="corrections.before"),
+        Binding("f3", "every", "All words of the page", show=False, id="corrections.every"),
     ]  # fmt: skip
 
     def __init__(
-        self, documents: DocumentsService, correct: Callable[[TextMark, str], object]
+        self,
+        documents: DocumentsService,
+        correct: Callable[[TextMark, str], object],
+        *,
+        every: bool,
     ) -> None:
-        super().__init__("Doubtful words")
+        super().__init__("Words")
+        self._every = every
         self._documents = documents
         self._correct = correct
-        self._words: tuple[DoubtfulWord, ...] = ()
-        self._edited: DoubtfulWord | None = None
+        self._words: tuple[ReadWord, ...] = ()
+        self._edited: ReadWord | None = None
 
     def inside(self) -> ComposeResult:
         with Horizontal():
@@ -67,7 +74,7 @@ class Corrections(Dialog[None]):
             with Vertical(classes="cut"):
                 yield PagePicture()
         yield Field(placeholder="as read")
-        yield hint("enter saves and goes on · ↑ ↓ other words · empty takes it back · esc closes")
+        yield hint("enter: save, next word · F3: all words · clear the field to undo · esc closes")
 
     def on_mount(self) -> None:
         self._close = watch(self._documents.slice, self._show, deliver=self.call_later)
@@ -81,9 +88,13 @@ class Corrections(Dialog[None]):
         return self.query_one(VirtualTable)
 
     def _show(self, state: DocumentState) -> None:
-        self._words = doubtful_words(state.pages, state.corrections)
-        self.query_one(".dialog").border_title = labels.title(doubtful_title(self._words))
-        rows = [doubtful_row(word) for word in self._words]
+        if self._every:
+            self._words = page_words(state.page, state.corrections)
+        else:
+            self._words = doubtful_words(state.pages, state.corrections)
+        title = words_title(self._words, state.current if self._every else None)
+        self.query_one(".dialog").border_title = labels.title(title)
+        rows = [word_row(word) for word in self._words]
         self._table.show(
             [
                 Row(
@@ -101,10 +112,10 @@ class Corrections(Dialog[None]):
         if self._edited is None:
             self._edit()
 
-    def _word(self) -> DoubtfulWord | None:
+    def _word(self) -> ReadWord | None:
         """Return the word under the cursor."""
         key = self._table.key
-        return next((word for word in self._words if doubtful_row(word).id == key), None)
+        return next((word for word in self._words if word_row(word).id == key), None)
 
     def _edit(self) -> None:
         """Put the word under the cursor into the field, and its picture beside."""
@@ -135,10 +146,16 @@ class Corrections(Dialog[None]):
 
     def action_move(self, by: int) -> None:
         self._save()
-        ids = [doubtful_row(word).id for word in self._words]
+        ids = [word_row(word).id for word in self._words]
         at = ids.index(self._table.key) if self._table.key in ids else 0
         self._table.point_at(ids[min(max(at + by, 0), len(ids) - 1)])
         self._edit()
+
+    def action_every(self) -> None:
+        self._save()
+        self._every = not self._every
+        self._edited = None
+        self._show(self._documents.slice.value)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
@@ -154,7 +171,7 @@ class Corrections(Dialog[None]):
             self._draw(self._edited)
 
     @work(exclusive=True, group="cut", exit_on_error=False)
-    async def _draw(self, word: DoubtfulWord) -> None:
+    async def _draw(self, word: ReadWord) -> None:
         picture = self.query_one(PagePicture)
         columns = picture.columns
         page = self._documents.slice.value.pages[word.mark.page]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 HINT = "enter answers · r runs a set · o other run · b baseline · x stops · esc"
 
-_NONE = "No run is kept yet: r runs a set of test cases against this agent."
+_NONE = "No runs yet. r: run a test set"
 
 
 class Evals(Dialog[str]):

@@ -88,7 +88,7 @@ class OCRForm(Dialog[OCROptions]):
                 Selection(Content("headers and footers apart"), "headers", options.headers),
                 Selection(Content("pictures with the answer"), "pictures", options.pictures),
             )
-            yield Label("A JSON schema to answer the whole document in (may stay empty)")
+            yield Label("A JSON schema to answer the whole document in (optional)")
             yield MultilineField(options.schema, id="schema")
         yield hint(self._billed or "What was read so before is not read again.")
         yield buttons(("cancel", "Cancel"), ("read", "F2 Run OCR"))

@@ -101,6 +101,8 @@ class SyncDialog(Dialog[SyncWish]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f2", "accept", "Sync", id="sync.accept"),
+        Binding("w", "choose('watch')", "Keep watching", id="sync.watch"),
+        Binding("d", "choose('delete')", "Delete what was deleted", id="sync.delete"),
         Binding("pageup", "page(-1)", "Page up", priority=True, id="sync.page_up"),
         Binding("pagedown", "page(1)", "Page down", priority=True, id="sync.page_down"),
     ]
@@ -127,8 +129,10 @@ class SyncDialog(Dialog[SyncWish]):
         with VerticalScroll(id="changes"):
             yield Static(id="rows")
         yield Choices(
-            Selection("Keep watching, and sync after every change", "watch", self._wish.watch),
-            Selection("Delete in the library what was deleted here", "delete", self._wish.delete),
+            Selection("Keep watching, and sync after every change · w", "watch", self._wish.watch),
+            Selection(
+                "Delete in the library what was deleted here · d", "delete", self._wish.delete
+            ),
         )
         with Horizontal(id="patterns"):
             only = pattern_words(self._wish.include)
@@ -234,6 +238,9 @@ class SyncDialog(Dialog[SyncWish]):
         confirm = Confirm("More than half would be deleted", about, "Delete")
         if await self.app.push_screen(confirm, wait_for_dismiss=True):
             self.dismiss(replace(wish, max_delete=len(deletions)))
+
+    def action_choose(self, choice: str) -> None:
+        self.query_one(Choices).toggle(choice)
 
     def action_page(self, pages: int) -> None:
         changes = self.query_one("#changes")

@@ -1,8 +1,11 @@
-"""OCR of the open document: of its other pages, or again with other options."""
+"""The open document: OCR of its other pages, corrected words, and the way to a page."""
 
+from carrel.store.core.formatting import count
 from carrel.store.documents.corrections import doubtful_words
+from carrel.store.documents.formatting import contents
 from carrel.store.session.formatting import service_words
 from carrel.tui.base.screen import MainScreen
+from carrel.tui.dialogs.core.ask import Ask, Choose, Option
 from carrel.tui.dialogs.corrections import Corrections
 from carrel.tui.dialogs.ocr import OCRForm
 from carrel.tui.theme import labels
@@ -20,15 +23,48 @@ async def read_on(place: MainScreen) -> None:
 
 
 async def correct(place: MainScreen) -> None:
-    """Show the doubtful words of the document, to be corrected."""
+    """Show the doubtful words of the document, else all of the page, to be corrected."""
     documents = place.store.documents
     state = documents.slice.value
-    if not doubtful_words(state.pages, state.corrections):
-        place.notice("No doubtful words on the pages read so far.")
+    if not any(state.pages):
+        place.notice("No page is read yet.")
         return
-    await place.ask(
-        Corrections(documents, lambda mark, words: place.do(documents.correct(mark, words)))
+    every = not doubtful_words(state.pages, state.corrections)
+    correct = Corrections(
+        documents, lambda mark, words: place.do(documents.correct(mark, words)), every=every
     )
+    await place.ask(correct)
+
+
+async def go_to_page(place: MainScreen) -> None:
+    """Go to a page by its number."""
+    documents = place.store.documents
+    state = documents.slice.value
+    last = state.page_count or 1
+    typed = await place.ask(Ask("Go to page", f"1 to {count(last)}"))
+    if typed is None or documents.slice.value.source != state.source:
+        return
+    if not typed.isdecimal() or not 1 <= int(typed) <= last:
+        place.notice(f"Pages go from 1 to {count(last)}.", failed=True)
+        return
+    documents.go(int(typed) - 1)
+
+
+async def choose_heading(place: MainScreen) -> None:
+    """Go to the page of a heading of the document."""
+    documents = place.store.documents
+    state = documents.slice.value
+    found = contents(state)
+    if not found:
+        place.notice("No headings on the pages read so far.")
+        return
+    options = [
+        Option(str(at), "  " * (one.level - 1) + one.title, count(one.page + 1))
+        for at, one in enumerate(found)
+    ]
+    chosen = await place.ask(Choose("Contents", options))
+    if chosen is not None and documents.slice.value.source == state.source:
+        documents.go(found[int(chosen)].page)
 
 
 async def read_again(place: MainScreen) -> None:

@@ -7,7 +7,7 @@ from carrel.store.core.formatting import count
 from carrel.store.documents.blocks import blocks_of
 from carrel.store.documents.corrections import corrected
 from carrel.store.documents.export import ExportFormat
-from carrel.store.documents.formatting import annotation, corrected_words
+from carrel.store.documents.formatting import annotation
 from carrel.store.documents.state import DocumentState
 from carrel.store.documents.table_rows import as_csv, as_markdown
 from carrel.store.documents.tables import tables
@@ -15,12 +15,13 @@ from carrel.tui.base.screen import MainScreen
 from carrel.tui.dialogs.core.ask import Ask, Option
 
 FORMATS = (
-    Option("markdown", "Markdown", "the whole text"),
-    Option("corrected", "Corrected Markdown", "with your corrections"),
+    Option("markdown", "Markdown", "the whole text, with your corrections"),
     Option("json", "JSON", "pages, boxes and scores"),
     Option("csv", "Tables as CSV", "a file each"),
     Option("images", "Pictures", "a file each"),
 )
+KEYS = {"The name": "n", "This page": "t", "This block": "b", "All pages read": "a"}
+"""Letters of the parts that every document has."""
 
 
 async def copy_part(place: MainScreen) -> None:
@@ -29,7 +30,10 @@ async def copy_part(place: MainScreen) -> None:
     if state.source is None:
         return
     offers = _offers(state)
-    options = [Option(str(n), name, details) for n, (name, details, _) in enumerate(offers)]
+    options = [
+        Option(str(n), name, details, KEYS.get(name, ""))
+        for n, (name, details, _) in enumerate(offers)
+    ]
     if part := await place.choose("Copy", options):
         place.copy(offers[int(part)][2])
 
@@ -52,11 +56,8 @@ def _offers(state: DocumentState) -> list[tuple[str, str, str]]:
             block = blocks[state.block]
             at = len(offers) if block.type == "table" else 0
             offers.insert(at, ("This block", block.type, block.content))
-        offers.append(("This page", "Markdown", page.markdown))
-        if corrected_words(state):
-            fixed = corrected(page, state.corrections)
-            offers.append(("This page, corrected", "Markdown", fixed))
-    read = [page.markdown for page in state.pages if page is not None]
+        offers.append(("This page", "Markdown", corrected(page, state.corrections)))
+    read = [corrected(page, state.corrections) for page in state.pages if page is not None]
     if len(read) > 1:
         offers.append(("All pages read", f"{count(len(read))} pages", "\n\n".join(read)))
     if text := annotation(state):

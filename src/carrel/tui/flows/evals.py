@@ -44,8 +44,8 @@ async def take_case(place: MainScreen) -> None:
     evals, chat = place.store.evals, place.store.chat.slice.value
     file = evals.slice.value.file or DEFAULT_FILE
     options = [
-        Option("good", "A good answer", f"is to come again · {file.name}"),
-        Option("bad", "A bad answer", f"is not to come again · {file.name}"),
+        Option("good", "A good answer", f"should be repeated · {file.name}"),
+        Option("bad", "A bad answer", f"should not be repeated · {file.name}"),
         Option(_OTHER, "Another file…", str(file)),
     ]
     chosen = await place.ask(Choose("Test case of the last answer", options))
@@ -78,9 +78,7 @@ async def _run(place: MainScreen, agent: Agent, version: int) -> None:
     files = await place.ask(PathDialog("Test cases"))
     if not files:
         return
-    often = await place.ask(
-        Ask("How often is each case asked?", "from 6, one can be evidence", "1")
-    )
+    often = await place.ask(Ask("Attempts per case", "6 or more can show significance", "1"))
     if often is None:
         return
     if not often.isdecimal() or not 0 < int(often) <= 1000:
@@ -97,7 +95,7 @@ async def _choose(place: MainScreen, agent: Agent, *, baseline: bool) -> None:
     state = evals.slice.value
     runs = _runs(state, agent)
     if not runs:
-        place.notice("No run is kept yet: r runs a set.")
+        place.notice("No runs yet. r: run a test set")
         return
     options = [
         Option(row.id, row.agent, f"{row.cases} · {row.passed} · {row.state} · {row.age}")

@@ -94,12 +94,12 @@ async def _as_a_batch(place: MainScreen, sources: Sequence[DocumentSource]) -> N
 async def copy_part(place: MainScreen, file: File) -> None:
     """Copy a file's name, its id, or a link to it that needs no key."""
     options = [
-        Option("24", "Copy link (24 h)"),
+        Option("24", "Copy link (24 h)", key="l"),
         Option("1", "Copy link (1 h)"),
         Option("168", "Copy link (7 days)"),
         Option(_HOURS, "Copy link, hours…"),
-        Option(_NAME, "Copy name"),
-        Option(_ID, "Copy id"),
+        Option(_NAME, "Copy name", key="n"),
+        Option(_ID, "Copy id", key="i"),
     ]
     chosen = await place.choose("Copy", options)
     if chosen == _NAME:
@@ -185,7 +185,7 @@ async def narrow(place: MainScreen) -> None:
 
 
 def _mark(in_force: bool) -> str:
-    return "✓ in force; choose it to lift it" if in_force else ""
+    return "✓ current; choose it to remove it" if in_force else ""
 
 
 async def delete(place: MainScreen, files: Sequence[File]) -> None:

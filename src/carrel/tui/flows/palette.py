@@ -10,6 +10,7 @@ from carrel.store.finder.state import FoundItem
 from carrel.tui.base.screen import MainScreen
 from carrel.tui.dialogs.palette import Command, Palette
 from carrel.tui.flows import sample
+from carrel.tui.flows.search import everywhere
 
 _MOVING = ("table.", "scroll.", "text.", "picture.", "app.palette", "place.")
 """Beginnings of the ids of what only moves about."""
@@ -23,6 +24,7 @@ async def choose(place: MainScreen) -> None:
         place.store.finder,
         lambda found: place.run_flow(_open(place, found)),
         appearance.restore,
+        lambda words: place.run_flow(everywhere(place, words)),
     )
     command = await place.ask(palette)
     appearance.restore()
@@ -68,7 +70,7 @@ def _app_commands(place: MainScreen) -> Iterator[Command]:
     for name in appearance.names():
         yield Command(
             f"Theme: {name}",
-            "in force" if name == appearance.chosen else "",
+            "current" if name == appearance.chosen else "",
             partial(appearance.choose, name),
             preview=partial(appearance.preview, name),
         )

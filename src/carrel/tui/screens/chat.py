@@ -268,7 +268,7 @@ class ChatScreen(MainScreen):
 
     def stop(self) -> None:
         self.store.comparison.stop()
-        self.notice("Stopped. What was written stays; ctrl+r tries again.")
+        self.notice("Stopped. ctrl+r: try again")
 
     def on_screen_resume(self) -> None:
         self._ask_permission(self.store.tools.slice.value)

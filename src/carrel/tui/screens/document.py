@@ -11,10 +11,10 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.formatting import one_line, shortened
 from carrel.store.documents.blocks import Rect
 from carrel.store.documents.boxes import block_at, lacking, passages
-from carrel.store.documents.corrections import corrected
 from carrel.store.documents.formatting import (
     annotation,
     changed_words,
@@ -50,9 +50,9 @@ NOTHING_OPEN = empty(
 MOVES = "arrows show the rest"
 _OF_A_DOCUMENT = (
     "go", "go_to_end", "step", "mark", "zoom", "fill", "find", "copy", "form", "options", "read",
-    "save", "confidence", "correct",
+    "save", "confidence", "correct", "page", "contents",
 )  # fmt: skip
-FORMS = ("rendered", "raw", "corrected", "changes", "schema")
+FORMS = ("rendered", "raw", "changes", "schema")
 
 
 class DocumentScreen(MainScreen):
@@ -67,6 +67,8 @@ class DocumentScreen(MainScreen):
         Binding("l", "go(1)", "Next page", show=False, id="document.page_after"),
         Binding("H", "go_to_end(-1)", "First page", show=False, id="document.page_first"),
         Binding("L", "go_to_end(1)", "Last page", show=False, id="document.page_last"),
+        Binding("p", "page", "Go to page…", show=False, id="document.page"),
+        Binding("c", "contents", "Contents", show=False, id="document.contents"),
         Binding("j", "step(1)", "Block", key_display="j k", id="document.block_after"),
         Binding("k", "step(-1)", "Block before", show=False, id="document.block_before"),
         Binding(
@@ -84,7 +86,7 @@ class DocumentScreen(MainScreen):
             "percent_sign", "confidence", "Confidence", key_display="%", show=False,
             id="document.confidence",
         ),
-        Binding("e", "correct", "Edit doubtful words", show=False, id="document.correct"),
+        Binding("e", "correct", "Edit words", show=False, id="document.correct"),
         Binding("y", "copy", "Copy…", id="document.copy"),
         Binding("v", "form", "View raw or changes", show=False, id="document.form"),
         Binding("o", "options", "Run OCR", show=False, id="document.options"),
@@ -119,6 +121,9 @@ class DocumentScreen(MainScreen):
         self._form = FORMS[0]
         self._text: tuple[object, ...] = ()
         self._ticker: Timer | None = None
+        self._opened: DocumentSource | None = None
+        self._decided = False
+        """Whether the pane that `_opened` begins in was chosen."""
         self._before_find: Widget = self.picture
         self.follow(self.store.documents.slice, self._show)
         self.watch(self.app, "theme", self._redraw, init=False)
@@ -134,12 +139,22 @@ class DocumentScreen(MainScreen):
         self._show_titles(state)
         self._show_text(state)
         self._show_progress()
+        self._prefer_text(state)
         self.picture.show_page(state)
         if state.reading and self._ticker is None:
             self._ticker = self.set_interval(1, self._show_progress)
         elif not state.reading and self._ticker is not None:
             self._ticker.stop()
             self._ticker = None
+
+    def _prefer_text(self, state: DocumentState) -> None:
+        """Open a document without pictures, such as a Word file, on its text."""
+        if state.source != self._opened and state.source is not None:
+            self._opened, self._decided = state.source, False
+        if not self._decided and (state.no_picture is not None or state.page_count is not None):
+            self._decided = True
+            if isinstance(self.focused, PagePicture | PageText):
+                self.focus_pane(0 if state.no_picture is None else 1)
 
     def _show_titles(self, state: DocumentState) -> None:
         picture, text = self.picture, self.text
@@ -148,9 +163,11 @@ class DocumentScreen(MainScreen):
         chosen, options = chosen_block(state), option_words(state.options)
         below = " · ".join(filter(None, (chosen or options, moves)))
         picture.border_subtitle = labels.line(below)
-        fixed = corrected_words(state) if self._form != "corrected" else ""
+        fixed = corrected_words(state)
         read_so = options if chosen else ""
-        text.border_title = labels.title("Text", self._form, confidence(state.page), fixed, read_so)
+        text.border_title = labels.title(
+            "Text", self._form, confidence(state.page, state.corrections), fixed, read_so
+        )
         heat = heat_words(state.page) if picture.warm and state.source is not None else ""
         below = (
             mark_words(state) or heat or readers_words(state.page) or changed_words(state)
@@ -189,8 +206,7 @@ class DocumentScreen(MainScreen):
 
     def _forms(self, state: DocumentState) -> tuple[str, ...]:
         """Return the forms that there is something to see in."""
-        fixed = bool(corrected_words(state))
-        there = (True, True, fixed, bool(changes(state)), bool(state.annotation))
+        there = (True, True, bool(changes(state)), bool(state.annotation))
         return tuple(form for form, has in zip(FORMS, there, strict=True) if has)
 
     def _show_text(self, state: DocumentState) -> None:
@@ -219,8 +235,6 @@ class DocumentScreen(MainScreen):
         page, text = state.page, self.text
         if self._form == "changes":
             text.show_changes(changes(state))
-        elif self._form == "corrected" and page is not None:
-            text.show_text(corrected(page, state.corrections))
         elif self._form == "schema":
             text.show_text(annotation(state))
         elif page is not None and passages(page):
@@ -266,6 +280,12 @@ class DocumentScreen(MainScreen):
 
     def action_go_to_end(self, end: int) -> None:
         self.store.documents.go(0 if end < 0 else (self.state.page_count or 1) - 1)
+
+    def action_page(self) -> None:
+        self.run_flow(document.go_to_page(self))
+
+    def action_contents(self) -> None:
+        self.run_flow(document.choose_heading(self))
 
     def action_step(self, by: int) -> None:
         self.store.documents.step(by)
@@ -347,7 +367,7 @@ class DocumentScreen(MainScreen):
 
     def stop(self) -> None:
         self.store.documents.stop()
-        self.notice("Stopped. What is read stays; r reads on.")
+        self.notice("Stopped. The pages read so far stay. r: read on")
 
     def back(self) -> bool:
         if isinstance(self.focused, Input):

@@ -42,7 +42,7 @@ from carrel.tui.widgets.tables.table import Row, VirtualTable
 from carrel.wire.files import File
 
 EMPTY = empty(
-    "No files yet. Paste or drop a path, or type one after u.",
+    "No files yet. Paste or drop a path, or press u and type a path.",
     Way("enter", "Open the sample (1 minute)"),
     Way("u", "Upload a file"),
     Way("F3", "Connect to a service"),

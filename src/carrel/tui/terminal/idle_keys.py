@@ -31,16 +31,16 @@ def words(
         shown = key_to_character(key) or key
     if (here := active.get(key)) is not None:
         return "" if here.enabled else why_not(here.binding.action.partition("(")[0])
-    idle = f"{shown} does nothing here"
+    idle = f"Nothing on {shown} here"
     other = key.swapcase()
     if len(key) == 1 and other != key and other in active and active[other].enabled:
-        return f"{idle}: {other} is {active[other].binding.description}."
+        return f"{idle}. {other}: {active[other].binding.description}"
     for widget in screen.query("#panes *"):
         # Without a description a key only moves about in its widget.
         named = (each for each in bindings_of(widget, key) if each.id and each.description)
         if widget.can_focus and (binding := next(named, None)) is not None:
-            return f"{shown} is {binding.description} in another pane: tab goes there."
+            return f"{idle}. tab: the pane where {shown} is {binding.description}"
     for place, binding in elsewhere:
         if key in keys_of(screen.app, binding):
-            return f"{idle}: it is {binding.description} in {place}."
+            return f"{idle}. In {place}: {binding.description}"
     return f"{idle}. {EVERY_KEY}"

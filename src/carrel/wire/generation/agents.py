@@ -14,9 +14,9 @@ from carrel.wire.base import (
     Text,
     Timestamp,
 )
-from carrel.wire.generation.completions import Penalty, Prediction, ReasoningEffort
+from carrel.wire.generation.completions import Penalty, Prediction, ReasoningEffort, StopTexts
 from carrel.wire.generation.formats import ResponseFormat
-from carrel.wire.generation.tools import Tool, ToolChoice
+from carrel.wire.generation.tools import ToolChoice, Tools
 
 ALIAS_PATTERN = r"^[a-z]([a-z0-9_-]*[a-z0-9])?$"
 
@@ -27,7 +27,7 @@ VersionNumber = Annotated[int, Field(ge=0, le=MAX_INT)]
 class CompletionArgs(Request):
     """How an agent samples when the request does not say otherwise."""
 
-    stop: Text | list[Text] | None = None
+    stop: Text | StopTexts | None = None
     presence_penalty: Penalty | None = None
     frequency_penalty: Penalty | None = None
     temperature: Annotated[float, Field(ge=0, le=1)] | None = None
@@ -47,7 +47,7 @@ class AgentCreate(Request):
     name: Name
     description: Text | None = None
     instructions: Text | None = None
-    tools: list[Tool] | None = None
+    tools: Tools | None = None
     handoffs: Annotated[list[Text], Field(min_length=1, max_length=1000)] | None = None
     metadata: JSONObject | None = None
     completion_args: CompletionArgs | None = None
@@ -62,7 +62,7 @@ class AgentUpdate(Request):
     name: Name | None = None
     description: Text | None = None
     instructions: Text | None = None
-    tools: list[Tool] | None = None
+    tools: Tools | None = None
     handoffs: Annotated[list[Text], Field(min_length=1, max_length=1000)] | None = None
     metadata: JSONObject | None = None
     completion_args: CompletionArgs | None = None

@@ -7,7 +7,13 @@ from pydantic import BeforeValidator, Field
 from carrel.wire.base import Count, JSONObject, Request, ResponseModel, Text, omitted_when_none
 from carrel.wire.generation.content import Content
 from carrel.wire.generation.formats import ResponseFormat
-from carrel.wire.generation.tools import NamedToolChoice, RequestTool, ToolCall, ToolChoice
+from carrel.wire.generation.tools import (
+    MAX_TOOLS,
+    NamedToolChoice,
+    RequestTool,
+    ToolCall,
+    ToolChoice,
+)
 from carrel.wire.libraries import PageBox, Span
 
 _SOURCES = "The passages of libraries that the model was given, empty if none fit; an extension"
@@ -77,6 +83,9 @@ MAX_MESSAGES = 10_000
 """The most messages of a request: more than the longest context has room for."""
 
 
+StopTexts = Annotated[list[Text], Field(max_length=1_000)]
+
+
 class CompletionOptions(Request):
     """The options of a completion, by an agent or a model.
 
@@ -93,7 +102,7 @@ class CompletionOptions(Request):
     max_tokens: Count | None = None
     min_tokens: Count | None = None
     n: Annotated[int, Field(ge=1, le=128)] | None = None
-    stop: Text | list[Text] | None = None
+    stop: Text | StopTexts | None = None
     stream: bool = False
     random_seed: Count | None = None
     response_format: ResponseFormat | None = None
@@ -105,7 +114,7 @@ class CompletionOptions(Request):
     prediction: Prediction | None = None
     prompt_mode: Literal["reasoning"] | None = None
     reasoning_effort: ReasoningEffort | None = None
-    tools: list[RequestTool] | None = None
+    tools: Annotated[list[RequestTool], Field(max_length=MAX_TOOLS)] | None = None
     tool_choice: ToolChoice | NamedToolChoice | None = None
     metadata: JSONObject | None = None
     prompt_cache_key: Text | None = None

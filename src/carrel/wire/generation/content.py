@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from carrel.wire.base import JSONObject, Request, Text
 
@@ -88,6 +88,17 @@ class ResourceLinkChunk(Request):
     metadata: JSONObject | None = None
 
 
+def _as_ours(chunk: Any) -> Any:
+    """Return a `file` part of the chat dialect, whose fields are nested, as a chunk."""
+    file = chunk.get("file") if isinstance(chunk, dict) and chunk.get("type") == "file" else None
+    if not isinstance(file, dict):
+        return chunk
+    if file.get("file_data"):
+        named = {"document_name": file.get("filename")}
+        return {"type": "document_url", "document_url": file["file_data"], **named}
+    return {"type": "file", "file_id": file.get("file_id")}
+
+
 ContentChunk = Annotated[
     TextChunk
     | ImageURLChunk
@@ -100,9 +111,15 @@ ContentChunk = Annotated[
     | ResourceChunk
     | ResourceLinkChunk,
     Field(discriminator="type"),
+    BeforeValidator(_as_ours),
 ]
+"""A part of a message. A `file` part of the chat dialect, `{"file": {"file_id": …}}` or
+`{"file": {"file_data": …, "filename": …}}`, is taken as well."""
 
-Content = Text | list[ContentChunk]
+MAX_CHUNKS = 10_000
+"""The most parts of a message."""
+
+Content = Text | Annotated[list[ContentChunk], Field(max_length=MAX_CHUNKS)]
 """A message's content: plain text or a list of chunks."""
 
 

@@ -15,9 +15,9 @@ from carrel.wire.base import (
     omitted_when_none,
 )
 from carrel.wire.generation.agents import CompletionArgs, VersionNumber
-from carrel.wire.generation.completions import Tokens
+from carrel.wire.generation.completions import MAX_MESSAGES, Tokens
 from carrel.wire.generation.content import Content
-from carrel.wire.generation.tools import Tool
+from carrel.wire.generation.tools import Tools
 
 HandoffExecution = Literal["client", "server"]
 
@@ -111,7 +111,7 @@ Entry = Annotated[
     Discriminator(_kind),
 ]
 
-Inputs = Text | list[Entry]
+Inputs = Text | Annotated[list[Entry], Field(max_length=MAX_MESSAGES)]
 """What is said: a text, or entries."""
 
 
@@ -136,7 +136,7 @@ class ConversationStart(_Turn):
     agent_version: VersionNumber | Text | None = None
     model: Name | None = None
     instructions: Text | None = None
-    tools: list[Tool] | None = None
+    tools: Tools | None = None
     guardrails: list[JSONObject] | None = None
     name: Text | None = None
     description: Text | None = None

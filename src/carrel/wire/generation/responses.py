@@ -5,7 +5,8 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Discriminator, Field, Tag
 
 from carrel.wire.base import Count, JSONObject, Request, ResponseModel, Text
-from carrel.wire.generation.completions import ReasoningEffort
+from carrel.wire.generation.completions import MAX_MESSAGES, ReasoningEffort
+from carrel.wire.generation.tools import MAX_TOOLS
 
 
 class _Lenient(Request):
@@ -185,22 +186,22 @@ class ReasoningOptions(_Lenient):
 class ResponseRequest(Request):
     """One answer of a model.
 
-    The bundled server keeps no answers: `previous_response_id`, `conversation`, `prompt` and
-    `background` are refused, as are tools other than functions and `file_search`. Other fields are
+    The bundled server keeps an answer for 30 days, unless `store` is false. `conversation` and
+    `prompt` are refused, as are tools other than functions and `file_search`. Other fields are
     ignored, and those that it does not know are named in a `Warning` header.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
     model: Annotated[Text, Field(min_length=1)]
-    input: Text | Annotated[list[InputItem], Field(min_length=1)]
+    input: Text | Annotated[list[InputItem], Field(min_length=1, max_length=MAX_MESSAGES)]
     instructions: Text | None = None
     max_output_tokens: Count | None = None
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     top_p: Annotated[float, Field(ge=0, le=1)] | None = None
     stream: bool = False
     text: TextOptions = Field(default_factory=TextOptions)
-    tools: list[ResponseTool] = Field(default_factory=list)
+    tools: Annotated[list[ResponseTool], Field(max_length=MAX_TOOLS)] = Field(default_factory=list)
     tool_choice: Literal["auto", "none", "required"] | NamedChoice = "auto"
     reasoning: ReasoningOptions | None = None
     parallel_tool_calls: bool = True
@@ -209,6 +210,7 @@ class ResponseRequest(Request):
     conversation: Text | JSONObject | None = None
     prompt: JSONObject | None = None
     background: bool = False
+    store: bool = True
 
 
 class OutputText(ResponseModel):
@@ -283,12 +285,13 @@ class Incomplete(ResponseModel):
 
 
 class ModelResponse(ResponseModel):
-    """An answer of a model. The bundled server does not keep it."""
+    """An answer of a model."""
 
     id: str
     object: str = "response"
     created_at: int
-    status: Literal["in_progress", "completed", "incomplete", "failed"]
+    status: Literal["queued", "in_progress", "completed", "incomplete", "failed", "cancelled"]
+    background: bool = False
     error: ResponseError | None = None
     incomplete_details: Incomplete | None = None
     instructions: str | None = None
@@ -306,6 +309,30 @@ class ModelResponse(ResponseModel):
     top_p: float | None = None
     truncation: str = "disabled"
     usage: ResponseUsage | None = None
+
+
+class DeletedResponse(ResponseModel):
+    id: str
+    object: str = "response"
+    deleted: bool = True
+
+
+class ResponseItems(ResponseModel):
+    """The items that an answer was given, as they were sent."""
+
+    object: str = "list"
+    data: list[JSONObject]
+    first_id: str | None
+    last_id: str | None
+    has_more: bool
+
+
+class ItemQuery(Request):
+    """A page of items: `limit` items after the one of the id `after`."""
+
+    limit: Annotated[int, Field(ge=1, le=100)] = 20
+    order: Literal["asc", "desc"] = "desc"
+    after: Text | None = None
 
 
 class ResponseEvent(ResponseModel):

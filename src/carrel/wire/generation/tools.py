@@ -7,6 +7,9 @@ from pydantic import Discriminator, Field, Tag, field_validator
 
 from carrel.wire.base import JSONObject, Request, ResponseModel, Text
 
+MAX_TOOLS = 1_000
+"""The most tools of a request or an agent."""
+
 
 class Function(Request):
     """A function's name, and its parameters as a JSON schema object."""
@@ -67,6 +70,8 @@ Tool = Annotated[
     FunctionTool | LibraryTool | BuiltInTool | ConnectorTool, Field(discriminator="type")
 ]
 """A tool as a caller sends it."""
+
+Tools = Annotated[list[Tool], Field(max_length=MAX_TOOLS)]
 
 
 def _tool_type(value: Any) -> str:

@@ -313,3 +313,11 @@ def test_a_question_goes_to_the_chat_that_the_view_showed(store: Store) -> None:
     wire.send({**message, "rid": "r2", "of": "second"})
     answer = wire.wait(lambda content: content.get("rid") == "r2" and content["kind"] != "ack")
     assert answer["kind"] == "done"
+
+
+@pytest.mark.parametrize("kind", PANELS)
+def test_completion_lists_public_names_of_the_panel_alone(store: Store, kind: type[Panel]) -> None:
+    names = dir(kind(store))
+    assert {"close", "height"} <= {*names}
+    assert not [name for name in names if name.startswith("_")]
+    assert not {"comm", "observe", "trait_names"} & {*names}

@@ -29,7 +29,7 @@ def test_every_alias_is_listed_with_what_its_model_can_do(http: httpx.Client) ->
     assert abilities["carrel-embed"] == abilities["mistral-embed"] == set()
     assert next(iter(cards)) == "smollm2"
     for name, card in cards.items():
-        assert card["type"] == "base"
+        assert card["type"] == "base" and card["created"] > 0
         assert all(name in cards[alias]["aliases"] for alias in card["aliases"])
 
 

@@ -264,6 +264,11 @@ class Panel(anywidget.AnyWidget):
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def __dir__(self) -> list[str]:
+        """Return the public names of the panel alone, not those of the widget it is."""
+        own = (kind for kind in type(self).__mro__ if kind.__module__.startswith("carrel."))
+        return sorted({name for kind in own for name in vars(kind) if not name.startswith("_")})
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of profile {self._store.session.slice.value.profile}>"
 

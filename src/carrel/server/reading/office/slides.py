@@ -38,7 +38,8 @@ def slide_pages(data: bytes) -> list[list[Part]]:
 def _slides(presentation: Any) -> Iterator[Any]:
     """Yield the slides, without those that the file names and lacks."""
     # `presentation.slides` fails as a whole where one is missing.
-    for number, entry in enumerate(presentation._element.sldIdLst or (), 1):
+    entries = presentation._element.sldIdLst
+    for number, entry in enumerate(() if entries is None else entries, 1):
         try:
             yield presentation.part.related_slide(entry.rId)
         except KeyError:

@@ -31,6 +31,8 @@ class Recogniser:
         self._child: Child | None = None
         self._idle: asyncio.TimerHandle | None = None
         self._ending: set[asyncio.Task[None]] = set()
+        self.failed = False
+        """Whether the OCR process did not start, or died twice, when it was last needed."""
 
     @property
     def loaded(self) -> bool:
@@ -77,10 +79,12 @@ class Recogniser:
                 self._idle = loop.call_later(self._idle_seconds, self._when_idle)
 
     async def _answer(self, message: PipeMessage) -> dict[str, Any]:
+        self.failed = True
         for _ in range(2):
             child = await self._running_child()
             answer = await child.ask(message)
             if answer is not None:
+                self.failed = False
                 return _told(answer.header)
             await child.end()
             log.warning("the OCR process died: %s", child.ending)

@@ -11,3 +11,5 @@ class Caller:
     user_id: str
     key_id: str = field(default="", compare=False)
     """The API key of the request; empty where none was sent."""
+    reads_only: bool = field(default=False, compare=False)
+    """Whether the key may change nothing."""

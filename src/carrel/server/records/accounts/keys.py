@@ -14,6 +14,22 @@ OWN = "local"
 """The name of the server's own key, of its user and of its organisation."""
 
 
+USED_MINUTES = 5
+"""The last use of a key is known within so many minutes: not every request writes."""
+
+
+@dataclass(frozen=True)
+class NewKey:
+    """What is asked for with a new key."""
+
+    name: str
+    organisation: str
+    user: str
+    purpose: str | None = None
+    expires_at: datetime | None = None
+    reads_only: bool = False
+
+
 @dataclass(frozen=True)
 class Key:
     """A key as it is listed: everything but the key."""
@@ -26,19 +42,26 @@ class Key:
     user_id: str
     created_at: datetime
     revoked_at: datetime | None
+    purpose: str | None
+    expires_at: datetime | None
+    used_at: datetime | None
+    reads_only: bool
 
 
-def add(connection: sa.Connection, name: str, organisation: str, user: str, hash: str) -> Key:
+def add(connection: sa.Connection, new: NewKey, hash: str) -> Key:
     """Add a key; its organisation and its user are made when there are none of that name."""
     take_turns(connection, "keys")
     id = new_id()
     connection.execute(
         api_keys.insert().values(
             id=id,
-            user_id=_user(connection, _organisation(connection, organisation), user),
-            name=name,
+            user_id=_user(connection, _organisation(connection, new.organisation), new.user),
+            name=new.name,
             hash=hash,
             created_at=datetime.now(UTC),
+            purpose=new.purpose,
+            expires_at=new.expires_at,
+            reads_only=new.reads_only,
         )
     )
     return _keys(connection, api_keys.c.id == id)[0]
@@ -51,13 +74,13 @@ def every(connection: sa.Connection) -> Sequence[Key]:
 
 def named(connection: sa.Connection, name: str) -> Key | None:
     """Return the key of a name that is in force."""
-    found = _keys(connection, api_keys.c.name == name, api_keys.c.revoked_at.is_(None))
+    found = _keys(connection, api_keys.c.name == name, *_in_force())
     return found[0] if found else None
 
 
 def of_hash(connection: sa.Connection, hash: str) -> Key | None:
     """Return the key of a hash that is in force."""
-    found = _keys(connection, api_keys.c.hash == hash, api_keys.c.revoked_at.is_(None))
+    found = _keys(connection, api_keys.c.hash == hash, *_in_force())
     return found[0] if found else None
 
 
@@ -69,8 +92,20 @@ def revoke(connection: sa.Connection, id: str) -> None:
 
 
 def made_on_purpose(connection: sa.Connection) -> bool:
-    """Return whether any key is in force beside the server's own."""
-    return bool(_keys(connection, api_keys.c.name != OWN, api_keys.c.revoked_at.is_(None)))
+    """Whether any key is in force beside the server's own."""
+    return bool(_keys(connection, api_keys.c.name != OWN, *_in_force()))
+
+
+def note_use(connection: sa.Connection, id: str) -> None:
+    """Note that a key was used now."""
+    connection.execute(
+        api_keys.update().where(api_keys.c.id == id).values(used_at=datetime.now(UTC))
+    )
+
+
+def _in_force() -> tuple[sa.ColumnElement[bool], ...]:
+    ends = api_keys.c.expires_at
+    return api_keys.c.revoked_at.is_(None), sa.or_(ends.is_(None), ends > datetime.now(UTC))
 
 
 def _keys(connection: sa.Connection, *conditions: sa.ColumnElement[bool]) -> Sequence[Key]:
@@ -84,6 +119,10 @@ def _keys(connection: sa.Connection, *conditions: sa.ColumnElement[bool]) -> Seq
             users.c.id.label("user_id"),
             api_keys.c.created_at,
             api_keys.c.revoked_at,
+            api_keys.c.purpose,
+            api_keys.c.expires_at,
+            api_keys.c.used_at,
+            api_keys.c.reads_only,
         )
         .select_from(api_keys)
         .join(users, users.c.id == api_keys.c.user_id)
@@ -91,7 +130,7 @@ def _keys(connection: sa.Connection, *conditions: sa.ColumnElement[bool]) -> Seq
         .where(*conditions)
         .order_by(api_keys.c.created_at, api_keys.c.id)
     )
-    return [Key(*row) for row in connection.execute(query)]
+    return [Key(**row) for row in connection.execute(query).mappings()]
 
 
 def _organisation(connection: sa.Connection, name: str) -> str:

@@ -85,6 +85,12 @@ api_keys = sa.Table(
     sa.Column("hash", sa.String(64), nullable=False, unique=True),
     sa.Column("created_at", Moment, nullable=False),
     sa.Column("revoked_at", Moment),
+    # What it is for, in words.
+    sa.Column("purpose", sa.Text),
+    sa.Column("expires_at", Moment),
+    # Within `keys.USED_MINUTES`.
+    sa.Column("used_at", Moment),
+    sa.Column("reads_only", sa.Boolean, nullable=False, server_default=sa.false()),
 )
 
 files = sa.Table(

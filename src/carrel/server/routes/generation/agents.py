@@ -6,9 +6,11 @@ from datetime import timedelta
 from functools import partial
 from typing import Annotated
 
+import sqlalchemy as sa
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from carrel.server.errors import InvalidRequest
+from carrel.server.http.preferences import only_if_absent
 from carrel.server.records import agents, aliases
 from carrel.server.records.agents import Position
 from carrel.server.records.sql.tables import EPOCH
@@ -73,8 +75,17 @@ async def list_agents(
 
 
 @router.post("")
-async def create_agent(server: CurrentServer, caller: CurrentCaller, body: AgentCreate) -> Agent:
-    return await server.database.write(partial(agents.create, caller=caller, request=body))
+async def create_agent(
+    request: Request, server: CurrentServer, caller: CurrentCaller, body: AgentCreate
+) -> Agent:
+    """Add an agent; with `Prefer: if-absent`, answer with the caller's own of that name."""
+
+    def write(connection: sa.Connection) -> Agent:
+        present = agents.owned(connection, caller, body.name) if if_absent else None
+        return present or agents.create(connection, caller, body)
+
+    if_absent = only_if_absent(request)
+    return await server.database.write(write)
 
 
 @router.get("/pages")

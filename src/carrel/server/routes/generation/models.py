@@ -35,8 +35,11 @@ async def get(model_id: str, server: CurrentServer, caller: CurrentCaller) -> Mo
 async def _cards(server: Server) -> list[ModelCard]:
     strict = server.settings.strict_models
     embedding = Embeddings(server.engine, server.library.embedder, strict=strict).models
-    return [
+    cards = [
         *await server.engine.models(),
         *embedding,
         *ocr_cards(server.settings.vision, strict=strict),
     ]
+    # Clients of the chat dialect read a time of every model.
+    since = server.engine.since
+    return [card.model_copy(update={"created": card.created or since}) for card in cards]

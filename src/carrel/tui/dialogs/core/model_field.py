@@ -41,4 +41,4 @@ class ModelField(Field):
 
 def model_label(models: Sequence[str]) -> Label:
     """Return the label over such a field."""
-    return Label(Content(f"Model · ↓ chooses from {len(models):,}" if models else "Model"))
+    return Label(Content(f"Model (↓ lists {len(models):,})" if models else "Model"))

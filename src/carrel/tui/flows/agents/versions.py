@@ -74,7 +74,9 @@ async def copy_part(place: MainScreen, agent: Agent) -> None:
         "name": agent.name,
         "instructions": agent.instructions or "",
     }
-    if part := await place.choose("Copy", [Option(part, f"Copy {part}") for part in texts]):
+    keys = {"id": "i", "name": "n", "instructions": "t"}
+    options = [Option(part, f"Copy {part}", key=keys[part]) for part in texts]
+    if part := await place.choose("Copy", options):
         place.copy(texts[part])
 
 

@@ -22,18 +22,41 @@ class SyncedFolders(Static):
     }
     """
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._rows: Sequence[FolderRow] = ()
+
     def on_mount(self) -> None:
         self.display = False
 
+    def on_resize(self) -> None:
+        self.show(self._rows)
+
     def show(self, rows: Sequence[FolderRow]) -> None:
         """Show these folders instead of those before."""
+        self._rows = rows
         self.display = bool(rows)
+        width = max(self.size.width, 8)
         self.border_title = labels.title("Synced folder" if len(rows) == 1 else "Synced folders")
         parts: list[Content] = []
         for row in rows:
-            resumes = Content.styled(" · s resumes", "$muted") if row.interrupted else Content("")
-            parts += [labels.line(row.name), labels.badge(row.status) + resumes]
+            status = labels.badge(row.status)
+            if row.interrupted:
+                status += Content.styled(" · s resumes", "$muted")
+            parts += [labels.line(row.name), *_fold(status, width)]
             if row.percent is not None:
-                parts.append(labels.bar(row.percent / 100, max(8, self.size.width - 4)))
+                parts.append(labels.bar(row.percent / 100, width))
             parts += [labels.line(note, "$muted") for note in row.notes[:NOTES]]
         self.update(Content("\n").join(parts))
+
+
+def _fold(words: Content, width: int) -> list[Content]:
+    """Return words in lines of this width, broken at their dots."""
+    first, *rest = words.split(" · ")
+    lines = [first]
+    for part in rest:
+        if lines[-1].cell_length + 3 + part.cell_length <= width:
+            lines[-1] += Content(" · ") + part
+        else:
+            lines.append(Content("  ") + part)
+    return lines

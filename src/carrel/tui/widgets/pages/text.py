@@ -146,6 +146,7 @@ class PageText(Steady, ScrollView, can_focus=True):
         return {
             "doubtful": Style.parse(hot),
             "fair": Style.parse(f"underline {doubt}"),
+            "corrected": Style.parse(f"bold {colours.get('accent', '')}"),
             "hit": Style.parse(f"bold {colours.get('match', '')} reverse"),
             "chosen": Style.parse(f"bold {colours.get('accent', '')} reverse"),
         }

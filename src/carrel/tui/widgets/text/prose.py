@@ -13,6 +13,7 @@ from rich.text import Text
 from rich.theme import Theme
 
 from carrel.store.chat.formatting import citations
+from carrel.store.core.formatting import picture_words
 from carrel.text import clean_text
 
 MIN_TAIL = 1500
@@ -58,7 +59,7 @@ class _CodeBlock(CodeBlock):
 
 class _Image(ImageItem):
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        name = self.text.plain or self.destination
+        name = picture_words(self.text.plain or self.destination)
         yield Text(f"▣ {name} ", style="markdown.image", end="")
 
 

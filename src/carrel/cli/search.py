@@ -1,0 +1,61 @@
+"""`carrel search`: one search over all libraries and the chats of this machine."""
+
+import shutil
+import textwrap
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from carrel.cli import output
+from carrel.cli.options import JSONOption, ProfileOption
+from carrel.cli.session import run
+from carrel.config.profiles import folders, load_profile
+
+if TYPE_CHECKING:
+    from carrel.client import Client
+    from carrel.store.search.everywhere import SearchAnswer
+    from carrel.store.search.state import FoundPassage
+
+
+def search(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="The search terms.")],
+    limit: Annotated[
+        int,
+        typer.Option(metavar="N", min=1, max=100, help="The maximum number of passages a library."),
+    ] = 10,
+    profile: ProfileOption = None,
+    json: JSONOption = False,
+) -> None:
+    """Search every library, and the chats of this machine, for passages.
+
+    The app does the same with ctrl+f, a notebook with bench.search.
+    """
+    from carrel.store.chat.sessions.saved import SavedSessions
+    from carrel.store.search.everywhere import search_everywhere
+    from carrel.store.search.formatting import grouped, places_words
+
+    chats = SavedSessions(folders().state, load_profile(profile).name).all()
+
+    async def work(client: "Client") -> "SearchAnswer":
+        return await search_everywhere(client, chats, query, limit)
+
+    answer = run(profile, work)
+    if json:
+        output.as_json(asdict(answer))
+        return
+    for title, hits in grouped(answer.found):
+        output.data(title)
+        for hit in hits:
+            output.data(_passage(hit))
+    if not answer.found:
+        output.note("Nothing found.")
+    output.note(f"{places_words(answer.places)}.")
+
+
+def _passage(hit: "FoundPassage") -> str:
+    from carrel.store.search.formatting import place_of
+
+    width = max(40, shutil.get_terminal_size().columns - 4)
+    lines = textwrap.wrap(hit.passage, width, break_long_words=False, break_on_hyphens=False)
+    return "\n".join([f"  {place_of(hit)}", *(f"    {line}" for line in lines)])

@@ -1,0 +1,112 @@
+"""Deletes from code, each with its way back."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from carrel.notebook.bench.names import Names
+from carrel.notebook.cells.errors import BenchError, available
+from carrel.notebook.cells.wait import check_open, done
+from carrel.store.core.actions.handle import Handle
+from carrel.store.core.problem import Problem
+from carrel.store.store import Store
+from carrel.wire.documents import Document
+from carrel.wire.files import File
+from carrel.wire.generation.agents import Agent
+from carrel.wire.libraries import Library
+
+Item = File | Library | Agent | Document
+
+
+@dataclass(frozen=True)
+class DeletedItem:
+    """An item that was deleted; `undo()` brings it back."""
+
+    kind: str
+    name: str
+    id: str
+    _store: Store = field(repr=False, compare=False)
+
+    def undo(self, *, timeout: float | None = None) -> None:
+        """Bring it back.
+
+        Raises:
+            BenchError: the service keeps no deleted items, or it is not kept any more.
+        """
+        check_open(self._store)
+        trash = self._store.trash
+        done(self._store, trash.load(), timeout)
+        if done(self._store, trash.restore([self.id]), timeout) == 0:
+            raise BenchError(Problem(f"The {self.kind} “{self.name}” is not in the trash", ""))
+
+    def __repr__(self) -> str:
+        return f"<Deleted {self.kind} “{self.name}”; .undo() brings it back>"
+
+
+def find_item(store: Store, names: Names, item: str, library: str | Library | None) -> Item:
+    """Return the item of a name or an id: a document of `library`, else a file, library or agent.
+
+    Raises:
+        BenchError: there is none, or more than one.
+    """
+    if library is not None:
+        of = names.library(library).id
+        return _only(item, "document", done(store, store.loop.run(_documents(store, of))))
+    files = done(store, store.loop.run(_files(store)))
+    every: list[Item] = [
+        *files,
+        *done(store, store.libraries.every()),
+        *done(store, store.agents.every()),
+    ]
+    return _only(item, "file, library or agent", every)
+
+
+def delete(store: Store, item: Item, timeout: float | None) -> DeletedItem:
+    """Delete an item."""
+    kind, name, handle = _deletion(store, item)
+    done(store, handle, timeout)
+    return DeletedItem(kind, name, item.id, store)
+
+
+def _deletion(store: Store, item: Item) -> tuple[str, str, Handle[Any]]:
+    match item:
+        case File():
+            return "file", item.filename, store.files.delete([item.id])
+        case Library():
+            return "library", item.name, store.libraries.delete([item.id])
+        case Agent():
+            return "agent", item.name, store.agents.delete(item.id)
+        case Document():
+            deletion = store.libraries.delete_documents(item.library_id, [item.id])
+            return "document", item.name, deletion
+    raise BenchError(
+        Problem(
+            f"bench.delete cannot take a {type(item).__name__}",
+            "It takes a file, a library, an agent, a document, or the name or id of one.",
+        )
+    )
+
+
+def _only(name: str, kind: str, there: Sequence[Item]) -> Item:
+    found = [one for one in there if name in (one.id, _name(one))]
+    if len(found) > 1:
+        ids = ", ".join(f"{type(one).__name__.lower()} {one.id}" for one in found)
+        raise BenchError(Problem(f"More than one item is named “{name}”", ids, "Give the id."))
+    if not found:
+        known = available(name, [_name(one) for one in there])
+        raise BenchError(Problem(f"There is no {kind} “{name}”", known))
+    return found[0]
+
+
+def _name(item: Item) -> str:
+    return item.filename if isinstance(item, File) else item.name
+
+
+async def _files(store: Store) -> list[File]:
+    client = await store.session.client()
+    return [one async for one in client.files.every()]
+
+
+async def _documents(store: Store, library_id: str) -> list[Document]:
+    client = await store.session.client()
+    return [one async for one in client.documents.every(library_id)]

@@ -1,0 +1,99 @@
+"""The documents that calls take: paths, patterns, addresses, bytes, open files, pictures."""
+
+import glob
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TypeAlias
+
+from PIL import Image
+
+from carrel.notebook.cells.errors import BenchError
+from carrel.store.core.problem import Problem
+from carrel.wire.files import File
+
+OneInput: TypeAlias = str | Path | bytes | IO[bytes] | Image.Image | File
+"""A path, a pattern such as `*.pdf`, an `https://` address, bytes, a file opened with "rb", a
+picture of Pillow, or a file of the service or its id."""
+
+Inputs: TypeAlias = OneInput | Sequence[OneInput]
+"""One of them, or a list."""
+
+
+@dataclass(frozen=True)
+class Input:
+    """One document. `title` is None where the name is that of the path or the address."""
+
+    content: str | Path | bytes | File
+    title: str | None = None
+
+
+def is_several(given: object) -> bool:
+    """Whether a call is given a list or a pattern, and gives a list back."""
+    return isinstance(given, list | tuple) or _is_pattern(given)
+
+
+def inputs(call: str, given: Inputs, title: str | None = None) -> list[Input]:
+    """Return the documents that a call is given; patterns become the files that match them.
+
+    Raises:
+        BenchError: a call cannot take this, or no file matches.
+        TypeError: one title is given for several documents.
+    """
+    if not is_several(given):
+        return [_input(call, given, title)]
+    if title is not None:
+        raise TypeError(f"{call} takes a title with one document.")
+    listed = given if isinstance(given, list | tuple) else [given]
+    found: list[Input] = []
+    for one in listed:
+        found += _matching(str(one)) if _is_pattern(one) else [_input(call, one, None)]
+    return found
+
+
+def _is_pattern(given: object) -> bool:
+    if not isinstance(given, str | Path) or not glob.has_magic(str(given)):
+        return False
+    return not str(given).startswith(("http://", "https://")) and not Path(given).exists()
+
+
+def _matching(pattern: str) -> list[Input]:
+    path = Path(pattern).expanduser()
+    relative = path.relative_to(path.anchor)
+    paths = sorted(one for one in Path(path.anchor).glob(str(relative)) if one.is_file())
+    if not paths:
+        raise BenchError(Problem(f"No file matches “{pattern}”", f"The folder is {Path.cwd()}."))
+    return [Input(path) for path in paths]
+
+
+def _input(call: str, given: object, title: str | None) -> Input:
+    match given:
+        case str() | Path() | File():
+            return Input(given, title)
+        case bytes() | bytearray() | memoryview():
+            return Input(bytes(given), title)
+        case Image.Image():
+            return Input(_as_png(given), title or "picture.png")
+        case io.TextIOBase():
+            raise BenchError(
+                Problem(f"{call} cannot take a file of text", "", 'Open it with "rb".')
+            )
+        case io.IOBase():
+            name = getattr(given, "name", None)
+            return Input(
+                given.read(), title or (Path(name).name if isinstance(name, str) else None)
+            )
+    raise BenchError(
+        Problem(
+            f"{call} cannot take a {type(given).__name__}",
+            "It takes a path, a pattern, an address, bytes, an open file, a picture of Pillow, "
+            "a file of the service, or a list of them.",
+        )
+    )
+
+
+def _as_png(picture: Image.Image) -> bytes:
+    data = io.BytesIO()
+    picture.save(data, "PNG")
+    return data.getvalue()

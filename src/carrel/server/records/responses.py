@@ -1,0 +1,122 @@
+"""Kept answers of the Responses shape: conversations of a kind of their own, under their ids."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+
+from carrel.server.records.accounts.caller import Caller
+from carrel.server.records.errors import NotFound
+from carrel.server.records.sql.tables import conversations
+
+PREFIX = "resp_"
+"""What their ids begin with, and those of no other conversation."""
+DAYS = 30
+"""How long an answer is kept, as the service that clients know does."""
+UNFINISHED = ("queued", "in_progress")
+
+_LONGEST_CHAIN = 1000
+
+
+@dataclass(frozen=True)
+class KeptResponse:
+    """An answer as it is sent, the items that it answers, and when it was last written."""
+
+    response: dict[str, Any]
+    input: list[dict[str, Any]]
+    updated_at: datetime
+
+
+def new_response_id() -> str:
+    """Return an id for an answer, as long as a conversation's may be."""
+    return f"{PREFIX}{uuid.uuid4().hex[:31]}"
+
+
+def add(
+    connection: sa.Connection,
+    caller: Caller,
+    response: dict[str, Any],
+    input: Sequence[dict[str, Any]],
+) -> None:
+    """Keep an answer, and delete those of the caller that are too old."""
+    now = datetime.now(UTC)
+    old = conversations.c.created_at < now - timedelta(days=DAYS)
+    connection.execute(conversations.delete().where(_own(caller), old))
+    connection.execute(
+        conversations.insert().values(
+            id=response["id"],
+            organisation_id=caller.organisation_id,
+            user_id=caller.user_id,
+            partner={"response": response, "input": [*input]},
+            created_at=now,
+            updated_at=now,
+        )
+    )
+
+
+def get(connection: sa.Connection, caller: Caller, id: str) -> KeptResponse:
+    """Return an answer of the caller.
+
+    Raises:
+        NotFound: it does not exist, or is another's.
+    """
+    query = sa.select(conversations).where(_own(caller), conversations.c.id == id)
+    row = connection.execute(query).one_or_none()
+    if row is None:
+        raise NotFound.of("response", id)
+    return KeptResponse(row.partner["response"], row.partner["input"], row.updated_at)
+
+
+def items_before(connection: sa.Connection, caller: Caller, id: str | None) -> list[dict[str, Any]]:
+    """Return what was said up to and with an answer: the items of it and of those before it.
+
+    Raises:
+        NotFound: one of them does not exist.
+    """
+    parts: list[list[dict[str, Any]]] = []
+    while id is not None and len(parts) < _LONGEST_CHAIN:
+        kept = get(connection, caller, id)
+        parts.append([*kept.input, *kept.response["output"]])
+        id = kept.response.get("previous_response_id")
+    return [item for part in reversed(parts) for item in part]
+
+
+def replace_unfinished(
+    connection: sa.Connection, caller: Caller, id: str, changes: dict[str, Any]
+) -> bool:
+    """Change an answer that has not ended; return whether it had not.
+
+    Raises:
+        NotFound: it does not exist, or is another's.
+    """
+    kept = get(connection, caller, id)
+    if kept.response["status"] not in UNFINISHED:
+        return False
+    partner = {"response": {**kept.response, **changes}, "input": kept.input}
+    connection.execute(
+        conversations.update()
+        .where(conversations.c.id == id)
+        .values(partner=partner, updated_at=datetime.now(UTC))
+    )
+    return True
+
+
+def delete(connection: sa.Connection, caller: Caller, id: str) -> None:
+    """Delete an answer for ever.
+
+    Raises:
+        NotFound: it does not exist, or is another's.
+    """
+    get(connection, caller, id)
+    connection.execute(conversations.delete().where(conversations.c.id == id))
+
+
+def _own(caller: Caller) -> sa.ColumnElement[bool]:
+    return sa.and_(
+        conversations.c.organisation_id == caller.organisation_id,
+        conversations.c.user_id == caller.user_id,
+        conversations.c.id.startswith(PREFIX, autoescape=True),
+    )

@@ -1,0 +1,55 @@
+"""Operations that this server's own models do not have: a model address that has them answers."""
+
+import asyncio
+import json
+
+from fastapi import APIRouter, Request, Response
+from starlette.requests import ClientDisconnect
+
+from carrel.server.errors import ApiError
+from carrel.server.http.disconnect import LEFT, unless_disconnected
+from carrel.server.routes.dependencies import CurrentCaller, CurrentServer
+
+router = APIRouter(prefix="/v1", include_in_schema=False)
+
+_PREFIX = "/v1"
+_ABSENT = {
+    "/v1/fim/completions": "does not fill in the middle of code. Ask POST /v1/chat/completions",
+    "/v1/audio/transcriptions": "has no model that hears",
+    "/v1/audio/translations": "has no model that hears",
+}
+
+
+@router.post("/fim/completions")
+@router.post("/moderations")
+@router.post("/chat/moderations")
+@router.post("/classifications")
+@router.post("/chat/classifications")
+@router.post("/audio/transcriptions")
+@router.post("/audio/translations")
+async def pass_on(request: Request, server: CurrentServer, caller: CurrentCaller) -> Response:
+    content = await request.body()
+    kind = request.headers.get("content-type", "application/json")
+    path = request.url.path
+    work = server.engine.pass_on(path.removeprefix(_PREFIX), content, kind, model=_model(content))
+    try:
+        async with asyncio.timeout(server.settings.limits.completion_seconds):
+            answer = await unless_disconnected(request, work)
+    except ClientDisconnect:
+        return Response(status_code=LEFT)
+    except TimeoutError:
+        raise ApiError(504, "The model's address took too long to answer. Try again.") from None
+    if answer is None:
+        words = _ABSENT.get(path, "has no model that moderates or classifies")
+        raise ApiError(501, f"This server {words}, and no model address offers it.")
+    return Response(answer.content, media_type=answer.media_type)
+
+
+def _model(content: bytes) -> str | None:
+    """Return the model that a request in JSON names."""
+    try:
+        body = json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+    model = body.get("model") if isinstance(body, dict) else None
+    return model if isinstance(model, str) else None

@@ -1,0 +1,1 @@
+"""Search by words across all libraries and chats."""

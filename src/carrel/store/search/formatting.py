@@ -1,0 +1,44 @@
+"""What a search across libraries and chats found, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from carrel.store.core.formatting import count
+
+if TYPE_CHECKING:
+    from carrel.store.search.state import FoundPassage, SearchedPlaces
+
+
+def grouped(found: Iterable[FoundPassage]) -> Iterator[tuple[str, list[FoundPassage]]]:
+    """Yield each group with its title: `contracts · 3 passages`, `Chats · 1`."""
+    for (kind, _), hits in groupby(found, key=lambda hit: (hit.kind, hit.library_id)):
+        some = [*hits]
+        passages = f"{count(len(some))} passage{'' if len(some) == 1 else 's'}"
+        title = some[0].group if kind == "document" else "Chats"
+        yield f"{title} · {passages}", some
+
+
+def place_of(hit: FoundPassage) -> str:
+    """Return `lease.pdf p. 2`, or `How long is the notice period? · support`."""
+    if hit.kind == "chat":
+        return " · ".join(filter(None, (hit.name, hit.group)))
+    return hit.name if hit.page is None else f"{hit.name} p. {hit.page_number}"
+
+
+def places_words(places: SearchedPlaces) -> str:
+    """Return `Looked through 3 libraries and 12 chats of this machine`."""
+    words = f"Looked through {_counted(places.libraries, 'library', 'libraries')}"
+    if places.chats is not None:
+        words += f" and {_counted(places.chats, 'chat', 'chats')} of this machine"
+    if places.unsearched:
+        words += (
+            f"; this service cannot search {_counted(places.unsearched, 'library', 'libraries')}"
+        )
+    return words
+
+
+def _counted(number: int, one: str, many: str) -> str:
+    return f"{count(number)} {one if number == 1 else many}"

@@ -1,0 +1,43 @@
+"""Searches all libraries and chats by words."""
+
+from __future__ import annotations
+
+import asyncio
+
+from carrel.store.chat.sessions.saved import SavedSessions
+from carrel.store.core.actions.action import Policy, action
+from carrel.store.core.actions.loop import OwnerLoop
+from carrel.store.search.everywhere import search_everywhere, search_libraries
+from carrel.store.search.state import SearchState
+from carrel.store.session.area import Area
+from carrel.store.session.service import SessionService
+
+LIMIT = 10
+"""Passages of each library, and of the chats, at most."""
+
+
+class SearchService(Area[SearchState]):
+    def __init__(self, loop: OwnerLoop, session: SessionService, chats: SavedSessions) -> None:
+        super().__init__(loop, SearchState(), session)
+        self._chats = chats
+
+    @action(Policy.LATEST)
+    async def search(
+        self, query: str, limit: int = LIMIT, library_ids: tuple[str, ...] | None = None
+    ) -> SearchState:
+        """Search libraries, by default all and the chats of this machine; "" ends the search."""
+        query = query.strip()
+        self.slice.put(SearchState(query, searching=bool(query)))
+        if not query:
+            return self.slice.value
+        try:
+            client = await self._session.client()
+            if library_ids is None:
+                chats = await asyncio.to_thread(self._chats.all)
+                answer = await search_everywhere(client, chats, query, limit)
+            else:
+                libraries = [await client.libraries.get(id) for id in library_ids]
+                answer = await search_libraries(client, libraries, query, limit)
+        finally:
+            self.slice.set(searching=False)
+        return self.slice.set(found=answer.found, places=answer.places)

@@ -1,0 +1,131 @@
+"""One search over all libraries and chats."""
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.timer import Timer
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from carrel.store.core.actions.watch import watch
+from carrel.store.search.formatting import grouped, place_of, places_words
+from carrel.tui.dialogs.core.dialog import Dialog, hint
+from carrel.tui.theme import labels
+from carrel.tui.widgets.inputs.fields import Field
+
+if TYPE_CHECKING:
+    from carrel.store.search.service import SearchService
+    from carrel.store.search.state import FoundPassage, SearchState
+
+PAUSE = 0.4
+"""Seconds without a key after which the libraries are searched."""
+MOST_LINES = 8
+"""Lines of one passage at most."""
+
+
+class Search(Dialog["FoundPassage"]):
+    """The passages found, grouped by library; gives the one that is chosen."""
+
+    DEFAULT_CSS = """
+    Search .dialog { width: 110; height: 92%; padding: 0 1; }
+    Search OptionList { height: 1fr; padding: 0 1; }
+    Search #said { height: auto; padding: 0 1; color: $muted; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down", "move(1)", "Down", show=False, priority=True, id="search.down"),
+        Binding("up", "move(-1)", "Up", show=False, priority=True, id="search.up"),
+    ]
+
+    def __init__(self, service: "SearchService", query: str = "") -> None:
+        super().__init__("Search libraries and chats")
+        self._service = service
+        self._query = query
+        self._timer: Timer | None = None
+        self._shown: dict[str, FoundPassage] = {}
+
+    def inside(self) -> ComposeResult:
+        yield Field(self._query, placeholder="what to look for in all libraries and chats")
+        options = OptionList()
+        options.can_focus = False
+        yield options
+        yield Static(id="said")
+        yield hint("↑ ↓ choose · enter opens · esc closes")
+
+    def on_mount(self) -> None:
+        self._close = watch(self._service.slice, self._show, deliver=self.call_later)
+        self._look()
+
+    def on_unmount(self) -> None:
+        self._close()
+
+    def on_resize(self) -> None:
+        self._show(self._service.slice.value)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(PAUSE, self._look)
+
+    def _look(self) -> None:
+        # Not returned: Textual would wait for the service here, and be deaf meanwhile.
+        query = self.query_one(Field).value.strip()
+        if query != self._service.slice.value.query:
+            self._service.search(query)
+
+    def _show(self, state: "SearchState") -> None:
+        options = self.query_one(OptionList)
+        at = options.highlighted
+        lines = options.size.height // max(1, len(state.found)) - 1
+        self._shown = {}
+        options.clear_options()
+        for title, hits in grouped(state.found):
+            options.add_option(Option(labels.line(title, "bold $accent"), disabled=True))
+            for hit in hits:
+                id = str(len(self._shown))
+                self._shown[id] = hit
+                options.add_option(Option(self._words(hit, lines), id=id))
+        if self._shown:
+            options.highlighted = at or 1
+        self.query_one("#said", Static).update(_said(state))
+
+    def _words(self, hit: "FoundPassage", lines: int) -> Content:
+        """Return where a hit stands, and as much of its sentence as there is room for."""
+        width = max(self.query_one(OptionList).size.width - 6, 20)
+        wrapped = labels.highlighted(hit.passage).wrap(width)
+        shown = wrapped[: max(2, min(lines, MOST_LINES))]
+        if len(shown) < len(wrapped):
+            shown[-1] = (shown[-1] + Content(" …")).truncate(width, ellipsis=True)
+        rows = [labels.line(place_of(hit)), *(Content("  ") + line for line in shown)]
+        return Content("\n").join(rows)
+
+    def action_move(self, step: int) -> None:
+        options = self.query_one(OptionList)
+        if step > 0:
+            options.action_cursor_down()
+        else:
+            options.action_cursor_up()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        option = self.query_one(OptionList).highlighted_option
+        if event.value.strip() != self._service.slice.value.query:
+            self._look()
+        elif option is not None and option.id in self._shown:
+            self.dismiss(self._shown[option.id])
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(self._shown.get(event.option.id or ""))
+
+
+def _said(state: "SearchState") -> Content:
+    """Return what was looked through, or why there is nothing to see."""
+    if state.error is not None:
+        return labels.line(f"✕ {state.error.title}. {state.error.detail}", "$failed")
+    if state.searching:
+        return labels.line("Searching …", "$busy")
+    if state.places is None:
+        return Content("")
+    return labels.line(
+        ("" if state.found else "Nothing found. ") + places_words(state.places) + "."
+    )

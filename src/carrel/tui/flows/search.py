@@ -1,0 +1,18 @@
+"""One search over all libraries and chats, and the way to what it found."""
+
+from carrel.store.cache.copies import DocumentSource
+from carrel.tui.base.screen import MainScreen
+from carrel.tui.dialogs.search import Search
+
+
+async def everywhere(place: MainScreen, query: str = "") -> None:
+    """Ask what to look for, and open the passage that is chosen."""
+    hit = await place.ask(Search(place.store.search, query))
+    if hit is None:
+        return
+    if hit.kind == "chat":
+        place.open_chat(place.store.chat.resume(hit.id))
+        return
+    source = DocumentSource("document", hit.id, hit.name, hit.library_id)
+    place.store.documents.open(source, hit.page or 0, hit.box)
+    await place.workbench.open_place("document")

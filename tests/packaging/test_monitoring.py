@@ -1,0 +1,105 @@
+"""The alerts and the dashboard name metrics that exist, and Prometheus takes them."""
+
+import json
+import re
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import yaml
+
+from support import storage
+from support.libraries import connect
+from support.process import serve
+from support.requires import prometheus, promtool
+from support.s3 import free_ports
+
+ROOT = Path(__file__).parents[2]
+DEPLOY = ROOT / "deploy"
+RULES = DEPLOY / "prometheus" / "alerts.yml"
+ALERTS: list[dict[str, Any]] = yaml.safe_load(RULES.read_text("utf-8"))["groups"][0]["rules"]
+BOARD = json.loads((DEPLOY / "grafana" / "carrel.json").read_text("utf-8"))
+_METRIC = re.compile(r"\b((?:carrel|process)_\w+)")
+_SHARED = {"carrel_workers"}
+"""Metrics of a shared database alone."""
+
+
+def _expressions() -> list[str]:
+    panels = [target["expr"] for panel in BOARD["panels"] for target in panel["targets"]]
+    return [*(alert["expr"] for alert in ALERTS), *panels]
+
+
+@pytest.mark.parametrize("alert", ALERTS, ids=lambda alert: alert["alert"])
+def test_each_alert_has_its_page(alert: dict[str, Any]) -> None:
+    page, _, anchor = alert["annotations"]["runbook"].partition("#")
+    assert anchor == alert["alert"].lower()
+    assert f"\n## {alert['alert']}\n" in (ROOT / page).read_text("utf-8")
+
+
+def test_each_page_has_its_alert() -> None:
+    pages = re.findall(r"^## (\w+)$", (ROOT / "docs" / "alerts.md").read_text("utf-8"), re.M)
+    assert pages == [alert["alert"] for alert in ALERTS]
+
+
+def test_the_rules_and_the_configuration_are_valid() -> None:
+    for check, file in (("rules", RULES), ("config", RULES.with_name("prometheus.yml"))):
+        done = subprocess.run([promtool(), "check", check, file], capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+@storage.only_alone
+def test_prometheus_takes_the_metrics_that_alerts_and_dashboard_name(tmp_path: Path) -> None:
+    ours, theirs = free_ports(2)
+    configuration = {
+        "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
+        "rule_files": [str(RULES)],
+        "scrape_configs": [
+            {"job_name": "carrel", "static_configs": [{"targets": [f"127.0.0.1:{ours}"]}]}
+        ],
+    }
+    (tmp_path / "prometheus.yml").write_text(yaml.safe_dump(configuration))
+    command = [
+        *(prometheus(), f"--config.file={tmp_path / 'prometheus.yml'}"),
+        *(f"--storage.tsdb.path={tmp_path / 'series'}", f"--web.listen-address=127.0.0.1:{theirs}"),
+    ]
+    api = httpx.Client(base_url=f"http://127.0.0.1:{theirs}/api/v1", timeout=30)
+    with (
+        serve(tmp_path / "data", "--metrics", f"127.0.0.1:{ours}") as server,
+        connect(server) as http,
+        (tmp_path / "log").open("wb") as log,
+        subprocess.Popen(command, stdout=log, stderr=log) as process,
+        api,
+    ):
+        try:
+            http.get("/v1/files")
+            _until_scraped(api)
+            known = set(api.get("/label/__name__/values").json()["data"])
+            named = {name for text in _expressions() for name in _METRIC.findall(text)}
+            # Of models and jobs: known once there were any.
+            later = {name for name in named if re.match("carrel_(model_|jobs_ended)", name)}
+            assert named - later - _SHARED <= known
+            rules = api.get("/rules").json()["data"]["groups"][0]["rules"]
+            assert {rule["health"] for rule in rules} <= {"ok", "unknown"}
+            assert not [rule["name"] for rule in rules if rule["state"] == "firing"]
+            for expression in _expressions():
+                answer = api.get("/query", params={"query": expression}).json()
+                assert answer["status"] == "success", expression
+        finally:
+            process.terminate()
+
+
+def _until_scraped(api: httpx.Client) -> None:
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            up = api.get("/query", params={"query": "carrel_up"}).json()
+            rules = api.get("/rules").json()["data"]["groups"]
+        except (httpx.TransportError, ValueError):  # it answers in words until it is ready
+            up, rules = {}, []
+        if up.get("data", {}).get("result") and rules and rules[0]["rules"][0]["lastEvaluation"]:
+            return
+        assert time.monotonic() < deadline
+        time.sleep(0.2)

@@ -1,0 +1,81 @@
+"""Libraries under the name that clients of the chat dialect know."""
+
+import time
+from typing import Any
+
+import httpx
+
+
+def _file(http: httpx.Client, name: str, text: str) -> str:
+    upload = http.post(
+        "/v1/files", files={"file": (name, text.encode())}, data={"purpose": "assistants"}
+    )
+    id: str = upload.json()["id"]
+    return id
+
+
+def _processed(http: httpx.Client, store: str, file: str) -> dict[str, Any]:
+    deadline = time.monotonic() + 60
+    while True:
+        found: dict[str, Any] = http.get(f"/v1/vector_stores/{store}/files/{file}").json()
+        if found["status"] != "in_progress":
+            return found
+        assert time.monotonic() < deadline, "it is processed"
+        time.sleep(0.1)
+
+
+def test_a_store_is_filled_with_files_and_searched(http: httpx.Client) -> None:
+    rent = _file(http, "rent.txt", "The rent is 900 euros.")
+    made = http.post("/v1/vector_stores", json={"name": "leases", "file_ids": [rent]})
+    store = made.json()
+    assert (made.status_code, store["object"], store["name"]) == (200, "vector_store", "leases")
+    pets = _file(http, "pets.txt", "Cats are allowed.")
+    path = f"/v1/vector_stores/{store['id']}"
+    added = http.post(f"{path}/files", json={"file_id": pets, "attributes": {"year": 2024}}).json()
+    assert (added["id"], added["object"]) == (pets, "vector_store.file")
+    for file in (rent, pets):
+        assert _processed(http, store["id"], file)["status"] == "completed"
+    counts = http.get(path).json()["file_counts"]
+    assert (counts["completed"], counts["total"]) == (2, 2)
+    found = http.post(f"{path}/search", json={"query": "Are cats allowed?"}).json()
+    assert found["data"][0]["filename"] == "pets.txt"
+    assert found["data"][0]["content"] == [{"type": "text", "text": "Cats are allowed."}]
+    only = {"type": "and", "filters": [{"type": "eq", "key": "year", "value": 2024}]}
+    hits = http.post(f"{path}/search", json={"query": ["cats", "allowed"], "filters": only}).json()
+    assert {one["filename"] for one in hits["data"]} == {"pets.txt"}
+    refused = http.post(f"{path}/search", json={"query": "rent", "filters": {"type": "gt"}})
+    assert refused.status_code == 422
+    assert http.get(f"/v1/libraries/{store['id']}").json()["name"] == "leases"
+
+
+def test_lists_go_on_after_an_id(http: httpx.Client) -> None:
+    stores = [http.post("/v1/vector_stores", json={"name": f"s{n}"}).json()["id"] for n in "ab"]
+    first = http.get("/v1/vector_stores", params={"limit": 1}).json()
+    assert ([one["id"] for one in first["data"]], first["has_more"]) == ([stores[1]], True)
+    rest = http.get("/v1/vector_stores", params={"limit": 1, "after": first["last_id"]}).json()
+    assert rest["data"][0]["id"] == stores[0]
+    assert http.get("/v1/vector_stores", params={"after": "nobody"}).status_code == 404
+    path = f"/v1/vector_stores/{stores[0]}"
+    for text in ("one", "two"):
+        http.post(f"{path}/files", json={"file_id": _file(http, f"{text}.txt", text)})
+    page = http.get(f"{path}/files", params={"limit": 1}).json()
+    assert (len(page["data"]), page["has_more"]) == (1, True)
+    after = http.get(f"{path}/files", params={"after": page["last_id"]}).json()
+    assert len(after["data"]) == 1 and not after["has_more"]
+
+
+def test_what_is_removed_is_gone_and_the_file_stays(http: httpx.Client) -> None:
+    file = _file(http, "kept.txt", "kept")
+    id = http.post("/v1/vector_stores", json={"file_ids": [file]}).json()["id"]
+    path = f"/v1/vector_stores/{id}"
+    renamed = http.post(path, json={"name": "renamed", "metadata": {"k": "v"}})
+    assert renamed.json()["name"] == "renamed" and "metadata" in renamed.headers["warning"]
+    assert http.post(f"{path}/files/{file}", json={"attributes": {"a": "b"}}).json()[
+        "attributes"
+    ] == {"a": "b"}
+    gone = http.delete(f"{path}/files/{file}").json()
+    assert (gone["object"], gone["deleted"]) == ("vector_store.file.deleted", True)
+    assert http.get(f"{path}/files/{file}").status_code == 404
+    assert http.get(f"/v1/files/{file}").status_code == 200
+    assert http.delete(path).json()["object"] == "vector_store.deleted"
+    assert http.get(path).status_code == 404

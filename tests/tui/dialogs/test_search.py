@@ -1,0 +1,41 @@
+"""One search over all libraries and chats, from any place."""
+
+import time
+from pathlib import Path
+
+from carrel.store.chat.conversation import Conversation, Turn
+from carrel.store.chat.sessions.saved import ChatSession
+from support.process import RunningServer
+from support.workbench import profile_of, workbench
+
+
+async def test_a_passage_is_found_from_any_place_and_opened(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    async with workbench(profile_of(server)) as bench:
+        store = bench.store
+        (tmp_path / "lease.txt").write_text("The notice period is three months.")
+        library = await store.libraries.create("contracts")
+        assert library is not None
+        document = await store.libraries.upload(library.id, tmp_path / "lease.txt")
+        assert document is not None
+        await store.libraries.wait_processed(document)
+        said = Conversation.of(Turn("user", "Which notice period?"), Turn("assistant", "Three."))
+        store.chats.save(ChatSession("s1", "a", "clerk", time.time(), said))
+
+        await bench.press("4", "ctrl+f")
+        await bench.shows("Search libraries and chats")
+        await bench.type("notice period")
+        await bench.shows("contracts · 1 passage", "lease.txt", "«notice» «period»")
+        await bench.shows("Chats · 1 passage", "Which notice period? · clerk")
+        await bench.shows("Looked through 1 library and 1 chat of this machine.")
+        await bench.press("enter")
+        await bench.shows("[3 Document]", "lease.txt")
+
+        # The palette offers it for what is typed.
+        await bench.press("ctrl+p")
+        await bench.type("zebra crossing")
+        await bench.shows("Search libraries and chats for “zebra crossing”")
+        await bench.leave("enter")
+        await bench.shows("Looked through 1 library")
+        await bench.leave("escape")
