@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from carrel.server.completions.citations import CitationReader, Reference
@@ -70,6 +70,7 @@ ANSWERS = st.lists(
 ).map("".join)
 
 
+@example("[2]([ref1]", [4])
 @given(ANSWERS, st.lists(st.integers(0, 80)))
 def test_where_the_text_is_cut_makes_no_difference(text: str, cuts: list[int]) -> None:
     ends = sorted({min(cut, len(text)) for cut in cuts} | {0, len(text)})

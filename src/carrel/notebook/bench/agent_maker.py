@@ -118,7 +118,7 @@ def _as_format(given: Any) -> Json | None:
 
 @contextmanager
 def in_words() -> Iterator[None]:
-    """Yield turns a problem of the store into an error of a cell."""
+    """Turn a problem of the store into an error of a cell."""
     try:
         yield
     except ProblemError as error:

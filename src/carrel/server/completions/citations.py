@@ -55,17 +55,21 @@ class CitationReader:
         begun = _BEGUN.search(text)
         cut = len(text) if begun is None else begun.start()
         self._held = text[cut:]
-        yield from self._parts(text[:cut])
+        yield from self._parts(text, cut)
 
     def rest(self) -> Iterator[str | Reference]:
         """Yield the text held back, at the end of the answer."""
         held, self._held = self._held, ""
-        yield from self._parts(held)
+        yield from self._parts(held, len(held))
 
-    def _parts(self, text: str) -> Iterator[str | Reference]:
-        # The character before decides whether a bare number is a citation or an index.
+    def _parts(self, text: str, cut: int) -> Iterator[str | Reference]:
+        # The characters before and after, though held back, decide whether a bare number is a
+        # citation, an index or a link.
         whole, end = self._before + text, len(self._before)
+        last = end + cut
         for found in _MARKER.finditer(whole, end):
+            if found.end() > last:
+                break
             numbers = [int(number) for number in _NUMBER.findall(found[0])]
             if found[1] is None:
                 if not all(map(self._is_citable, numbers)):
@@ -79,6 +83,6 @@ class CitationReader:
             if known:
                 yield Reference(list(dict.fromkeys(known)))
             end = found.end()
-        if len(whole) > end:
-            yield whole[end:]
-        self._before = whole[-1:]
+        if last > end:
+            yield whole[end:last]
+        self._before = whole[:last][-1:]

@@ -151,7 +151,7 @@ class SessionService(Service[SessionState]):
         self._keeper = asyncio.create_task(self._keep(), name="carrel-session")
 
     async def close(self) -> None:
-        """End the connection and gives up the lease."""
+        """End the connection and give up the lease."""
         await super().close()
         if self._keeper is not None:
             self._keeper.cancel()

@@ -143,7 +143,7 @@ def _download(place: MainScreen, files: Sequence[File], text: str) -> None:
 
 
 async def add_to_library(place: MainScreen, files: Sequence[File]) -> None:
-    """Put files into a library that is chosen or made, and goes there."""
+    """Put files into a library that is chosen or made, and go there."""
     libraries = place.store.libraries
     state = await place.load(libraries)
     options = [
