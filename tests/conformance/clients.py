@@ -35,6 +35,10 @@ AREAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         ),
         "chat": ("whole", "streamed", "with a tool"),
         "responses": ("whole", "streamed", "with a tool"),
+        "file parts": ("stored", "sent along"),
+        "kept responses": ("retrieve", "continue", "in the background", "cancel", "delete"),
+        "vector stores": ("create", "add", "list", "search", "answer from", "delete"),
+        "batches": ("create", "list", "output", "cancel"),
         "embeddings": ("create",),
         "conversations": (
             "start",
@@ -99,9 +103,11 @@ class Client:
         )
 
 
-_LATER = ("responses", "users", "MCP")
-"""Areas that older clients of the hosted service lack."""
-_ALL = tuple(area for area in AREAS if area not in _LATER)
+_DIALECT = ("responses", "file parts", "kept responses", "vector stores", "batches")
+"""Areas of the chat dialect, which clients of the hosted service lack."""
+_LATER = ("users", "MCP")
+"""Areas that older ones of them lack as well."""
+_ALL = tuple(area for area in AREAS if area not in (*_DIALECT, *_LATER))
 _RESPONSES = operations("responses")
 _CHAT = operations("chat")
 _OLD = ("agents: list by cursor", "OCR: blocks", "OCR: scores", "batch jobs: delete")
@@ -163,7 +169,7 @@ CLIENTS = (
         "3.54.0",
         "openai_client",
         operations(
-            *("files", "chat", "responses", "embeddings", "models"),
+            *("files", "chat", *_DIALECT, "embeddings", "models"),
             without=["files: signed address"],
         ),
     ),

@@ -49,6 +49,30 @@ async def test_only_tools_that_read_are_offered_unless_asked_for(
 
 
 @every_door
+async def test_what_tools_answer_is_described(server: RunningServer, door: Door) -> None:
+    async with agent_at(door, server.url, server.api_key) as agent:
+        tools = {tool.name: tool for tool in (await agent.list_tools()).tools}
+        schema = tools["search_library"].output_schema
+        assert schema is not None and schema["required"] == ["passages"]
+        assert tools["read_document"].output_schema is None, "it answers text"
+
+
+@every_door
+async def test_tasks_are_prompts(server: RunningServer, door: Door) -> None:
+    async with agent_at(door, server.url, server.api_key) as agent:
+        prompts = (await agent.list_prompts()).prompts
+        assert [one.name for one in prompts] == ["answer_from_library", "summarise_document"]
+        asked = {"library": "contracts {x}", "question": "How long?"}
+        got = await agent.get_prompt("answer_from_library", asked)
+        [message] = got.messages
+        assert "the library contracts {x}: How long?" in str(message.content)
+        with pytest.raises(MCPError, match="needs question"):
+            await agent.get_prompt("answer_from_library", {"library": "contracts"})
+        with pytest.raises(MCPError, match="no prompt"):
+            await agent.get_prompt("nothing", {})
+
+
+@every_door
 async def test_a_passage_leads_to_its_page(
     server: RunningServer, library: LibraryUnderTest, door: Door
 ) -> None:

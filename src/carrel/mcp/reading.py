@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
+from carrel.mcp import results
 from carrel.mcp.tool import (
     Arguments,
     DocumentID,
@@ -192,6 +193,7 @@ READING: tuple[Tool[Any], ...] = (
         "Lists the libraries of documents, with their ids.",
         PageArguments,
         list_libraries,
+        result=results.Libraries,
     ),
     Tool(
         "list_documents",
@@ -199,6 +201,7 @@ READING: tuple[Tool[Any], ...] = (
         "Lists the documents of a library, with their ids.",
         DocumentListArguments,
         list_documents,
+        result=results.Documents,
     ),
     Tool(
         "search_library",
@@ -207,6 +210,7 @@ READING: tuple[Tool[Any], ...] = (
         " each. Pages count from 0.",
         SearchArguments,
         search_library,
+        result=results.Passages,
     ),
     Tool(
         "read_document",
@@ -222,8 +226,16 @@ READING: tuple[Tool[Any], ...] = (
         " service bills.",
         PagesArguments,
         read_tables,
+        result=results.Tables,
     ),
-    Tool("list_files", "List files", "Lists the uploaded files.", PageArguments, list_files),
+    Tool(
+        "list_files",
+        "List files",
+        "Lists the uploaded files.",
+        PageArguments,
+        list_files,
+        result=results.Files,
+    ),
     Tool(
         "read_file",
         "OCR a file",
@@ -237,6 +249,7 @@ READING: tuple[Tool[Any], ...] = (
         "Lists the agents that can be asked.",
         PageArguments,
         list_agents,
+        result=results.Agents,
     ),
     Tool(
         "ask_agent",

@@ -14,6 +14,9 @@ from mcp.types import (
     INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
+    GetPromptRequestParams,
+    GetPromptResult,
+    ListPromptsResult,
     ListResourcesResult,
     ListResourceTemplatesResult,
     ListToolsResult,
@@ -27,7 +30,7 @@ from mcp.types import Tool as ListedTool
 from pydantic import ValidationError
 
 from carrel.client.http.errors import ClientError
-from carrel.mcp import resources
+from carrel.mcp import prompts, resources
 from carrel.mcp.reading import READING
 from carrel.mcp.tool import Result, Tool, ToolCall, ToolError
 from carrel.mcp.writing import WRITING
@@ -85,6 +88,14 @@ def mcp_server(connect: Connect, *, writes: bool, folder: Path | None = None) ->
     ) -> ListResourceTemplatesResult:
         return ListResourceTemplatesResult(resource_templates=[resources.TEMPLATE])
 
+    async def list_prompts(
+        context: Context, asked: PaginatedRequestParams | None
+    ) -> ListPromptsResult:
+        return prompts.listed()
+
+    async def get_prompt(context: Context, asked: GetPromptRequestParams) -> GetPromptResult:
+        return prompts.filled(asked.name, asked.arguments or {})
+
     return Server(
         "carrel",
         title="Carrel",
@@ -92,6 +103,8 @@ def mcp_server(connect: Connect, *, writes: bool, folder: Path | None = None) ->
         instructions=_INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
+        on_list_prompts=list_prompts,
+        on_get_prompt=get_prompt,
         on_list_resources=list_resources,
         on_read_resource=read_resource,
         on_list_resource_templates=list_templates,
@@ -104,6 +117,7 @@ def _describe(tool: Tool[Any]) -> ListedTool:
         title=tool.title,
         description=tool.description,
         input_schema=tool.arguments.model_json_schema(),
+        output_schema=tool.result.model_json_schema() if tool.result else None,
         annotations=ToolAnnotations(
             read_only_hint=not tool.writes,
             destructive_hint=tool.destroys,

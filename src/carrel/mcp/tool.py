@@ -72,3 +72,5 @@ class Tool(Generic[A]):
     run: Callable[[ToolCall, A], Awaitable[Result]]
     writes: bool = False
     destroys: bool = False
+    result: type[BaseModel] | None = None
+    """What it answers; None for text."""

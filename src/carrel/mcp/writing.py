@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from carrel.mcp import results
 from carrel.mcp.tool import Arguments, DocumentID, LibraryID, Result, Tool, ToolCall, ToolError
 
 
@@ -70,6 +71,7 @@ WRITING: tuple[Tool[Any], ...] = (
         "Creates an empty library.",
         LibraryArguments,
         create_library,
+        result=results.Created,
         writes=True,
     ),
     Tool(
@@ -78,6 +80,7 @@ WRITING: tuple[Tool[Any], ...] = (
         "Adds a document to a library, where it is processed for the search.",
         DocumentArguments,
         add_document,
+        result=results.Added,
         writes=True,
     ),
     Tool(
@@ -86,6 +89,7 @@ WRITING: tuple[Tool[Any], ...] = (
         "Deletes a document from its library.",
         DocumentIDArguments,
         delete_document,
+        result=results.Deleted,
         writes=True,
         destroys=True,
     ),

@@ -1,5 +1,8 @@
 """Chat, responses, files, embeddings and models through openai's own client."""
 
+import base64
+import json
+import time
 from typing import Any
 
 import openai
@@ -7,6 +10,7 @@ import openai
 from conformance.drivers.operation import KEY, MODEL, PDF, QUESTION, URL, WEATHER, operation
 
 client = openai.OpenAI(base_url=f"{URL}/v1", api_key=KEY, max_retries=0)
+NOTE = "The notice period is three months."
 short: Any = {"model": MODEL, "temperature": 0}
 
 
@@ -14,6 +18,27 @@ class Stored:
     """What one operation leaves for the next."""
 
     file = ""
+    response = ""
+    store = ""
+    lines = ""
+    batch = ""
+
+
+def answered_about(file: dict[str, str]) -> None:
+    """Asks about a file and about nothing: only its text makes the prompt longer."""
+
+    def tokens(*parts: Any) -> int:
+        asked: Any = [{"role": "user", "content": [*parts, {"type": "text", "text": "Hi."}]}]
+        answer = client.chat.completions.create(messages=asked, max_tokens=4, **short)
+        return int(answer.usage.prompt_tokens)
+
+    assert tokens({"type": "file", "file": file}) > tokens()
+
+
+def begun_batch() -> Any:
+    return client.batches.create(
+        input_file_id=Stored.lines, endpoint="/v1/chat/completions", completion_window="24h"
+    )
 
 
 @operation("files: upload")
@@ -97,6 +122,143 @@ def _() -> None:
     result = {"type": "function_call_output", "call_id": call.call_id, "output": "Sunny."}
     answer = client.responses.create(input=[*asked, call, result], max_output_tokens=8, **short)
     assert answer.output_text
+
+
+@operation("file parts: stored")
+def _() -> None:
+    note = client.files.create(file=("note.txt", NOTE.encode()), purpose="user_data")
+    answered_about({"file_id": note.id})
+
+
+@operation("file parts: sent along")
+def _() -> None:
+    data = f"data:text/plain;base64,{base64.b64encode(NOTE.encode()).decode()}"
+    answered_about({"file_data": data, "filename": "note.txt"})
+
+
+@operation("kept responses: retrieve")
+def _() -> None:
+    answer = client.responses.create(input="Say hello.", max_output_tokens=8, **short)
+    Stored.response = answer.id
+    assert client.responses.retrieve(answer.id).output_text == answer.output_text
+    (item,) = client.responses.input_items.list(answer.id)
+    assert item.role == "user"
+
+
+@operation("kept responses: continue")
+def _() -> None:
+    kept = client.responses.retrieve(Stored.response)
+    asked: Any = {"previous_response_id": Stored.response, "max_output_tokens": 8, **short}
+    answer = client.responses.create(input="And again.", **asked)
+    assert answer.previous_response_id == Stored.response
+    assert answer.usage.input_tokens > kept.usage.input_tokens
+
+
+@operation("kept responses: in the background")
+def _() -> None:
+    asked: Any = {"background": True, "max_output_tokens": 8, **short}
+    answer = client.responses.create(input="Say hello.", **asked)
+    assert answer.status in ("queued", "in_progress")
+    while answer.status in ("queued", "in_progress"):
+        time.sleep(0.2)
+        answer = client.responses.retrieve(answer.id)
+    assert answer.output_text
+
+
+@operation("kept responses: cancel")
+def _() -> None:
+    asked: Any = {"background": True, "max_output_tokens": 2000, **short}
+    answer = client.responses.create(input="Tell a long story.", **asked)
+    assert client.responses.cancel(answer.id).status == "cancelled"
+
+
+@operation("kept responses: delete")
+def _() -> None:
+    client.responses.delete(Stored.response)
+    try:
+        client.responses.retrieve(Stored.response)
+    except openai.NotFoundError:
+        return
+    raise AssertionError("it is still there")
+
+
+@operation("vector stores: create")
+def _() -> None:
+    Stored.store = client.vector_stores.create(name="notes").id
+    assert client.vector_stores.retrieve(Stored.store).name == "notes"
+
+
+@operation("vector stores: add")
+def _() -> None:
+    note = client.files.create(file=("note.txt", NOTE.encode()), purpose="assistants")
+    made = client.vector_stores.files.create_and_poll(
+        note.id, vector_store_id=Stored.store, attributes={"kind": "note"}
+    )
+    assert (made.id, made.status) == (note.id, "completed")
+    sent = client.vector_stores.files.upload_and_poll(
+        vector_store_id=Stored.store, file=("pets.txt", b"Cats are allowed.")
+    )
+    assert sent.status == "completed"
+
+
+@operation("vector stores: list")
+def _() -> None:
+    assert Stored.store in [store.id for store in client.vector_stores.list(limit=1)]
+    assert len(list(client.vector_stores.files.list(Stored.store, limit=1))) == 2
+
+
+@operation("vector stores: search")
+def _() -> None:
+    asked: Any = {"filters": {"type": "eq", "key": "kind", "value": "note"}}
+    (hit,) = client.vector_stores.search(Stored.store, query="notice period", **asked)
+    assert hit.filename == "note.txt"
+    assert "three months" in hit.content[0].text
+
+
+@operation("vector stores: answer from")
+def _() -> None:
+    tools: Any = [{"type": "file_search", "vector_store_ids": [Stored.store]}]
+    answer = client.responses.create(
+        input="How long is the notice period?", tools=tools, max_output_tokens=24, **short
+    )
+    assert answer.output_text
+
+
+@operation("vector stores: delete")
+def _() -> None:
+    assert client.vector_stores.delete(Stored.store).deleted
+
+
+@operation("batches: create")
+def _() -> None:
+    asked = {"model": MODEL, "max_tokens": 4, "messages": [{"role": "user", "content": "Hi"}]}
+    line = {"custom_id": "a", "method": "POST", "url": "/v1/chat/completions", "body": asked}
+    Stored.lines = client.files.create(
+        file=("in.jsonl", json.dumps(line).encode()), purpose="batch"
+    ).id
+    Stored.batch = begun_batch().id
+
+
+@operation("batches: list")
+def _() -> None:
+    assert Stored.batch in [batch.id for batch in client.batches.list(limit=1)]
+
+
+@operation("batches: output")
+def _() -> None:
+    batch = client.batches.retrieve(Stored.batch)
+    while batch.status in ("validating", "in_progress"):
+        time.sleep(0.2)
+        batch = client.batches.retrieve(Stored.batch)
+    assert (batch.status, batch.request_counts.completed) == ("completed", 1)
+    output = json.loads(client.files.content(batch.output_file_id).text)
+    assert (output["custom_id"], output["response"]["status_code"]) == ("a", 200)
+
+
+@operation("batches: cancel")
+def _() -> None:
+    ended = client.batches.cancel(begun_batch().id)
+    assert ended.status in ("cancelling", "cancelled", "completed")
 
 
 @operation("embeddings: create")

@@ -333,7 +333,7 @@ def test_the_text_of_a_pdf_is_that_of_its_ocr_result(
     data = (tmp_path / "a.pdf").read_bytes()
     id = library.processed("a.pdf", data)
     url = f"data:application/pdf;base64,{base64.b64encode(data).decode()}"
-    asked = {"model": "m", "document": {"type": "document_url", "document_url": url}}
+    asked = {"model": None, "document": {"type": "document_url", "document_url": url}}
     pages = library.http.post("/v1/ocr", json=asked).json()["pages"]
     assert len(pages) == 2
     assert library.text(id) == "\n\n".join(page["markdown"] for page in pages)

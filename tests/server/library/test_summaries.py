@@ -15,6 +15,7 @@ from carrel.server.http.middleware import Authenticate
 from carrel.server.library import summaries
 from carrel.server.library.summaries import Summaries
 from carrel.server.models.engine import Engine
+from carrel.server.models.weights import built_in_weights
 from carrel.server.routes import documents
 from carrel.wire.documents import Document
 from carrel.wire.models import ModelCapabilities, ModelCard
@@ -33,6 +34,7 @@ class ScriptedEngine:
     def __init__(self) -> None:
         self.asked: list[str] = []
         self.fails = False
+        self.is_built_in = False
 
     async def models(self) -> list[ModelCard]:
         """One."""
@@ -137,12 +139,21 @@ async def test_without_a_model_it_waits(lab: Lab, engine: ScriptedEngine) -> Non
     assert (await _summary(lab, document)).startswith("About")
 
 
+async def test_the_built_in_test_model_invents_none(lab: Lab, engine: ScriptedEngine) -> None:
+    engine.is_built_in = True
+    document = await lab.until(await lab.add(await lab.new_library()), "done")
+    await asyncio.sleep(0.2)
+    assert ((await lab.get(document)).summary, engine.asked) == (None, [])
+    engine.is_built_in = False
+    assert (await _summary(lab, document)).startswith("About")
+
+
 async def test_the_embedded_model_makes_a_summary(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lab.reader.script = _long_text
     monkeypatch.setattr(summaries, "QUIET_SECONDS", 0)
-    model = Engine()
+    model = Engine(model_path=built_in_weights())
     document = await lab.until(await lab.add(await lab.new_library()), "done")
     task = asyncio.create_task(Summaries(lab.database, lambda: model, lambda: False).run())
     try:

@@ -210,7 +210,7 @@ def test_a_step_of_reading_that_fails_costs_only_its_page_and_is_counted(watched
     document = {"type": "document_url", "document_url": url}
     with connect(server) as http:
         for wanted in ([0, 1], [1, 0]):
-            asked = {"model": "m", "document": document, "pages": wanted}
+            asked = {"model": None, "document": document, "pages": wanted}
             [page, absent] = sorted(
                 http.post("/v1/ocr", json=asked).json()["pages"], key=lambda page: page["index"]
             )

@@ -103,7 +103,7 @@ def test_neither_a_library_nor_a_batch_is_cut_off(http: httpx.Client, tmp_path: 
     assert library.document(read)["number_of_pages"] == 4
     id = _upload(http, _scan(tmp_path, "Dogwood", 4))
     line = {"custom_id": "a", "body": {"document": {"file_id": id}}}
-    batch = ended(http, create(http, "/v1/ocr", model="m", requests=[line])["id"])
+    batch = ended(http, create(http, "/v1/ocr", model="carrel-ocr", requests=[line])["id"])
     assert (batch["succeeded_requests"], batch["failed_requests"]) == (1, 0)
 
 

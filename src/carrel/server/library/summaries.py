@@ -58,7 +58,7 @@ class Summaries:
             await asyncio.sleep(LOOK_SECONDS)
 
     async def _summarise_next(self) -> bool:
-        """Summarise one document, or return False if none waits.
+        """Summarise one document; return False if none waits or no model can.
 
         Raises:
             ApiError: there is no model, or it does not answer.
@@ -71,6 +71,8 @@ class Summaries:
             return False
         words = _PICTURE_OR_HEADING.sub("", waiting.text).split()
         few = len(words) <= _FEW_WORDS
+        if not few and self._engine().is_built_in:
+            return False  # it would invent one; the document waits for another model
         summary, tokens = (" ".join(words), 0) if few else await self._ask(waiting)
         await self._database.write(
             partial(

@@ -139,6 +139,7 @@ class Engine:
         self._since = int(time.time())
         self._embedded = _embedded_card(model_path, self._aliases, self._since)
         self._sampling = _BUILT_IN_SAMPLING if model_path is None else {}
+        self._is_built_in = model_path is None and self._pool is None
 
     async def stop(self) -> None:
         """End the embedded model and close connections."""
@@ -147,6 +148,11 @@ class Engine:
         await self._process.stop()
         await self._tokenizer.stop()
         await self._http.aclose()
+
+    @property
+    def is_built_in(self) -> bool:
+        """Whether the small built-in model answers, which is for tests."""
+        return self._is_built_in
 
     @property
     def process(self) -> EmbeddedProcess:
