@@ -62,6 +62,11 @@ ATTACKS: dict[str, tuple[str, Any, str]] = {
         "Shorten it",
     ),
     "a long text": ("embeddings", {"model": "carrel-embed", "input": WORDS}, "Split it"),
+    "many long texts": (
+        "embeddings",
+        {"model": "carrel-embed", "input": ["word " * 19_999] * 51},
+        "fewer at once",
+    ),
     "a schema of references": (
         "chat/completions",
         {**CHAT, "response_format": _format(SCHEMA)},
