@@ -2,91 +2,11 @@
 
 import json
 import time
-from typing import Any
 
 import httpx
 import pytest
 
-HALF = "\ud800"
-NESTED: dict[str, Any] = {}
-for _ in range(900):
-    NESTED = {"a": NESTED}
-TALK = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}] * 100_000
-WORDS = "word " * 4_000_000
-TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
-CHAT = {"model": "smollm2", "messages": [{"role": "user", "content": "Hello"}]}
-AGENT = {"model": "smollm2", "name": "a"}
-# A part of a schema refers to the next ten times over: it is 10 ** 12 parts large.
-LEVELS = {f"l{n}": {"anyOf": [{"$ref": f"#/$defs/l{n + 1}"}] * 10} for n in range(12)}
-SCHEMA = {"$defs": {**LEVELS, "l12": {"type": "string"}}, "$ref": "#/$defs/l0"}
-
-
-def _format(schema: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "json_schema", "json_schema": {"name": "s", "schema": schema}}
-
-
-ATTACKS: dict[str, tuple[str, Any, str]] = {
-    "metadata that is nested": ("agents", {**AGENT, "metadata": NESTED}, "100 deep"),
-    "half a pair in a name": ("agents", {**AGENT, "name": HALF}, "surrogate"),
-    "half a pair in a key": ("agents", {**AGENT, "metadata": {HALF: 1}}, "surrogate"),
-    "half a pair in a library": ("libraries", {"name": HALF}, "surrogate"),
-    "half a pair in a question": (
-        "chat/completions",
-        {**CHAT, "messages": [{"role": "user", "content": HALF}]},
-        "surrogate",
-    ),
-    "half a pair in a conversation": (
-        "conversations",
-        {"model": "smollm2", "inputs": HALF},
-        "surrogate",
-    ),
-    "half a pair in a batch": (
-        "batch/jobs",
-        {"endpoint": "/v1/chat/completions", "requests": [{"custom_id": HALF, "body": CHAT}]},
-        "surrogate",
-    ),
-    "a number without end": ("agents", {**AGENT, "metadata": {"n": float("nan")}}, "finite"),
-    "many messages": ("chat/completions", {**CHAT, "messages": TALK}, "10000"),
-    "many entries": ("conversations", {"model": "smollm2", "inputs": TALK}, "10000"),
-    "many items": ("responses", {"model": "smollm2", "input": TALK}, "10000"),
-    "many parts": (
-        "chat/completions",
-        {
-            **CHAT,
-            "messages": [{"role": "user", "content": [{"type": "text", "text": ""}] * 20_000}],
-        },
-        "10000",
-    ),
-    "many tools": ("chat/completions", {**CHAT, "tools": [TOOL] * 100_000}, "1000"),
-    "many tools of an agent": ("agents", {**AGENT, "tools": [TOOL] * 100_000}, "1000"),
-    "many stops": ("chat/completions", {**CHAT, "stop": ["x"] * 100_000}, "1000"),
-    "many texts": ("embeddings", {"model": "carrel-embed", "input": ["a"] * 100_000}, "2048"),
-    "a long question": (
-        "chat/completions",
-        {**CHAT, "messages": [{"role": "user", "content": WORDS}]},
-        "Shorten it",
-    ),
-    "a long text": ("embeddings", {"model": "carrel-embed", "input": WORDS}, "Split it"),
-    "a schema of references": (
-        "chat/completions",
-        {**CHAT, "response_format": _format(SCHEMA)},
-        "10,000 parts",
-    ),
-    "a tool of references": (
-        "chat/completions",
-        {**CHAT, "tools": [{**TOOL, "function": {"name": "f", "parameters": SCHEMA}}]},
-        "10,000 parts",
-    ),
-    "a conversation of references": (
-        "conversations",
-        {
-            "model": "smollm2",
-            "inputs": "Hello",
-            "completion_args": {"response_format": _format(SCHEMA)},
-        },
-        "10,000 parts",
-    ),
-}
+from support.attacks import ATTACKS
 
 
 @pytest.mark.parametrize("attack", ATTACKS)

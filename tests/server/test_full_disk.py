@@ -1,5 +1,6 @@
 """A server whose disk is really full: a small file system in memory."""
 
+import asyncio
 import json
 import os
 import subprocess
@@ -13,6 +14,7 @@ import httpx
 import pytest
 
 from support import storage
+from support.command import Ended, carrel
 from support.process import serve
 
 pytestmark = [
@@ -100,6 +102,11 @@ def holders(folder: Path, text: str) -> list[str]:
     return found
 
 
+def left(data: Path, text: str, *options: str) -> Ended:
+    """What the doctor finds of a text."""
+    return asyncio.run(carrel("doctor", "--data", data, "--gone", text, *options))
+
+
 def test_deleted_for_ever_is_nowhere_in_the_folder(tmp_path: Path) -> None:
     secret = "the quick brown secret"
     data = tmp_path / "data"
@@ -121,8 +128,17 @@ def test_deleted_for_ever_is_nowhere_in_the_folder(tmp_path: Path) -> None:
                 )
             )
             assert "carrel.db" in " ".join(holders(data, secret))
+            looked = left(data, secret)
+            assert (looked.code, "carrel.db" in looked.out) == (4, True)
+            assert "remembered pages have it" in looked.out
             assert http.delete(f"/v1/agents/{made}").status_code == 204
             assert http.delete(f"/v1/libraries/{library}").status_code == 200
             assert http.delete("/v1/trash").json()["deleted"] == 2
             assert not [name for name in holders(data, secret) if name.startswith("carrel.db")]
             wait_until(lambda: not holders(data, secret), lambda: holders(data, secret))
+            looked = left(data, secret)
+            assert (looked.code, "nothing of it is left" in looked.out) == (0, True)
+            # The log names an id for as long as it is kept, and a finished job for ten minutes.
+            looked = left(data, made, "--json")
+            assert looked.code == 0, looked.out
+            assert all("log" in finding["said"] for finding in looked.json)

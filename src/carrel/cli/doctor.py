@@ -50,6 +50,15 @@ def doctor(
             metavar="URL", show_default=False, help="The model's address, as for “carrel serve”."
         ),
     ] = None,
+    gone: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT",
+            show_default=False,
+            help="Look for this id, or these words, in all that the server keeps, and at nothing "
+            "else: what was deleted for ever is in none of it.",
+        ),
+    ] = None,
     profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
@@ -78,7 +87,7 @@ def doctor(
                 async for finding in _service(chosen):
                     tell(finding)
         if here:
-            async for part in _parts(data, database, blobs, model_url or ()):
+            async for part in _parts(data, database, blobs, model_url or (), gone):
                 tell(part)
 
     asyncio.run(look())
@@ -110,6 +119,7 @@ async def _parts(
     database: str | None,
     blobs: str | None,
     model_url: Sequence[str],
+    gone: str | None,
 ) -> "AsyncIterator[Finding | ServiceFinding]":
     from carrel.local.errors import NotInstalled
     from carrel.local.installed import require_server
@@ -125,6 +135,12 @@ async def _parts(
     settings = ServerSettings(
         data=data or folders().server, database=database, blobs=blobs, model_url=tuple(model_url)
     )
+    if gone is not None:
+        from carrel.server.admin.doctor.remains import find_remains
+
+        for found in await find_remains(settings, gone):
+            yield found
+        return
     async for finding in examine(settings):
         yield finding
 

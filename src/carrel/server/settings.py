@@ -112,7 +112,8 @@ class Limits(_Section):
     """Days in which what was deleted can be restored; 0 deletes at once."""
 
     deleted_seconds: int = Field(default=3600, gt=0)
-    """Retention of unreferenced bytes; must exceed the longest upload."""
+    """Retention of unreferenced bytes; must exceed the longest upload. They go up to ten minutes
+    later, when they are next looked for."""
 
     remembered_bytes: int = Field(default=256 * MIB, ge=0)
     """Size of the cache of read pages; 0 turns it off."""

@@ -3,6 +3,7 @@ stops when unused."""
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Collection
 from functools import partial
 from pathlib import Path
@@ -22,6 +23,7 @@ from carrel.server.settings import FolderSettings, Limits, ServerSettingsError
 log = logging.getLogger(__name__)
 
 _INTERVAL_SECONDS = 600
+_LOOK_SECONDS = 10
 _WATCH_SECONDS = 2
 
 
@@ -60,7 +62,16 @@ async def throw_away(
             if is_full(failure) and await asyncio.to_thread(reserve.release):
                 continue
             log.exception("throwing away failed; trying again later")
-        await asyncio.sleep(min(_INTERVAL_SECONDS, kept))
+        await _interval(lambda: limits().deleted_seconds)
+
+
+async def _interval(kept: Callable[[], float]) -> None:
+    """Waits for the next collection; a shorter time that is set meanwhile counts at once."""
+    began = time.monotonic()
+    for _ in range(_INTERVAL_SECONDS // _LOOK_SECONDS):
+        if time.monotonic() - began >= kept():
+            return
+        await asyncio.sleep(min(_LOOK_SECONDS, kept()))
 
 
 async def _delete_expired(database: Database) -> None:

@@ -7,6 +7,7 @@ A page on any site can make a browser send requests to this machine under the si
 import ipaddress
 import socket
 from collections.abc import Callable, Iterable
+from functools import cache
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
@@ -49,8 +50,13 @@ class AllowedHosts:
 
 def names(hosts: Iterable[str], public_url: str | None) -> set[str]:
     """Return the names of a server: this machine's, that of its public address, and `hosts`."""
-    own = {"localhost", socket.gethostname().lower(), _name(public_url or "")}
+    own = {"localhost", _machine(), _name(public_url or "")}
     return own | {host.lower() for host in hosts}
+
+
+@cache
+def _machine() -> str:
+    return socket.gethostname().lower()
 
 
 def _name(url: str) -> str:

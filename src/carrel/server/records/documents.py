@@ -103,21 +103,28 @@ def page(
         InvalidField: the attribute filter is not a JSON object.
     """
     libraries.require(connection, caller, library_id)
-    wanted = _with_positions().where(documents.c.library_id == library_id, unexpired(documents))
+    wanted = [documents.c.library_id == library_id, unexpired(documents)]
     if query.search:
-        wanted = wanted.where(contains(documents.c.name, query.search))
-    wanted = wanted.where(*_has_attributes(connection, query.filters_attributes))
-    total = connection.scalar(sa.select(sa.func.count()).select_from(wanted.subquery())) or 0
+        wanted.append(contains(documents.c.name, query.search))
+    wanted += _has_attributes(connection, query.filters_attributes)
+    counted = sa.select(sa.func.count()).select_from(documents).where(*wanted)
+    total = connection.scalar(counted) or 0
     sort_by = "process_status" if query.sort_by == "processing_status" else query.sort_by
     direction = sa.desc if query.sort_order == "desc" else sa.asc
+    order = direction(documents.c[sort_by]), direction(documents.c.id)
+    # Ids alone are put in order: whole rows of a large library would be copied for it.
+    ids = sa.select(documents.c.id).where(*wanted).order_by(*order)
+    listed = ids.limit(query.page_size).offset(query.page * query.page_size).subquery()
     rows = connection.execute(
-        wanted.order_by(direction(documents.c[sort_by]), direction(documents.c.id))
-        .limit(query.page_size)
-        .offset(query.page * query.page_size)
-    )
+        sa.select(documents)
+        .join(listed, listed.c.id == documents.c.id)
+        .where(documents.c.library_id == library_id)
+        .order_by(*order)
+    ).all()
+    positions = _positions(connection, [row.id for row in rows if row.process_status == "todo"])
     return DocumentList(
         pagination=paginate(total, query.page, query.page_size),
-        data=[_stored(row, row.queue_position).document for row in rows],
+        data=[_stored(row, positions.get(row.id)).document for row in rows],
     )
 
 
@@ -274,8 +281,10 @@ def pages(
     return list(connection.scalars(query))
 
 
-def _with_positions() -> sa.Select[Any]:
-    """Return the documents; those that wait have their place in the queue."""
+def _positions(connection: sa.Connection, ids: list[str]) -> dict[str, int]:
+    """Return the places in the queue of documents that wait."""
+    if not ids:
+        return {}
     waiting = (
         sa.select(
             documents.c.id,
@@ -286,9 +295,8 @@ def _with_positions() -> sa.Select[Any]:
         .where(documents.c.process_status == "todo")
         .subquery("waiting")
     )
-    return sa.select(documents, waiting.c.position.label("queue_position")).outerjoin(
-        waiting, waiting.c.id == documents.c.id
-    )
+    query = sa.select(waiting.c.id, waiting.c.position).where(waiting.c.id.in_(ids))
+    return dict(connection.execute(query).tuples().all())
 
 
 def _one(

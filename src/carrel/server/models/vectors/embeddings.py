@@ -30,6 +30,8 @@ _OWN_MODEL = ModelCard(
 )
 # All token vectors of a text are in memory at once, a kilobyte each.
 _MAX_CHARACTERS = 100_000
+_MAX_OF_ALL = 5_000_000
+"""Characters of a request: seconds of the processor, which others wait for."""
 
 
 class Embeddings:
@@ -89,6 +91,12 @@ class Embeddings:
                     f" {_MAX_CHARACTERS}. Split it.",
                     param="input",
                 )
+        if sum(map(len, request.texts)) > _MAX_OF_ALL:
+            raise ApiError(
+                400,
+                f"The texts have more than {_MAX_OF_ALL:,} characters. Send fewer at once.",
+                param="input",
+            )
         dimension = request.output_dimension or DIMENSIONS
         if dimension > DIMENSIONS:
             raise _not_supported("output_dimension", f"The most is {DIMENSIONS}.")

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 import sqlalchemy as sa
 
 from carrel.server.records.sql.database import take_turns
 from carrel.server.records.sql.ids import new_id
-from carrel.server.records.sql.tables import api_keys, organisations, users
+from carrel.server.records.sql.tables import Moment, api_keys, organisations, users
 
 OWN = "local"
 """The name of the server's own key, of its user and of its organisation."""
@@ -80,8 +81,9 @@ def named(connection: sa.Connection, name: str) -> Key | None:
 
 def of_hash(connection: sa.Connection, hash: str) -> Key | None:
     """Return the key of a hash that is in force."""
-    found = _keys(connection, api_keys.c.hash == hash, *_in_force())
-    return found[0] if found else None
+    found = connection.execute(_OF_HASH, {"hash": hash, "now": datetime.now(UTC)})
+    row = found.mappings().one_or_none()
+    return None if row is None else Key(**row)
 
 
 def revoke(connection: sa.Connection, id: str) -> None:
@@ -103,13 +105,14 @@ def note_use(connection: sa.Connection, id: str) -> None:
     )
 
 
-def _in_force() -> tuple[sa.ColumnElement[bool], ...]:
+def _in_force(now: Any = None) -> tuple[sa.ColumnElement[bool], ...]:
     ends = api_keys.c.expires_at
-    return api_keys.c.revoked_at.is_(None), sa.or_(ends.is_(None), ends > datetime.now(UTC))
+    now = datetime.now(UTC) if now is None else now
+    return api_keys.c.revoked_at.is_(None), sa.or_(ends.is_(None), ends > now)
 
 
-def _keys(connection: sa.Connection, *conditions: sa.ColumnElement[bool]) -> Sequence[Key]:
-    query = (
+def _listed(*conditions: sa.ColumnElement[bool]) -> sa.Select[Any]:
+    return (
         sa.select(
             api_keys.c.id,
             api_keys.c.name,
@@ -130,7 +133,17 @@ def _keys(connection: sa.Connection, *conditions: sa.ColumnElement[bool]) -> Seq
         .where(*conditions)
         .order_by(api_keys.c.created_at, api_keys.c.id)
     )
-    return [Key(**row) for row in connection.execute(query).mappings()]
+
+
+# Asked with every request: building it takes as long as asking.
+_OF_HASH = _listed(
+    api_keys.c.hash == sa.bindparam("hash"),
+    *_in_force(sa.bindparam("now", type_=Moment)),
+)
+
+
+def _keys(connection: sa.Connection, *conditions: sa.ColumnElement[bool]) -> Sequence[Key]:
+    return [Key(**row) for row in connection.execute(_listed(*conditions)).mappings()]
 
 
 def _organisation(connection: sa.Connection, name: str) -> str:

@@ -226,6 +226,7 @@ documents = sa.Table(
     sa.Column("tokens_total", sa.BigInteger, nullable=False, server_default="0"),
     sa.UniqueConstraint("library_id", "blob"),
     sa.Index(None, "library_id", "indexed_generation", "id"),
+    sa.Index("ix_documents_listed", "library_id", "created_at", "id", "expires_at"),
     _expiring("documents"),
     _some(
         "ix_documents_unsummarised",
