@@ -66,7 +66,7 @@ async def throw_away(
 
 
 async def _interval(kept: Callable[[], float]) -> None:
-    """Waits for the next collection; a shorter time that is set meanwhile counts at once."""
+    """Wait for the next collection; a shorter time that is set meanwhile counts at once."""
     began = time.monotonic()
     for _ in range(_INTERVAL_SECONDS // _LOOK_SECONDS):
         if time.monotonic() - began >= kept():
