@@ -370,7 +370,7 @@ class Bench(DocumentCalls, AgentCalls):
         Registered functions are called when the agent asks for them.
         """
         asked = self._names.agent(agent)
-        service = self._begun(asked, version, saved=False)
+        service = self._begun(asked, self._names.version(asked.id, version), saved=False)
         try:
             done(
                 self._store,
