@@ -6,6 +6,7 @@ import pytest
 
 import carrel
 from carrel.notebook.bench.bench import Bench
+from carrel.notebook.cells.errors import BenchError
 from carrel.notebook.panels.compare import ComparePanel
 from carrel.store.chat.formatting import HIDDEN
 from support.panels import Wire
@@ -61,6 +62,19 @@ def test_versions_are_asked_judged_and_gone_on_with(bench: Bench, panel: Compare
 def test_one_version_is_no_comparison(bench: Bench) -> None:
     with pytest.raises(TypeError, match="2 to 4 versions or agents"):
         bench.chat("compared", versions=[0])
+
+
+def test_a_version_that_is_not_there_is_an_error_in_words(bench: Bench) -> None:
+    agent = bench.create_agent("counted", instructions="One.")
+    with pytest.raises(BenchError, match="counted has version 0; there is no version 9"):
+        bench.chat(agent, versions=[0, 9])
+    bench.edit_agent(agent, instructions="Two.")
+    for ask in (
+        lambda: bench.chat("counted", beside=[("counted", 9)]),
+        lambda: bench.ask("counted", "Hello?", version=9),
+    ):
+        with pytest.raises(BenchError, match="counted has versions 0–1; there is no version 9"):
+            ask()
 
 
 def test_agents_versions_and_drafts_are_asked_beside_each_other(bench: Bench) -> None:

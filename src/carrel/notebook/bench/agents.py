@@ -59,14 +59,18 @@ class AgentCalls(BenchBase):
         self, agent: Asked, versions: Sequence[int] | None, beside: Sequence[Asked]
     ) -> list[Side]:
         first = self._side(agent)
-        own = [first] if versions is None else [Side(first.agent_id, one) for one in versions]
+        own = [first]
+        if versions is not None:
+            id = first.agent_id
+            own = [Side(id, self._names.version(id, one)) for one in versions]
         return [*own, *map(self._side, beside)]
 
     def _side(self, asked: Asked) -> Side:
         if isinstance(asked, Draft):
             return Side(asked.agent_id or "", draft=asked.create())
         agent, version = asked if isinstance(asked, tuple) else (asked, None)
-        return Side(self._names.agent(agent).id, version)
+        id = self._names.agent(agent).id
+        return Side(id, self._names.version(id, version))
 
     @checked
     def plan(
@@ -123,6 +127,7 @@ class AgentCalls(BenchBase):
             timeout: seconds after which it is stopped.
         """
         asked = self._names.agent(agent)
+        version = self._names.version(asked.id, version)
         service, plan = self._store.evals, Plan(repeat, seed, jobs, resume)
         run = done(
             self._store,

@@ -394,6 +394,7 @@ class Bench(DocumentCalls, AgentCalls):
         if not text.strip():
             raise BenchError(Problem("The question is empty", "", "Write what you want to know."))
         asked = self._names.agent(agent)
+        version = self._names.version(asked.id, version)
         attached = self._attachments(files, timeout)
         service = self._store.another_chat(saved=False)
         try:

@@ -66,6 +66,23 @@ class Names:
                 stacklevel=4,
             )
 
+    def version(self, agent_id: str, version: int | None) -> int | None:
+        """Return a version of an agent; None is the active one.
+
+        Raises:
+            BenchError: the agent has no such version.
+        """
+        if version is None:
+            return None
+        there = done(self._store, self._store.agents.every())
+        agent = next((one for one in there if one.id == agent_id), None)
+        if agent is not None and agent.versions and version not in agent.versions:
+            first, last = min(agent.versions), max(agent.versions)
+            has = f"version {last}" if first == last else f"versions {first}–{last}"
+            title = f"{agent.name} has {has}; there is no version {version}"
+            raise BenchError(Problem(title, ""))
+        return version
+
     def find_agent(self, name: str) -> Agent | None:
         """Return the agent, if there is one."""
         return _find("agent", name, done(self._store, self._store.agents.every()))

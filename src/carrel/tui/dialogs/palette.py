@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
@@ -64,17 +63,13 @@ class Palette(Dialog[Command]):
         finder: "FinderService",
         open: "Callable[[FoundItem], object]",
         unpreview: Callable[[], object],
-        search: Callable[[str], object],
     ) -> None:
-        """`open` goes to a thing that was found; `unpreview` takes a preview back; `search` looks
-        for words in all libraries and chats.
-        """
+        """`open` goes to a thing that was found; `unpreview` takes a preview back."""
         super().__init__("Go to, or do")
         self._commands = commands
         self._finder = finder
         self._open = open
         self._unpreview = unpreview
-        self._search_words = search
         self._shown: list[Command] = []
         self._timer: Timer | None = None
 
@@ -119,11 +114,6 @@ class Palette(Dialog[Command]):
             commands = [command for command in commands if scores[command] > 0]
         if not self._typed.startswith(ACTIONS):
             commands += [self._thing(found) for found in self._finder.slice.value.found if typed]
-            if typed:
-                words = f"Search libraries and chats for “{typed}”"
-                commands.append(
-                    Command(words, "", partial(self._search_words, typed), kind="search")
-                )
         options = self.query_one(OptionList)
         at = 0 if reset else options.highlighted or 0
         self._shown = commands

@@ -38,15 +38,14 @@ class Search(Dialog["FoundPassage"]):
         Binding("up", "move(-1)", "Up", show=False, priority=True, id="search.up"),
     ]
 
-    def __init__(self, service: "SearchService", query: str = "") -> None:
+    def __init__(self, service: "SearchService") -> None:
         super().__init__("Search libraries and chats")
         self._service = service
-        self._query = query
         self._timer: Timer | None = None
         self._shown: dict[str, FoundPassage] = {}
 
     def inside(self) -> ComposeResult:
-        yield Field(self._query, placeholder="what to look for in all libraries and chats")
+        yield Field(placeholder="what to look for in all libraries and chats")
         options = OptionList()
         options.can_focus = False
         yield options

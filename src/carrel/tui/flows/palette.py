@@ -10,7 +10,6 @@ from carrel.store.finder.state import FoundItem
 from carrel.tui.base.screen import MainScreen
 from carrel.tui.dialogs.palette import Command, Palette
 from carrel.tui.flows import sample
-from carrel.tui.flows.search import everywhere
 
 _MOVING = ("table.", "scroll.", "text.", "picture.", "app.palette", "place.")
 """Beginnings of the ids of what only moves about."""
@@ -24,7 +23,6 @@ async def choose(place: MainScreen) -> None:
         place.store.finder,
         lambda found: place.run_flow(_open(place, found)),
         appearance.restore,
-        lambda words: place.run_flow(everywhere(place, words)),
     )
     command = await place.ask(palette)
     appearance.restore()

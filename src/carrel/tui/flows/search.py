@@ -5,9 +5,9 @@ from carrel.tui.base.screen import MainScreen
 from carrel.tui.dialogs.search import Search
 
 
-async def everywhere(place: MainScreen, query: str = "") -> None:
+async def everywhere(place: MainScreen) -> None:
     """Ask what to look for, and open the passage that is chosen."""
-    hit = await place.ask(Search(place.store.search, query))
+    hit = await place.ask(Search(place.store.search))
     if hit is None:
         return
     if hit.kind == "chat":
