@@ -1,10 +1,12 @@
 """Running heads repeat but for the page's number; content at the edges of pages stays content."""
 
+import itertools
+
 import pytest
 
 from carrel.server.reading.layout.blocks import PageParts, page_layout
-from carrel.server.reading.layout.evidence import evidence_of
-from carrel.server.reading.page.elements import PageFrame
+from carrel.server.reading.layout.evidence import HeadingStyle, evidence_of
+from carrel.server.reading.page.elements import Box, Line, PageFrame, Region
 from carrel.server.reading.page.parsed import ParsedPage, TextItem
 
 WIDTH, HEIGHT = 595.0, 842.0
@@ -80,3 +82,33 @@ def test_the_head_of_a_table_that_goes_on_stays_in_the_text() -> None:
 def test_pieces_of_sentences_stay_in_the_text() -> None:
     texts = ("were lent in 2019, most of them", "of the house that were new", "in the other room,")
     assert heads([[item(text, 800)] for text in texts]) == [([], [])] * 3
+
+
+def levels(headings: list[tuple[str, float]]) -> list[int]:
+    """The level of each heading of a document, in bold type of its size."""
+    lines = [
+        Line(text, Box(72, top, 300, top + size), size, (), True)
+        for top, (text, size) in zip(itertools.count(80, 40), headings, strict=False)
+    ]
+    evidence = evidence_of([], styles=map(HeadingStyle.of, lines))
+    regions = [Region("heading", line.box, line.text, lines=(line,)) for line in lines]
+    return [evidence.levelled(region).level for region in regions]
+
+
+def test_numbers_tell_levels_of_headings_in_the_same_type() -> None:
+    assert levels([("1 Rooms", 12), ("1.1 North", 12), ("1.1.1. Seats", 12), ("2. Hours", 12)]) == [
+        1, 2, 3, 1,
+    ]  # fmt: skip
+    assert levels([("1 Rooms", 14), ("1.1 North", 12), ("1.1.1 Seats", 12), ("Index", 14)]) == [
+        1, 2, 3, 1,
+    ]  # fmt: skip
+    assert levels([("1 Rooms", 14), ("1.1 North", 12), ("1.2 South", 11), ("Index", 14)]) == [
+        1, 2, 2, 1,
+    ]  # fmt: skip
+
+
+def test_sizes_tell_levels_whatever_the_numbers_say() -> None:
+    assert levels([("Rooms", 16), ("1 North", 12), ("2 South", 12)]) == [1, 2, 2]
+    assert levels([("2 Rooms", 16), ("2.1 North", 12), ("Summary", 12), ("Notes", 9)]) == [
+        1, 2, 2, 3,
+    ]  # fmt: skip

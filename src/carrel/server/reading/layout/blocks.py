@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from carrel.server.reading.fence import fenced
 from carrel.server.reading.layout.contents import contents
 from carrel.server.reading.layout.diagrams import Diagram, diagrams
-from carrel.server.reading.layout.evidence import Edge, Evidence
+from carrel.server.reading.layout.evidence import Edge, Evidence, HeadingStyle
 from carrel.server.reading.layout.figure_places import (
     FigurePlace,
     are_doubtful,
@@ -152,18 +152,18 @@ def _agreed(region: Region, evidence: Evidence) -> Region:
 def _levelled(regions: Sequence[Region], evidence: Evidence) -> list[Region]:
     """Return the regions with a level for each heading."""
     headings = [region.lines[0] for region in regions if region.kind == "heading"]
-    evidence = evidence.with_styles((line.size, line.bold) for line in headings)
+    evidence = evidence.with_styles(map(HeadingStyle.of, headings))
     return [evidence.levelled(region) for region in regions]
 
 
-def heading_styles(found: PageParts, frame: PageFrame) -> list[tuple[float, bool]]:
-    """Return the sizes and weights of what the page model takes for headings."""
+def heading_styles(found: PageParts, frame: PageFrame) -> list[HeadingStyle]:
+    """Return the styles of what the page model takes for headings."""
     page = read_pieces(found, frame)
     if page is None:
         return []
     heading = page.view.role("heading")
     return [
-        (piece.size, piece.bold)
+        HeadingStyle.of(piece)
         for number, piece in enumerate(page.pieces)
         if heading[number] > _LIKELY and any(map(str.isalpha, piece.text))
     ]

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from carrel.server.reading.page.elements import Box, Line, Region
 from carrel.server.reading.page.lines import LABELLED, text_lines
@@ -40,8 +40,28 @@ _LARGER = 1.12
 """Least size of a line that stands out, as a multiple of the text's."""
 _ALIKE = 0.04
 """Size tolerance within one heading level, as a part of the size."""
+_NUMBERED = re.compile(r"(?:\d{1,2}|[A-Z])((?:\.\d{1,2})*)\.?\s")
+"""The number of a section, and its parts after the first, if any."""
 
 Edge = Literal["header", "footer"]
+
+
+class HeadingStyle(NamedTuple):
+    """How a heading is set; `depth` counts the parts of its section's number, 0 without one."""
+
+    size: float
+    bold: bool
+    depth: int = 0
+
+    @classmethod
+    def of(cls, line: Line) -> "HeadingStyle":
+        """The style of a heading's first line."""
+        numbered = _NUMBERED.match(line.text)
+        return cls(line.size, line.bold, 1 + numbered[1].count(".") if numbered else 0)
+
+    def is_set_like(self, other: "HeadingStyle") -> bool:
+        """Whether two headings are alike in size and weight."""
+        return self.bold is other.bold and abs(self.size - other.size) <= _ALIKE * self.size
 
 
 @dataclass(frozen=True)
@@ -49,15 +69,15 @@ class Evidence:
     """Evidence about a document.
 
     `repeated` maps its running heads, by edge and folded text, to their height on the page;
-    `places` are the heights of these and of others whose text changes. `styles` are the sizes
-    of its headings, largest first, and whether they are bold, `usual` is the size of its text;
+    `places` are the heights of these and of others whose text changes. `styles` are those of its
+    headings, the most prominent first, `usual` is the size of its text;
     `outline` maps its bookmarks, by folded text, to levels. `pages` counts the pages with text
     that were looked at.
     """
 
     repeated: Mapping[tuple[Edge, str], float] = field(default_factory=dict)
     places: frozenset[tuple[Edge, int]] = frozenset()
-    styles: tuple[tuple[float, bool], ...] = ()
+    styles: tuple[HeadingStyle, ...] = ()
     usual: float = 0.0
     outline: Mapping[str, int] = field(default_factory=dict)
     pages: int = 0
@@ -87,34 +107,45 @@ class Evidence:
         """Return whether running heads stand at a height."""
         return bool(_place(edge, middle) & self.places)
 
-    def with_styles(self, styles: Iterable[tuple[float, bool]]) -> "Evidence":
-        """Return the evidence, with a page's own heading styles where nothing else is known."""
+    def with_styles(self, styles: Iterable[HeadingStyle]) -> "Evidence":
+        """Return the evidence, with the styles of a page's own headings where nothing else is known."""
         return self if self.styles else replace(self, styles=_ranked(styles))
 
     def levelled(self, region: Region) -> Region:
         """Return a heading with its level in the document."""
         if region.kind != "heading" or not region.lines:
             return region
-        level = self.outline.get(_folded(region.text)) or self._level(region.lines[0])
+        style = HeadingStyle.of(region.lines[0])
+        level = self.outline.get(_folded(region.text)) or self._level(style)
         return replace(region, level=level)
 
-    def _level(self, line: Line) -> int:
-        """Return the rank of a line's style among headings; between two, the lower one's."""
-        for level, (size, bold) in enumerate(self.styles, 1):
-            if bold is line.bold and abs(size - line.size) <= _ALIKE * size:
+    def _level(self, style: HeadingStyle) -> int:
+        """Return the place of a style among those of headings; between two, the lower one's.
+
+        Sections with numbers of as many parts, two at least, are of one level however they are set.
+        """
+        for level, known in enumerate(self.styles, 1):
+            if style.depth > 1:
+                alike = known.depth == style.depth
+            else:
+                alike = known.is_set_like(style) and known.depth <= (style.depth or known.depth)
+            if alike:
                 return level
-        return 1 + sum(size > (1 + _ALIKE) * line.size for size, _ in self.styles)
+        return 1 + sum(
+            known.size > (1 + _ALIKE) * style.size
+            or (known.is_set_like(style) and known.depth < style.depth)
+            for known in self.styles
+        )
 
 
 def evidence_of(
     pages: Iterable[ParsedPage],
     outline: Iterable[tuple[str, int]] = (),
-    styles: Iterable[tuple[float, bool]] = (),
+    styles: Iterable[HeadingStyle] = (),
 ) -> Evidence:
     """Collect evidence from first pages.
 
-    `outline` are the bookmarks with their levels, `styles` the sizes of headings and whether they
-    are bold.
+    `outline` are the bookmarks with their levels, `styles` those of headings.
     """
     texts = [
         (page, [line for line, angle in text_lines(page.items) if not angle]) for page in pages
@@ -249,10 +280,18 @@ def _folded(text: str) -> str:
     return "".join(text.split()).casefold()
 
 
-def _ranked(styles: Iterable[tuple[float, bool]]) -> tuple[tuple[float, bool], ...]:
-    """Return the sizes and weights of headings, the most prominent first; similar sizes are one."""
-    found: list[tuple[float, bool]] = []
-    for size, bold in sorted(set(styles), reverse=True):
-        if not any(b is bold and abs(s - size) <= _ALIKE * s for s, b in found):
-            found.append((size, bold))
-    return tuple(found)
+def _ranked(styles: Iterable[HeadingStyle]) -> tuple[HeadingStyle, ...]:
+    """Return the styles of headings, the most prominent first; similar sizes are one."""
+    depths: dict[HeadingStyle, set[int]] = {}
+    numbered: set[int] = set()
+    for style in sorted(set(styles), key=lambda style: (-style.size, not style.bold, style.depth)):
+        if style.depth not in numbered:
+            alike = next((known for known in depths if known.is_set_like(style)), style)
+            depths.setdefault(alike, set()).add(style.depth)
+            numbered |= {style.depth} - {0, 1}
+    # Without a number, a heading is of the level of the first that are set like it.
+    return tuple(
+        style._replace(depth=depth)
+        for style, found in depths.items()
+        for depth in sorted(found - {0}) or found
+    )

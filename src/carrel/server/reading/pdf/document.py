@@ -19,7 +19,7 @@ from carrel.server.reading.layout.blocks import (
     page_layout,
     plain_regions,
 )
-from carrel.server.reading.layout.evidence import PAGES, Evidence, evidence_of
+from carrel.server.reading.layout.evidence import PAGES, Evidence, HeadingStyle, evidence_of
 from carrel.server.reading.markdown.compose import Raster, compose
 from carrel.server.reading.options import ReadOptions, UnreadableDocument, select_pages
 from carrel.server.reading.page.elements import Box, Line, PageFrame, PageLayout
@@ -283,8 +283,8 @@ class PDF:
         return Raster(DPI, width, height, POINTS / DPI, crop)
 
 
-def _heading_styles(page: ParsedPage) -> list[tuple[float, bool]]:
-    """Return the sizes and weights of the headings in a page's text layer."""
+def _heading_styles(page: ParsedPage) -> list[HeadingStyle]:
+    """Return the styles of the headings in a page's text layer."""
     found = PageParts(
         page.items,
         links=page.links,
