@@ -55,7 +55,7 @@ class HeadingStyle(NamedTuple):
 
     @classmethod
     def of(cls, line: Line) -> "HeadingStyle":
-        """The style of a heading's first line."""
+        """Return the style of a heading's first line."""
         numbered = _NUMBERED.match(line.text)
         return cls(line.size, line.bold, 1 + numbered[1].count(".") if numbered else 0)
 
@@ -108,7 +108,7 @@ class Evidence:
         return bool(_place(edge, middle) & self.places)
 
     def with_styles(self, styles: Iterable[HeadingStyle]) -> "Evidence":
-        """Return the evidence, with the styles of a page's own headings where nothing else is known."""
+        """Return the evidence, with a page's own heading styles where nothing else is known."""
         return self if self.styles else replace(self, styles=_ranked(styles))
 
     def levelled(self, region: Region) -> Region:
