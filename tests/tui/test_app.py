@@ -42,16 +42,17 @@ MEANT = {
     "g": _UP,
     "G": _DOWN,
     "tab": {"Next", "Complete"},
-    "backtab": {"Pane", "Field"},
     # What is under the cursor is opened; what is written is sent, or taken as the answer.
     "enter": {"Open", "Send", "Accept"},
     # One goes sideways: to the other button, or with the edge of a column.
     "left": {"Other", "Narrower"},
     "right": {"Other", "Wider"},
-    # A comparison and a list of runs have letters of their own.
+    # A comparison, a list of runs and a document have letters of their own.
     "b": {"Roll", "Blind", "Baseline"},
+    "c": {"Chat", "Contents"},
     "d": {"Dismiss", "Differences"},
     "o": {"Run", "Go", "Other"},
+    "p": {"Page", "Parameters"},
     "r": {"Read", "Run", "Resume"},
     "s": {"Save", "Sync", "Same"},
     "v": {"View", "Vote"},

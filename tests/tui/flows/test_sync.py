@@ -77,7 +77,7 @@ async def test_syncing_by_key_with_choices_and_stopping(
     await bench.press("enter")
     await bench.shows("2 to upload")
     # The boxes have keys, wherever the focus is but in a field.
-    await bench.press("w", "d")
+    await bench.press("alt+w", "alt+d")
     bench.app.screen.query_one("#exclude").focus()
     await bench.type("*.log d/")
     await bench.shows("1 to upload (3 B)")
@@ -223,6 +223,8 @@ async def test_a_service_that_cannot_search_is_told_of_where_the_hits_would_be(
     await bench.type("lamp")
     await bench.shows("search: lamp", "This service does not search its libraries.")
     await bench.type("s")
+    await bench.shows("search: lamps", "This service does not search its libraries.")
+    await bench.store.libraries.reload()
     await bench.shows("search: lamps", "This service does not search its libraries.")
     await bench.press("escape", "escape")
     await bench.until(lambda: "does not search" not in bench.text())

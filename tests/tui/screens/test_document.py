@@ -355,7 +355,7 @@ async def test_without_doubtful_words_all_of_the_page_are_corrected(bench: Workb
     await bench.shows("The notlce period is")
     await bench.press("e")
     await bench.shows("Doubtful words · 1 of 1 corrected")
-    await bench.press("f3")
+    await bench.press("alt+a")
     await bench.shows("Words of page 1 · 1 of")
     await bench.leave("escape")
 

@@ -111,7 +111,7 @@ class LibraryPanel(FolderPanel, TablePanel):
             "loading": state.loading,
             "read_only": session.read_only,
             "service": service_words(session),
-            "problem": problem_json(state.error),
+            "problem": problem_json(state.search_error or state.error),
         }
 
     def _empty(self) -> str:

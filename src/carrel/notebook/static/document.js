@@ -117,7 +117,7 @@ class DocumentView extends View {
       [["]"], "Next mark: doubtful word or hit", ask("mark", 1)], [["["], "Mark before", ask("mark", -1)],
       [["+", "="], "Larger", zoom(1)], [["-"], "Smaller", zoom(-1)],
       [["z"], "Fill with block", () => this.toggleFill()], [["v"], "Form of the text", () => this.nextForm()],
-      [["p"], "Go to page", () => this.number.select()], [["c"], "Contents", () => this.showContents()],
+      [["p"], "Page by number", () => this.number.select()], [["c"], "Contents", () => this.showContents()],
       [["e"], "Correct words", () => this.corrections.open()], [["o"], "OCR options", () => this.again.click()],
       [["r"], "Run OCR", () => { if (!this.readButton.hidden) this.readPages(); }],
       [["Escape"], "Back", () => this.back()],

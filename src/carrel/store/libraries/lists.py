@@ -120,4 +120,5 @@ class LibraryLists:
             marked={},
             query="",
             hits=(),
+            search_error=None,
         )

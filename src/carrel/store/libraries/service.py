@@ -222,7 +222,7 @@ class LibrariesService(Area[LibrariesState]):
     @action(Policy.LATEST)
     def search(self, query: str) -> Coroutine[Any, Any, None]:
         """Search the selected library; an empty query ends the search."""
-        self.slice.set(query=query, hits=(), error=None)
+        self.slice.set(query=query, hits=(), search_error=None, error=None)
         return self._search(self.slice.value.selected, query)
 
     async def _search(self, library_id: str | None, query: str) -> None:
@@ -241,9 +241,12 @@ class LibrariesService(Area[LibrariesState]):
             if self.slice.value.selected == library_id:
                 self.slice.set(hits=tuple(seen.value.data))
         except NotFound:
-            raise ProblemError(
-                Problem("No search here", "This service does not search its libraries.")
-            ) from None
+            problem = Problem("No search here", "This service does not search its libraries.")
+            self.slice.set(search_error=problem)
+            raise ProblemError(problem) from None
+        except Exception as error:
+            self.slice.set(search_error=Problem.of(error))
+            raise
         finally:
             self.slice.set(searching=False)
 

@@ -22,7 +22,8 @@ class LibrariesState:
     `seen` has the pages of documents seen before; `total` and `page` are those of the documents;
     pages count from 0. `document` is the selected document, `text` its text once asked for;
     `marked` has the marked documents by id, also those of other pages. The service sorts the
-    documents by `sort`; None is the newest first. `as_of` is when a copy of the list was current
+    documents by `sort`; None is the newest first. `search_error` is why the search failed; a list
+    that is loaded meanwhile clears `error` alone. `as_of` is when a copy of the list was current
     (seconds since 1970), shown while the service is out of reach.
     """
 
@@ -43,6 +44,7 @@ class LibrariesState:
     loaded: bool = False
     loading: bool = False
     searching: bool = False
+    search_error: Problem | None = None
     error: Problem | None = None
 
     @property

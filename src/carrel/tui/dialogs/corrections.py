@@ -45,7 +45,7 @@ class Corrections(Dialog[None]):
         Binding("down", "move(1)", "Down a word", show=False, priority=True, id="corrections.next"),
         Binding("up", "move(-1)", "Up a word", show=False, priority=True,
                 id="corrections.before"),
-        Binding("f3", "every", "All words of the page", show=False, id="corrections.every"),
+        Binding("alt+a", "every", "All words of the page", show=False, id="corrections.every"),
     ]  # fmt: skip
 
     def __init__(
@@ -74,7 +74,9 @@ class Corrections(Dialog[None]):
             with Vertical(classes="cut"):
                 yield PagePicture()
         yield Field(placeholder="as read")
-        yield hint("enter: save, next word · F3: all words · clear the field to undo · esc closes")
+        yield hint(
+            "enter: save, next word · alt+a: all words · clear the field to undo · esc closes"
+        )
 
     def on_mount(self) -> None:
         self._close = watch(self._documents.slice, self._show, deliver=self.call_later)

@@ -101,8 +101,8 @@ class SyncDialog(Dialog[SyncWish]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f2", "accept", "Sync", id="sync.accept"),
-        Binding("w", "choose('watch')", "Keep watching", id="sync.watch"),
-        Binding("d", "choose('delete')", "Delete what was deleted", id="sync.delete"),
+        Binding("alt+w", "choose('watch')", "Keep watching", id="sync.watch"),
+        Binding("alt+d", "choose('delete')", "Delete what was deleted", id="sync.delete"),
         Binding("pageup", "page(-1)", "Page up", priority=True, id="sync.page_up"),
         Binding("pagedown", "page(1)", "Page down", priority=True, id="sync.page_down"),
     ]
@@ -129,9 +129,11 @@ class SyncDialog(Dialog[SyncWish]):
         with VerticalScroll(id="changes"):
             yield Static(id="rows")
         yield Choices(
-            Selection("Keep watching, and sync after every change · w", "watch", self._wish.watch),
             Selection(
-                "Delete in the library what was deleted here · d", "delete", self._wish.delete
+                "Keep watching, and sync after every change · alt+w", "watch", self._wish.watch
+            ),
+            Selection(
+                "Delete in the library what was deleted here · alt+d", "delete", self._wish.delete
             ),
         )
         with Horizontal(id="patterns"):

@@ -67,7 +67,7 @@ class DocumentScreen(MainScreen):
         Binding("l", "go(1)", "Next page", show=False, id="document.page_after"),
         Binding("H", "go_to_end(-1)", "First page", show=False, id="document.page_first"),
         Binding("L", "go_to_end(1)", "Last page", show=False, id="document.page_last"),
-        Binding("p", "page", "Go to page…", show=False, id="document.page"),
+        Binding("p", "page", "Page by number…", show=False, id="document.page"),
         Binding("c", "contents", "Contents", show=False, id="document.contents"),
         Binding("j", "step(1)", "Block", key_display="j k", id="document.block_after"),
         Binding("k", "step(-1)", "Block before", show=False, id="document.block_before"),

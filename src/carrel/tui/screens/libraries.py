@@ -205,8 +205,8 @@ class LibrariesScreen(MarkingScreen):
         self.hits.border_subtitle = Content("esc clears")
         self._hits = hit_rows(state, self.store.layout.slice.value.table("hits").sort)
         self.hits.show([draw_hit(row) for row in self._hits])
-        if state.error is not None:
-            self.hits.say(*self.explain(state.error))
+        if problem := state.search_error or state.error:
+            self.hits.say(*self.explain(problem))
         else:
             words = "Searching …" if state.searching else "Nothing found."
             self.hits.say(Content.styled(words, "$muted"))

@@ -41,7 +41,7 @@ class Dialog(Steady, ModalScreen[T | None]):
         Binding(
             "shift+tab",
             "app.focus_previous",
-            "Field before",
+            "Previous field",
             show=False,
             priority=True,
             id="dialog.previous",
