@@ -277,6 +277,16 @@ ANSWERING = (
         not_so=ended(status="failed"),
     ),
     row(
+        "No answer: ",
+        so=ended(status="failed", text="", refusal="Invalid model: m."),
+        not_so=ended(status="failed", refusal="Invalid model: m."),
+    ),
+    row(
+        " Retry asks again.",
+        so=ended(status="failed", text="", refusal="Invalid model: m."),
+        not_so=ended(status="stopped", text="", refusal="Invalid model: m."),
+    ),
+    row(
         "Cut off: the connection was lost. Retry asks again.",
         so=ended(status="lost"),
         not_so=ended(status="failed"),

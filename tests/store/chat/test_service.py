@@ -260,6 +260,7 @@ async def test_a_failure_keeps_the_part_that_came_and_can_be_tried_again(
     assert state.error is not None and handle.error == state.error
     if how == "fail":
         assert state.error.detail == "The model ran out of memory."
+        assert state.turns[1].refusal == "The model ran out of memory."
     again = store.chat.retry()
     service.say("Three months.")
     service.finish()

@@ -44,8 +44,9 @@ class Turn:
     was given, the agent's version, whether the agent `searches` libraries and the service said that
     it `searched` them, what the model was `thinking` before it answered and for how many seconds it
     `thought`, seconds until the first token, tokens a second, how many tokens the question
-    with its history and the answer took, whether it was `cut` at its longest, and the name of the
-    `agent` where that may be another than the chat's. Of a tool: the call whose result it is.
+    with its history and the answer took, whether it was `cut` at its longest, the name of the
+    `agent` where that may be another than the chat's, and why the service refused it. Of a tool:
+    the call whose result it is.
     """
 
     role: TurnRole
@@ -66,6 +67,7 @@ class Turn:
     agent: str = ""
     thinking: str = ""
     thought: float | None = None
+    refusal: str = ""
 
     def says(self, other: Turn) -> bool:
         """Return whether it says the same as another, whenever and however fast."""

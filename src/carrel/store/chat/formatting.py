@@ -139,6 +139,8 @@ def thought_words(turn: Turn) -> str:
 
 def ended(turn: Turn) -> str:
     """Return a note on how an answer ended; empty for most."""
+    if turn.status == "failed" and turn.refusal and not turn.text:
+        return f"No answer: {turn.refusal} Retry asks again."
     if turn.status in ENDS:
         return ENDS[turn.status][0 if turn.text else 1]
     if turn.cut:

@@ -17,6 +17,7 @@ from carrel.store.chat.conversation import Attachment, Conversation, Turn
 from carrel.store.chat.parameters import Parameters
 from carrel.store.chat.state import ChatState, Phase
 from carrel.store.core.actions.slice import Slice
+from carrel.store.core.formatting import one_line
 from carrel.store.core.problem import ProblemError
 from carrel.store.session.service import SessionService
 from carrel.store.tools.formatting import PAUSED
@@ -85,7 +86,7 @@ class Answers:
             started=time.time(),
             error=None,
         )
-        from carrel.client.http.errors import Unreachable
+        from carrel.client.http.errors import ServiceError, Unreachable
 
         status: Literal["done", "stopped", "failed", "lost"] = "failed"
         try:
@@ -112,6 +113,9 @@ class Answers:
             raise
         except Unreachable:
             status = "lost"
+            raise
+        except ServiceError as error:
+            answer.turn = replace(answer.turn, refusal=one_line(str(error)))
             raise
         finally:
             answer.end(status)
