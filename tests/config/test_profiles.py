@@ -103,6 +103,14 @@ def test_a_linked_file_stays_a_link(tmp_path: Path) -> None:
     assert "work" in target.read_text()
 
 
+@pytest.mark.parametrize("name", ["sk-4f9Zq27LmB81xTnQ", "carrel_8Hs02kQpLx71Zt", "my key", "k3y"])
+def test_an_api_key_is_no_name(name: str) -> None:
+    with pytest.raises(ConfigError, match="Type the key into its own field") as refused:
+        add_profile(Profile(name, WORK.url, name))
+    assert name not in str(refused.value)
+    assert [profile.name for profile in profiles()] == ["local"]
+
+
 @pytest.mark.parametrize("name", ["local", "environment", " ", "..", "a\x1bb"])
 def test_some_names_are_refused(name: str) -> None:
     with pytest.raises(ConfigError):

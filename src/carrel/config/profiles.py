@@ -26,6 +26,7 @@ from urllib.parse import urlsplit
 import platformdirs
 
 from carrel.config import toml_edit
+from carrel.config.keys import looks_like_key
 from carrel.system.atomic import write_private
 
 LOCAL = "local"
@@ -176,13 +177,25 @@ def default_profile() -> str:
     return name
 
 
-def add_profile(profile: Profile) -> None:
-    """Write a profile, over one of the same name. Its key goes into the credentials file."""
+def check_name(profile: Profile) -> None:
+    """Refuse a name that is reserved, not printable or an API key.
+
+    Raises:
+        ConfigError: saying why.
+    """
     if profile.name in (LOCAL, ENVIRONMENT):
         raise ConfigError(f"The name “{profile.name}” is taken. Choose another name.")
     # Also a folder name, so dots alone are invalid.
     if not profile.name.strip(" .") or not profile.name.isprintable():
         raise ConfigError("A profile needs a name of printable characters.")
+    # Names are shown, also on a shared screen.
+    if looks_like_key(profile.name) or profile.name == profile.api_key:
+        raise ConfigError("This name looks like an API key. Type the key into its own field.")
+
+
+def add_profile(profile: Profile) -> None:
+    """Write a profile, over one of the same name. Its key goes into the credentials file."""
+    check_name(profile)
     if profile.url is None:
         raise ConfigError(f"The profile “{profile.name}” needs the address of a service.")
     table: dict[str, Any] = {"url": check_url(profile.url)}

@@ -6,14 +6,12 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+from carrel.config.keys import KEY_PATTERNS
+
 MASK = "•"
 PART = 10
 """The characters at the beginning or end of a key by which it is known."""
 
-_KEYS = (
-    r"\b[a-z]{2,8}[_-](?=[A-Za-z0-9_-]*\d)(?=[A-Za-z0-9_-]*[A-Za-z])[A-Za-z0-9]{12,}\b",
-    r"\b(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{24,}\b",
-)
 _PATTERNS = (
     # Addresses, of services, machines and people.
     r"\b[a-z][a-z0-9+.-]*://[^\s\"'»”)]+",
@@ -26,9 +24,9 @@ _PATTERNS = (
     r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b",
     r"\b[\w-]{8}…\w{4}\b",
     r"\b[0-9a-fA-F]{16,}\b",
-    *_KEYS,
+    *KEY_PATTERNS,
 )
-_SECRET = re.compile("|".join([*_KEYS, r"://\S*[?@]"]))
+_SECRET = re.compile("|".join([*KEY_PATTERNS, r"://\S*[?@]"]))
 
 
 def holds_secret(text: str) -> bool:

@@ -13,6 +13,7 @@ from carrel.config.profiles import (
     ConfigError,
     Profile,
     add_profile,
+    check_name,
     check_url,
     load_profile,
     profiles,
@@ -130,7 +131,9 @@ class ServiceForm(Dialog[Profile]):
             )
         if name in {profile.name for profile in profiles()}:
             raise ConfigError(f"There is a profile “{name}” already. Choose another name.")
-        return Profile(name, check_url(url), key or None, read_only)
+        profile = Profile(name, check_url(url), key or None, read_only)
+        check_name(profile)
+        return profile
 
     async def _try(self, profile: Profile) -> None:
         try:
