@@ -11,7 +11,7 @@ AGENT = {
     "name": "support",
     "model": "large",
     "version": 4,
-    "versions": [4],
+    "versions": [0, 1, 2, 3, 4],
     "created_at": "2026-01-01T00:00:00Z",
     "updated_at": "2026-01-01T00:00:00Z",
 }

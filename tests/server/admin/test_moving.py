@@ -60,6 +60,10 @@ def _carrel(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=1200)
 
 
+_CHANGING = {("words", "id"), ("api_keys", "used_at")}
+"""Columns that a move, or a use of the server between two, changes."""
+
+
 def _rows(data: Path) -> dict[str, list[str]]:
     """Every row that a folder's database has."""
     engine = make_engine(FolderLayout(data).database_url)
@@ -67,7 +71,7 @@ def _rows(data: Path) -> dict[str, list[str]]:
         with engine.connect() as connection:
             return {
                 table.name: sorted(
-                    repr({name: row[name] for name in row if (table.name, name) != ("words", "id")})
+                    repr({name: row[name] for name in row if (table.name, name) not in _CHANGING})
                     for row in plain.select(connection, table)
                 )
                 for table in metadata.sorted_tables

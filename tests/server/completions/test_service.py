@@ -201,9 +201,14 @@ def test_a_call_that_was_cut_off_is_left_out(agent: AgentUnderTest) -> None:
 
 
 def test_a_schema_the_model_cannot_be_held_to_is_refused(agent: AgentUnderTest) -> None:
-    for schema in ({"type": "frog"}, {"$ref": "https://example.org/city.json"}):
-        format = {"type": "json_schema", "json_schema": {"name": "x", "schema": schema}}
-        assert agent.refusal("Describe Paris.", response_format=format)["object"] == "error"
+    def format(schema: dict[str, Any]) -> dict[str, Any]:
+        return {"type": "json_schema", "json_schema": {"name": "x", "schema": schema}}
+
+    refused = agent.refusal("Describe Paris.", response_format=format({"type": "frog"}))
+    assert refused["object"] == "error"
+    elsewhere = {"$ref": "https://example.org/city.json"}
+    answer = agent.post("Describe Paris.", response_format=format(elsewhere))
+    assert answer.status_code == 422 and "Refer to parts as #/$defs/" in answer.text
 
 
 @pytest.mark.parametrize(

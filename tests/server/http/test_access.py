@@ -35,6 +35,9 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "/v1/libraries/{library_id}/documents"): {"files": {"file": ("b.txt", b"b")}},
     ("put", "/v1/libraries/{library_id}/documents/{document_id}"): {"json": {"name": "mine"}},
     ("patch", "/v1/libraries/{library_id}/documents/{document_id}"): {"json": {"name": "mine"}},
+    ("post", "/v1/vector_stores/{store_id}"): {"json": {"name": "mine now"}},
+    ("post", "/v1/vector_stores/{store_id}/search"): {"json": {"query": "lanterns"}},
+    ("post", "/v1/vector_stores/{store_id}/files/{file_id}"): {"json": {"attributes": {}}},
 }
 """What makes a request good in every respect but whose it is."""
 
@@ -79,8 +82,13 @@ def test_what_belongs_to_another_organisation_is_nowhere_to_be_found(
     job = ended(http, http.post("/v1/batch/jobs", json=batch).json()["id"])
     talk = {"inputs": "Hello", "completion_args": {"max_tokens": 0}}
     made = http.post("/v1/conversations", json={"model": "smollm2", **talk}).json()
+    store = {"name": "a store", "file_ids": [file["id"]]}
+    answer = {"model": "smollm2", "input": "Hello", "max_output_tokens": 16, "background": True}
     ids = {
         "conversation_id": made["conversation_id"],
+        "store_id": http.post("/v1/vector_stores", json=store).json()["id"],
+        "response_id": http.post("/v1/responses", json=answer).json()["id"],
+        "batch_id": job["id"],
         "job_id": job["id"],
         "file_id": file["id"],
         "agent_id": agent["id"],
@@ -92,6 +100,7 @@ def test_what_belongs_to_another_organisation_is_nowhere_to_be_found(
     bodies = {
         **BODIES,
         ("post", talks): {"json": talk},
+        ("post", "/v1/vector_stores/{store_id}/files"): {"json": {"file_id": file["id"]}},
         ("post", f"{talks}/restart"): {"json": {"from_entry_id": made["outputs"][0]["id"], **talk}},
     }
     whose = [

@@ -83,7 +83,7 @@ async def test_a_path_that_is_not_there_is_told_in_words(empty: Store, tmp_path:
     handle = empty.files.upload(tmp_path / "gone.pdf")
     assert await handle.settled() == "failed"
     assert handle.error is not None
-    assert handle.error.title == "The file cannot be read"
+    assert handle.error.title == "This file can't be read"
     assert "gone.pdf" in handle.error.detail
     assert empty.activity.slice.value.items[0].error == handle.error
 

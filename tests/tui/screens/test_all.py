@@ -145,7 +145,7 @@ async def test_an_upload_that_fails_says_why_and_stays_until_dismissed(
 ) -> None:
     bench.app.upload([tmp_path / "gone.pdf"])
     await bench.until(lambda: isinstance(bench.app.screen, ProblemPanel))
-    await bench.shows("The file cannot be read", "There is no file at")
+    await bench.shows("This file can't be read", "There is no file at")
     await bench.press("escape", "6")
     await bench.shows("gone.pdf", "✕ Failed")
     await bench.press("d")

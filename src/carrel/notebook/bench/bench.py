@@ -3,7 +3,7 @@
 import atexit
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Self, TypeVar, Unpack, overload
 
@@ -278,7 +278,8 @@ class Bench(DocumentCalls, AgentCalls):
             done(self._store, comparison.set_blind(True))
         return self._kept(ComparePanel(self._store, comparison, **options))
 
-    @checked
+    # Its server is that of this machine, whichever this bench has.
+    @partial(checked, waits=False)
     def demo(
         self,
         file: str | Path | None = None,

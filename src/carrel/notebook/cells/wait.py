@@ -120,11 +120,11 @@ def _check_reached(store: Store, began: float, now: float) -> None:
         )
 
 
-def checked(method: F) -> F:
+def checked(method: F, *, waits: bool = True) -> F:
     """Turn errors of a bench's method into plain words: unknown keywords, calls after close.
 
-    A lost server of this machine is waited for first. The traceback of an error begins with the
-    caller.
+    With `waits`, a lost server of this machine is waited for first. The traceback of an error
+    begins with the caller.
     """
     _, *names = inspect.signature(method).parameters
 
@@ -134,7 +134,8 @@ def checked(method: F) -> F:
             raise TypeError(no_option(f"bench.{method.__name__}", name, names))
         check_open(bench._store)
         try:
-            done(bench._store, bench._store.loop.run(bench._store.session.back()))
+            if waits:
+                done(bench._store, bench._store.loop.run(bench._store.session.back()))
             return method(bench, *args, **kwargs)
         except (BenchError, KeyboardInterrupt) as error:
             raise error.with_traceback(None) from None

@@ -202,7 +202,7 @@ class _Records(Collector):
         )
         query = sa.select(documents.c.process_status, sa.func.count())
         found = connection.execute(query.group_by(documents.c.process_status))
-        numbers = dict.fromkeys(_STATUSES, 0) | dict(found.tuples().all())
+        numbers = dict.fromkeys(_STATUSES, 0) | {row[0]: row[1] for row in found}
         for status, number in numbers.items():
             count.add_metric((status,), number)
         yield count

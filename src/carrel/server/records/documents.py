@@ -296,7 +296,7 @@ def _positions(connection: sa.Connection, ids: list[str]) -> dict[str, int]:
         .subquery("waiting")
     )
     query = sa.select(waiting.c.id, waiting.c.position).where(waiting.c.id.in_(ids))
-    return dict(connection.execute(query).tuples().all())
+    return {row.id: row.position for row in connection.execute(query)}
 
 
 def _one(

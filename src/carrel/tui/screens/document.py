@@ -165,9 +165,13 @@ class DocumentScreen(MainScreen):
         picture.border_subtitle = labels.line(below)
         fixed = corrected_words(state)
         read_so = options if chosen else ""
-        text.border_title = labels.title(
-            "Text", self._form, confidence(state.page, state.corrections), fixed, read_so
-        )
+        # Beside its picture, the text needs no name.
+        rest = (self._form, confidence(state.page, state.corrections), fixed, read_so)
+        name = "Text"
+        if state.source is not None and self.one_pane:
+            room = self.size.width - 6 - sum(3 + len(part) for part in rest if part)
+            name = shortened(one_line(state.source.name), max(room, 12))
+        text.border_title = labels.title(name, *rest)
         heat = heat_words(state.page) if picture.warm and state.source is not None else ""
         below = (
             mark_words(state) or heat or readers_words(state.page) or changed_words(state)
