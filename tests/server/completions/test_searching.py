@@ -6,6 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
+from support import storage
 from support.completions import Answers
 from support.libraries import connect, new_library
 from support.process import RunningServer
@@ -110,6 +111,7 @@ def test_wrong_arguments_are_told_to_the_model(
     assert "the arguments must be like" in agent(http, library).text("Rent?")
 
 
+@storage.only_alone
 def test_a_model_that_takes_no_tools_is_given_passages(
     http: httpx.Client, model: SpokenModel, library: dict[str, Any]
 ) -> None:

@@ -6,9 +6,13 @@ from typing import Any
 
 import pytest
 
+from support import storage
 from support.answering import Answering, answering
 from support.home import new_server
 from support.libraries import LibraryUnderTest, connect, new_library
+
+# Its settings file is that of one server.
+pytestmark = storage.only_alone
 
 
 class Reranker:
