@@ -83,11 +83,11 @@ def test_what_belongs_to_another_organisation_is_nowhere_to_be_found(
     talk = {"inputs": "Hello", "completion_args": {"max_tokens": 0}}
     made = http.post("/v1/conversations", json={"model": "smollm2", **talk}).json()
     store = {"name": "a store", "file_ids": [file["id"]]}
-    answer = {"model": "smollm2", "input": "Hello", "max_output_tokens": 16, "background": True}
+    question = {"model": "smollm2", "input": "Hello", "max_output_tokens": 16, "background": True}
     ids = {
         "conversation_id": made["conversation_id"],
         "store_id": http.post("/v1/vector_stores", json=store).json()["id"],
-        "response_id": http.post("/v1/responses", json=answer).json()["id"],
+        "response_id": http.post("/v1/responses", json=question).json()["id"],
         "batch_id": job["id"],
         "job_id": job["id"],
         "file_id": file["id"],
