@@ -5,7 +5,7 @@ from carrel.store.documents.corrections import doubtful_words
 from carrel.store.documents.formatting import contents
 from carrel.store.session.formatting import service_words
 from carrel.tui.base.screen import MainScreen
-from carrel.tui.dialogs.core.ask import Ask, Choose, Option
+from carrel.tui.dialogs.core.ask import AskNumber, Choose, Option
 from carrel.tui.dialogs.corrections import Corrections
 from carrel.tui.dialogs.ocr import OCRForm
 from carrel.tui.theme import labels
@@ -41,13 +41,10 @@ async def go_to_page(place: MainScreen) -> None:
     documents = place.store.documents
     state = documents.slice.value
     last = state.page_count or 1
-    typed = await place.ask(Ask("Go to page", f"1 to {count(last)}"))
-    if typed is None or documents.slice.value.source != state.source:
-        return
-    if not typed.isdecimal() or not 1 <= int(typed) <= last:
-        place.notice(f"Pages go from 1 to {count(last)}.", failed=True)
-        return
-    documents.go(int(typed) - 1)
+    wrong = f"Pages go from 1 to {count(last)}."
+    number = await place.ask(AskNumber("Go to page", 1, last, wrong, about=f"1 to {count(last)}"))
+    if number is not None and documents.slice.value.source == state.source:
+        documents.go(number - 1)
 
 
 async def choose_heading(place: MainScreen) -> None:

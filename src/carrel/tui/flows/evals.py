@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from carrel.store.evals.state import DEFAULT_FILE, EvalsState
 from carrel.tui.base.screen import MainScreen
-from carrel.tui.dialogs.core.ask import Ask, Choose, Option
+from carrel.tui.dialogs.core.ask import Ask, AskNumber, Choose, Option
 from carrel.tui.dialogs.core.path import PathDialog
 from carrel.tui.dialogs.evals import Evals
 from carrel.wire.generation.agents import Agent
@@ -78,14 +78,14 @@ async def _run(place: MainScreen, agent: Agent, version: int) -> None:
     files = await place.ask(PathDialog("Test cases"))
     if not files:
         return
-    often = await place.ask(Ask("Attempts per case", "6 or more can show significance", "1"))
-    if often is None:
-        return
-    if not often.isdecimal() or not 0 < int(often) <= 1000:
-        place.notice("Give a number from 1 to 1000.", failed=True)
+    wrong, about = "Give a number from 1 to 1000.", "6 or more can show significance"
+    attempts = await place.ask(
+        AskNumber("Attempts per case", 1, 1000, wrong, about=about, value="1")
+    )
+    if attempts is None:
         return
     other = None if version == agent.version else version
-    place.do(place.store.evals.run(agent.id, other, files[0], Plan(int(often))))
+    place.do(place.store.evals.run(agent.id, other, files[0], Plan(attempts)))
 
 
 async def _choose(place: MainScreen, agent: Agent, *, baseline: bool) -> None:

@@ -12,7 +12,7 @@ from carrel.store.core.formatting import count, size
 from carrel.store.files.formatting import facets, link_words
 from carrel.store.libraries.formatting import document_count
 from carrel.tui.base.screen import MainScreen
-from carrel.tui.dialogs.core.ask import Ask, Option
+from carrel.tui.dialogs.core.ask import Ask, AskNumber, Option
 from carrel.tui.dialogs.core.path import PathDialog
 from carrel.tui.theme import labels
 from carrel.wire.files import SIGNED_URL_HOURS, File
@@ -116,13 +116,9 @@ async def copy_part(place: MainScreen, file: File) -> None:
 async def _ask_hours(place: MainScreen) -> int | None:
     """Return the hours for which a link works; None where none were given."""
     first, last = SIGNED_URL_HOURS
-    hours = await place.ask(Ask("Copy link", f"For how many hours it works, {first} to {last}"))
-    if hours is None:
-        return None
-    if hours.isdecimal() and first <= int(hours) <= last:
-        return int(hours)
-    place.notice(f"A link works for {first} to {last} whole hours.", failed=True)
-    return None
+    about = f"For how many hours it works, {first} to {last}"
+    wrong = f"A link works for {first} to {last} whole hours."
+    return await place.ask(AskNumber("Copy link", first, last, wrong, about=about))
 
 
 async def save(place: MainScreen, files: Sequence[File]) -> None:

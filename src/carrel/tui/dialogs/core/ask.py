@@ -35,6 +35,31 @@ class Ask(Dialog[str]):
             self.dismiss(text)
 
 
+class AskNumber(Dialog[int]):
+    """A whole number from `first` to `last`; another one stays, and `wrong` says why."""
+
+    def __init__(
+        self, title: str, first: int, last: int, wrong: str, *, about: str, value: str = ""
+    ) -> None:
+        super().__init__(title)
+        self._range = range(first, last + 1)
+        self._wrong = wrong
+        self._about = about
+        self._value = value
+
+    def inside(self) -> ComposeResult:
+        yield Field(self._value, placeholder=self._about)
+        yield hint("enter accepts · esc closes")
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        text = event.value.strip()
+        # Python refuses to read thousands of digits.
+        if text.isdecimal() and len(text) < 10 and int(text) in self._range:
+            self.dismiss(int(text))
+        elif text:
+            self.query_one(".hint", Static).update(labels.line(self._wrong, "$failed"))
+
+
 @dataclass(frozen=True)
 class Option:
     """One option to choose; `key` is its letter, where that is the same in every menu."""
