@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from carrel.server.reading.page_model.network import Role
 from corpus.document import (
     Beside,
     Block,
@@ -24,7 +25,6 @@ from corpus.document import (
     PageBreak,
     Paragraph,
     References,
-    Role,
     Run,
     Table,
     runs,

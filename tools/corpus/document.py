@@ -4,24 +4,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-Role = Literal[
-    "heading",
-    "text",
-    "list_item",
-    "cell",
-    "caption",
-    "footnote",
-    "running_head",
-    "folio",
-    "code",
-    "quote",
-    "formula",
-    "figure_label",
-    "contents_entry",
-    "reference",
-    "aside",
-    "form_field",
-]
+from carrel.server.reading.page_model.network import Role
+
 Style = Literal["", "bold", "italic", "code", "sup", "sub", "link"]
 
 
