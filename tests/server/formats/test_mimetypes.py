@@ -21,6 +21,15 @@ def archive(*names: str, mimetype: str | None = None) -> bytes:
     return buffer.getvalue()
 
 
+def compound(*streams: str) -> bytes:
+    """An old office file whose directory, in its second sector, names some streams."""
+    head = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1".ljust(30, b"\0") + b"\x09\0"
+    directory = b"".join(name.encode("utf-16-le").ljust(128, b"\0") for name in streams)
+    start = head.ljust(48, b"\0") + (1).to_bytes(4, "little")
+    # What is embedded stands before the directory, too.
+    return start.ljust(512, b"\0") + "WordDocument".encode("utf-16-le").ljust(512) + directory
+
+
 @pytest.mark.parametrize(
     ("data", "filename", "expected"),
     [
@@ -53,6 +62,18 @@ def archive(*names: str, mimetype: str | None = None) -> bytes:
         (archive("word.txt"), "letter.docx", ("application/zip", "zip")),
         (b"PK\x03\x04 cut short", "x.docx", ("application/zip", "zip")),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old.doc", ("application/msword", "doc")),
+        (
+            compound("Root Entry", "Workbook", "MBD1", "WordDocument"),
+            "x",
+            ("application/vnd.ms-excel", "xls"),
+        ),
+        (compound("Root Entry", "Book"), "x", ("application/vnd.ms-excel", "xls")),
+        (compound("Root Entry", "WORKBOOK"), "x", ("application/vnd.ms-excel", "xls")),
+        (
+            archive("[content_types].xml", "xl\\workbook.xml"),
+            "x",
+            (f"{OFFICE}.spreadsheetml.sheet", "xlsx"),
+        ),
         (b"# Title\n", "notes.md", ("text/markdown", "md")),
         (b'{"a": 1}\n', "rows.jsonl", ("application/jsonl", "jsonl")),
         (b"<!DOCTYPE html><p>x", "page", ("text/html", "html")),

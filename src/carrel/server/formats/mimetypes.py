@@ -2,11 +2,12 @@
 
 import re
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from carrel.server.formats.charsets import SAMPLE_BYTES, unicode_of
 
 _TAIL_BYTES = 1024 * 1024
+_DIRECTORY_BYTES = 64 * 1024
 _OCTETS = "application/octet-stream"
 _OFFICE = "application/vnd.openxmlformats-officedocument"
 _OPEN = "application/vnd.oasis.opendocument"
@@ -52,6 +53,7 @@ _ZIP_MIMETYPES = {
 _COMPOUND_STREAMS = {
     "WordDocument": "doc",
     "Workbook": "xls",
+    "Book\0": "xls",
     "PowerPoint Document": "ppt",
     "__properties_version1.0": "msg",
 }
@@ -105,6 +107,7 @@ def sniff(path: Path, filename: str) -> MediaType:
         head = file.read(SAMPLE_BYTES)
         file.seek(max(0, path.stat().st_size - _TAIL_BYTES))
         tail = file.read() if head.startswith((_ZIP, _COMPOUND)) else b""
+        directory = _directory(file, head) if head.startswith(_COMPOUND) else b""
     suffix = PurePosixPath(filename).suffix.lower().removeprefix(".")
     if b"%PDF-" in head[:1024]:
         return MediaType("application/pdf", "pdf")
@@ -112,7 +115,7 @@ def sniff(path: Path, filename: str) -> MediaType:
         if head.startswith(magic, offset):
             return MediaType(mimetype, extension)
     if head.startswith(_COMPOUND):
-        return _compound(head + tail, suffix)
+        return _compound(directory + head + tail, suffix)
     if head.startswith(_ZIP):
         return _in_zip(head, tail)
     if unicode_of(head) or (suffix in _TEXT_TYPES and not _CONTROL.search(head)):
@@ -126,16 +129,31 @@ def _in_zip(head: bytes, tail: bytes) -> MediaType:
         for mimetype, extension in _ZIP_MIMETYPES.items():
             if head.startswith(mimetype.encode(), 38):
                 return MediaType(mimetype, extension)
+    # Some programs part the names as Windows does.
+    tail = tail.replace(b"\\", b"/")
     for part, office in _OFFICE_PARTS.items():
         if part in tail:
             return MediaType(*office)
     return MediaType("application/zip", "zip")
 
 
+def _directory(file: BinaryIO, head: bytes) -> bytes:
+    """Read the beginning of a compound file's directory."""
+    sector = 1 << min(int.from_bytes(head[30:31]), 12)
+    file.seek((int.from_bytes(head[48:52], "little") + 1) * sector)
+    return file.read(_DIRECTORY_BYTES)
+
+
 def _compound(content: bytes, suffix: str) -> MediaType:
-    for stream, extension in _COMPOUND_STREAMS.items():
-        if stream.encode("utf-16-le") in content:
-            return MediaType(_COMPOUND_TYPES[extension], extension)
+    # The directory names the file's own streams before those of files embedded in it.
+    content = content.lower()
+    places = {
+        content.find(stream.lower().encode("utf-16-le")): extension
+        for stream, extension in _COMPOUND_STREAMS.items()
+    }
+    first = min((place for place in places if place >= 0), default=None)
+    if first is not None:
+        return MediaType(_COMPOUND_TYPES[places[first]], places[first])
     return MediaType(_COMPOUND_TYPES.get(suffix, "application/x-ole-storage"), suffix)
 
 

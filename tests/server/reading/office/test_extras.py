@@ -13,6 +13,8 @@ from support.office import (
     WORD,
     paragraph,
     png,
+    sheet_file,
+    sheet_rows,
     slide_picture,
     slide_text,
     slides_file,
@@ -150,3 +152,37 @@ async def test_an_archive_without_a_readable_entry_is_refused(tmp_path: Path, re
     path.write_bytes(data)
     with pytest.raises(UnreadableDocument, match="cannot be"):
         await read(path, mimetype=f"{_TYPES}.wordprocessingml.document")
+
+
+async def test_a_workbook_with_macros_and_lost_sheets_is_read(tmp_path: Path, read: Read) -> None:
+    rows = {name: sheet_rows([[f"On {name}", 1]]) for name in ("Loans", "Macros", "Lost")}
+    path = sheet_file(tmp_path / "a.xlsm", rows)
+    macro = "http://schemas.microsoft.com/office/2006/relationships/xlMacrosheet"
+    relations = "xl/_rels/workbook.xml.rels"
+    macros = f'Id="rId2" Type="{macro}" Target="macrosheets/sheet1.xml"'
+    changed(
+        path,
+        {"xl/macrosheets/sheet1.xml": f"<worksheet>{rows['Macros']}</worksheet>"},
+        {
+            relations: (
+                f'Id="rId2" Type="{_KINDS}/worksheet" Target="worksheets/sheet2.xml"',
+                macros,
+            ),
+            "xl/workbook.xml": ('r:id="rId3"', 'r:id=""'),
+        },
+    )
+    pages = [page.markdown for page in (await read(path)).pages]
+    assert [page.partition("\n")[0] for page in pages] == ["## Loans", "## Macros"]
+    assert "On Loans" in pages[0]
+
+
+async def test_an_office_file_with_names_as_windows_parts_them_is_read(
+    tmp_path: Path, read: Read
+) -> None:
+    path = sheet_file(tmp_path / "a.xlsx", {"Loans": sheet_rows([["Both", "Third"], [1, 2]])})
+    with zipfile.ZipFile(path) as source:
+        entries = {name: source.read(name) for name in source.namelist()}
+    with zipfile.ZipFile(path, "w") as target:
+        for name, content in entries.items():
+            target.writestr(name.lower().replace("/", "\\"), content)
+    assert "| Both | Third |" in (await read(path)).pages[0].markdown

@@ -22,9 +22,12 @@ _OPERATORS = {
     "oint": "HI", "bigsqcup": "FG", "bigodot": "JK",
 }  # fmt: skip
 OPERATORS = {code: f"\\{name}" for name, codes in _OPERATORS.items() for code in codes}
-OPERATORS |= {"∑": r"\sum", "∏": r"\prod", "∫": r"\int", "∮": r"\oint", "⋃": r"\bigcup"}
-OPERATORS |= {"⋂": r"\bigcap", "⨁": r"\bigoplus", "⨂": r"\bigotimes"}
-INTEGRALS = {r"\int", r"\oint"}
+OPERATORS |= {
+    "∑": r"\sum", "∏": r"\prod", "∐": r"\coprod", "∫": r"\int", "∬": r"\iint", "∭": r"\iiint",
+    "∮": r"\oint", "⋃": r"\bigcup", "⋂": r"\bigcap", "⋁": r"\bigvee", "⋀": r"\bigwedge",
+    "⨁": r"\bigoplus", "⨂": r"\bigotimes",
+}  # fmt: skip
+INTEGRALS = {r"\int", r"\iint", r"\iiint", r"\oint"}
 
 _DELIMITERS = {
     "(": "\x00\x10\x12\x200", ")": "\x01\x11\x13!1", "[": '\x02\x14"2h', "]": "\x03\x15#3i",
@@ -48,18 +51,19 @@ RADICALS = frozenset("pqrst√")
 
 ACCENTS = {
     "ˆ": "hat", "^": "hat", "˜": "tilde", "~": "tilde", "¯": "bar", "ˉ": "bar", "˙": "dot",
-    "¨": "ddot", "ˇ": "check", "˘": "breve", "´": "acute", "`": "grave", "⃗": "vec", "→": "vec",
+    "¨": "ddot", "ˇ": "check", "˘": "breve", "´": "acute", "`": "grave", "→": "vec",
+    "\u0300": "grave", "\u0301": "acute", "\u0302": "hat", "\u0303": "tilde", "\u0304": "bar",
+    "\u0305": "overline", "\u0306": "breve", "\u0307": "dot", "\u0308": "ddot", "\u030c": "check",
+    "\u20d6": "overleftarrow", "\u20d7": "vec",
 }  # fmt: skip
 WIDE = {"b": "widehat", "c": "widehat", "d": "widehat", "e": "widetilde", "f": "widetilde",
         "g": "widetilde"}  # fmt: skip
 
-FUNCTIONS = frozenset(
-    [
+FUNCTIONS = frozenset([
     "arccos", "arcsin", "arctan", "arg", "cos", "cosh", "cot", "coth", "csc", "deg", "det",
     "dim", "exp", "gcd", "hom", "inf", "ker", "lg", "lim", "liminf", "limsup", "ln", "log",
     "max", "min", "Pr", "sec", "sin", "sinh", "sup", "tan", "tanh",
-]
-)  # fmt: skip
+])  # fmt: skip
 LIMITED = frozenset(["lim", "liminf", "limsup", "max", "min", "sup", "inf", "det", "gcd", "Pr"])
 
 _GREEK = [
@@ -69,25 +73,9 @@ _GREEK = [
 ]  # fmt: skip
 SYMBOLS = {chr(0x3B1 + number): f"\\{name}" for number, name in enumerate(_GREEK)}
 SYMBOLS |= {
-    letter: f"\\{name}"
-    for letter, name in zip(
-        "ΓΔΘΛΞΠΣΥΦΨΩ",
-        [
-            "Gamma",
-            "Delta",
-            "Theta",
-            "Lambda",
-            "Xi",
-            "Pi",
-            "Sigma",
-            "Upsilon",
-            "Phi",
-            "Psi",
-            "Omega",
-        ],
-        strict=True,
-    )
-}
+    "Γ": r"\Gamma", "Δ": r"\Delta", "Θ": r"\Theta", "Λ": r"\Lambda", "Ξ": r"\Xi", "Π": r"\Pi",
+    "Σ": r"\Sigma", "Υ": r"\Upsilon", "Φ": r"\Phi", "Ψ": r"\Psi", "Ω": r"\Omega",
+}  # fmt: skip
 SYMBOLS |= {
     "ϵ": r"\epsilon", "ϑ": r"\vartheta", "ϕ": r"\phi", "φ": r"\varphi", "ϱ": r"\varrho",
     "ϖ": r"\varpi", "ω": r"\omega", "−": "-", "∗": "*", "·": r"\cdot", "×": r"\times",

@@ -1,24 +1,23 @@
 """EPUB books to parts: a chapter is a page."""
 
 import posixpath
-from typing import Any
 from urllib.parse import unquote
-
-from lxml import etree
 
 from carrel.server.reading.office.archive import member
 from carrel.server.reading.office.parts import Part
 from carrel.server.reading.office.web.html import parts_of_html
+from carrel.server.reading.office.xml import parsed_member
 from carrel.server.reading.options import UnreadableDocument
 
 
 def book_pages(data: bytes) -> list[list[Part]]:
     """Return the parts of every chapter, in the order of the book."""
-    container = _parsed(data, "META-INF/container.xml")
-    package = next((e.get("full-path") for e in container.iter("{*}rootfile")), None)
-    if package is None:
-        raise _damaged()
-    root = _parsed(data, package)
+    container = parsed_member(data, "META-INF/container.xml")
+    named = () if container is None else container.iter("{*}rootfile")
+    package = next((each.get("full-path") for each in named), "")
+    root = parsed_member(data, package)
+    if root is None:
+        raise UnreadableDocument("This book is damaged: it does not say which chapters it has.")
     files = {item.get("id"): item.get("href") for item in root.iter("{*}item")}
     chapters = [files.get(item.get("idref")) for item in root.iter("{*}itemref")]
     folder = posixpath.dirname(package)
@@ -35,16 +34,3 @@ def _chapter(data: bytes, name: str) -> list[Part]:
 def _joined(folder: str, address: str) -> str:
     """Resolve an address inside the book to a name in the archive."""
     return posixpath.normpath(posixpath.join(folder, unquote(address.partition("#")[0])))
-
-
-def _parsed(data: bytes, name: str) -> Any:
-    content = member(data, name)
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)
-    try:
-        return etree.fromstring(content or b"", parser)
-    except etree.XMLSyntaxError as error:
-        raise _damaged() from error
-
-
-def _damaged() -> UnreadableDocument:
-    return UnreadableDocument("This book is damaged: it does not say which chapters it has.")

@@ -63,27 +63,18 @@ def _read(data: bytes, mimetype: str) -> Pages:
     Fall back to kreuzberg, then to the text as it stands.
     """
     reader = _reader(mimetype)
-    try:
-        return reader(data)
-    except (UnreadableDocument, MemoryError):
-        raise
-    except Exception:
-        # These libraries do not document their exceptions for damaged files.
-        log.info("a document is mended", exc_info=True)
-    try:
-        return reader(mended(data))
-    except MemoryError:
-        raise
-    except Exception:
-        log.info("falling back to kreuzberg", exc_info=True)
-    try:
-        return _other(data, mimetype)
-    except MemoryError:
-        raise
-    except Exception as error:
-        if unicode_of(data):
-            return [_plain(data)]
-        raise _unreadable() from error
+    attempts = (reader, lambda data: reader(mended(data)), partial(_other, mimetype=mimetype))
+    for attempt in attempts:
+        try:
+            return attempt(data)
+        except (UnreadableDocument, MemoryError, SystemExit):
+            raise
+        except BaseException:
+            # Libraries do not document their exceptions; those in Rust panic beside Exception.
+            log.info("another way to read a document is tried", exc_info=True)
+    if unicode_of(data):
+        return [_plain(data)]
+    raise _unreadable()
 
 
 def _reader(mimetype: str) -> Callable[[bytes], Pages]:
@@ -117,7 +108,7 @@ def _reader(mimetype: str) -> Callable[[bytes], Pages]:
 
 def _office_reader(mimetype: str) -> Callable[[bytes], Pages]:
     if mimetype == f"{_OFFICE}.wordprocessingml.document":
-        from carrel.server.reading.office.word import word_pages
+        from carrel.server.reading.office.word.pages import word_pages
 
         return word_pages
     if mimetype == f"{_OFFICE}.presentationml.presentation":
@@ -176,5 +167,6 @@ def _other(data: bytes, mimetype: str) -> Pages:
 
 def _unreadable() -> UnreadableDocument:
     return UnreadableDocument(
-        "This file cannot be read: it is damaged, or of a kind that is not supported."
+        "This file cannot be read: it is damaged, protected by a password, or of a kind that is"
+        " not supported."
     )

@@ -4,16 +4,21 @@ import io
 import posixpath
 import re
 import zipfile
+from collections.abc import Container
 
 from lxml import etree
 
 from carrel.server.reading.office.archive import DAMAGE
+from carrel.server.reading.office.xml import attribute, parsed
 
 _KINDS = (
     (b"presentationml.slideshow.main+xml", b"presentationml.presentation.main+xml"),
     (b"presentationml.template.main+xml", b"presentationml.presentation.main+xml"),
 )
 """Kinds of files that are read as another kind."""
+_SHEETS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet"
+"""Type of the relations to a workbook's sheets; those to sheets of macros have another."""
+_RELATIONS = "xl/_rels/workbook.xml.rels"
 _EXTERNAL = re.compile("external", re.IGNORECASE)
 
 
@@ -24,16 +29,26 @@ def mended(data: bytes) -> bytes:
         zipfile.ZipFile(io.BytesIO(data)) as source,
         zipfile.ZipFile(written, "w", zipfile.ZIP_STORED) as target,
     ):
-        names = set(source.namelist())
-        for entry in source.infolist():
-            content = _content(source, entry)
-            if entry.filename == "[Content_Types].xml":
+        files = {_name(entry.filename): _content(source, entry) for entry in source.infolist()}
+        files |= {
+            name: _leading_somewhere(content, name, files)
+            for name, content in files.items()
+            if name.endswith(".rels")
+        }
+        for name, content in files.items():
+            if name == "[Content_Types].xml":
                 for kind, other in _KINDS:
                     content = content.replace(kind, other)
-            elif entry.filename.endswith(".rels"):
-                content = _leading_somewhere(content, entry.filename, names)
-            target.writestr(entry.filename, content)
+            elif name == "xl/workbook.xml":
+                content = _without_lost_sheets(content, files.get(_RELATIONS, b""))
+            target.writestr(name, content)
     return written.getvalue()
+
+
+def _name(name: str) -> str:
+    """Return an entry's name as the format has it: some programs write it as Windows does."""
+    name = name.replace("\\", "/")
+    return "[Content_Types].xml" if name.lower() == "[content_types].xml" else name
 
 
 def _content(source: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
@@ -43,11 +58,10 @@ def _content(source: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
         return b""
 
 
-def _leading_somewhere(content: bytes, name: str, names: set[str]) -> bytes:
+def _leading_somewhere(content: bytes, name: str, names: Container[str]) -> bytes:
     """Return a part's relations without those to parts that the archive lacks."""
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)
     try:
-        root = etree.fromstring(content, parser)
+        root = parsed(content)
     except etree.XMLSyntaxError:
         return content
     folder = posixpath.dirname(posixpath.dirname(name))
@@ -56,5 +70,20 @@ def _leading_somewhere(content: bytes, name: str, names: set[str]) -> bytes:
         there = path.lstrip("/") in names
         if not there and not _EXTERNAL.fullmatch(relation.get("TargetMode") or ""):
             root.remove(relation)
+        elif str(relation.get("Type")).endswith("Macrosheet"):
+            relation.set("Type", _SHEETS)
+    written: bytes = etree.tostring(root, xml_declaration=True, encoding="UTF-8")
+    return written
+
+
+def _without_lost_sheets(content: bytes, relations: bytes) -> bytes:
+    """Return a workbook without the sheets that none of its relations leads to."""
+    try:
+        root, known = parsed(content), {each.get("Id") for each in parsed(relations)}
+    except etree.XMLSyntaxError:
+        return content
+    for sheet in [*root.iter("{*}sheet")]:
+        if attribute(sheet, "id") not in known:
+            sheet.getparent().remove(sheet)
     written: bytes = etree.tostring(root, xml_declaration=True, encoding="UTF-8")
     return written

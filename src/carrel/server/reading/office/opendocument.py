@@ -6,38 +6,20 @@ from lxml import etree
 
 from carrel.server.reading.office.archive import member
 from carrel.server.reading.office.parts import Part
+from carrel.server.reading.office.web.elements import name_of
 from carrel.server.reading.office.web.html import parts_of_tree
+from carrel.server.reading.office.xml import attribute, parsed
 from carrel.server.reading.options import UnreadableDocument
 
 _TAGS = {
-    "p": "p",
-    "list": "ul",
-    "list-item": "li",
-    "list-header": "li",
-    "a": "a",
-    "span": "span",
-    "line-break": "br",
-    "table": "table",
-    "table-row": "tr",
-    "table-cell": "td",
-    "frame": "div",
-    "text-box": "div",
-    "section": "div",
-    "image": "img",
-}
-_LEFT_OUT = frozenset(
-    [
-        "annotation",
-        "tracked-changes",
-        "forms",
-        "sequence-decls",
-        "covered-table-cell",
-        "table-column",
-        "notes",
-        "object-ole",
-        "settings",
-    ]
-)
+    "p": "p", "list": "ul", "list-item": "li", "list-header": "li", "a": "a", "span": "span",
+    "line-break": "br", "table": "table", "table-row": "tr", "table-cell": "td", "frame": "div",
+    "text-box": "div", "section": "div", "image": "img",
+}  # fmt: skip
+_LEFT_OUT = frozenset([
+    "annotation", "tracked-changes", "forms", "sequence-decls", "covered-table-cell",
+    "table-column", "notes", "object-ole", "settings",
+])  # fmt: skip
 _MAX_DEPTH = 200
 
 
@@ -46,9 +28,8 @@ def open_document_pages(data: bytes) -> list[list[Part]]:
     content = member(data, "content.xml")
     if content is None:
         raise UnreadableDocument("This document is damaged: it has no content.")
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)
     try:
-        root = etree.fromstring(content, parser)
+        root = parsed(content)
     except etree.XMLSyntaxError as error:
         raise UnreadableDocument("This document is damaged: its content ends early.") from error
     slides = [element for element in root.iter() if _is(element, "page")]
@@ -57,29 +38,19 @@ def open_document_pages(data: bytes) -> list[list[Part]]:
     return [_Page(data, numbered).parts(body) for body in bodies]
 
 
-def _name(element: Any) -> str:
-    tag = element.tag
-    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
-
-
 def _is(element: Any, name: str) -> bool:
     spaces = {"page": "drawing:1.0", "text": "office:1.0"}
     return isinstance(element.tag, str) and element.tag.endswith(f"{spaces[name]}}}{name}")
 
 
-def _attribute(element: Any, name: str) -> str | None:
-    """Return an attribute by its local name, in any namespace."""
-    return next((v for k, v in element.attrib.items() if k.rpartition("}")[2] == name), None)
-
-
 def _numbered_lists(root: Any) -> frozenset[str]:
     """Return the names of the list styles whose first level is numbered."""
     return frozenset(
-        _attribute(style, "name") or ""
+        attribute(style, "name")
         for style in root.iter()
-        if _name(style) == "list-style"
+        if name_of(style) == "list-style"
         and len(style)
-        and _name(style[0]) == "list-level-style-number"
+        and name_of(style[0]) == "list-level-style-number"
     )
 
 
@@ -105,7 +76,7 @@ class _Page:
             _add_text(into, child.tail)
 
     def _add(self, element: Any, into: Any, depth: int, *, head: bool) -> None:
-        name = _name(element)
+        name = name_of(element)
         if name in _LEFT_OUT or depth > _MAX_DEPTH:
             return
         if name in ("s", "tab"):
@@ -125,9 +96,9 @@ class _Page:
 
     def _tag(self, element: Any, name: str, *, head: bool) -> str | None:
         if name == "h":
-            level = _attribute(element, "outline-level") or "1"
+            level = attribute(element, "outline-level") or "1"
             return f"h{level}" if level in "123456" else "h6"
-        if name == "list" and _attribute(element, "style-name") in self._numbered:
+        if name == "list" and attribute(element, "style-name") in self._numbered:
             return "ol"
         if name == "table-cell" and head:
             return "th"
@@ -139,18 +110,18 @@ class _Page:
         note = etree.SubElement(self._notes, "li")
         note.set("id", f"footnote-{number}")
         for child in element:
-            if _name(child) == "note-body":
+            if name_of(child) == "note-body":
                 self._add_children(child, note, depth + 1, head=False)
 
 
 def _add_attributes(element: Any, made: Any) -> None:
     names = {"number-columns-spanned": "colspan", "number-rows-spanned": "rowspan"}
     for name, html_name in names.items():
-        value = _attribute(element, name)
-        if value is not None:
+        value = attribute(element, name)
+        if value:
             made.set(html_name, value)
-    target = _attribute(element, "href")
-    if target is not None:
+    target = attribute(element, "href")
+    if target:
         made.set("src" if made.tag == "img" else "href", target)
 
 

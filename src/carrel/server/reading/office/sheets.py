@@ -20,11 +20,8 @@ Value = int | float | str | bool | datetime.date | datetime.time | datetime.time
 
 def sheet_pages(data: bytes) -> list[list[Part]]:
     """Return the name and cells of every sheet, without empty rows and columns around them."""
-    try:
-        book = CalamineWorkbook.from_filelike(io.BytesIO(data))
-        return [_sheet(book, number) for number in range(len(book.sheet_names))]
-    except CalamineError as error:
-        raise UnreadableDocument("This spreadsheet is damaged, or protected.") from error
+    book = CalamineWorkbook.from_filelike(io.BytesIO(data))
+    return [_sheet(book, number) for number in range(len(book.sheet_names))]
 
 
 def _sheet(book: CalamineWorkbook, number: int) -> list[Part]:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, zip_longest
 from typing import Any
 
-from lxml import etree
 from pptx import Presentation
 from pptx.enum.shapes import PP_PLACEHOLDER
 from pptx.shapes.group import GroupShape
@@ -14,6 +13,7 @@ from pptx.shapes.group import GroupShape
 from carrel.server.reading.markdown.inline import address, escaped
 from carrel.server.reading.markdown.scored_text import ScoredText
 from carrel.server.reading.office.parts import Part, text_part
+from carrel.server.reading.office.xml import parsed
 from carrel.server.reading.page.marks import MarkedText
 from carrel.server.reading.page.table import Cell, Table
 
@@ -225,7 +225,7 @@ def _comments(part: Any) -> Iterator[Part]:
         if relation.is_external or not relation.reltype.endswith("/relationships/comments"):
             continue
         authors = _authors(part.package)
-        root = etree.fromstring(relation.target_part.blob, _parser())
+        root = parsed(relation.target_part.blob)
         for comment in root.iter("{*}cm", "{*}reply"):
             # The old kind has the text itself, the new one paragraphs, as shapes have.
             body = comment.find("{*}txBody")
@@ -245,9 +245,5 @@ def _authors(package: Any) -> dict[str, str]:
         str(author.get("id")): author.get("name", "")
         for part in package.iter_parts()
         if str(part.partname).rpartition("/")[2] in ("commentAuthors.xml", "authors.xml")
-        for author in etree.fromstring(part.blob, _parser())
+        for author in parsed(part.blob)
     }
-
-
-def _parser() -> Any:
-    return etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)

@@ -2,74 +2,17 @@
 
 from typing import Any
 
-HIDDEN = frozenset(
-    [
-        "script",
-        "style",
-        "head",
-        "template",
-        "noscript",
-        "svg",
-        "math",
-        "iframe",
-        "object",
-        "canvas",
-        "audio",
-        "video",
-        "select",
-        "option",
-        "button",
-        "input",
-        "textarea",
-        "dialog",
-    ]
-)
+HIDDEN = frozenset([
+    "audio", "button", "canvas", "dialog", "head", "iframe", "input", "math", "noscript", "object",
+    "option", "script", "select", "style", "svg", "template", "textarea", "video",
+])  # fmt: skip
 """Elements that are hidden, or show no text of the document."""
-BLOCKS = frozenset(
-    [
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "body",
-        "center",
-        "dd",
-        "details",
-        "div",
-        "dl",
-        "dt",
-        "fieldset",
-        "figcaption",
-        "figure",
-        "footer",
-        "form",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "header",
-        "hr",
-        "html",
-        "li",
-        "main",
-        "nav",
-        "ol",
-        "p",
-        "pre",
-        "section",
-        "summary",
-        "table",
-        "tbody",
-        "td",
-        "tfoot",
-        "th",
-        "thead",
-        "tr",
-        "ul",
-    ]
-)
+BLOCKS = frozenset([
+    "address", "article", "aside", "blockquote", "body", "center", "dd", "details", "div", "dl",
+    "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6",
+    "header", "hr", "html", "li", "main", "nav", "ol", "p", "pre", "section", "summary", "table",
+    "tbody", "td", "tfoot", "th", "thead", "tr", "ul",
+])  # fmt: skip
 """Block-level elements."""
 MAX_DEPTH = 200
 """Deepest nesting of elements; deeper ones are left out."""

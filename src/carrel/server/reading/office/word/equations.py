@@ -8,7 +8,9 @@ from typing import Any
 
 from lxml import etree
 
+from carrel.server.reading.formulas.symbols import ACCENTS, FUNCTIONS, OPERATORS
 from carrel.server.reading.office.archive import member
+from carrel.server.reading.office.xml import parsed
 
 STYLE = "CarrelEquation"
 """Id of the character style of a run with an equation, which is LaTeX between dollar signs."""
@@ -27,21 +29,6 @@ _TEMPLATES = {
     "limLow": r"\underset{{{lim}}}{{{e}}}",
     "limUpp": r"\overset{{{lim}}}{{{e}}}",
 }
-_ACCENTS = {
-    "\u0300": r"\grave", "\u0301": r"\acute", "\u0302": r"\hat", "\u0303": r"\tilde",
-    "\u0304": r"\bar", "\u0305": r"\overline", "\u0306": r"\breve", "\u0307": r"\dot",
-    "\u0308": r"\ddot", "\u030c": r"\check", "\u20d6": r"\overleftarrow", "\u20d7": r"\vec",
-}  # fmt: skip
-_OPERATORS = {
-    "∑": r"\sum", "∏": r"\prod", "∐": r"\coprod", "∫": r"\int", "∬": r"\iint", "∭": r"\iiint",
-    "∮": r"\oint", "⋃": r"\bigcup", "⋂": r"\bigcap", "⋁": r"\bigvee", "⋀": r"\bigwedge",
-}  # fmt: skip
-_FUNCTIONS = frozenset(
-    [
-        *("sin", "cos", "tan", "cot", "sec", "csc", "arcsin", "arccos", "arctan", "sinh", "cosh"),
-        *("tanh", "log", "ln", "lim", "exp", "max", "min", "sup", "inf", "det", "gcd"),
-    ]
-)
 _BRACES = {"{": r"\{", "}": r"\}", "": ".", "‖": r"\|", "⟨": r"\langle", "⟩": r"\rangle"}
 _SIGNS = str.maketrans({"#": r"\#", "$": r"\$", "%": r"\%", "&": r"\&", "{": r"\{", "}": r"\}",
                         "_": r"\_", "~": r"\sim ", "\\": r"\backslash ", "\u2061": ""})  # fmt: skip
@@ -67,8 +54,7 @@ def with_equations(data: bytes) -> bytes:
 
 
 def _in_runs(content: bytes) -> bytes:
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)
-    root = etree.fromstring(content, parser)
+    root = parsed(content)
     for equation in [*root.iter(f"{{{_MATH}}}oMathPara"), *root.iter(f"{{{_MATH}}}oMath")]:
         parent = equation.getparent()
         if parent is None or parent.tag == f"{{{_MATH}}}oMathPara":
@@ -120,10 +106,10 @@ def _one(element: Any, depth: int) -> str:
                 for mark, limit in (("_", "sub"), ("^", "sup"))
                 if parts[limit]
             ]
-            return f"{_OPERATORS.get(sign, sign)}{''.join(limits)} {parts['e']}"
+            return f"{OPERATORS.get(sign, sign)}{''.join(limits)} {parts['e']}"
         case "acc":
-            accent = _ACCENTS.get(_setting(element, "chr", "\u0302"), r"\hat")
-            return f"{accent}{{{parts['e']}}}"
+            accent = ACCENTS.get(_setting(element, "chr", "\u0302"), "hat")
+            return rf"\{accent}{{{parts['e']}}}"
         case "bar":
             line = r"\overline" if _setting(element, "pos", "bot") == "top" else r"\underline"
             return f"{line}{{{parts['e']}}}"
@@ -148,7 +134,7 @@ def _several(element: Any, name: str, depth: int) -> str:
 
 def _text(run: Any) -> str:
     text = "".join(each.text or "" for each in run.findall("{*}t"))
-    if text.strip() in _FUNCTIONS:
+    if text.strip() in FUNCTIONS:
         return f"\\{text.strip()} "
     plain = run.find("{*}rPr/{*}nor") is not None
     latex = text.translate(_SIGNS)

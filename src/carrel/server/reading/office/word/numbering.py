@@ -3,9 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from lxml import etree
-
-from carrel.server.reading.office.archive import member
+from carrel.server.reading.office.xml import attribute, parsed_member
 
 
 class _Level(NamedTuple):
@@ -21,8 +19,8 @@ class _Lists:
 
     def __init__(self, root: Any) -> None:
         self.kinds = {
-            _attribute(kind, "abstractNumId"): {
-                _attribute(level, "ilvl") or "0": _Level(
+            attribute(kind, "abstractNumId"): {
+                attribute(level, "ilvl") or "0": _Level(
                     _value(level, "numFmt") != "bullet",
                     _number(_value(level, "start"), 1),
                     _value(level, "pStyle"),
@@ -39,10 +37,10 @@ class _Lists:
         }
         self.kind_of, self.restarts = dict[str, str](), dict[str, dict[str, int]]()
         for one in root.iterfind("{*}num"):
-            name = _attribute(one, "numId")
+            name = attribute(one, "numId")
             self.kind_of[name] = _value(one, "abstractNumId")
             self.restarts[name] = {
-                _attribute(override, "ilvl"): _number(_value(override, "startOverride"), 1)
+                attribute(override, "ilvl"): _number(_value(override, "startOverride"), 1)
                 for override in one.iterfind("{*}lvlOverride")
                 if override.find("{*}startOverride") is not None
             }
@@ -63,11 +61,11 @@ class _Lists:
 
 def item_numbers(data: bytes) -> list[int]:
     """Return the number of every item of the numbered lists, in document order."""
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)
-    files = [member(data, f"word/{name}.xml") for name in ("document", "numbering")]
-    if None in files:
+    document, numbering = (
+        parsed_member(data, f"word/{name}.xml") for name in ("document", "numbering")
+    )
+    if document is None or numbering is None:
         return []
-    document, numbering = (etree.fromstring(file or b"", parser) for file in files)
     return list(_counted(document, _Lists(numbering)))
 
 
@@ -91,14 +89,10 @@ def _counted(document: Any, lists: _Lists) -> Iterator[int]:
             yield count[depth]
 
 
-def _attribute(element: Any, name: str) -> str:
-    return next((v for k, v in element.attrib.items() if k.rpartition("}")[2] == name), "")
-
-
 def _value(element: Any, path: str) -> str:
     """Return the value of a descendant element, empty if there is none."""
     inner = element.find(f"{{*}}{path}")
-    return "" if inner is None else _attribute(inner, "val")
+    return "" if inner is None else attribute(inner, "val")
 
 
 def _number(text: str, otherwise: int) -> int:

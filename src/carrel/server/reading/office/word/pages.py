@@ -9,13 +9,13 @@ import mammoth
 from lxml import etree
 
 from carrel.server.reading.markdown.inline import escaped
-from carrel.server.reading.office.archive import member
-from carrel.server.reading.office.equations import STYLE, with_equations
-from carrel.server.reading.office.numbering import item_numbers
 from carrel.server.reading.office.parts import Part, text_part
-from carrel.server.reading.office.running_heads import RunningHeads, running_heads
 from carrel.server.reading.office.web.html import parsed_html, parts_of_tree
 from carrel.server.reading.office.web.inline import NOTE
+from carrel.server.reading.office.word.equations import STYLE, with_equations
+from carrel.server.reading.office.word.numbering import item_numbers
+from carrel.server.reading.office.word.running_heads import RunningHeads, running_heads
+from carrel.server.reading.office.xml import attribute, parsed_member
 from carrel.wire.ocr import BlockType
 
 _STYLES = f"""\
@@ -32,7 +32,6 @@ p[style-name='Code'] => pre:separator('\\n')
 r[style-name='HTML Code'] => code
 br[type='page'] => hr.page
 """
-_WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 _PAGE = re.compile(r'<hr class="page"\s*/>')
 
 
@@ -75,13 +74,10 @@ def _head(kind: BlockType, text: str) -> list[Part]:
 
 def _authors(data: bytes) -> dict[str, str]:
     """Return the author of each comment, by its id."""
-    content = member(data, "word/comments.xml")
-    if content is None:
-        return {}
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)
-    comments = etree.fromstring(content, parser)
+    comments = parsed_member(data, "word/comments.xml")
     return {
-        str(each.get(f"{{{_WORD}}}id")): each.get(f"{{{_WORD}}}author", "") for each in comments
+        attribute(each, "id"): attribute(each, "author")
+        for each in (() if comments is None else comments)
     }
 
 

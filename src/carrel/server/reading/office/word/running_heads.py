@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from lxml import etree
 
-from carrel.server.reading.office.archive import member
+from carrel.server.reading.office.xml import attribute, parsed_member
 
 _DOCUMENT = "word/document.xml"
 _UNSEEN = frozenset(["Fallback", "del", "instrText", "delText"])
@@ -29,8 +29,8 @@ class _Section:
         for reference in properties:
             kind = etree.QName(reference).localname
             if kind in ("headerReference", "footerReference"):
-                name = f"{kind[:6]} {_attribute(reference, 'type') or 'default'}"
-                self.texts[name] = texts.get(_attribute(reference, "id"), "")
+                name = f"{kind[:6]} {attribute(reference, 'type') or 'default'}"
+                self.texts[name] = texts.get(attribute(reference, "id"), "")
 
     def heads(self, *, first: bool, even: bool) -> RunningHeads:
         which = "first" if first and self.first_differs else "even" if even else "default"
@@ -40,11 +40,11 @@ class _Section:
 
 def running_heads(data: bytes) -> list[RunningHeads]:
     """Return the headers and footers of every page; a page ends at the author's page break."""
-    document = _parsed(data, _DOCUMENT)
+    document = parsed_member(data, _DOCUMENT)
     if document is None:
         return []
     texts = _texts(data)
-    settings = _parsed(data, "word/settings.xml")
+    settings = parsed_member(data, "word/settings.xml")
     both_sides = settings is not None and settings.find("{*}evenAndOddHeaders") is not None
     sections: list[_Section] = []
     for properties in document.iter("{*}sectPr"):
@@ -66,18 +66,18 @@ def _sections_of_pages(document: Any) -> Iterator[int]:
     for element in document.iter("{*}br", "{*}sectPr"):
         if etree.QName(element).localname == "sectPr":
             section += 1
-        elif _attribute(element, "type") == "page":
+        elif attribute(element, "type") == "page":
             yield section
 
 
 def _texts(data: bytes) -> dict[str, str]:
     """Return the text of each header and footer, by the id of its relation."""
-    relations = _parsed(data, "word/_rels/document.xml.rels")
+    relations = parsed_member(data, "word/_rels/document.xml.rels")
     texts = {}
     for relation in () if relations is None else relations:
         if str(relation.get("Type")).endswith(("/header", "/footer")):
             path = PurePosixPath("/word") / str(relation.get("Target"))
-            root = _parsed(data, str(path).lstrip("/"))
+            root = parsed_member(data, str(path).lstrip("/"))
             texts[str(relation.get("Id"))] = "" if root is None else _text(root)
     return texts
 
@@ -97,16 +97,3 @@ def _words(element: Any) -> Iterator[str]:
             yield " "
         elif name not in _UNSEEN and name != "p":
             yield from _words(child)
-
-
-def _parsed(data: bytes, name: str) -> Any | None:
-    content = member(data, name)
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)
-    try:
-        return None if content is None else etree.fromstring(content, parser)
-    except etree.XMLSyntaxError:
-        return None
-
-
-def _attribute(element: Any, name: str) -> str:
-    return next((v for k, v in element.attrib.items() if k.rpartition("}")[2] == name), "")

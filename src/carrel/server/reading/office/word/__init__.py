@@ -1,0 +1,1 @@
+"""Word documents to parts, with what their HTML by mammoth lacks."""
