@@ -64,7 +64,6 @@ NOUNS = (
     "worker",
     "keys",
     "migrate",
-    "move",
     "backup",
     "restore",
     "doctor",

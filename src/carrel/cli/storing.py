@@ -16,7 +16,6 @@ def errors_in_words(disk: str) -> Iterator[None]:
         CommandError: with the message of any of them.
     """
     from carrel.server.admin.backups.archive import BackupError
-    from carrel.server.admin.moving import MoveError
     from carrel.server.datadir.folder import FolderError
     from carrel.server.errors import ApiError
     from carrel.server.housekeeping.gc_pause import CollectingError
@@ -29,7 +28,6 @@ def errors_in_words(disk: str) -> Iterator[None]:
         BackupError,
         CollectingError,
         FolderError,
-        MoveError,
         ServerSettingsError,
         SharedDatabaseError,
     ) as error:

@@ -18,15 +18,18 @@ import httpx
 import pytest
 import sqlalchemy as sa
 
+from carrel.server.admin.keys import KeyChain
 from carrel.server.blobs.bucket import Bucket
 from carrel.server.datadir.folder import FolderLayout
 from carrel.server.housekeeping.gc_pause import hold_off
+from carrel.server.records.sql import plain
 from carrel.server.records.sql.database import make_engine
-from carrel.server.records.sql.tables import documents, files
+from carrel.server.records.sql.tables import documents, files, metadata, secrets, workers
 from support import storage
 from support.libraries import LibraryUnderTest, connect, new_library
 from support.postgres import postgres_server
 from support.process import RunningServer, serve
+from support.rounds import rounds
 from support.s3 import stored
 
 pytestmark = [pytest.mark.timeout(600), storage.only_alone]
@@ -180,6 +183,86 @@ def _blobs_of(engine: sa.Engine) -> dict[str, str]:
             }
     finally:
         engine.dispose()
+
+
+_CHANGING = {("words", "id"), ("api_keys", "used_at")}
+"""Columns that a restore, or a use of the server between two, changes."""
+
+
+def _rows(data: Path) -> dict[str, list[str]]:
+    """Every row that a folder's database has."""
+    engine = make_engine(FolderLayout(data).database_url)
+    try:
+        with engine.connect() as connection:
+            return {
+                table.name: sorted(
+                    repr({name: row[name] for name in row if (table.name, name) not in _CHANGING})
+                    for row in plain.select(connection, table)
+                )
+                for table in metadata.sorted_tables
+                if table not in (secrets, workers)
+            }
+    finally:
+        engine.dispose()
+
+
+def _fill(http: httpx.Client, count: int) -> tuple[LibraryUnderTest, str]:
+    """A library with documents, an agent with versions, things in the trash, a conversation."""
+    library = new_library(http)
+    texts = {f"{n}.md": f"# Heron {n}\n\nThe bird b{n}x.\n".encode() for n in range(count)}
+    with ThreadPoolExecutor(4) as pool:
+        ids = list(pool.map(library.add, texts, texts.values()))
+    for id in ids:
+        assert library.finished(id, 1200)["process_status"] == "done"
+    library.http.patch(f"{library.path}/documents/{ids[0]}", json={"attributes": {"year": 2026}})
+    agent = http.post("/v1/agents", json={"model": "smollm2", "name": "clerk"}).json()["id"]
+    http.patch(f"/v1/agents/{agent}", json={"instructions": "Be brief."}).raise_for_status()
+    http.delete(f"{library.path}/documents/{ids[1]}").raise_for_status()
+    http.put("/v1/conversations/chat-1", json={"agent_id": agent, "entries": []}).raise_for_status()
+    http.delete("/v1/conversations/chat-1").raise_for_status()
+    return library, agent
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+def test_a_data_folder_goes_to_a_database_and_back(tmp_path: Path) -> None:
+    here, back = tmp_path / "here", tmp_path / "back"
+    with serve(here) as server, connect(server) as http:
+        library, agent = _fill(http, rounds(12, 100))
+        own_key = server.api_key
+    _, anna = KeyChain(here).add("anna", "local", "anna")
+    before = _rows(here)
+    assert len(before["vectors"]) == len(before["chunks"]) > 0
+
+    team = _team()
+    assert _carrel("backup", tmp_path / "there", "--data", here).returncode == 0
+    there = _carrel("restore", tmp_path / "there", *team)
+    assert there.returncode == 0, there.stderr
+    assert "all equal" in there.stderr
+    with serve(tmp_path / "team", *team) as server:
+        assert server.api_key == own_key
+        with connect(server) as http:
+            moved = LibraryUnderTest(http, library.id)
+            [hit] = moved.marked("b5x")
+            assert moved.text(hit["document_id"]).startswith("# Heron 5")
+            assert http.get(f"/v1/agents/{agent}").json()["versions"] == [0, 1]
+            assert len(http.get("/v1/trash").json()["data"]) == 2
+            headers = {"Authorization": f"Bearer {anna}"}
+            assert http.get("/v1/agents", headers=headers).status_code == 200
+
+    assert _carrel("backup", tmp_path / "again", *team).returncode == 0
+    home = _carrel("restore", tmp_path / "again", "--data", back)
+    assert home.returncode == 0, home.stderr
+    after = _rows(back)
+    for table, rows in before.items():
+        # Summaries may have been written meanwhile.
+        assert len(after[table]) == len(rows), table
+        if table != "documents":
+            assert after[table] == rows, table
+    assert storage.blobs(back) >= storage.blobs(here)
+    with serve(back) as server, connect(server) as http:
+        assert server.api_key == own_key
+        assert len(LibraryUnderTest(http, library.id).marked("b5x")) == 1
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ from pathlib import Path
 import sqlalchemy as sa
 from pydantic import BaseModel, ValidationError
 
+from carrel.server.admin.backups.rows import tables
 from carrel.server.admin.live_blobs import LiveBlobs
-from carrel.server.admin.moving import tables
 from carrel.server.datadir.folder import FORMAT, FolderLayout
 from carrel.server.records.sql import sqlite
 from carrel.system.hashes import sha256

@@ -1,15 +1,41 @@
 """The bytes of a backup: read and copied a few at a time."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection
-from contextlib import asynccontextmanager, suppress
+import os
+from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from carrel.server.admin.backups.archive import BackupError
 from carrel.server.admin.live_blobs import LiveBlobs, Progress
-from carrel.server.admin.moving import ReadBlob, Tell, copy_blob, in_bucket
 from carrel.server.blobs.store import BlobMissing, Blobs
 from carrel.system.hashes import sha256
+
+Tell = Callable[[str], None]
+ReadBlob = Callable[[str], AbstractAsyncContextManager[Path]]
+"""Gives the bytes of a hash as a file to read."""
+
+_PIECE_BYTES = 1024 * 1024
+
+
+@contextmanager
+def in_bucket(url: str) -> Iterator[Blobs]:
+    """Yield the bytes in a bucket.
+
+    Raises:
+        BackupError: its address or its credentials are wrong.
+    """
+    from carrel.server.blobs.bucket import Bucket
+    from carrel.server.blobs.s3 import OwnTurns, S3Blobs
+
+    try:
+        bucket = Bucket.of(url, os.environ)
+    except ValueError as error:
+        raise BackupError(str(error)) from error
+    with TemporaryDirectory(prefix="carrel-backup-") as folder:
+        # Each blob is used once.
+        yield S3Blobs(bucket, Path(folder), OwnTurns(), kept_bytes=0)
 
 
 async def copy_blobs(
@@ -54,8 +80,8 @@ async def copy_to_bucket(
     What a restore that broke off, or another program, left damaged is written once more.
 
     Raises:
-        BackupError: the source lacks bytes, or the store gives back others than it was sent.
-        MoveError: the bucket's address or its credentials are wrong.
+        BackupError: the source lacks bytes, or the store gives back others than it was sent,
+            or its address or credentials are wrong.
     """
     with in_bucket(bucket) as blobs:
         await copy_blobs(read, blobs, live, progress, lost)
@@ -73,6 +99,22 @@ async def copy_to_bucket(
 
         tell("reading back what the store keeps")
         await live.each(mend, progress)
+
+
+async def copy_blob(read: ReadBlob, target: Blobs, hash: str) -> int:
+    """Copy bytes and return their number.
+
+    Raises:
+        BackupError: they are not those of their hash.
+    """
+    async with read(hash) as path, target.writer() as writer:
+        with path.open("rb") as file:
+            while piece := await asyncio.to_thread(file.read, _PIECE_BYTES):
+                await writer.write(piece)
+        # Compared before it is published under its own hash.
+        if writer.hash != hash:
+            raise BackupError(f"The bytes {hash} are damaged at the source.")
+        return (await writer.commit()).size
 
 
 async def _is_whole(blobs: Blobs, hash: str) -> bool:

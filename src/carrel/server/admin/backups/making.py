@@ -22,17 +22,9 @@ from carrel.server.admin.backups.archive import (
     live_blobs,
     refuse_existing,
 )
-from carrel.server.admin.backups.copying import copy_blobs, files_of
+from carrel.server.admin.backups.copying import ReadBlob, Tell, copy_blobs, files_of, in_bucket
+from carrel.server.admin.backups.rows import IN_PARTS, copy_table, digest, tables
 from carrel.server.admin.live_blobs import Progress
-from carrel.server.admin.moving import (
-    IN_PARTS,
-    ReadBlob,
-    Tell,
-    copy_table,
-    digest,
-    in_bucket,
-    tables,
-)
 from carrel.server.blobs.local import LocalBlobs
 from carrel.server.datadir.folder import FORMAT, FolderLayout
 from carrel.server.housekeeping import gc_pause as collecting
@@ -64,9 +56,9 @@ def folder_source(path: Path, bucket: str | None) -> Iterator[Source]:
     """Yield a data folder, on which a server may run.
 
     Raises:
-        BackupError: there is none, or it has another format.
+        BackupError: there is none, it has another format, or the bucket's address or
+            credentials are wrong.
         ServerSettingsError: its settings cannot be read.
-        MoveError: the bucket's address or its credentials are wrong.
     """
     folder = FolderLayout(path)
     if not folder.database_file.is_file():
@@ -90,7 +82,7 @@ def database_source(url: str, bucket: str) -> Iterator[Source]:
 
     Raises:
         SharedDatabaseError: the database cannot be used.
-        MoveError: the bucket's address or its credentials are wrong.
+        BackupError: the bucket's address or its credentials are wrong.
     """
     with opened(url) as engine, in_bucket(bucket) as blobs:
         require_current(engine)

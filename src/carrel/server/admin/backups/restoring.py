@@ -19,9 +19,9 @@ from carrel.server.admin.backups.archive import (
     read_manifest,
     refuse_existing,
 )
-from carrel.server.admin.backups.copying import copy_blobs, copy_to_bucket, files_of
+from carrel.server.admin.backups.copying import Tell, copy_blobs, copy_to_bucket, files_of
+from carrel.server.admin.backups.rows import IN_PARTS, copy_table, digest, tables
 from carrel.server.admin.live_blobs import Progress
-from carrel.server.admin.moving import IN_PARTS, Tell, copy_table, digest, tables
 from carrel.server.blobs.local import LocalBlobs
 from carrel.server.datadir.folder import DataFolder, FolderError, FolderLayout
 from carrel.server.housekeeping import gc_pause as collecting
