@@ -80,11 +80,7 @@ def new(
         return await _make(client, starter, name, model, library or [])
 
     made = run(profile, work, changes=True)
-    if json:
-        output.as_json(made)
-        return
-    output.note(f"Made {output.one_line(made.name)} v{made.version} with {made.model}.")
-    output.data(made.id)
+    output.made(made, f"Made {output.one_line(made.name)} v{made.version} with {made.model}.", json)
 
 
 def export(

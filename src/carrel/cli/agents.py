@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from carrel.cli import agent_changes, agent_files, aliases, evals, output, votes
+from carrel.cli import agent_changes, agent_files, aliases, evals, output
 from carrel.cli.errors import Code, CommandError
 from carrel.cli.find import find_agent, find_library
 from carrel.cli.options import (
@@ -14,7 +14,6 @@ from carrel.cli.options import (
     ProfileOption,
     VersionArgument,
     commands,
-    version_number,
     version_or_alias,
 )
 from carrel.cli.session import run, with_client
@@ -59,15 +58,14 @@ async def list_agents(
 ) -> None:
     """List agents."""
     agents = [agent async for agent in client.agents.every(search)]
-    if json:
-        output.as_json(agents)
-        return
-    output.table(
-        ["ID", "NAME", "VERSION", "MODEL", "CHANGED"],
-        [
-            (agent.id, agent.name, f"v{agent.version}", agent.model, output.when(agent.updated_at))
-            for agent in agents
-        ],
+    output.listing(
+        agents,
+        json,
+        ID=lambda agent: agent.id,
+        NAME=lambda agent: agent.name,
+        VERSION=lambda agent: f"v{agent.version}",
+        MODEL=lambda agent: agent.model,
+        CHANGED=lambda agent: output.when(agent.updated_at),
     )
 
 
@@ -101,11 +99,9 @@ def create(
         return await client.agents.create(AgentCreate.model_validate(fields))
 
     agent = run(profile, work, changes=True)
-    if json:
-        output.as_json(agent)
-        return
-    output.note(f"Made {output.one_line(agent.name)} v{agent.version} with {agent.model}.")
-    output.data(agent.id)
+    output.made(
+        agent, f"Made {output.one_line(agent.name)} v{agent.version} with {agent.model}.", json
+    )
 
 
 @with_client()
@@ -189,38 +185,24 @@ async def versions(client: "Client", agent: AgentArgument, json: JSONOption = Fa
     active = await find_agent(client, agent)
     listed = [version async for version in client.agents.every_version(active.id)]
     found = sorted(listed, key=lambda version: version.version, reverse=True)
-    if json:
-        output.as_json(found)
-        return
-    output.table(
-        ["VERSION", "ACTIVE", "NAME", "MODEL", "CHANGED", "MESSAGE"],
-        [
-            (
-                f"v{version.version}",
-                "active" if version.version == active.version else "",
-                version.name,
-                version.model,
-                output.when(version.updated_at),
-                version.version_message or "",
-            )
-            for version in found
-        ],
+    output.listing(
+        found,
+        json,
+        VERSION=lambda version: f"v{version.version}",
+        ACTIVE=lambda version: "active" if version.version == active.version else "",
+        NAME=lambda version: version.name,
+        MODEL=lambda version: version.model,
+        CHANGED=lambda version: output.when(version.updated_at),
+        MESSAGE=lambda version: version.version_message or "",
     )
 
 
-def switch(
-    agent: AgentArgument,
-    version: VersionArgument,
-    profile: ProfileOption = None,
-    json: JSONOption = False,
+@with_client(changes=True)
+async def switch(
+    client: "Client", agent: AgentArgument, version: VersionArgument, json: JSONOption = False
 ) -> None:
     """Activate an existing version."""
-    number = version_number(version)
-
-    async def work(client: "Client") -> "Agent":
-        return await client.agents.switch((await find_agent(client, agent)).id, number)
-
-    _report_change(run(profile, work, changes=True), json)
+    _report_change(await client.agents.switch((await find_agent(client, agent)).id, version), json)
 
 
 @with_client(changes=True)
@@ -228,9 +210,7 @@ async def delete(client: "Client", agent: AgentArgument, json: JSONOption = Fals
     """Delete an agent and all its versions."""
     found = await find_agent(client, agent)
     await client.agents.delete(found.id)
-    output.note(f"Deleted {output.one_line(found.name)}.")
-    if json:
-        output.as_json({"id": found.id, "deleted": True})
+    output.deleted(found.id, f"Deleted {output.one_line(found.name)}.", json)
 
 
 _COMMANDS: tuple[tuple[str, Callable[..., None]], ...] = (
@@ -252,7 +232,7 @@ _COMMANDS: tuple[tuple[str, Callable[..., None]], ...] = (
     ("apply", agent_files.apply),
     ("try", evals.try_),
     ("runs", evals.runs),
-    ("votes", votes.votes),
+    ("votes", evals.votes),
 )
 for _name, _command in _COMMANDS:
     app.command(_name)(_command)
@@ -284,11 +264,7 @@ async def _library_tool(client: "Client", wanted: list[str]) -> dict[str, Any]:
 
 
 def _report_change(agent: "Agent", json: bool) -> None:
-    if json:
-        output.as_json(agent)
-        return
-    output.note(f"{output.one_line(agent.name)} is now v{agent.version}.")
-    output.data(agent.id)
+    output.made(agent, f"{output.one_line(agent.name)} is now v{agent.version}.", json)
 
 
 def _print(agent: "Agent") -> None:

@@ -9,15 +9,12 @@ from carrel.cli.find import find_agent
 from carrel.cli.options import (
     AgentArgument,
     JSONOption,
-    ProfileOption,
     VersionArgument,
-    version_number,
 )
-from carrel.cli.session import run, with_client
+from carrel.cli.session import with_client
 
 if TYPE_CHECKING:
     from carrel.client import Client
-    from carrel.wire.generation.agents import AgentAlias
 
 AliasArgument = Annotated[
     str,
@@ -27,23 +24,17 @@ AliasArgument = Annotated[
 ]
 
 
-def alias(
+@with_client(changes=True)
+async def alias(
+    client: "Client",
     agent: AgentArgument,
     name: AliasArgument,
     version: VersionArgument,
-    profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
     """Give a version an alias, or move an alias to it."""
-    number = version_number(version)
-
-    async def work(client: "Client") -> "AgentAlias":
-        return await client.agents.set_alias((await find_agent(client, agent)).id, name, number)
-
-    made = run(profile, work, changes=True)
-    output.note(f"{made.alias} is now v{made.version}.")
-    if json:
-        output.as_json(made)
+    made = await client.agents.set_alias((await find_agent(client, agent)).id, name, version)
+    output.changed(made, f"{made.alias} is now v{made.version}.", json)
 
 
 @with_client(changes=True)
@@ -57,10 +48,10 @@ async def unalias(client: "Client", agent: AgentArgument, name: AliasArgument) -
 async def aliases(client: "Client", agent: AgentArgument, json: JSONOption = False) -> None:
     """List an agent's aliases."""
     listed = await client.agents.aliases((await find_agent(client, agent)).id)
-    if json:
-        output.as_json(listed)
-        return
-    output.table(
-        ["NAME", "VERSION", "CHANGED"],
-        [(alias.alias, f"v{alias.version}", output.when(alias.updated_at)) for alias in listed],
+    output.listing(
+        listed,
+        json,
+        NAME=lambda alias: alias.alias,
+        VERSION=lambda alias: f"v{alias.version}",
+        CHANGED=lambda alias: output.when(alias.updated_at),
     )

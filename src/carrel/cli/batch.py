@@ -10,8 +10,8 @@ import typer
 from carrel.cli import output
 from carrel.cli.errors import CommandError
 from carrel.cli.find import find_agent
-from carrel.cli.options import JSONOption, ProfileOption, commands
-from carrel.cli.session import check_readable, run, with_client
+from carrel.cli.options import JSONOption, commands
+from carrel.cli.session import check_readable, with_client
 
 if TYPE_CHECKING:
     from carrel.client import Client
@@ -32,7 +32,9 @@ _POLL_SECONDS = 1.0
 
 
 @app.command("create")
-def create(
+@with_client(changes=True)
+async def create(
+    client: "Client",
     operation: Annotated[
         Operation, typer.Argument(metavar="OPERATION", help="ocr, chat, agents or embeddings.")
     ],
@@ -49,23 +51,20 @@ def create(
     agent: Annotated[
         str | None, typer.Option(metavar="AGENT", help="An agent that answers the chats.")
     ] = None,
-    profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
     """Create a batch from a file of requests. Prints its id."""
     from carrel.wire.batches import BatchCreate
 
-    async def work(client: "Client") -> "BatchJob":
-        agent_id = (await find_agent(client, agent)).id if agent else None
-        with output.progress(f"Uploading {path.name}") as report:
-            file = await client.files.upload(path, purpose="batch", on_progress=report)
-        request = BatchCreate(
+    check_readable([path])
+    agent_id = (await find_agent(client, agent)).id if agent else None
+    with output.progress(f"Uploading {path.name}") as report:
+        file = await client.files.upload(path, purpose="batch", on_progress=report)
+    job = await client.batches.create(
+        BatchCreate(
             endpoint=_PATHS[operation], input_files=[file.id], model=model, agent_id=agent_id
         )
-        return await client.batches.create(request)
-
-    check_readable([path])
-    job = run(profile, work, changes=True)
+    )
     if json:
         output.as_json(job)
     else:
@@ -78,22 +77,15 @@ def create(
 async def list_batches(client: "Client", json: JSONOption = False) -> None:
     """List batches, newest first."""
     jobs = [job async for job in client.batches.every()]
-    if json:
-        output.as_json(jobs)
-        return
-    output.table(
-        ["ID", "OPERATION", "STATUS", "DONE", "FAILED", "CREATED"],
-        [
-            (
-                job.id,
-                job.endpoint,
-                job.status,
-                f"{job.completed_requests}/{job.total_requests}",
-                job.failed_requests,
-                output.when(job.created_at),
-            )
-            for job in jobs
-        ],
+    output.listing(
+        jobs,
+        json,
+        ID=lambda job: job.id,
+        OPERATION=lambda job: job.endpoint,
+        STATUS=lambda job: job.status,
+        DONE=lambda job: f"{job.completed_requests}/{job.total_requests}",
+        FAILED=lambda job: job.failed_requests,
+        CREATED=lambda job: output.when(job.created_at),
     )
 
 
@@ -102,10 +94,8 @@ async def list_batches(client: "Client", json: JSONOption = False) -> None:
 async def show(client: "Client", batch: BatchArgument, json: JSONOption = False) -> None:
     """Show a batch's details."""
     job = await client.batches.get(batch)
-    if json:
-        output.as_json(job)
-        return
-    output.fields(
+    output.record(
+        job,
         [
             ("id", job.id),
             ("operation", job.endpoint),
@@ -119,7 +109,8 @@ async def show(client: "Client", batch: BatchArgument, json: JSONOption = False)
             ("created", output.when(job.created_at)),
             ("completed", job.completed_at and output.when(job.completed_at)),
             *(("error", f"{error.message} ({error.count})") for error in job.errors),
-        ]
+        ],
+        json,
     )
 
 

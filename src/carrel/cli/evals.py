@@ -1,5 +1,6 @@
-"""Evals: `carrel agents try` and `carrel agents runs`."""
+"""How good agents are: `carrel agents try`, `runs` and `votes`."""
 
+import dataclasses
 import sys
 import time
 from collections.abc import Sequence
@@ -130,6 +131,25 @@ def runs(
     reports = _reports([shown], before)
     _write_junit(reports[0], junit)
     _print(reports, outcome, json)
+
+
+def votes(profile: ProfileOption = None, json: JSONOption = False) -> None:
+    """Count the votes of all comparisons, per version.
+
+    They are those of the chats on this machine and at the service.
+    """
+    from carrel.store.chat.sessions.comparisons import every_comparison
+    from carrel.store.chat.sessions.saved import SavedSessions
+    from carrel.store.comparison.votes import HEADINGS, count_votes
+
+    saved = SavedSessions(folders().state, load_profile(profile).name)
+    found = count_votes(run(profile, lambda client: every_comparison(saved, client)))
+    if json:
+        output.as_json([dataclasses.asdict(row) for row in found])
+    elif found:
+        output.table([heading.upper() for heading in HEADINGS], [row.cells for row in found])
+    else:
+        output.note("No answers were judged yet: compare chats in the app, or in a notebook.")
 
 
 def _run_all(

@@ -74,21 +74,14 @@ async def list_files(
 ) -> None:
     """List files."""
     files = [file async for file in client.files.every(search)]
-    if json:
-        output.as_json(files)
-        return
-    output.table(
-        ["ID", "NAME", "PURPOSE", "SIZE", "CREATED"],
-        [
-            (
-                file.id,
-                file.filename,
-                file.purpose,
-                output.size(file.bytes),
-                output.when(file.created_at),
-            )
-            for file in files
-        ],
+    output.listing(
+        files,
+        json,
+        ID=lambda file: file.id,
+        NAME=lambda file: file.filename,
+        PURPOSE=lambda file: file.purpose,
+        SIZE=lambda file: output.size(file.bytes),
+        CREATED=lambda file: output.when(file.created_at),
     )
 
 
@@ -97,10 +90,8 @@ async def list_files(
 async def get(client: "Client", file: FileArgument, json: JSONOption = False) -> None:
     """Show a file's details."""
     found = await find_file(client, file)
-    if json:
-        output.as_json(found)
-        return
-    output.fields(
+    output.record(
+        found,
         [
             ("id", found.id),
             ("name", output.one_line(found.filename)),
@@ -110,7 +101,8 @@ async def get(client: "Client", file: FileArgument, json: JSONOption = False) ->
             ("lines", found.num_lines),
             ("created", output.when(found.created_at)),
             ("expires", found.expires_at and output.when(found.expires_at)),
-        ]
+        ],
+        json,
     )
 
 

@@ -3,9 +3,10 @@
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from carrel.cli.errors import CommandError
+from carrel.cli.output import HasId
 
 if TYPE_CHECKING:
     from carrel.client import Client
@@ -28,12 +29,7 @@ class NothingFound(CommandError):
     """Nothing has this name."""
 
 
-class _HasId(Protocol):
-    @property
-    def id(self) -> str: ...
-
-
-T = TypeVar("T", bound=_HasId)
+T = TypeVar("T", bound=HasId)
 
 _ID = re.compile(r"(ag_)?[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 

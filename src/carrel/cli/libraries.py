@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from carrel.client import Client
     from carrel.wire.documents import Document
-    from carrel.wire.libraries import Library, LibraryEmbeddings, SearchHit, SearchResult
+    from carrel.wire.libraries import LibraryEmbeddings, SearchHit
 
 app = commands("Create, fill, search and share libraries.")
 
@@ -36,21 +36,14 @@ _POLL_SECONDS = 0.5
 async def list_libraries(client: "Client", json: JSONOption = False) -> None:
     """List libraries."""
     libraries = [library async for library in client.libraries.every()]
-    if json:
-        output.as_json(libraries)
-        return
-    output.table(
-        ["ID", "NAME", "DOCUMENTS", "SIZE", "CHANGED"],
-        [
-            (
-                library.id,
-                library.name,
-                library.nb_documents,
-                output.size(library.total_size),
-                output.when(library.updated_at),
-            )
-            for library in libraries
-        ],
+    output.listing(
+        libraries,
+        json,
+        ID=lambda library: library.id,
+        NAME=lambda library: library.name,
+        DOCUMENTS=lambda library: library.nb_documents,
+        SIZE=lambda library: output.size(library.total_size),
+        CHANGED=lambda library: output.when(library.updated_at),
     )
 
 
@@ -74,11 +67,7 @@ async def create(
     library = await client.libraries.create(
         LibraryCreate(name=name, description=description, chunk_size=chunk_size)
     )
-    if json:
-        output.as_json(library)
-        return
-    output.note(f"Made {output.one_line(library.name)}.")
-    output.data(library.id)
+    output.made(library, f"Made {output.one_line(library.name)}.", json)
 
 
 @app.command("show")
@@ -86,10 +75,8 @@ async def create(
 async def show(client: "Client", library: LibraryArgument, json: JSONOption = False) -> None:
     """Show a library's details."""
     found = await find_library(client, library)
-    if json:
-        output.as_json(found)
-        return
-    output.fields(
+    output.record(
+        found,
         [
             ("id", found.id),
             ("name", output.one_line(found.name)),
@@ -99,7 +86,8 @@ async def show(client: "Client", library: LibraryArgument, json: JSONOption = Fa
             ("chunk size", found.chunk_size),
             ("created", output.when(found.created_at)),
             ("changed", output.when(found.updated_at)),
-        ]
+        ],
+        json,
     )
 
 
@@ -143,13 +131,14 @@ def embeddings(
 
 
 @app.command("edit")
-def edit(
+@with_client(changes=True)
+async def edit(
+    client: "Client",
     library: LibraryArgument,
     name: Annotated[str | None, typer.Option(metavar="NAME", help="A new name.")] = None,
     description: Annotated[
         str | None, typer.Option(metavar="TEXT", help="A description of its contents.")
     ] = None,
-    profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
     """Change a library's name or description."""
@@ -158,19 +147,12 @@ def edit(
     if name is None and description is None:
         raise CommandError("Nothing to change. Give --name or --description.", Code.USAGE)
 
-    async def work(client: "Client") -> "Library":
-        found = await find_library(client, library)
-        given = {"name": name, "description": description}
-        # A description of null would clear it.
-        changes = {field: value for field, value in given.items() if value is not None}
-        return await client.libraries.update(found.id, LibraryUpdate.model_validate(changes))
-
-    changed = run(profile, work, changes=True)
-    if json:
-        output.as_json(changed)
-        return
-    output.note(f"Changed {output.one_line(changed.name)}.")
-    output.data(changed.id)
+    found = await find_library(client, library)
+    given = {"name": name, "description": description}
+    # A description of null would clear it.
+    changes = {field: value for field, value in given.items() if value is not None}
+    changed = await client.libraries.update(found.id, LibraryUpdate.model_validate(changes))
+    output.made(changed, f"Changed {output.one_line(changed.name)}.", json)
 
 
 @app.command("delete")
@@ -179,9 +161,7 @@ async def delete(client: "Client", library: LibraryArgument, json: JSONOption = 
     """Delete a library and all its documents."""
     found = await find_library(client, library)
     await client.libraries.delete(found.id)
-    output.note(f"Deleted {output.one_line(found.name)}.")
-    if json:
-        output.as_json({"id": found.id, "deleted": True})
+    output.deleted(found.id, f"Deleted {output.one_line(found.name)}.", json)
 
 
 @app.command("add")
@@ -239,22 +219,15 @@ async def documents(
     """List a library's documents and their processing status."""
     found = await find_library(client, library)
     listed = [document async for document in client.documents.every(found.id, search)]
-    if json:
-        output.as_json(listed)
-        return
-    output.table(
-        ["ID", "NAME", "STATUS", "PAGES", "SIZE", "ADDED"],
-        [
-            (
-                document.id,
-                document.name,
-                " · ".join(filter(None, (status(document), document.error))),
-                document.number_of_pages,
-                output.size(document.size),
-                output.when(document.created_at),
-            )
-            for document in listed
-        ],
+    output.listing(
+        listed,
+        json,
+        ID=lambda document: document.id,
+        NAME=lambda document: document.name,
+        STATUS=lambda document: " · ".join(filter(None, (status(document), document.error))),
+        PAGES=lambda document: document.number_of_pages,
+        SIZE=lambda document: output.size(document.size),
+        ADDED=lambda document: output.when(document.created_at),
     )
 
 
@@ -274,7 +247,9 @@ async def text(
 
 
 @app.command("search")
-def search(
+@with_client()
+async def search(
+    client: "Client",
     library: LibraryArgument,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="The search terms.")],
     limit: Annotated[
@@ -292,20 +267,16 @@ def search(
             metavar="NAME=VALUE", help="Search only documents with this attribute; repeatable."
         ),
     ] = None,
-    profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
     """Search a library for passages, best first. Only the bundled server has this."""
     filters = _filters(attribute or ())
 
-    async def work(client: "Client") -> "SearchResult":
-        found = await find_library(client, library)
-        ids = [(await find_document(client, found.id, wanted)).id for wanted in document or ()]
-        return await client.libraries.search(
-            found.id, query, limit, document_ids=ids or None, filters_attributes=filters
-        )
-
-    result = run(profile, work)
+    found = await find_library(client, library)
+    ids = [(await find_document(client, found.id, wanted)).id for wanted in document or ()]
+    result = await client.libraries.search(
+        found.id, query, limit, document_ids=ids or None, filters_attributes=filters
+    )
     if json:
         output.as_json(result)
         return
@@ -334,9 +305,7 @@ async def remove(
     found = await find_library(client, library)
     wanted = await find_document(client, found.id, document)
     await client.documents.delete(found.id, wanted.id)
-    output.note(f"Removed {output.one_line(wanted.name)}.")
-    if json:
-        output.as_json({"id": wanted.id, "deleted": True})
+    output.deleted(wanted.id, f"Removed {output.one_line(wanted.name)}.", json)
 
 
 def status(document: "Document") -> str:

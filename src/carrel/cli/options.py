@@ -27,9 +27,6 @@ JSONOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 AgentArgument = Annotated[str, typer.Argument(metavar="AGENT", help="An agent's id or name.")]
 LibraryArgument = Annotated[str, typer.Argument(metavar="LIBRARY", help="A library's id or name.")]
-VersionArgument = Annotated[
-    str, typer.Argument(metavar="VERSION", help="The version's number: 3 or v3.")
-]
 
 
 def version_or_alias(text: str) -> str:
@@ -43,6 +40,12 @@ def version_number(text: str) -> int:
     if not (number.isascii() and number.isdigit()):
         raise CommandError(f"“{text}” is not a version. Versions are v0, v1, …", Code.USAGE)
     return int(number)
+
+
+VersionArgument = Annotated[
+    int,
+    typer.Argument(metavar="VERSION", parser=version_number, help="The version's number: 3 or v3."),
+]
 
 
 def commands(help: str) -> typer.Typer:

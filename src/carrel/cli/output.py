@@ -1,13 +1,13 @@
 """Output of commands: data on stdout, messages and progress on stderr."""
 
-import json
+import json as jsonlib
 import shutil
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from carrel.store.core.formatting import counted as counted
 from carrel.store.core.formatting import size as size
@@ -16,8 +16,15 @@ from carrel.text import clean_text
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+T = TypeVar("T")
+
 _NARROWEST = 10
 """Minimum width of a column on a narrow terminal, in cells."""
+
+
+class HasId(Protocol):
+    @property
+    def id(self) -> str: ...
 
 
 def data(text: str) -> None:
@@ -32,7 +39,7 @@ def note(text: str) -> None:
 
 def as_json(value: "BaseModel | Sequence[BaseModel] | Any") -> None:
     """Print data as indented JSON."""
-    print(json.dumps(_plain(value), ensure_ascii=False, indent=2))
+    print(jsonlib.dumps(_plain(value), ensure_ascii=False, indent=2))
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -45,6 +52,43 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     for row in cells:
         line = "  ".join(_fitted(cell, width) for cell, width in zip(row, widths, strict=True))
         print(line.rstrip() if room is None else _cut(line.rstrip(), room))
+
+
+def listing(items: Sequence[T], json: bool, **columns: Callable[[T], object]) -> None:
+    """Print items as JSON, or as a table with the headings and cells of these columns."""
+    if json:
+        as_json(items)
+    else:
+        table([*columns], [[cell(item) for cell in columns.values()] for item in items])
+
+
+def record(value: Any, pairs: Iterable[tuple[str, object]], json: bool) -> None:
+    """Print a value as JSON, or as fields."""
+    if json:
+        as_json(value)
+    else:
+        fields(pairs)
+
+
+def made(value: HasId, message: str, json: bool) -> None:
+    """Print something new as JSON, or its id with a message."""
+    if json:
+        as_json(value)
+    else:
+        note(message)
+        data(value.id)
+
+
+def changed(value: Any, message: str, json: bool) -> None:
+    """Print a message on stderr, and what was changed as JSON if asked."""
+    note(message)
+    if json:
+        as_json(value)
+
+
+def deleted(id: str, message: str, json: bool) -> None:
+    """Print a message on stderr, and the id of what is gone as JSON if asked."""
+    changed({"id": id, "deleted": True}, message, json)
 
 
 def fields(pairs: Iterable[tuple[str, object]]) -> None:
@@ -108,7 +152,7 @@ def one_line(value: object) -> str:
 
 def _words(value: object) -> str:
     if isinstance(value, (list, dict)):
-        return json.dumps(value, ensure_ascii=False)
+        return jsonlib.dumps(value, ensure_ascii=False)
     return clean_text(str(value))
 
 

@@ -44,9 +44,9 @@ async def share(
     request = ShareRequest(level=level, share_with_uuid=with_id, share_with_type=with_type)
     found = await find_library(client, library)
     sharing = await client.libraries.share(found.id, request)
-    output.note(f"Shared {output.one_line(found.name)}: {with_id} is {sharing.role}.")
-    if json:
-        output.as_json(sharing)
+    output.changed(
+        sharing, f"Shared {output.one_line(found.name)}: {with_id} is {sharing.role}.", json
+    )
 
 
 @with_client(changes=True)
@@ -69,13 +69,11 @@ async def unshare(
 async def shares(client: "Client", library: LibraryArgument, json: JSONOption = False) -> None:
     """List the users of a library, owner first."""
     listed = await client.libraries.shares((await find_library(client, library)).id)
-    if json:
-        output.as_json(listed)
-        return
-    output.table(
-        ["ID", "TYPE", "ROLE", "ORGANISATION"],
-        [
-            (sharing.share_with_uuid, sharing.share_with_type, sharing.role, sharing.org_id)
-            for sharing in listed
-        ],
+    output.listing(
+        listed,
+        json,
+        ID=lambda sharing: sharing.share_with_uuid,
+        TYPE=lambda sharing: sharing.share_with_type,
+        ROLE=lambda sharing: sharing.role,
+        ORGANISATION=lambda sharing: sharing.org_id,
     )

@@ -24,21 +24,14 @@ async def list_trash(client: "Client", json: JSONOption = False) -> None:
     """List deleted items that can be restored."""
     await _check(client)
     items = [item async for item in client.trash.every()]
-    if json:
-        output.as_json(items)
-        return
-    output.table(
-        ["ID", "KIND", "NAME", "DELETED", "UNTIL"],
-        [
-            (
-                item.id,
-                item.kind,
-                item.name or "",
-                output.when(item.deleted_at),
-                output.when(item.expires_at),
-            )
-            for item in items
-        ],
+    output.listing(
+        items,
+        json,
+        ID=lambda item: item.id,
+        KIND=lambda item: item.kind,
+        NAME=lambda item: item.name or "",
+        DELETED=lambda item: output.when(item.deleted_at),
+        UNTIL=lambda item: output.when(item.expires_at),
     )
 
 
@@ -48,9 +41,7 @@ async def restore(client: "Client", item: ItemArgument, json: JSONOption = False
     """Restore a deleted item."""
     await _check(client)
     restored = await client.trash.restore((await find_deleted(client, item)).id)
-    output.note(f"Restored {output.one_line(restored.name or restored.id)}.")
-    if json:
-        output.as_json(restored)
+    output.changed(restored, f"Restored {output.one_line(restored.name or restored.id)}.", json)
 
 
 @app.command("empty")
@@ -59,9 +50,11 @@ async def empty(client: "Client", json: JSONOption = False) -> None:
     """Delete everything in the trash for ever."""
     await _check(client)
     deleted = await client.trash.empty()
-    output.note(f"Deleted for ever: {deleted} item{'' if deleted == 1 else 's'}.")
-    if json:
-        output.as_json({"deleted": deleted})
+    output.changed(
+        {"deleted": deleted},
+        f"Deleted for ever: {deleted} item{'' if deleted == 1 else 's'}.",
+        json,
+    )
 
 
 async def _check(client: "Client") -> None:

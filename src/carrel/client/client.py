@@ -1,10 +1,10 @@
 """The client: one service, its areas as attributes."""
 
 from collections.abc import Callable
-from functools import cached_property
 from http import HTTPStatus
+from importlib import import_module
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import httpx
 
@@ -41,6 +41,35 @@ class Client:
     Use it in one event loop, as a context manager or with `aclose()`.
     """
 
+    files: "Files"
+    """Files: listed, uploaded, downloaded."""
+    agents: "Agents"
+    """Agents and their versions."""
+    ocr: "OCR"
+    """Reading of documents."""
+    batches: "Batches"
+    """Batch jobs."""
+    completions: "Completions"
+    """Answers of agents."""
+    conversations: "Conversations"
+    """Conversations that the service keeps."""
+    libraries: "Libraries"
+    """Libraries and searches in them."""
+    documents: "Documents"
+    """The documents of libraries."""
+    embeddings: "Embeddings"
+    """Texts as vectors."""
+    models: "Models"
+    """The models there are."""
+    responses: "Responses"
+    """Answers of a model in the Responses shape."""
+    users: "Users"
+    """The caller: user, organisations, workspaces."""
+    trash: "Trash"
+    """Deleted items that can be restored."""
+    trash_days: int | None = None
+    """Days in which a delete can be undone, as the last `health` said; None without a trash."""
+
     def __init__(
         self,
         url: str,
@@ -59,101 +88,17 @@ class Client:
             url, api_key, timeout=timeout, transport=transport, on_call=on_call
         )
         self._has_healthz = True
-        self.trash_days: int | None = None
-        """Days in which a delete can be undone, as the last `health` said; None without a trash."""
 
-    # An area's models are costly to import: a command that lists files needs no others.
+    if not TYPE_CHECKING:  # only the names above are areas
 
-    @cached_property
-    def files(self) -> "Files":
-        """Files: listed, uploaded, downloaded."""
-        from carrel.client.files import Files
-
-        return Files(self._transport)
-
-    @cached_property
-    def agents(self) -> "Agents":
-        """Agents and their versions."""
-        from carrel.client.agents import Agents
-
-        return Agents(self._transport)
-
-    @cached_property
-    def ocr(self) -> "OCR":
-        """Reading of documents."""
-        from carrel.client.ocr import OCR
-
-        return OCR(self._transport)
-
-    @cached_property
-    def batches(self) -> "Batches":
-        """Batch jobs."""
-        from carrel.client.batches import Batches
-
-        return Batches(self._transport)
-
-    @cached_property
-    def completions(self) -> "Completions":
-        """Answers of agents."""
-        from carrel.client.completions import Completions
-
-        return Completions(self._transport)
-
-    @cached_property
-    def conversations(self) -> "Conversations":
-        """Conversations that the service keeps."""
-        from carrel.client.conversations import Conversations
-
-        return Conversations(self._transport)
-
-    @cached_property
-    def libraries(self) -> "Libraries":
-        """Libraries and searches in them."""
-        from carrel.client.libraries import Libraries
-
-        return Libraries(self._transport)
-
-    @cached_property
-    def documents(self) -> "Documents":
-        """The documents of libraries."""
-        from carrel.client.documents import Documents
-
-        return Documents(self._transport)
-
-    @cached_property
-    def embeddings(self) -> "Embeddings":
-        """Texts as vectors."""
-        from carrel.client.embeddings import Embeddings
-
-        return Embeddings(self._transport)
-
-    @cached_property
-    def models(self) -> "Models":
-        """The models there are."""
-        from carrel.client.models import Models
-
-        return Models(self._transport)
-
-    @cached_property
-    def responses(self) -> "Responses":
-        """Answers of a model in the Responses shape."""
-        from carrel.client.responses import Responses
-
-        return Responses(self._transport)
-
-    @cached_property
-    def users(self) -> "Users":
-        """The caller: user, organisations, workspaces."""
-        from carrel.client.users import Users
-
-        return Users(self._transport)
-
-    @cached_property
-    def trash(self) -> "Trash":
-        """Deleted items that can be restored."""
-        from carrel.client.trash import Trash
-
-        return Trash(self._transport)
+        def __getattr__(self, name: str) -> Any:
+            """Import an area when it is first asked for: its models are costly to import."""
+            kind = Client.__annotations__.get(name)
+            if kind is None:
+                raise AttributeError(f"The client has no {name!r}.")
+            area = getattr(import_module(f"carrel.client.{name}"), kind)(self._transport)
+            setattr(self, name, area)
+            return area
 
     async def __aenter__(self) -> Self:
         return self

@@ -7,10 +7,11 @@ from contextlib import aclosing, asynccontextmanager
 import httpx
 from httpx_sse import EventSource, SSEError
 
+from carrel.client.http.area import Area
 from carrel.client.http.errors import ServiceError, UnexpectedAnswer, Unreachable
 from carrel.client.http.events import EVENT_STREAM, FAILED
 from carrel.client.http.keywords import fields_of
-from carrel.client.http.transport import Transport, parse
+from carrel.client.http.transport import parse
 from carrel.text import clean_text
 from carrel.wire.generation.completions import (
     Completion,
@@ -24,11 +25,8 @@ _PATH = "/v1/agents/completions"
 OnProgress = Callable[[Progress], object]
 
 
-class Completions:
+class Completions(Area):
     """`/v1/agents/completions`."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
 
     @fields_of(CompletionRequest)
     async def complete(self, request: CompletionRequest) -> Completion:
@@ -37,7 +35,7 @@ class Completions:
         `request`: a CompletionRequest, or its fields as keywords.
         """
         body = {**request.body(), "stream": False}
-        return await self._transport.call(Completion, "POST", _PATH, body=body, unhurried=True)
+        return await self._call(Completion, "POST", _PATH, body=body, unhurried=True)
 
     @fields_of(CompletionRequest)
     @asynccontextmanager

@@ -3,12 +3,12 @@
 import builtins
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any
 
+from carrel.client.http.area import Area
 from carrel.client.http.events import events
 from carrel.client.http.keywords import fields_of
-from carrel.client.http.paging import PAGE, every
-from carrel.client.http.transport import Transport, path_of
+from carrel.client.http.paging import every
+from carrel.client.http.transport import path_of
 from carrel.wire.generation.conversations import (
     Conversation,
     ConversationAppend,
@@ -24,14 +24,12 @@ from carrel.wire.generation.conversations import (
 
 _PATH = "/v1/conversations"
 _ONE = f"{_PATH}/{{}}"
+_Asked = ConversationStart | ConversationAppend | ConversationRestart
 _ENDS = frozenset({"conversation.response.done"})
 
 
-class Conversations:
+class Conversations(Area):
     """`/v1/conversations`."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
 
     @fields_of(ConversationStart)
     async def start(self, start: ConversationStart) -> ConversationResponse:
@@ -39,14 +37,14 @@ class Conversations:
 
         `start`: a ConversationStart, or its fields as keywords.
         """
-        return await self._answer(_PATH, start)
+        return await self._answer(start, _PATH)
 
     @fields_of(ConversationAppend)
     async def append(
         self, conversation_id: str, append: ConversationAppend
     ) -> ConversationResponse:
         """Continue a conversation; `append` as a ConversationAppend or as keywords."""
-        return await self._answer(path_of(_ONE, conversation_id), append)
+        return await self._answer(append, _ONE, conversation_id)
 
     @fields_of(ConversationRestart)
     async def restart(
@@ -56,7 +54,7 @@ class Conversations:
 
         `restart`: a ConversationRestart, or its fields as keywords.
         """
-        return await self._answer(path_of(f"{_ONE}/restart", conversation_id), restart)
+        return await self._answer(restart, f"{_ONE}/restart", conversation_id)
 
     @fields_of(ConversationStart)
     @asynccontextmanager
@@ -72,7 +70,7 @@ class Conversations:
         an answer that is not complete by then is not kept. The iterator raises Unreachable if the
         answer breaks off, and ServiceError if the service fails while it answers.
         """
-        async with self._events(_PATH, start) as found:
+        async with self._events(start, _PATH) as found:
             yield found
 
     @fields_of(ConversationAppend)
@@ -81,7 +79,7 @@ class Conversations:
         self, conversation_id: str, append: ConversationAppend
     ) -> AsyncIterator[AsyncIterator[ConversationEvent]]:
         """Continue a conversation; events and errors are those of `stream_start`."""
-        async with self._events(path_of(_ONE, conversation_id), append) as found:
+        async with self._events(append, _ONE, conversation_id) as found:
             yield found
 
     @fields_of(ConversationRestart)
@@ -90,37 +88,29 @@ class Conversations:
         self, conversation_id: str, restart: ConversationRestart
     ) -> AsyncIterator[AsyncIterator[ConversationEvent]]:
         """Restart a conversation; events and errors are those of `stream_start`."""
-        async with self._events(path_of(f"{_ONE}/restart", conversation_id), restart) as found:
+        async with self._events(restart, f"{_ONE}/restart", conversation_id) as found:
             yield found
 
-    async def list(
-        self, *, page: int = 0, page_size: int = PAGE, metadata: dict[str, Any] | None = None
-    ) -> builtins.list[Conversation]:
+    @fields_of(ConversationQuery)
+    async def list(self, query: ConversationQuery) -> builtins.list[Conversation]:
         """Return a page of the caller's conversations, newest first; pages count from 0."""
-        query = ConversationQuery(page=page, page_size=page_size, metadata=metadata)
-        return await self._transport.call(builtins.list[Conversation], "GET", _PATH, query=query)
+        return await self._call(builtins.list[Conversation], "GET", _PATH, query=query)
 
     def every(self) -> AsyncIterator[Conversation]:
         """Return all conversations of the caller, newest first, page after page."""
-
-        async def page(number: int) -> builtins.list[Conversation]:
-            return await self.list(page=number)
-
-        return every(page, lambda conversation: conversation.id)
+        return every(self.list, lambda conversation: conversation.id)
 
     async def get(self, conversation_id: str) -> Conversation:
         """Return a conversation without its entries."""
-        return await self._transport.call(Conversation, "GET", path_of(_ONE, conversation_id))
+        return await self._call(Conversation, "GET", _ONE, conversation_id)
 
     async def messages(self, conversation_id: str) -> ConversationMessages:
         """Return the messages of a conversation, in order."""
-        path = path_of(f"{_ONE}/messages", conversation_id)
-        return await self._transport.call(ConversationMessages, "GET", path)
+        return await self._call(ConversationMessages, "GET", f"{_ONE}/messages", conversation_id)
 
     async def history(self, conversation_id: str) -> ConversationHistory:
         """Return all entries of a conversation, in order."""
-        path = path_of(f"{_ONE}/history", conversation_id)
-        return await self._transport.call(ConversationHistory, "GET", path)
+        return await self._call(ConversationHistory, "GET", f"{_ONE}/history", conversation_id)
 
     async def write(self, conversation_id: str, written: ConversationWrite) -> Conversation:
         """Add a conversation, or replace it, without an answer.
@@ -130,23 +120,18 @@ class Conversations:
         Raises:
             ServiceError: 409, it was changed since its `updated_at`.
         """
-        return await self._transport.call(
-            Conversation, "PUT", path_of(_ONE, conversation_id), body=written.body()
-        )
+        return await self._call(Conversation, "PUT", _ONE, conversation_id, body=written.body())
 
     async def delete(self, conversation_id: str) -> None:
         """Delete a conversation with its entries."""
-        await self._transport.send("DELETE", path_of(_ONE, conversation_id))
+        await self._send("DELETE", _ONE, conversation_id)
 
     def _events(
-        self, path: str, asked: ConversationStart | ConversationAppend | ConversationRestart
+        self, asked: _Asked, path: str, *ids: str
     ) -> AbstractAsyncContextManager[AsyncIterator[ConversationEvent]]:
-        return events(self._transport, path, asked.body(), ConversationEvent, _ENDS)
+        sent = path_of(path, *ids)
+        return events(self._transport, sent, asked.body(), ConversationEvent, _ENDS)
 
-    async def _answer(
-        self, path: str, asked: ConversationStart | ConversationAppend | ConversationRestart
-    ) -> ConversationResponse:
+    async def _answer(self, asked: _Asked, path: str, *ids: str) -> ConversationResponse:
         body = {**asked.body(), "stream": False}
-        return await self._transport.call(
-            ConversationResponse, "POST", path, body=body, unhurried=True
-        )
+        return await self._call(ConversationResponse, "POST", path, *ids, body=body, unhurried=True)

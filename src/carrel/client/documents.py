@@ -1,16 +1,16 @@
 """The documents of a library."""
 
-import builtins
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
-from typing import Literal
 from urllib.parse import quote
 
+from carrel.client.http.area import Area
 from carrel.client.http.downloads import save
 from carrel.client.http.keywords import fields_of
-from carrel.client.http.paging import PAGE, every
+from carrel.client.http.paging import every
 from carrel.client.http.sending import largest, send
-from carrel.client.http.transport import Transport, path_of
+from carrel.client.http.transport import path_of
 from carrel.client.http.uploads import MultipartBody, Progress, UploadSource
 from carrel.wire.documents import (
     NAME_HEADER,
@@ -19,7 +19,6 @@ from carrel.wire.documents import (
     DocumentQuery,
     DocumentStatus,
     DocumentUpdate,
-    SortBy,
     TextContent,
     TextQuery,
 )
@@ -28,44 +27,17 @@ _DOCUMENTS = "/v1/libraries/{}/documents"
 _DOCUMENT = "/v1/libraries/{}/documents/{}"
 
 
-class Documents:
+class Documents(Area):
     """`/v1/libraries/{library_id}/documents`."""
 
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-
-    async def list(
-        self,
-        library_id: str,
-        *,
-        page: int = 0,
-        page_size: int = 100,
-        search: str | None = None,
-        filters_attributes: str | None = None,
-        sort_by: SortBy = "created_at",
-        sort_order: Literal["asc", "desc"] = "desc",
-    ) -> DocumentList:
+    @fields_of(DocumentQuery)
+    async def list(self, library_id: str, query: DocumentQuery) -> DocumentList:
         """Return a page of a library's documents; pages count from 0."""
-        query = DocumentQuery(
-            page=page,
-            page_size=page_size,
-            search=search,
-            filters_attributes=filters_attributes,
-            sort_by=sort_by,
-            sort_order=sort_order,
-        )
-        return await self._transport.call(
-            DocumentList, "GET", path_of(_DOCUMENTS, library_id), query=query
-        )
+        return await self._call(DocumentList, "GET", _DOCUMENTS, library_id, query=query)
 
     def every(self, library_id: str, search: str | None = None) -> AsyncIterator[Document]:
         """Return all documents of a library, or those whose name has a text, page after page."""
-
-        async def page(number: int) -> builtins.list[Document]:
-            listed = await self.list(library_id, page=number, page_size=PAGE, search=search)
-            return listed.data
-
-        return every(page, lambda document: document.id)
+        return every(partial(self.list, library_id), lambda document: document.id, search=search)
 
     async def largest(self) -> int | None:
         """Return the largest document, in bytes; None if the service does not tell."""
@@ -94,9 +66,7 @@ class Documents:
 
     async def get(self, library_id: str, document_id: str) -> Document:
         """Return one document's particulars."""
-        return await self._transport.call(
-            Document, "GET", path_of(_DOCUMENT, library_id, document_id)
-        )
+        return await self._call(Document, "GET", _DOCUMENT, library_id, document_id)
 
     @fields_of(DocumentUpdate)
     async def update(self, library_id: str, document_id: str, changes: DocumentUpdate) -> Document:
@@ -104,55 +74,40 @@ class Documents:
 
         `changes`: a DocumentUpdate, or its fields as keywords.
         """
-        return await self._transport.call(
-            Document, "PUT", path_of(_DOCUMENT, library_id, document_id), body=changes.body()
+        return await self._call(
+            Document, "PUT", _DOCUMENT, library_id, document_id, body=changes.body()
         )
 
     async def delete(self, library_id: str, document_id: str) -> None:
         """Remove a document from its library and from the search."""
-        await self._transport.send("DELETE", path_of(_DOCUMENT, library_id, document_id))
+        await self._send("DELETE", _DOCUMENT, library_id, document_id)
 
-    async def text(
-        self,
-        library_id: str,
-        document_id: str,
-        *,
-        page_start: int | None = None,
-        page_end: int | None = None,
-    ) -> str:
+    @fields_of(TextQuery)
+    async def text(self, library_id: str, document_id: str, query: TextQuery) -> str:
         """Return a processed document's text; pages count from 0, both ends are included."""
-        answer = await self._transport.call(
-            TextContent,
-            "GET",
-            path_of(_DOCUMENT + "/text_content", library_id, document_id),
-            query=TextQuery(page_start=page_start, page_end=page_end),
-        )
-        return answer.text
+        path = _DOCUMENT + "/text_content"
+        return (
+            await self._call(TextContent, "GET", path, library_id, document_id, query=query)
+        ).text
 
     async def status(self, library_id: str, document_id: str) -> DocumentStatus:
         """Return how far processing is."""
-        return await self._transport.call(
-            DocumentStatus, "GET", path_of(_DOCUMENT + "/status", library_id, document_id)
+        return await self._call(
+            DocumentStatus, "GET", _DOCUMENT + "/status", library_id, document_id
         )
 
     async def url(self, library_id: str, document_id: str) -> str:
         """Return an address of the document that works without a key for 30 minutes."""
-        return await self._transport.call(
-            str, "GET", path_of(_DOCUMENT + "/signed-url", library_id, document_id)
-        )
+        return await self._call(str, "GET", _DOCUMENT + "/signed-url", library_id, document_id)
 
     async def extracted_text_url(self, library_id: str, document_id: str) -> str:
         """Return an address of the document's text that works without a key for 30 minutes."""
-        return await self._transport.call(
-            str, "GET", path_of(_DOCUMENT + "/extracted-text-signed-url", library_id, document_id)
+        return await self._call(
+            str, "GET", _DOCUMENT + "/extracted-text-signed-url", library_id, document_id
         )
 
     async def download(
-        self,
-        library_id: str,
-        document_id: str,
-        to: Path,
-        on_progress: Progress | None = None,
+        self, library_id: str, document_id: str, to: Path, on_progress: Progress | None = None
     ) -> Path:
         """Write a document's content to the path `to`, by its signed address, without the key."""
         url = await self.url(library_id, document_id)
@@ -161,6 +116,4 @@ class Documents:
 
     async def reprocess(self, library_id: str, document_id: str) -> None:
         """Queue a document to be processed again."""
-        await self._transport.send(
-            "POST", path_of(_DOCUMENT + "/reprocess", library_id, document_id)
-        )
+        await self._send("POST", _DOCUMENT + "/reprocess", library_id, document_id)

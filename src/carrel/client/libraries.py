@@ -3,9 +3,9 @@
 import builtins
 from collections.abc import AsyncIterator
 
+from carrel.client.http.area import Area
 from carrel.client.http.keywords import fields_of
-from carrel.client.http.paging import PAGE, every
-from carrel.client.http.transport import Transport, path_of
+from carrel.client.http.paging import every
 from carrel.wire.libraries import (
     EmbeddingsChange,
     Library,
@@ -23,52 +23,31 @@ from carrel.wire.libraries import (
 )
 
 
-class Libraries:
+class Libraries(Area):
     """`/v1/libraries`."""
 
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-
-    async def list(
-        self,
-        *,
-        page: int = 0,
-        page_size: int = 100,
-        page_token: str | None = None,
-        search: str | None = None,
-        filter_owned_by_me: bool | None = None,
-    ) -> LibraryList:
+    @fields_of(LibraryQuery)
+    async def list(self, query: LibraryQuery) -> LibraryList:
         """Return a page of the libraries that are one's own or shared with one.
 
         Pages count from 0.
         """
-        query = LibraryQuery(
-            page=page,
-            page_size=page_size,
-            page_token=page_token,
-            search=search,
-            filter_owned_by_me=filter_owned_by_me,
-        )
-        return await self._transport.call(LibraryList, "GET", "/v1/libraries", query=query)
+        return await self._call(LibraryList, "GET", "/v1/libraries", query=query)
 
     def every(self, search: str | None = None) -> AsyncIterator[Library]:
         """Return all libraries, or those whose name has a text, page after page."""
-
-        async def page(number: int) -> builtins.list[Library]:
-            return (await self.list(page=number, page_size=PAGE, search=search)).data
-
-        return every(page, lambda library: library.id)
+        return every(self.list, lambda library: library.id, search=search)
 
     async def embeddings(self, library_id: str) -> LibraryEmbeddings:
         """Return the embedding model of a library; an extension of the bundled server."""
-        path = path_of("/v1/libraries/{}/embeddings", library_id)
-        return await self._transport.call(LibraryEmbeddings, "GET", path)
+        return await self._call(LibraryEmbeddings, "GET", "/v1/libraries/{}/embeddings", library_id)
 
     async def change_embeddings(self, library_id: str, model: str) -> LibraryEmbeddings:
         """Embed a library anew with another model, in the background."""
-        path = path_of("/v1/libraries/{}/embeddings", library_id)
         body = EmbeddingsChange(model=model).body()
-        return await self._transport.call(LibraryEmbeddings, "PUT", path, body=body)
+        return await self._call(
+            LibraryEmbeddings, "PUT", "/v1/libraries/{}/embeddings", library_id, body=body
+        )
 
     @fields_of(LibraryCreate)
     async def create(self, library: LibraryCreate, *, if_absent: bool = False) -> Library:
@@ -77,7 +56,7 @@ class Libraries:
         With `if_absent`, the bundled server answers with your own of that name instead, if there is
         one; two who ask at once get the same.
         """
-        return await self._transport.call(
+        return await self._call(
             Library,
             "POST",
             "/v1/libraries",
@@ -87,18 +66,16 @@ class Libraries:
 
     async def get(self, library_id: str) -> Library:
         """Return one library's particulars."""
-        return await self._transport.call(Library, "GET", path_of("/v1/libraries/{}", library_id))
+        return await self._call(Library, "GET", "/v1/libraries/{}", library_id)
 
     @fields_of(LibraryUpdate)
     async def update(self, library_id: str, changes: LibraryUpdate) -> Library:
         """Change a library's name or description, given as keywords or as a LibraryUpdate."""
-        return await self._transport.call(
-            Library, "PUT", path_of("/v1/libraries/{}", library_id), body=changes.body()
-        )
+        return await self._call(Library, "PUT", "/v1/libraries/{}", library_id, body=changes.body())
 
     async def delete(self, library_id: str) -> None:
         """Remove a library with all its documents."""
-        await self._transport.send("DELETE", path_of("/v1/libraries/{}", library_id))
+        await self._send("DELETE", "/v1/libraries/{}", library_id)
 
     async def search(
         self,
@@ -113,23 +90,18 @@ class Libraries:
 
         `document_ids` and `filters_attributes`, a JSON object, restrict it to some documents.
         """
-        return await self._transport.call(
-            SearchResult,
-            "GET",
-            path_of("/v1/libraries/{}/search", library_id),
-            query=SearchQuery(
-                query=query,
-                limit=limit,
-                document_ids=document_ids,
-                filters_attributes=filters_attributes,
-            ),
+        asked = SearchQuery(
+            query=query,
+            limit=limit,
+            document_ids=document_ids,
+            filters_attributes=filters_attributes,
         )
+        path = "/v1/libraries/{}/search"
+        return await self._call(SearchResult, "GET", path, library_id, query=asked)
 
     async def shares(self, library_id: str) -> builtins.list[Sharing]:
         """Return everyone a library is shared with."""
-        answer = await self._transport.call(
-            SharingList, "GET", path_of("/v1/libraries/{}/share", library_id)
-        )
+        answer = await self._call(SharingList, "GET", "/v1/libraries/{}/share", library_id)
         return answer.data
 
     @fields_of(ShareRequest)
@@ -138,13 +110,11 @@ class Libraries:
 
         `share`: a ShareRequest, or its fields as keywords.
         """
-        return await self._transport.call(
-            Sharing, "PUT", path_of("/v1/libraries/{}/share", library_id), body=share.body()
+        return await self._call(
+            Sharing, "PUT", "/v1/libraries/{}/share", library_id, body=share.body()
         )
 
     @fields_of(ShareRemoval)
     async def unshare(self, library_id: str, removal: ShareRemoval) -> None:
         """Take a share back, named by a ShareRemoval or by its fields as keywords."""
-        await self._transport.send(
-            "DELETE", path_of("/v1/libraries/{}/share", library_id), body=removal.body()
-        )
+        await self._send("DELETE", "/v1/libraries/{}/share", library_id, body=removal.body())

@@ -1,15 +1,12 @@
 """The models of a service."""
 
-from carrel.client.http.transport import Transport
+from carrel.client.http.area import Area
 from carrel.wire.models import ModelList
 
 
-class Models:
+class Models(Area):
     """`/v1/models`."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
 
     async def list(self) -> ModelList:
         """Return the models a service offers."""
-        return await self._transport.call(ModelList, "GET", "/v1/models")
+        return await self._call(ModelList, "GET", "/v1/models")

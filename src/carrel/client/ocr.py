@@ -1,18 +1,15 @@
 """OCR."""
 
+from carrel.client.http.area import Area
 from carrel.client.http.keywords import fields_of
-from carrel.client.http.transport import Transport
 from carrel.wire.ocr import OCRRequest, OCRResult
 
 _WAIT = 86_400
 """Seconds that a service is told to take if it must: no time-out runs here."""
 
 
-class OCR:
+class OCR(Area):
     """`/v1/ocr`."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
 
     @fields_of(OCRRequest)
     async def process(self, request: OCRRequest) -> OCRResult:
@@ -20,7 +17,7 @@ class OCR:
 
         `request`: an OCRRequest, or its fields as keywords.
         """
-        return await self._transport.call(
+        return await self._call(
             OCRResult,
             "POST",
             "/v1/ocr",

@@ -3,26 +3,23 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from carrel.client.http.area import Area
 from carrel.client.http.events import events
 from carrel.client.http.keywords import fields_of
-from carrel.client.http.transport import Transport
 from carrel.wire.generation.responses import ModelResponse, ResponseEvent, ResponseRequest
 
 _PATH = "/v1/responses"
 _ENDS = frozenset({"response.completed", "response.incomplete"})
 
 
-class Responses:
+class Responses(Area):
     """`/v1/responses`. The bundled server keeps none."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
 
     @fields_of(ResponseRequest)
     async def create(self, request: ResponseRequest) -> ModelResponse:
         """Return the whole answer; `request` as a ResponseRequest or as keywords."""
         body = {**request.body(), "stream": False}
-        return await self._transport.call(ModelResponse, "POST", _PATH, body=body, unhurried=True)
+        return await self._call(ModelResponse, "POST", _PATH, body=body, unhurried=True)
 
     @fields_of(ResponseRequest)
     @asynccontextmanager

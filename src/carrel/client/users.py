@@ -1,29 +1,26 @@
 """The caller of a service."""
 
-from carrel.client.http.transport import Transport
+from carrel.client.http.area import Area
 from carrel.wire.users import OrganisationList, UserIdentity, Whoami, WorkspaceList
 
 _ME = "/v1/users/me"
 
 
-class Users:
+class Users(Area):
     """`/v1/users/me` and `/v1/whoami`."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
 
     async def me(self) -> UserIdentity:
         """Return the user behind the key."""
-        return await self._transport.call(UserIdentity, "GET", _ME)
+        return await self._call(UserIdentity, "GET", _ME)
 
     async def organisations(self) -> OrganisationList:
         """Return the organisations of the user."""
-        return await self._transport.call(OrganisationList, "GET", f"{_ME}/organizations")
+        return await self._call(OrganisationList, "GET", f"{_ME}/organizations")
 
     async def workspaces(self) -> WorkspaceList:
         """Return the workspaces of the user."""
-        return await self._transport.call(WorkspaceList, "GET", f"{_ME}/workspaces")
+        return await self._call(WorkspaceList, "GET", f"{_ME}/workspaces")
 
     async def whoami(self) -> Whoami:
         """Return the caller, whatever kind of account it is."""
-        return await self._transport.call(Whoami, "GET", "/v1/whoami")
+        return await self._call(Whoami, "GET", "/v1/whoami")

@@ -13,23 +13,23 @@ from carrel.client.http.paging import PAGE, every
 async def test_every_page_is_asked_for_once(count: int, pages: int) -> None:
     asked: list[int] = []
 
-    async def page(number: int) -> Sequence[int]:
-        asked.append(number)
-        return range(count)[PAGE * number : PAGE * (number + 1)]
+    async def load(page: int, page_size: int) -> Sequence[int]:
+        asked.append(page)
+        return range(count)[page_size * page : page_size * (page + 1)]
 
-    assert [item async for item in every(page, lambda item: item)] == [*range(count)]
+    assert [item async for item in every(load, lambda item: item)] == [*range(count)]
     assert asked == [*range(pages)]
 
 
 async def test_a_service_that_knows_no_pages_ends_it_too() -> None:
-    async def page(number: int) -> Sequence[int]:
+    async def load(page: int, page_size: int) -> Sequence[int]:
         return range(PAGE + 5)
 
-    assert [item async for item in every(page, lambda item: item)] == [*range(PAGE + 5)]
+    assert [item async for item in every(load, lambda item: item)] == [*range(PAGE + 5)]
 
 
 async def test_what_moves_to_the_next_page_meanwhile_comes_once() -> None:
-    async def page(number: int) -> Sequence[int]:
-        return range(PAGE) if number == 0 else range(PAGE - 1, PAGE + 4)
+    async def load(page: int, page_size: int) -> Sequence[int]:
+        return range(PAGE) if page == 0 else range(PAGE - 1, PAGE + 4)
 
-    assert [item async for item in every(page, lambda item: item)] == [*range(PAGE + 4)]
+    assert [item async for item in every(load, lambda item: item)] == [*range(PAGE + 4)]

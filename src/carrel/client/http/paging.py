@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from itertools import count
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -11,12 +11,16 @@ PAGE = 100
 
 
 async def every(
-    page: Callable[[int], Awaitable[Sequence[T]]], key: Callable[[T], object]
+    page: Callable[..., Awaitable[Any]], key: Callable[[T], object], **query: Any
 ) -> AsyncIterator[T]:
-    """Yield the items of all pages, requested by number from 0; `key` identifies an item."""
+    """Yield the items of all pages, requested by number from 0; `key` identifies an item.
+
+    A page is a list, or has it as its `data`.
+    """
     seen: set[object] = set()
     for number in count():
-        items = await page(number)
+        answer = await page(page=number, page_size=PAGE, **query)
+        items: Sequence[T] = getattr(answer, "data", answer)
         fresh = [item for item in items if key(item) not in seen]
         for item in fresh:
             seen.add(key(item))

@@ -43,7 +43,7 @@ class Options(TypedDict, total=False):
     """Further options of a request."""
 
     query: BaseModel | dict[str, Any] | None
-    """The set fields become the query; lists repeat their key."""
+    """Fields that are not null become the query; lists repeat their key."""
     body: Any
     """Sent as JSON."""
     upload: MultipartBody
@@ -259,7 +259,7 @@ def _host(url: httpx.URL) -> str:
 
 def _parameters(query: BaseModel | dict[str, Any] | None) -> _Pairs:
     if isinstance(query, BaseModel):
-        query = query.model_dump(mode="json", exclude_unset=True)
+        query = query.model_dump(mode="json")
     return [
         (key, item if isinstance(item, str) else json.dumps(item))
         for key, value in (query or {}).items()
