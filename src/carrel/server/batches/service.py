@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -129,7 +128,7 @@ class BatchJobs:
         Raises:
             ApiError: 404.
         """
-        job = await self._database.write(partial(batches.cancel, caller=caller, id=id))
+        job = await self._database.write(batches.cancel, caller, id)
         if task := self._running.get(id):
             task.cancel()
         return job
@@ -139,7 +138,7 @@ class BatchJobs:
         lines: list[dict[str, Any]] = []
         for id in filter(None, (job.output_file, job.error_file)):
             try:
-                stored = await self._database.read(partial(files.get, caller=caller, id=id))
+                stored = await self._database.read(files.get, caller, id)
             except NotFound:
                 continue
             async with self._blobs.local(stored.blob) as path:
@@ -158,7 +157,7 @@ class BatchJobs:
             return
         if request.endpoint not in (_CHAT, _AGENTS):
             raise ApiError(400, f"No agent answers {request.endpoint}.", param="agent_id")
-        await self._database.read(partial(agents.get, caller=caller, id=request.agent_id))
+        await self._database.read(agents.get, caller, request.agent_id)
 
     async def _inputs(
         self, caller: Caller, request: BatchCreate
@@ -168,8 +167,7 @@ class BatchJobs:
             blob = await put(self._blobs, as_input(request.requests))
             return [("requests", blob)], "workspace"
         stored = [
-            await self._database.read(partial(files.get, caller=caller, id=id))
-            for id in request.input_files or ()
+            await self._database.read(files.get, caller, id) for id in request.input_files or ()
         ]
         private = any(found.file.visibility == "user" for found in stored)
         inputs = [(found.file.filename, found.blob) for found in stored]
@@ -192,7 +190,7 @@ class BatchJobs:
         for id in unfinished:
             if (id,) not in have_jobs:
                 log.warning("batch %s had lost its job", id)
-                await self._database.write(partial(self._queue.enqueue, key=(id,)))
+                await self._database.write(self._queue.enqueue, key=(id,))
 
     def _work(self, key: JobKey, durable_step: RunStep, step: RunStep) -> None:
         # Not durable: every answer is kept by itself.
@@ -201,7 +199,7 @@ class BatchJobs:
 
     async def _run(self, id: str) -> bool:
         """Work off a batch and return whether it has ended."""
-        work = await self._database.write(partial(batches.begin, id=id))
+        work = await self._database.write(batches.begin, id)
         if work is None:
             return True
         late = False
@@ -225,7 +223,7 @@ class BatchJobs:
         while (left := (work.deadline - datetime.now(UTC)).total_seconds()) > 0:
             await asyncio.wait({task}, timeout=min(left, _LOOK_SECONDS))
             # Another server may have been asked to cancel it.
-            if task.done() or await self._database.read(partial(batches.is_cancelled, id=work.id)):
+            if task.done() or await self._database.read(batches.is_cancelled, work.id):
                 return False
         return True
 
@@ -253,7 +251,7 @@ class BatchJobs:
     async def _lines(self, work: Work) -> AsyncGenerator[PendingLine]:
         after = -1
         while lines := await self._database.read(
-            partial(batches.unanswered, id=work.id, after=after, limit=_FETCHED)
+            batches.unanswered, work.id, after=after, limit=_FETCHED
         ):
             for line in lines:
                 yield line
@@ -274,13 +272,11 @@ class BatchJobs:
                 break
             await asyncio.sleep(delay)
         return await self._database.write(
-            partial(
-                batches.record,
-                id=work.id,
-                number=line.number,
-                status=answer.status,
-                response=answer.body.decode(),
-            )
+            batches.record,
+            work.id,
+            number=line.number,
+            status=answer.status,
+            response=answer.body.decode(),
         )
 
     async def _finish(self, work: Work, *, late: bool) -> None:
@@ -321,7 +317,7 @@ class BatchJobs:
         after, count = -1, 0
         async with self._blobs.writer() as writer:
             while lines := await self._database.read(
-                partial(batches.answered, id=work.id, failed=failed, after=after, limit=_WRITTEN)
+                batches.answered, work.id, failed=failed, after=after, limit=_WRITTEN
             ):
                 if failed:
                     messages.update(map(problem, lines))

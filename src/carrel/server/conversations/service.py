@@ -4,7 +4,6 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 import sqlalchemy as sa
@@ -172,9 +171,7 @@ class ConversationService:
             _, before = await self.read(id)
         entries = as_entries(body.entries, before[: body.keep])
         written = body.model_copy(update={"entries": entries})
-        return await self._database.write(
-            partial(conversations.write, caller=self._caller, id=id, written=written)
-        )
+        return await self._database.write(conversations.write, self._caller, id, written)
 
     async def read(self, id: str) -> tuple[Conversation, list[Entry]]:
         """Return a conversation and its entries."""
@@ -197,9 +194,7 @@ class ConversationService:
             arguments=body.completion_args,
             handoffs=body.handoff_execution,
             complete=self._complete,
-            find_agent=lambda id: self._database.read(
-                partial(agents.get, caller=self._caller, id=id)
-            ),
+            find_agent=lambda id: self._database.read(agents.get, self._caller, id),
         )
         return Answer(self._database, self._caller, talk, turn, store=body.store)
 
@@ -221,9 +216,7 @@ class ConversationService:
         handoffs = [entry for entry in said if isinstance(entry, HandoffEntry)]
         if handoffs and handoffs[-1].next_agent_id != id:
             id, version = handoffs[-1].next_agent_id, None
-        agent = await self._database.read(
-            partial(agents.get, caller=self._caller, id=id, version=version)
-        )
+        agent = await self._database.read(agents.get, self._caller, id, version)
         return Speaker(Responder.of_agent(agent), agent)
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from functools import partial
 
 from carrel.server.jobs import Jobs
 from carrel.server.records.cluster import workers
@@ -34,13 +33,13 @@ class Heartbeat:
 
     async def beat(self) -> None:
         """Write one heartbeat; the first comes before any job is taken."""
-        await self._database.write(partial(workers.beat, name=self._jobs.executor))
+        await self._database.write(workers.beat, self._jobs.executor)
 
     async def _take_over(self) -> None:
-        dead = await self._database.read(partial(workers.silent, seconds=SILENT_SECONDS))
+        dead = await self._database.read(workers.silent, seconds=SILENT_SECONDS)
         if not dead:
             return
         count = await asyncio.to_thread(self._jobs.take_over, dead)
         log.warning("took over %d jobs of %s", count, ", ".join(dead))
         # Only then: a crash in between leaves them for the next.
-        await self._database.write(partial(workers.forget, names=dead, seconds=SILENT_SECONDS))
+        await self._database.write(workers.forget, dead, seconds=SILENT_SECONDS)

@@ -5,7 +5,6 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Collection
-from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -44,7 +43,7 @@ async def throw_away(
     """
 
     async def named(hashes: Collection[str]) -> set[str]:
-        return await database.read(partial(blob_records.named, hashes=hashes))
+        return await database.read(blob_records.named, hashes=hashes)
 
     while True:
         kept = limits().deleted_seconds

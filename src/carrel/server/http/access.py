@@ -4,7 +4,6 @@ import asyncio
 import hmac
 import logging
 from datetime import UTC, datetime, timedelta
-from functools import partial
 
 import sqlalchemy as sa
 
@@ -69,7 +68,7 @@ class Access:
 
     async def _write_use(self, id: str) -> None:
         try:
-            await self._database.write(partial(keys.note_use, id=id))
+            await self._database.write(keys.note_use, id)
         except Exception as failure:
             log.warning("the use of a key was not noted: %s", type(failure).__name__)
 

@@ -9,7 +9,7 @@ import errno
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
-from functools import partial, wraps
+from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import sqlalchemy as sa
@@ -126,7 +126,7 @@ class Processing:
     @_step
     async def read(self, job: Job) -> Read:
         """Read the document's pages and store their text."""
-        source = await self._database.write(partial(processing.begin, job=job))
+        source = await self._database.write(processing.begin, job)
         if source.ocr_blob is not None:
             return await self._read_again(job, source.ocr_blob)
         async with self._blobs.local(source.blob) as path:
@@ -155,7 +155,7 @@ class Processing:
 
     async def _save(self, job: Job, pages: Sequence[Page]) -> None:
         rows = [_page_text(page) for page in pages]
-        await self._database.write(partial(processing.save_pages, job=job, pages=rows))
+        await self._database.write(processing.save_pages, job, pages=rows)
 
     @_step
     async def index(self, job: Job, read: Read) -> None:
@@ -164,8 +164,8 @@ class Processing:
             # It may have been collected if hours passed between the steps: then this raises,
             # and a retry restores it.
             await self._blobs.size(read.ocr_blob)
-        source = await self._database.read(partial(processing.source, job=job))
-        pages = await self._database.read(partial(processing.pages, job=job))
+        source = await self._database.read(processing.source, job)
+        pages = await self._database.read(processing.pages, job)
         tokens = await self._tokens("\n\n".join(page.markdown for page in pages))
         size = source.chunk_size or DEFAULT_SIZE
         texts = ((page.number, page.markdown) for page in pages)

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import time
-from functools import partial
 
 import sqlalchemy as sa
 
@@ -56,7 +55,7 @@ class Reconciler:
         have_jobs = {Job.of(key) for key in keys}
         for job in unfinished:
             if job not in have_jobs:
-                await self._database.write(partial(self._resume, job=job))
+                await self._database.write(self._resume, job=job)
         await self._database.write(documents.delete_expired)
         await asyncio.to_thread(self._jobs.forget_finished)
 

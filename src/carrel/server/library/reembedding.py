@@ -56,9 +56,7 @@ class Reembedding:
     async def embed_some(self, library_id: str) -> ApiError | bool | None:
         """Embed some chunks and return True if there may be more, None if not, or a problem."""
         try:
-            waiting = await self._database.read(
-                partial(embeddings.waiting, library_id=library_id, limit=_BATCH)
-            )
+            waiting = await self._database.read(embeddings.waiting, library_id, limit=_BATCH)
             if waiting is None:
                 return await self._finish(library_id)
             stored = await self._embedder.chunks(waiting.model, list(waiting.texts.values()))
@@ -70,13 +68,11 @@ class Reembedding:
             if len(new) < len(stored):
                 return None
             await self._database.write(
-                partial(
-                    embeddings.add,
-                    library_id=library_id,
-                    model=waiting.model,
-                    dimensions=len(next(iter(new.values())).vector) // 2,
-                    new=new,
-                )
+                embeddings.add,
+                library_id,
+                model=waiting.model,
+                dimensions=len(next(iter(new.values())).vector) // 2,
+                new=new,
             )
         except OtherDimensions as error:
             return ApiError(400, str(error))
@@ -89,20 +85,14 @@ class Reembedding:
 
     async def _finish(self, library_id: str) -> bool | None:
         """Let the next model answer once all chunks have its vectors."""
-        state = await self._database.read(partial(embeddings.state, library_id=library_id))
+        state = await self._database.read(embeddings.state, library_id)
         if state.next is not None and state.next.dimensions is None:
             # An empty library has had no vector yet that tells.
             dimensions = await self._embedder.dimensions(state.next.model)
             await self._database.write(
-                partial(
-                    embeddings.add,
-                    library_id=library_id,
-                    model=state.next.model,
-                    dimensions=dimensions,
-                    new={},
-                )
+                embeddings.add, library_id, model=state.next.model, dimensions=dimensions, new={}
             )
-        if not await self._database.write(partial(embeddings.swap, library_id=library_id)):
+        if not await self._database.write(embeddings.swap, library_id):
             return True
         if state.next is not None:
             log.info("library %s is searched by %s now", library_id, state.next.model)

@@ -282,7 +282,7 @@ class LibraryService:
 
     async def _query_vectors(self, library_ids: list[str], query: str) -> "dict[str, Vectors]":
         # By the next model, too: it may take over before the search reads.
-        models = await self._database.read(partial(embeddings.models, library_ids=library_ids))
+        models = await self._database.read(embeddings.models, library_ids=library_ids)
         return await self._library_embedder.queries(models, query)
 
     def _process(self, key: JobKey, durable_step: RunStep, step: RunStep) -> None:

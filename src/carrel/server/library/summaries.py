@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable
 from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
-from functools import partial
 
 from carrel.server.errors import ApiError
 from carrel.server.models.engine import Engine
@@ -65,7 +64,7 @@ class Summaries:
         """
         before = datetime.now(UTC) - timedelta(seconds=QUIET_SECONDS)
         waiting = await self._database.read(
-            partial(processing.next_unsummarised, before=before, characters=_CHARACTERS)
+            processing.next_unsummarised, before=before, characters=_CHARACTERS
         )
         if waiting is None:
             return False
@@ -75,9 +74,7 @@ class Summaries:
             return False  # it would invent one; the document waits for another model
         summary, tokens = (" ".join(words), 0) if few else await self._ask(waiting)
         await self._database.write(
-            partial(
-                processing.save_summary, waiting=waiting, summary=summary or None, tokens=tokens
-            )
+            processing.save_summary, waiting=waiting, summary=summary or None, tokens=tokens
         )
         return True
 

@@ -84,7 +84,7 @@ class VectorStores:
         """
         require = partial(libraries.require, caller=caller, id=store_id, needed=Role.EDITOR)
         await self._database.read(require)
-        stored = await self._database.read(partial(files.get, caller=caller, id=new.file_id))
+        stored = await self._database.read(files.get, caller, new.file_id)
         size = await self._blobs.size(stored.blob)
         most = limits.bytes_of_document
         if size > most:
@@ -100,13 +100,11 @@ class VectorStores:
         )
         if new.attributes is not None:
             document = await self._database.write(
-                partial(
-                    documents.update,
-                    caller=caller,
-                    library_id=store_id,
-                    id=document.id,
-                    change=DocumentUpdate(attributes=new.attributes),
-                )
+                documents.update,
+                caller,
+                store_id,
+                document.id,
+                DocumentUpdate(attributes=new.attributes),
             )
         return VectorStoreFile.of(document, new.file_id)
 

@@ -6,7 +6,6 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -167,9 +166,7 @@ class OCRService:
         """Resolve the document that a request names."""
         document = body.document
         if isinstance(document, FileChunk):
-            stored = await self._database.read(
-                partial(files.get, caller=caller, id=document.file_id)
-            )
+            stored = await self._database.read(files.get, caller, document.file_id)
             async with self._stored(stored.blob, stored.file.filename) as source:
                 yield source
             return
@@ -199,11 +196,11 @@ class OCRService:
         except BadSignature:
             return None
         if signed.kind == "file":
-            file = await self._database.read(partial(files.get_signed, id=signed.id))
+            file = await self._database.read(files.get_signed, signed.id)
             if file is not None:
                 return file.blob, file.file.filename
         if signed.kind == "document":
-            found = await self._database.read(partial(documents.get_signed, id=signed.id))
+            found = await self._database.read(documents.get_signed, signed.id)
             if found is not None:
                 return found.blob, found.document.name
         return None

@@ -57,14 +57,14 @@ class BackgroundResponses:
             NotFound: there is none.
             ApiError: 400, it was not asked for in the background.
         """
-        kept = await self._database.read(partial(responses.get, caller=caller, id=id))
+        kept = await self._database.read(responses.get, caller, id)
         if not kept.response.get("background"):
             raise ApiError(400, "Only an answer in the background can be cancelled.")
         change = partial(responses.replace_unfinished, changes={"status": "cancelled"})
-        await self._database.write(partial(change, caller=caller, id=id))
+        await self._database.write(change, caller=caller, id=id)
         if task := self._tasks.get(id):
             task.cancel()
-        return (await self._database.read(partial(responses.get, caller=caller, id=id))).response
+        return (await self._database.read(responses.get, caller, id)).response
 
     async def stop(self) -> None:
         """End all answers; they are kept as failed."""
@@ -94,13 +94,13 @@ class BackgroundResponses:
             with suppress(asyncio.CancelledError, Exception):
                 await work
             with suppress(NotFound):
-                await asyncio.shield(self._database.write(partial(change, changes=ended)))
+                await asyncio.shield(self._database.write(change, changes=ended))
 
     async def _goes_on(self, caller: Caller, id: str) -> bool:
         """Give a sign of life; False for an answer that was cancelled or deleted elsewhere."""
         change = partial(responses.replace_unfinished, changes={"status": "in_progress"})
         try:
-            return await self._database.write(partial(change, caller=caller, id=id))
+            return await self._database.write(change, caller=caller, id=id)
         except NotFound:
             return False
 

@@ -1,7 +1,6 @@
 """Library documents (beta): upload, status, text, signed addresses, reprocessing."""
 
 import asyncio
-from functools import partial
 from typing import Annotated
 from urllib.parse import unquote
 
@@ -52,9 +51,7 @@ async def list_documents(
     caller: CurrentCaller,
     query: Annotated[DocumentQuery, Depends(query_of(DocumentQuery))],
 ) -> DocumentList:
-    return await server.database.read(
-        partial(documents.page, caller=caller, library_id=library_id, query=query)
-    )
+    return await server.database.read(documents.page, caller, library_id, query)
 
 
 @router.post("", openapi_extra=multipart(), responses={200: {"headers": _ADDED}})
@@ -68,9 +65,7 @@ async def upload_document(
 ) -> Document:
     """Add a document, or answer the one the library already has with the same bytes."""
     wanted = fields_of(DocumentUpload, {} if name is None else {"name": unquote(name)})
-    await server.database.read(
-        partial(libraries.get, caller=caller, id=library_id, needed=Role.EDITOR)
-    )
+    await server.database.read(libraries.get, caller, library_id, needed=Role.EDITOR)
     limits = server.settings.limits
     upload = await receive_upload(request, server.blobs, limit=limits.bytes_of_document)
     async with server.blobs.local(upload.blob.hash) as path:
@@ -91,9 +86,7 @@ async def upload_document(
 async def get_document(
     library_id: str, document_id: str, server: CurrentServer, caller: CurrentCaller
 ) -> Document:
-    stored = await server.database.read(
-        partial(documents.get, caller=caller, library_id=library_id, id=document_id)
-    )
+    stored = await server.database.read(documents.get, caller, library_id, document_id)
     return stored.document
 
 
@@ -106,9 +99,7 @@ async def update_document(
     server: CurrentServer,
     caller: CurrentCaller,
 ) -> Document:
-    return await server.database.write(
-        partial(documents.update, caller=caller, library_id=library_id, id=document_id, change=body)
-    )
+    return await server.database.write(documents.update, caller, library_id, document_id, body)
 
 
 @router.delete("/{document_id}", status_code=204, response_class=Response)
@@ -116,13 +107,11 @@ async def delete_document(
     library_id: str, document_id: str, server: CurrentServer, caller: CurrentCaller
 ) -> None:
     await server.database.write(
-        partial(
-            documents.delete,
-            caller=caller,
-            library_id=library_id,
-            id=document_id,
-            trash_days=server.settings.limits.trash_days,
-        )
+        documents.delete,
+        caller,
+        library_id,
+        document_id,
+        trash_days=server.settings.limits.trash_days,
     )
 
 
@@ -134,15 +123,7 @@ async def get_text(
     caller: CurrentCaller,
     query: Annotated[TextQuery, Depends(query_of(TextQuery))],
 ) -> TextContent:
-    pages = await server.database.read(
-        partial(
-            documents.page_texts,
-            caller=caller,
-            library_id=library_id,
-            id=document_id,
-            query=query,
-        )
-    )
+    pages = await server.database.read(documents.page_texts, caller, library_id, document_id, query)
     return TextContent(text="\n\n".join(pages))
 
 
@@ -167,9 +148,7 @@ async def sign_document(
     caller: CurrentCaller,
 ) -> str:
     """Return an address of the document's bytes, for half an hour, as a JSON string."""
-    stored = await server.database.read(
-        partial(documents.get, caller=caller, library_id=library_id, id=document_id)
-    )
+    stored = await server.database.read(documents.get, caller, library_id, document_id)
     what = download(stored.document.name, stored.document.mime_type)
     return server.blobs.signed_url(stored.blob, what, _SIGNED_SECONDS) or server.signer.url(
         base_url(request, server), "document", document_id, _SIGNED_SECONDS
@@ -185,9 +164,7 @@ async def sign_text(
     caller: CurrentCaller,
 ) -> str:
     """Return an address of the document's text, or of its OCR result, as a JSON string."""
-    stored = await server.database.read(
-        partial(documents.with_text, caller=caller, library_id=library_id, id=document_id)
-    )
+    stored = await server.database.read(documents.with_text, caller, library_id, document_id)
     url = None
     if stored.ocr_blob:
         what = download(f"{stored.document.name}.json", "application/json")

@@ -1,6 +1,5 @@
 """Files: upload, list, retrieve, delete, download, signed address."""
 
-from functools import partial
 from typing import Annotated
 
 import sqlalchemy as sa
@@ -38,7 +37,7 @@ async def list_files(
     caller: CurrentCaller,
     query: Annotated[FileQuery, Depends(query_of(FileQuery))],
 ) -> FileList:
-    return await server.database.read(partial(files.page, caller=caller, query=query))
+    return await server.database.read(files.page, caller, query)
 
 
 @router.post("", openapi_extra=multipart(FileUpload))
@@ -61,16 +60,14 @@ async def upload_file(request: Request, server: CurrentServer, caller: CurrentCa
 async def retrieve_file(
     file_id: str, server: CurrentServer, caller: CurrentCaller
 ) -> RetrievedFile:
-    stored = await server.database.read(partial(files.get, caller=caller, id=file_id))
+    stored = await server.database.read(files.get, caller, file_id)
     return RetrievedFile(**stored.file.model_dump(), deleted=False)
 
 
 @router.delete("/{file_id}")
 async def delete_file(file_id: str, server: CurrentServer, caller: CurrentCaller) -> DeletedFile:
     await server.database.write(
-        partial(
-            files.delete, caller=caller, id=file_id, trash_days=server.settings.limits.trash_days
-        )
+        files.delete, caller, file_id, trash_days=server.settings.limits.trash_days
     )
     return DeletedFile(id=file_id, deleted=True)
 
@@ -81,7 +78,7 @@ _BYTES = binary("application/octet-stream")
 @router.get("/{file_id}/content", response_class=Response, responses=_BYTES)
 @router.head("/{file_id}/content", response_class=Response, responses=_BYTES)
 async def download_file(file_id: str, server: CurrentServer, caller: CurrentCaller) -> Response:
-    stored = await server.database.read(partial(files.get, caller=caller, id=file_id))
+    stored = await server.database.read(files.get, caller, file_id)
     # Official clients take no other type here.
     return await server.blobs.answer(stored.blob, download(stored.file.filename, None))
 
@@ -94,7 +91,7 @@ async def sign_file_url(
     caller: CurrentCaller,
     query: Annotated[SignedURLQuery, Depends(query_of(SignedURLQuery))],
 ) -> SignedURL:
-    stored = await server.database.read(partial(files.get, caller=caller, id=file_id))
+    stored = await server.database.read(files.get, caller, file_id)
     seconds = query.expiry * 3600
     what = download(stored.file.filename, stored.mimetype)
     url = server.blobs.signed_url(stored.blob, what, seconds)

@@ -1,6 +1,5 @@
 """Libraries (beta), sharing, and search in a library."""
 
-from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
@@ -34,7 +33,7 @@ async def list_libraries(
     caller: CurrentCaller,
     query: Annotated[LibraryQuery, Depends(query_of(LibraryQuery))],
 ) -> LibraryList:
-    return await server.database.read(partial(libraries.page, caller=caller, query=query))
+    return await server.database.read(libraries.page, caller, query)
 
 
 @router.post("", status_code=201, responses={200: {"model": Library}})
@@ -55,7 +54,7 @@ async def create_library(
 
 @router.get("/{library_id}")
 async def get_library(library_id: str, server: CurrentServer, caller: CurrentCaller) -> Library:
-    return await server.database.read(partial(libraries.get, caller=caller, id=library_id))
+    return await server.database.read(libraries.get, caller, library_id)
 
 
 @router.put("/{library_id}")
@@ -63,20 +62,13 @@ async def get_library(library_id: str, server: CurrentServer, caller: CurrentCal
 async def update_library(
     library_id: str, body: LibraryUpdate, server: CurrentServer, caller: CurrentCaller
 ) -> Library:
-    return await server.database.write(
-        partial(libraries.update, caller=caller, id=library_id, change=body)
-    )
+    return await server.database.write(libraries.update, caller, library_id, body)
 
 
 @router.delete("/{library_id}")
 async def delete_library(library_id: str, server: CurrentServer, caller: CurrentCaller) -> Library:
     return await server.database.write(
-        partial(
-            libraries.delete,
-            caller=caller,
-            id=library_id,
-            trash_days=server.settings.limits.trash_days,
-        )
+        libraries.delete, caller, library_id, trash_days=server.settings.limits.trash_days
     )
 
 
@@ -109,22 +101,18 @@ async def change_embeddings(
 
 @router.get("/{library_id}/share")
 async def list_shares(library_id: str, server: CurrentServer, caller: CurrentCaller) -> SharingList:
-    return await server.database.read(partial(shares.get_all, caller=caller, library_id=library_id))
+    return await server.database.read(shares.get_all, caller, library_id)
 
 
 @router.put("/{library_id}/share")
 async def share_library(
     library_id: str, body: ShareRequest, server: CurrentServer, caller: CurrentCaller
 ) -> Sharing:
-    return await server.database.write(
-        partial(shares.put, caller=caller, library_id=library_id, share=body)
-    )
+    return await server.database.write(shares.put, caller, library_id, body)
 
 
 @router.delete("/{library_id}/share")
 async def unshare_library(
     library_id: str, body: ShareRemoval, server: CurrentServer, caller: CurrentCaller
 ) -> Sharing:
-    return await server.database.write(
-        partial(shares.delete, caller=caller, library_id=library_id, share=body)
-    )
+    return await server.database.write(shares.delete, caller, library_id, body)

@@ -1,7 +1,6 @@
 """Signed addresses: downloads without a key."""
 
 from collections.abc import Awaitable, Callable
-from functools import partial
 
 import sqlalchemy as sa
 from fastapi import APIRouter, Response
@@ -34,14 +33,14 @@ async def read_signed(token: str, server: CurrentServer) -> Response:
 
 
 async def _file(server: Server, id: str) -> Response | None:
-    stored = await server.database.read(partial(files.get_signed, id=id))
+    stored = await server.database.read(files.get_signed, id)
     if stored is None:
         return None
     return await server.blobs.answer(stored.blob, download(stored.file.filename, stored.mimetype))
 
 
 async def _document(server: Server, id: str) -> Response | None:
-    stored = await server.database.read(partial(documents.get_signed, id=id))
+    stored = await server.database.read(documents.get_signed, id)
     if stored is None:
         return None
     document = stored.document

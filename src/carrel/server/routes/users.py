@@ -1,6 +1,5 @@
 """The caller and its organisation, as clients ask for them."""
 
-from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Depends
@@ -24,7 +23,7 @@ _Query = Annotated[MembershipQuery, Depends(query_of(MembershipQuery))]
 
 @router.get("/users/me")
 async def identity(server: CurrentServer, caller: CurrentCaller) -> UserIdentity:
-    return await server.database.read(partial(users.identity, caller=caller))
+    return await server.database.read(users.identity, caller)
 
 
 @router.get("/users/me/organizations")

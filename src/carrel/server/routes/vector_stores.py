@@ -1,7 +1,6 @@
 """Vector stores, the libraries under the name that clients of the chat dialect know."""
 
 import json
-from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Response
@@ -91,9 +90,7 @@ async def update_vector_store(
 ) -> VectorStore:
     if body.name is not None:
         change = LibraryUpdate(name=body.name)
-        await server.database.write(
-            partial(libraries.update, caller=caller, id=store_id, change=change)
-        )
+        await server.database.write(libraries.update, caller, store_id, change)
     _warn_of_ignored(body, response)
     return await stores.get(caller, store_id)
 
@@ -103,9 +100,7 @@ async def delete_vector_store(
     store_id: str, server: CurrentServer, caller: CurrentCaller
 ) -> DeletedVectorStore:
     days = server.settings.limits.trash_days
-    await server.database.write(
-        partial(libraries.delete, caller=caller, id=store_id, trash_days=days)
-    )
+    await server.database.write(libraries.delete, caller, store_id, trash_days=days)
     return DeletedVectorStore(id=store_id)
 
 
@@ -174,13 +169,11 @@ async def update_vector_store_file(
 ) -> VectorStoreFile:
     stored = await stores.document(caller, store_id, file_id)
     changed = await server.database.write(
-        partial(
-            documents.update,
-            caller=caller,
-            library_id=store_id,
-            id=stored.document.id,
-            change=DocumentUpdate(attributes=body.attributes),
-        )
+        documents.update,
+        caller,
+        store_id,
+        stored.document.id,
+        DocumentUpdate(attributes=body.attributes),
     )
     return VectorStoreFile.of(changed, file_id)
 
@@ -193,13 +186,7 @@ async def remove_vector_store_file(
     stored = await stores.document(caller, store_id, file_id)
     days = server.settings.limits.trash_days
     await server.database.write(
-        partial(
-            documents.delete,
-            caller=caller,
-            library_id=store_id,
-            id=stored.document.id,
-            trash_days=days,
-        )
+        documents.delete, caller, store_id, stored.document.id, trash_days=days
     )
     return DeletedVectorStoreFile(id=file_id)
 

@@ -6,6 +6,8 @@ Revision ID: 0001
 import sqlalchemy as sa
 from alembic import op
 
+from carrel.server.migrations.constraints import belongs_to
+
 revision = "0001"
 down_revision = None
 
@@ -56,12 +58,7 @@ def upgrade() -> None:
         sa.Column("emoji", sa.Text()),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("updated_at", sa.BigInteger(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["organisation_id"],
-            ["organisations.id"],
-            name="fk_libraries_organisation_id_organisations",
-            ondelete="CASCADE",
-        ),
+        belongs_to("libraries", "organisation_id", "organisations"),
         sa.PrimaryKeyConstraint("id", name="pk_libraries"),
     )
     op.create_index("ix_libraries_created_at", "libraries", ["created_at"])
@@ -72,12 +69,7 @@ def upgrade() -> None:
         sa.Column("organisation_id", sa.String(36), nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["organisation_id"],
-            ["organisations.id"],
-            name="fk_users_organisation_id_organisations",
-            ondelete="CASCADE",
-        ),
+        belongs_to("users", "organisation_id", "organisations"),
         sa.PrimaryKeyConstraint("id", name="pk_users"),
     )
     op.create_index("ix_users_organisation_id", "users", ["organisation_id"])
@@ -91,12 +83,7 @@ def upgrade() -> None:
         sa.Column("source", sa.Text(), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("updated_at", sa.BigInteger(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["organisation_id"],
-            ["organisations.id"],
-            name="fk_agents_organisation_id_organisations",
-            ondelete="CASCADE",
-        ),
+        belongs_to("agents", "organisation_id", "organisations"),
         sa.ForeignKeyConstraint(["owner_id"], ["users.id"], name="fk_agents_owner_id_users"),
         sa.PrimaryKeyConstraint("id", name="pk_agents"),
     )
@@ -110,9 +97,7 @@ def upgrade() -> None:
         sa.Column("hash", sa.String(64), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("revoked_at", sa.BigInteger()),
-        sa.ForeignKeyConstraint(
-            ["user_id"], ["users.id"], name="fk_api_keys_user_id_users", ondelete="CASCADE"
-        ),
+        belongs_to("api_keys", "user_id", "users"),
         sa.PrimaryKeyConstraint("id", name="pk_api_keys"),
         sa.UniqueConstraint("hash", name="uq_api_keys_hash"),
     )
@@ -144,12 +129,7 @@ def upgrade() -> None:
         sa.Column("tokens_main", sa.BigInteger()),
         sa.Column("tokens_summary", sa.BigInteger()),
         sa.Column("tokens_total", sa.BigInteger(), server_default="0", nullable=False),
-        sa.ForeignKeyConstraint(
-            ["library_id"],
-            ["libraries.id"],
-            name="fk_documents_library_id_libraries",
-            ondelete="CASCADE",
-        ),
+        belongs_to("documents", "library_id", "libraries"),
         sa.PrimaryKeyConstraint("id", name="pk_documents"),
         sa.UniqueConstraint("library_id", "blob", name="uq_documents_library_id_blob"),
     )
@@ -174,15 +154,8 @@ def upgrade() -> None:
         sa.Column("visibility", sa.Text(), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("expires_at", sa.BigInteger()),
-        sa.ForeignKeyConstraint(
-            ["organisation_id"],
-            ["organisations.id"],
-            name="fk_files_organisation_id_organisations",
-            ondelete="CASCADE",
-        ),
-        sa.ForeignKeyConstraint(
-            ["user_id"], ["users.id"], name="fk_files_user_id_users", ondelete="CASCADE"
-        ),
+        belongs_to("files", "organisation_id", "organisations"),
+        belongs_to("files", "user_id", "users"),
         sa.PrimaryKeyConstraint("id", name="pk_files"),
     )
     op.create_index("ix_files_blob", "files", ["blob"])
@@ -196,12 +169,7 @@ def upgrade() -> None:
         sa.Column("share_with_uuid", sa.String(36), nullable=False),
         sa.Column("organisation_id", sa.String(36), nullable=False),
         sa.Column("role", sa.Text(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["library_id"],
-            ["libraries.id"],
-            name="fk_library_shares_library_id_libraries",
-            ondelete="CASCADE",
-        ),
+        belongs_to("library_shares", "library_id", "libraries"),
         sa.PrimaryKeyConstraint(
             "library_id", "share_with_type", "share_with_uuid", name="pk_library_shares"
         ),
@@ -213,9 +181,7 @@ def upgrade() -> None:
         sa.Column("version", sa.Integer(), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("updated_at", sa.BigInteger(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["agent_id"], ["agents.id"], name="fk_agent_aliases_agent_id_agents", ondelete="CASCADE"
-        ),
+        belongs_to("agent_aliases", "agent_id", "agents"),
         sa.PrimaryKeyConstraint("agent_id", "alias", name="pk_agent_aliases"),
     )
     op.create_table(
@@ -227,12 +193,7 @@ def upgrade() -> None:
         sa.Column("settings", sa.JSON(), nullable=False),
         sa.Column("message", sa.Text()),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["agent_id"],
-            ["agents.id"],
-            name="fk_agent_versions_agent_id_agents",
-            ondelete="CASCADE",
-        ),
+        belongs_to("agent_versions", "agent_id", "agents"),
         sa.PrimaryKeyConstraint("agent_id", "number", name="pk_agent_versions"),
     )
     op.create_table(
@@ -245,12 +206,7 @@ def upgrade() -> None:
         sa.Column("page", sa.Integer(), nullable=False),
         sa.Column("text", sa.Text(), nullable=False),
         sa.Column("vector", sa.LargeBinary()),
-        sa.ForeignKeyConstraint(
-            ["document_id"],
-            ["documents.id"],
-            name="fk_chunks_document_id_documents",
-            ondelete="CASCADE",
-        ),
+        belongs_to("chunks", "document_id", "documents"),
         sa.PrimaryKeyConstraint("id", name="pk_chunks"),
         sa.UniqueConstraint(
             "document_id",
@@ -267,12 +223,7 @@ def upgrade() -> None:
         sa.Column("generation", sa.Integer(), nullable=False),
         sa.Column("page", sa.Integer(), nullable=False),
         sa.Column("markdown", sa.Text(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["document_id"],
-            ["documents.id"],
-            name="fk_document_pages_document_id_documents",
-            ondelete="CASCADE",
-        ),
+        belongs_to("document_pages", "document_id", "documents"),
         sa.PrimaryKeyConstraint("document_id", "generation", "page", name="pk_document_pages"),
     )
     if op.get_context().dialect.name == "sqlite":

@@ -8,6 +8,8 @@ Revision ID: 0002
 import sqlalchemy as sa
 from alembic import op
 
+from carrel.server.migrations.constraints import belongs_to
+
 revision = "0002"
 down_revision = "0001"
 
@@ -201,12 +203,7 @@ def upgrade() -> None:
         sa.Column("vector", sa.LargeBinary()),
         sa.Column("sentences", sa.LargeBinary()),
         sa.Column("layout", sa.JSON()),
-        sa.ForeignKeyConstraint(
-            ["document_id"],
-            ["documents.id"],
-            name="fk_chunks_document_id_documents",
-            ondelete="CASCADE",
-        ),
+        belongs_to("chunks", "document_id", "documents"),
         sa.PrimaryKeyConstraint("id", name="pk_chunks"),
         sa.UniqueConstraint("document_id", "position", name="uq_chunks_document_id_position"),
     )
@@ -215,12 +212,7 @@ def upgrade() -> None:
         "document_words",
         sa.Column("document_id", sa.String(36), nullable=False),
         sa.Column("words", sa.JSON(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["document_id"],
-            ["documents.id"],
-            name="fk_document_words_document_id_documents",
-            ondelete="CASCADE",
-        ),
+        belongs_to("document_words", "document_id", "documents"),
         sa.PrimaryKeyConstraint("document_id", name="pk_document_words"),
     )
     op.create_table(

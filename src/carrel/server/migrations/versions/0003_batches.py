@@ -6,6 +6,8 @@ Revision ID: 0003
 import sqlalchemy as sa
 from alembic import op
 
+from carrel.server.migrations.constraints import belongs_to
+
 revision = "0003"
 down_revision = "0002"
 
@@ -33,15 +35,8 @@ def upgrade() -> None:
         sa.Column("failed", sa.Integer(), nullable=False),
         sa.Column("output_file", sa.String(36)),
         sa.Column("error_file", sa.String(36)),
-        sa.ForeignKeyConstraint(
-            ["organisation_id"],
-            ["organisations.id"],
-            name="fk_batch_jobs_organisation_id_organisations",
-            ondelete="CASCADE",
-        ),
-        sa.ForeignKeyConstraint(
-            ["user_id"], ["users.id"], name="fk_batch_jobs_user_id_users", ondelete="CASCADE"
-        ),
+        belongs_to("batch_jobs", "organisation_id", "organisations"),
+        belongs_to("batch_jobs", "user_id", "users"),
         sa.PrimaryKeyConstraint("id", name="pk_batch_jobs"),
     )
     for column in ("organisation_id", "user_id", "status", "created_at"):
@@ -51,12 +46,7 @@ def upgrade() -> None:
         sa.Column("job_id", sa.String(36), nullable=False),
         sa.Column("position", sa.Integer(), nullable=False),
         sa.Column("blob", sa.String(64), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["job_id"],
-            ["batch_jobs.id"],
-            name="fk_batch_inputs_job_id_batch_jobs",
-            ondelete="CASCADE",
-        ),
+        belongs_to("batch_inputs", "job_id", "batch_jobs"),
         sa.PrimaryKeyConstraint("job_id", "position", name="pk_batch_inputs"),
     )
     op.create_index("ix_batch_inputs_blob", "batch_inputs", ["blob"])
@@ -70,11 +60,6 @@ def upgrade() -> None:
         sa.Column("length", sa.Integer(), nullable=False),
         sa.Column("status", sa.Integer()),
         sa.Column("response", sa.Text()),
-        sa.ForeignKeyConstraint(
-            ["job_id"],
-            ["batch_jobs.id"],
-            name="fk_batch_lines_job_id_batch_jobs",
-            ondelete="CASCADE",
-        ),
+        belongs_to("batch_lines", "job_id", "batch_jobs"),
         sa.PrimaryKeyConstraint("job_id", "number", name="pk_batch_lines"),
     )

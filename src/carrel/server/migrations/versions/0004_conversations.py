@@ -6,6 +6,8 @@ Revision ID: 0004
 import sqlalchemy as sa
 from alembic import op
 
+from carrel.server.migrations.constraints import belongs_to
+
 revision = "0004"
 down_revision = "0003"
 
@@ -22,15 +24,8 @@ def upgrade() -> None:
         sa.Column("metadata", sa.JSON()),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("updated_at", sa.BigInteger(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["organisation_id"],
-            ["organisations.id"],
-            name="fk_conversations_organisation_id_organisations",
-            ondelete="CASCADE",
-        ),
-        sa.ForeignKeyConstraint(
-            ["user_id"], ["users.id"], name="fk_conversations_user_id_users", ondelete="CASCADE"
-        ),
+        belongs_to("conversations", "organisation_id", "organisations"),
+        belongs_to("conversations", "user_id", "users"),
         sa.PrimaryKeyConstraint("id", name="pk_conversations"),
     )
     for column in ("organisation_id", "user_id", "created_at"):
@@ -40,11 +35,6 @@ def upgrade() -> None:
         sa.Column("conversation_id", sa.String(36), nullable=False),
         sa.Column("position", sa.Integer(), nullable=False),
         sa.Column("entry", sa.JSON(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["conversation_id"],
-            ["conversations.id"],
-            name="fk_conversation_entries_conversation_id_conversations",
-            ondelete="CASCADE",
-        ),
+        belongs_to("conversation_entries", "conversation_id", "conversations"),
         sa.PrimaryKeyConstraint("conversation_id", "position", name="pk_conversation_entries"),
     )

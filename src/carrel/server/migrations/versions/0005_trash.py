@@ -6,6 +6,8 @@ Revision ID: 0005
 import sqlalchemy as sa
 from alembic import op
 
+from carrel.server.migrations.constraints import belongs_to
+
 revision = "0005"
 down_revision = "0004"
 
@@ -21,15 +23,8 @@ def upgrade() -> None:
         sa.Column("library_id", sa.String(36)),
         sa.Column("deleted_at", sa.BigInteger(), nullable=False),
         sa.Column("expires_at", sa.BigInteger(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["organisation_id"],
-            ["organisations.id"],
-            name="fk_trash_organisation_id_organisations",
-            ondelete="CASCADE",
-        ),
-        sa.ForeignKeyConstraint(
-            ["user_id"], ["users.id"], name="fk_trash_user_id_users", ondelete="CASCADE"
-        ),
+        belongs_to("trash", "organisation_id", "organisations"),
+        belongs_to("trash", "user_id", "users"),
         sa.PrimaryKeyConstraint("id", name="pk_trash"),
     )
     for column in ("organisation_id", "user_id"):
@@ -40,8 +35,6 @@ def upgrade() -> None:
         sa.Column("position", sa.Integer(), nullable=False),
         sa.Column("table", sa.String(32), nullable=False),
         sa.Column("row", sa.JSON(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["item_id"], ["trash.id"], name="fk_trash_rows_item_id_trash", ondelete="CASCADE"
-        ),
+        belongs_to("trash_rows", "item_id", "trash"),
         sa.PrimaryKeyConstraint("item_id", "position", name="pk_trash_rows"),
     )

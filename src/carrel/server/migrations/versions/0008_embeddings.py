@@ -6,6 +6,8 @@ Revision ID: 0008
 import sqlalchemy as sa
 from alembic import op
 
+from carrel.server.migrations.constraints import belongs_to
+
 revision = "0008"
 down_revision = "0007"
 
@@ -26,11 +28,6 @@ def upgrade() -> None:
         sa.Column("chunk_id", big, autoincrement=False, nullable=False),
         sa.Column("vector", sa.LargeBinary()),
         sa.Column("sentences", sa.LargeBinary()),
-        sa.ForeignKeyConstraint(
-            ["chunk_id"],
-            ["chunks.id"],
-            name="fk_next_vectors_chunk_id_chunks",
-            ondelete="CASCADE",
-        ),
+        belongs_to("next_vectors", "chunk_id", "chunks"),
         sa.PrimaryKeyConstraint("chunk_id", name="pk_next_vectors"),
     )

@@ -6,6 +6,8 @@ Revision ID: 0009
 import sqlalchemy as sa
 from alembic import op
 
+from carrel.server.migrations.constraints import belongs_to
+
 revision = "0009"
 down_revision = "0008"
 
@@ -35,9 +37,7 @@ def upgrade() -> None:
         sa.Column("series", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("vector", sa.LargeBinary(), nullable=False),
         sa.Column("sentences", sa.LargeBinary()),
-        sa.ForeignKeyConstraint(
-            ["chunk_id"], ["chunks.id"], name="fk_vectors_chunk_id_chunks", ondelete="CASCADE"
-        ),
+        belongs_to("vectors", "chunk_id", "chunks"),
         sa.PrimaryKeyConstraint("chunk_id", "series", name="pk_vectors"),
     )
     op.execute(_ANSWERING)

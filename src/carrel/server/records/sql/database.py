@@ -8,13 +8,13 @@ from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from contextvars import copy_context
-from functools import partial
-from typing import TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 import sqlalchemy as sa
 
 from carrel.server.records.sql import postgresql, sqlite
 
+P = ParamSpec("P")
 T = TypeVar("T")
 Work = Callable[[sa.Connection], T]
 
@@ -41,10 +41,10 @@ def purge(connection: sa.Connection) -> None:
 class Database:
     """The records of a server.
 
-    `read` and `write` take a function of a connection and run it in a thread: a write in a
-    transaction that commits when the function returns and rolls back when it raises, a read on
-    one consistent snapshot. SQLite runs writes one after another. PostgreSQL runs them side by
-    side, of this server and of others, and a function that another's overtook runs again.
+    `read` and `write` run a function of a connection, with its other arguments, in a thread: a
+    write in a transaction that commits when the function returns and rolls back when it raises, a
+    read on one consistent snapshot. SQLite runs writes one after another. PostgreSQL runs them
+    side by side, of this server and of others, and a function that another's overtook runs again.
     """
 
     def __init__(self, url: str) -> None:
@@ -57,16 +57,22 @@ class Database:
         self._readers = ThreadPoolExecutor(kind.READERS, "database-reader")
         self._turns = asyncio.Lock()
 
-    async def read(self, work: Work[T]) -> T:
-        """Return what `work` returns, run in a reader thread."""
+    async def read(
+        self, work: Callable[Concatenate[sa.Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Return what `work` returns, run in a reader thread with these arguments."""
+        bound = _bind(work, *args, **kwargs)
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._readers, self._read, work)
+        return await loop.run_in_executor(self._readers, self._read, bound)
 
-    async def write(self, work: Work[T]) -> T:
-        """Return what `work` returns, run in a writer thread and committed."""
+    async def write(
+        self, work: Callable[Concatenate[sa.Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Return what `work` returns, run in a writer thread with these arguments and committed."""
+        bound = _bind(work, *args, **kwargs)
         loop = asyncio.get_running_loop()
         # A job that is enqueued there knows its request by the context.
-        return await loop.run_in_executor(self._writers, copy_context().run, self._write, work)
+        return await loop.run_in_executor(self._writers, copy_context().run, self._write, bound)
 
     @asynccontextmanager
     async def alone(self, name: str) -> AsyncIterator[bool]:
@@ -103,7 +109,7 @@ class Database:
             async with self._turns:
                 return
         while True:
-            if await self.read(partial(_is_nobodys_turn, name=name)):
+            if await self.read(_is_nobodys_turn, name=name):
                 return
             await asyncio.sleep(_TURN_SECONDS)
 
@@ -138,6 +144,12 @@ class Database:
         self._writers.shutdown()
         self._readers.shutdown()
         self.engine.dispose()
+
+
+def _bind(
+    work: Callable[Concatenate[sa.Connection, P], T], *args: P.args, **kwargs: P.kwargs
+) -> Work[T]:
+    return lambda connection: work(connection, *args, **kwargs)
 
 
 def write(engine: sa.Engine, work: Work[T]) -> T:

@@ -3,7 +3,6 @@
 import base64
 import binascii
 from datetime import timedelta
-from functools import partial
 from typing import Annotated
 
 import sqlalchemy as sa
@@ -64,13 +63,7 @@ async def list_agents(
     query: Annotated[AgentQuery, Depends(query_of(AgentQuery))],
 ) -> list[Agent]:
     return await server.database.read(
-        partial(
-            agents.select,
-            caller=caller,
-            wanted=query,
-            limit=query.page_size,
-            offset=query.page * query.page_size,
-        )
+        agents.select, caller, query, limit=query.page_size, offset=query.page * query.page_size
     )
 
 
@@ -97,7 +90,7 @@ async def list_agent_pages(
     after = _position(query.page_token) if query.page_token else None
     # One more than requested, to see whether there is a next page.
     found = await server.database.read(
-        partial(agents.select, caller=caller, wanted=query, limit=query.page_size + 1, after=after)
+        agents.select, caller, query, limit=query.page_size + 1, after=after
     )
     data = found[: query.page_size]
     return AgentPage(
@@ -112,26 +105,20 @@ async def get_agent(
     caller: CurrentCaller,
     agent_version: str | None = None,
 ) -> Agent:
-    return await server.database.read(
-        partial(agents.get, caller=caller, id=agent_id, version=agent_version or None)
-    )
+    return await server.database.read(agents.get, caller, agent_id, agent_version or None)
 
 
 @router.patch("/{agent_id}")
 async def update_agent(
     agent_id: str, server: CurrentServer, caller: CurrentCaller, body: AgentUpdate
 ) -> Agent:
-    return await server.database.write(
-        partial(agents.update, caller=caller, id=agent_id, request=body)
-    )
+    return await server.database.write(agents.update, caller, agent_id, body)
 
 
 @router.delete("/{agent_id}", status_code=204, response_class=Response)
 async def delete_agent(agent_id: str, server: CurrentServer, caller: CurrentCaller) -> None:
     await server.database.write(
-        partial(
-            agents.delete, caller=caller, id=agent_id, trash_days=server.settings.limits.trash_days
-        )
+        agents.delete, caller, agent_id, trash_days=server.settings.limits.trash_days
     )
 
 
@@ -148,9 +135,7 @@ async def switch_version(
     caller: CurrentCaller,
     version: Annotated[VersionSwitch, Depends(_switch)],
 ) -> Agent:
-    return await server.database.write(
-        partial(agents.switch, caller=caller, id=agent_id, version=version.version)
-    )
+    return await server.database.write(agents.switch, caller, agent_id, version.version)
 
 
 @router.get("/{agent_id}/versions")
@@ -160,18 +145,14 @@ async def list_versions(
     caller: CurrentCaller,
     query: Annotated[VersionsQuery, Depends(query_of(VersionsQuery))],
 ) -> list[Agent]:
-    return await server.database.read(
-        partial(agents.versions, caller=caller, id=agent_id, query=query)
-    )
+    return await server.database.read(agents.versions, caller, agent_id, query)
 
 
 @router.get("/{agent_id}/versions/{version}")
 async def get_version(
     agent_id: str, version: str, server: CurrentServer, caller: CurrentCaller
 ) -> Agent:
-    return await server.database.read(
-        partial(agents.get, caller=caller, id=agent_id, version=version)
-    )
+    return await server.database.read(agents.get, caller, agent_id, version)
 
 
 @router.put("/{agent_id}/aliases")
@@ -181,22 +162,18 @@ async def put_alias(
     caller: CurrentCaller,
     query: Annotated[AliasRequest, Depends(query_of(AliasRequest))],
 ) -> AgentAlias:
-    return await server.database.write(
-        partial(aliases.put, caller=caller, agent_id=agent_id, request=query)
-    )
+    return await server.database.write(aliases.put, caller, agent_id, query)
 
 
 @router.get("/{agent_id}/aliases")
 async def list_aliases(
     agent_id: str, server: CurrentServer, caller: CurrentCaller
 ) -> list[AgentAlias]:
-    return await server.database.read(partial(aliases.of_agent, caller=caller, agent_id=agent_id))
+    return await server.database.read(aliases.of_agent, caller, agent_id)
 
 
 @router.delete("/{agent_id}/aliases", status_code=204, response_class=Response)
 async def delete_alias(
     agent_id: str, alias: Annotated[Alias, Query()], server: CurrentServer, caller: CurrentCaller
 ) -> None:
-    await server.database.write(
-        partial(aliases.delete, caller=caller, agent_id=agent_id, alias=alias)
-    )
+    await server.database.write(aliases.delete, caller, agent_id, alias)

@@ -1,6 +1,5 @@
 """Batch jobs: create, list, get, cancel, delete."""
 
-from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Depends
@@ -25,7 +24,7 @@ async def list_batches(
     caller: CurrentCaller,
     query: Annotated[BatchQuery, Depends(query_of(BatchQuery))],
 ) -> BatchList:
-    return await server.database.read(partial(batches.page, caller=caller, query=query))
+    return await server.database.read(batches.page, caller, query)
 
 
 @router.post("")
@@ -40,7 +39,7 @@ async def get_batch(
     caller: CurrentCaller,
     query: Annotated[BatchView, Depends(query_of(BatchView))],
 ) -> BatchJob:
-    job = await server.database.read(partial(batches.get, caller=caller, id=job_id))
+    job = await server.database.read(batches.get, caller, job_id)
     if not query.inline:
         return job
     return job.model_copy(update={"outputs": await server.batches.outputs(caller, job)})
@@ -53,5 +52,5 @@ async def cancel_batch(job_id: str, server: CurrentServer, caller: CurrentCaller
 
 @router.delete("/{job_id}")
 async def delete_batch(job_id: str, server: CurrentServer, caller: CurrentCaller) -> DeletedBatch:
-    await server.database.write(partial(batches.delete, caller=caller, id=job_id))
+    await server.database.write(batches.delete, caller, job_id)
     return DeletedBatch(id=job_id)

@@ -1,6 +1,5 @@
 """Batches as clients of the chat dialect make them, over the same batch jobs."""
 
-from functools import partial
 from typing import Annotated
 
 import sqlalchemy as sa
@@ -59,7 +58,7 @@ async def create_chat_batch(
 
 @router.get("/{batch_id}")
 async def get_chat_batch(batch_id: str, server: CurrentServer, caller: CurrentCaller) -> ChatBatch:
-    job = await server.database.read(partial(batches.get, caller=caller, id=batch_id))
+    job = await server.database.read(batches.get, caller, batch_id)
     return ChatBatch.of(job)
 
 

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import AsyncGenerator
-from functools import partial
 
 from fastapi import APIRouter, Request, Response
 from starlette.requests import ClientDisconnect
@@ -47,7 +46,7 @@ _STREAMED = streamed(CompletionChunk)
 async def complete(
     body: CompletionRequest, request: Request, server: CurrentServer, caller: CurrentCaller
 ) -> Response:
-    agent = await server.database.read(partial(agents.get, caller=caller, id=body.agent_id))
+    agent = await server.database.read(agents.get, caller, body.agent_id)
     return await _answer(Responder.of_agent(agent), body, request, server, caller)
 
 

@@ -1,7 +1,6 @@
 """Conversations (beta): started, continued, restarted, read, deleted."""
 
 from collections.abc import AsyncGenerator
-from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Request, Response
@@ -70,14 +69,14 @@ async def list_conversations(
     caller: CurrentCaller,
     query: Annotated[ConversationQuery, Depends(query_of(ConversationQuery))],
 ) -> list[Conversation]:
-    return await server.database.read(partial(conversations.page, caller=caller, query=query))
+    return await server.database.read(conversations.page, caller, query)
 
 
 @router.get("/{conversation_id}")
 async def get_conversation(
     conversation_id: str, server: CurrentServer, caller: CurrentCaller
 ) -> Conversation:
-    return await server.database.read(partial(conversations.get, caller=caller, id=conversation_id))
+    return await server.database.read(conversations.get, caller, conversation_id)
 
 
 @router.put("/{conversation_id}", openapi_extra=EXTENSION)
@@ -94,12 +93,7 @@ async def delete_conversation(
     conversation_id: str, server: CurrentServer, caller: CurrentCaller
 ) -> None:
     await server.database.write(
-        partial(
-            conversations.delete,
-            caller=caller,
-            id=conversation_id,
-            trash_days=server.settings.limits.trash_days,
-        )
+        conversations.delete, caller, conversation_id, trash_days=server.settings.limits.trash_days
     )
 
 

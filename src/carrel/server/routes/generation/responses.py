@@ -54,9 +54,7 @@ _USUAL_TOKENS = 1024
 async def respond(
     body: ResponseRequest, request: Request, server: CurrentServer, caller: CurrentCaller
 ) -> Response:
-    before = await server.database.read(
-        partial(responses.items_before, caller=caller, id=body.previous_response_id)
-    )
+    before = await server.database.read(responses.items_before, caller, body.previous_response_id)
     chat = validated(ChatRequest, as_chat(after(body, before)), "body")
     call = completion_call(Responder.of_chat(chat), chat, server, caller)
     response = answered.Response(body, responses.new_response_id())
@@ -106,7 +104,7 @@ async def retrieve(response_id: str, server: CurrentServer, caller: CurrentCalle
 
 @router.delete("/{response_id}")
 async def delete(response_id: str, server: CurrentServer, caller: CurrentCaller) -> DeletedResponse:
-    await server.database.write(partial(responses.delete, caller=caller, id=response_id))
+    await server.database.write(responses.delete, caller, response_id)
     return DeletedResponse(id=response_id)
 
 
@@ -140,7 +138,7 @@ async def list_input_items(
 
 
 async def _kept(id: str, server: Server, caller: Caller) -> KeptResponse:
-    return await server.database.read(partial(responses.get, caller=caller, id=id))
+    return await server.database.read(responses.get, caller, id)
 
 
 async def _whole(
