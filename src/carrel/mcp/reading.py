@@ -11,9 +11,9 @@ from carrel.mcp.tool import (
     LibraryID,
     PageArguments,
     Result,
-    Tool,
     ToolCall,
     ToolError,
+    Tools,
 )
 
 if TYPE_CHECKING:
@@ -73,6 +73,12 @@ class QuestionArguments(Arguments):
     question: Annotated[str, Field(min_length=1)]
 
 
+READING = Tools()
+
+
+@READING.offer(
+    "List libraries", "Lists the libraries of documents, with their ids.", result=results.Libraries
+)
 async def list_libraries(call: ToolCall, asked: PageArguments) -> Result:
     listed = await call.client.libraries.list(page=asked.page, page_size=LISTED)
     rows = [_some(it, "id", "name", "description", "nb_documents") for it in listed.data]
@@ -80,6 +86,9 @@ async def list_libraries(call: ToolCall, asked: PageArguments) -> Result:
     return _list("libraries", rows, asked.page, more)
 
 
+@READING.offer(
+    "List documents", "Lists the documents of a library, with their ids.", result=results.Documents
+)
 async def list_documents(call: ToolCall, asked: DocumentListArguments) -> Result:
     listed = await call.client.documents.list(
         asked.library_id, page=asked.page, page_size=LISTED, search=asked.search
@@ -89,18 +98,12 @@ async def list_documents(call: ToolCall, asked: DocumentListArguments) -> Result
     return _list("documents", rows, asked.page, listed.pagination.has_more)
 
 
-async def list_files(call: ToolCall, asked: PageArguments) -> Result:
-    listed = await call.client.files.list(page=asked.page, page_size=LISTED)
-    rows = [_some(it, "id", "filename", "bytes", "mimetype") for it in listed.data]
-    return _list("files", rows, asked.page, len(rows) == LISTED)
-
-
-async def list_agents(call: ToolCall, asked: PageArguments) -> Result:
-    listed = await call.client.agents.list(page=asked.page, page_size=LISTED)
-    rows = [_some(it, "id", "name", "description", "model") for it in listed]
-    return _list("agents", rows, asked.page, len(rows) == LISTED)
-
-
+@READING.offer(
+    "Search a library",
+    "Finds the passages of a library that fit a query best, with the document and the page of"
+    " each. Pages count from 0.",
+    result=results.Passages,
+)
 async def search_library(call: ToolCall, asked: SearchArguments) -> Result:
     from carrel.client.http.errors import NotFound
 
@@ -116,6 +119,7 @@ async def search_library(call: ToolCall, asked: SearchArguments) -> Result:
     return {"passages": [_some(hit, *fields) for hit in found.data]}
 
 
+@READING.offer("Read a document", "Reads pages of a library's document as Markdown.")
 async def read_document(call: ToolCall, asked: PagesArguments) -> Result:
     last, total = await _range(call, asked)
     text = await call.client.documents.text(
@@ -126,6 +130,12 @@ async def read_document(call: ToolCall, asked: PagesArguments) -> Result:
     return f"{text}\n\n[{total} pages; continue with first_page={last + 1}]"
 
 
+@READING.offer(
+    "Read tables",
+    "Reads the tables on pages of a library's document as Markdown, by OCR, which a hosted"
+    " service bills.",
+    result=results.Tables,
+)
 async def read_tables(call: ToolCall, asked: PagesArguments) -> Result:
     from carrel.wire.generation.content import DocumentURLChunk
 
@@ -145,6 +155,16 @@ async def read_tables(call: ToolCall, asked: PagesArguments) -> Result:
     return {"tables": tables, **following}
 
 
+@READING.offer("List files", "Lists the uploaded files.", result=results.Files)
+async def list_files(call: ToolCall, asked: PageArguments) -> Result:
+    listed = await call.client.files.list(page=asked.page, page_size=LISTED)
+    rows = [_some(it, "id", "filename", "bytes", "mimetype") for it in listed.data]
+    return _list("files", rows, asked.page, len(rows) == LISTED)
+
+
+@READING.offer(
+    "OCR a file", "Reads a PDF, a scan, a picture or an office document by OCR, as Markdown."
+)
 async def read_file(call: ToolCall, asked: ReadFileArguments) -> Result:
     from carrel.wire.generation.content import DocumentURLChunk, FileChunk
 
@@ -164,6 +184,14 @@ async def read_file(call: ToolCall, asked: ReadFileArguments) -> Result:
     return "\n\n".join(page.markdown for page in pages)
 
 
+@READING.offer("List agents", "Lists the agents that can be asked.", result=results.Agents)
+async def list_agents(call: ToolCall, asked: PageArguments) -> Result:
+    listed = await call.client.agents.list(page=asked.page, page_size=LISTED)
+    rows = [_some(it, "id", "name", "description", "model") for it in listed]
+    return _list("agents", rows, asked.page, len(rows) == LISTED)
+
+
+@READING.offer("Ask an agent", "Asks an agent one question; it knows nothing of earlier ones.")
 async def ask_agent(call: ToolCall, asked: QuestionArguments) -> Result:
     from carrel.wire.generation.completions import CompletionRequest, UserMessage
     from carrel.wire.generation.content import text_of
@@ -184,81 +212,6 @@ async def ask_agent(call: ToolCall, asked: QuestionArguments) -> Result:
                     for it in choice.delta.sources or ()
                 ] or sources
     return {"answer": text, "sources": sources} if sources else text
-
-
-READING: tuple[Tool[Any], ...] = (
-    Tool(
-        "list_libraries",
-        "List libraries",
-        "Lists the libraries of documents, with their ids.",
-        PageArguments,
-        list_libraries,
-        result=results.Libraries,
-    ),
-    Tool(
-        "list_documents",
-        "List documents",
-        "Lists the documents of a library, with their ids.",
-        DocumentListArguments,
-        list_documents,
-        result=results.Documents,
-    ),
-    Tool(
-        "search_library",
-        "Search a library",
-        "Finds the passages of a library that fit a query best, with the document and the page of"
-        " each. Pages count from 0.",
-        SearchArguments,
-        search_library,
-        result=results.Passages,
-    ),
-    Tool(
-        "read_document",
-        "Read a document",
-        "Reads pages of a library's document as Markdown.",
-        PagesArguments,
-        read_document,
-    ),
-    Tool(
-        "read_tables",
-        "Read tables",
-        "Reads the tables on pages of a library's document as Markdown, by OCR, which a hosted"
-        " service bills.",
-        PagesArguments,
-        read_tables,
-        result=results.Tables,
-    ),
-    Tool(
-        "list_files",
-        "List files",
-        "Lists the uploaded files.",
-        PageArguments,
-        list_files,
-        result=results.Files,
-    ),
-    Tool(
-        "read_file",
-        "OCR a file",
-        "Reads a PDF, a scan, a picture or an office document by OCR, as Markdown.",
-        ReadFileArguments,
-        read_file,
-    ),
-    Tool(
-        "list_agents",
-        "List agents",
-        "Lists the agents that can be asked.",
-        PageArguments,
-        list_agents,
-        result=results.Agents,
-    ),
-    Tool(
-        "ask_agent",
-        "Ask an agent",
-        "Asks an agent one question; it knows nothing of earlier ones.",
-        QuestionArguments,
-        ask_agent,
-    ),
-)
 
 
 async def _range(call: ToolCall, asked: PagesArguments) -> tuple[int, int | None]:

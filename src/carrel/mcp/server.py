@@ -53,7 +53,7 @@ def mcp_server(connect: Connect, *, writes: bool, folder: Path | None = None) ->
 
     With `writes`, it offers the tools that change something. Files of `folder` may be read.
     """
-    tools = {tool.name: tool for tool in (*READING, *(WRITING if writes else ()))}
+    tools = {**READING, **(WRITING if writes else {})}
 
     async def list_tools(context: Context, asked: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=[_describe(tool) for tool in tools.values()])

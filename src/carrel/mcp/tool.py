@@ -1,6 +1,6 @@
 """A tool: its name, its arguments, and its work."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
@@ -61,6 +61,9 @@ class ToolCall:
         return path
 
 
+Work = Callable[[ToolCall, A], Coroutine[Any, Any, Result]]
+
+
 @dataclass(frozen=True)
 class Tool(Generic[A]):
     """A tool as agents see it."""
@@ -69,8 +72,30 @@ class Tool(Generic[A]):
     title: str
     description: str
     arguments: type[A]
-    run: Callable[[ToolCall, A], Awaitable[Result]]
+    run: Work[A]
     writes: bool = False
     destroys: bool = False
     result: type[BaseModel] | None = None
     """What it answers; None for text."""
+
+
+class Tools(dict[str, Tool[Any]]):
+    """Tools by name, in the order in which they are offered."""
+
+    def offer(
+        self,
+        title: str,
+        description: str,
+        *,
+        result: type[BaseModel] | None = None,
+        writes: bool = False,
+        destroys: bool = False,
+    ) -> Callable[[Work[A]], Work[A]]:
+        """Offer a function as the tool of its name; its second parameter tells the arguments."""
+
+        def add(run: Work[A]) -> Work[A]:
+            name, (_, arguments, *_) = run.__name__, run.__annotations__.values()
+            self[name] = Tool(name, title, description, arguments, run, writes, destroys, result)
+            return run
+
+        return add

@@ -1,12 +1,12 @@
 """Tools that change something; a server offers them only when told to."""
 
 from collections.abc import AsyncIterator
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
 from carrel.mcp import results
-from carrel.mcp.tool import Arguments, DocumentID, LibraryID, Result, Tool, ToolCall, ToolError
+from carrel.mcp.tool import Arguments, DocumentID, LibraryID, Result, ToolCall, ToolError, Tools
 
 
 class LibraryArguments(Arguments):
@@ -31,6 +31,10 @@ class DocumentIDArguments(Arguments):
     document_id: DocumentID
 
 
+WRITING = Tools()
+
+
+@WRITING.offer("Create a library", "Creates an empty library.", result=results.Created, writes=True)
 async def create_library(call: ToolCall, asked: LibraryArguments) -> Result:
     from carrel.wire.libraries import LibraryCreate
 
@@ -40,6 +44,12 @@ async def create_library(call: ToolCall, asked: LibraryArguments) -> Result:
     return {"id": made.id, "name": made.name}
 
 
+@WRITING.offer(
+    "Add a document",
+    "Adds a document to a library, where it is processed for the search.",
+    result=results.Added,
+    writes=True,
+)
 async def add_document(call: ToolCall, asked: DocumentArguments) -> Result:
     call.step("uploading")
     if asked.path is not None:
@@ -55,6 +65,13 @@ async def add_document(call: ToolCall, asked: DocumentArguments) -> Result:
     return document.model_dump(mode="json", include={"id", "name", "processing_status"})
 
 
+@WRITING.offer(
+    "Delete a document",
+    "Deletes a document from its library.",
+    result=results.Deleted,
+    writes=True,
+    destroys=True,
+)
 async def delete_document(call: ToolCall, asked: DocumentIDArguments) -> Result:
     await call.client.documents.delete(asked.library_id, asked.document_id)
     return {"id": asked.document_id, "deleted": True}
@@ -62,35 +79,3 @@ async def delete_document(call: ToolCall, asked: DocumentIDArguments) -> Result:
 
 async def _once(data: bytes) -> AsyncIterator[bytes]:
     yield data
-
-
-WRITING: tuple[Tool[Any], ...] = (
-    Tool(
-        "create_library",
-        "Create a library",
-        "Creates an empty library.",
-        LibraryArguments,
-        create_library,
-        result=results.Created,
-        writes=True,
-    ),
-    Tool(
-        "add_document",
-        "Add a document",
-        "Adds a document to a library, where it is processed for the search.",
-        DocumentArguments,
-        add_document,
-        result=results.Added,
-        writes=True,
-    ),
-    Tool(
-        "delete_document",
-        "Delete a document",
-        "Deletes a document from its library.",
-        DocumentIDArguments,
-        delete_document,
-        result=results.Deleted,
-        writes=True,
-        destroys=True,
-    ),
-)

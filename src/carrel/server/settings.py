@@ -4,7 +4,7 @@ import os
 import tomllib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -283,25 +283,12 @@ class ServerSettings:
                 f"There are {len(urls)} model addresses and {len(keys)} keys for them. Give one key"
                 " for all, or one for each in their order."
             )
-        return replace(
-            self,
-            model_path=self.model_path if chosen else folder.model_path,
-            model_url=urls,
-            model_key=keys,
-            model_name=None if chosen else folder.model_name,
-            embedding_model=self.embedding_model or folder.embedding_model,
-            vision=folder.vision,
-            rerank_url=folder.rerank_url,
-            rerank_key=folder.rerank_key,
-            rerank_model=folder.rerank_model,
-            mcp_write=self.mcp_write or folder.mcp_write,
-            strict_models=self.strict_models or folder.strict_models,
-            public_url=self.public_url or folder.public_url,
-            hosts=folder.hosts,
-            cors=folder.cors,
-            proxies=folder.proxies,
-            database=self.database or folder.database,
-            blobs=self.blobs or folder.blobs,
-            store_signs=folder.store_signs,
-            limits=folder.limits,
-        )
+        model: dict[str, Any] = {
+            "model_path": self.model_path if chosen else folder.model_path,
+            "model_url": urls,
+            "model_key": keys,
+            "model_name": None if chosen else folder.model_name,
+        }
+        of_both = FolderSettings.model_fields.keys() & vars(self).keys() - {*model, "limits"}
+        others = {name: getattr(self, name) or getattr(folder, name) for name in of_both}
+        return replace(self, **others, **model, vision=folder.vision, limits=folder.limits)

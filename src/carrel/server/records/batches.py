@@ -14,7 +14,7 @@ from carrel.server.records import files
 from carrel.server.records.accounts.caller import Caller
 from carrel.server.records.errors import Conflict, NotFound
 from carrel.server.records.sql.ids import new_id
-from carrel.server.records.sql.tables import batch_inputs, batch_jobs, batch_lines
+from carrel.server.records.sql.tables import batch_inputs, batch_jobs, batch_lines, whole_seconds
 from carrel.wire.batches import UNFINISHED, BatchCreate, BatchJob, BatchList, BatchQuery
 
 
@@ -353,26 +353,13 @@ def _filters(caller: Caller, query: BatchQuery) -> list[sa.ColumnElement[bool]]:
 
 
 def _job(row: sa.Row[Any]) -> BatchJob:
-    return BatchJob(
-        id=row.id,
-        input_files=row.input_files,
-        metadata=row._mapping["metadata"],
-        endpoint=row.endpoint,
-        model=row.model,
-        agent_id=row.agent_id,
-        output_file=row.output_file,
-        error_file=row.error_file,
-        errors=row.errors,
-        status=row.status,
-        created_at=int(row.created_at.timestamp()),
-        started_at=_seconds(row.started_at),
-        completed_at=_seconds(row.completed_at),
-        total_requests=row.total,
-        completed_requests=row.succeeded + row.failed,
-        succeeded_requests=row.succeeded,
-        failed_requests=row.failed,
-    )
-
-
-def _seconds(moment: datetime | None) -> int | None:
-    return None if moment is None else int(moment.timestamp())
+    further = {
+        "created_at": whole_seconds(row.created_at),
+        "started_at": whole_seconds(row.started_at),
+        "completed_at": whole_seconds(row.completed_at),
+        "total_requests": row.total,
+        "completed_requests": row.succeeded + row.failed,
+        "succeeded_requests": row.succeeded,
+        "failed_requests": row.failed,
+    }
+    return BatchJob(**{**row._asdict(), **further})

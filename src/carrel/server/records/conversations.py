@@ -170,12 +170,4 @@ def _own(caller: Caller) -> sa.ColumnElement[bool]:
 
 
 def _conversation(row: sa.Row[Any]) -> Conversation:
-    return Conversation(
-        id=row.id,
-        created_at=row.created_at,
-        updated_at=row.updated_at,
-        name=row.name,
-        description=row.description,
-        metadata=row._mapping["metadata"],
-        **row.partner,
-    )
+    return Conversation(**{**row._asdict(), **row.partner})

@@ -349,29 +349,15 @@ def _has_attributes(connection: sa.Connection, given: str | None) -> list[sa.Col
 
 
 def _stored(row: sa.Row[Any], queue_position: int | None) -> StoredDocument:
-    document = Document(
-        id=row.id,
-        library_id=row.library_id,
-        name=row.name,
-        created_at=row.created_at,
-        hash=row.blob,
-        mime_type=row.mime_type,
-        extension=row.extension,
-        size=row.size,
-        process_status=row.process_status,
-        processing_status=processing_status(row.process_status),
-        uploaded_by_id=row.uploaded_by_id,
-        uploaded_by_type=row.uploaded_by_type,
-        tokens_processing_total=row.tokens_total,
-        tokens_processing_main_content=row.tokens_main,
-        tokens_processing_summary=row.tokens_summary,
-        attributes=row.attributes,
-        last_processed_at=row.last_processed_at,
-        number_of_pages=row.number_of_pages,
-        summary=row.summary,
-        expires_at=row.expires_at,
-        queue_position=queue_position,
+    further = {
+        "hash": row.blob,
+        "processing_status": processing_status(row.process_status),
+        "tokens_processing_total": row.tokens_total,
+        "tokens_processing_main_content": row.tokens_main,
+        "tokens_processing_summary": row.tokens_summary,
+        "queue_position": queue_position,
         # A failed attempt that will be retried is not a failure yet.
-        error=row.error if row.process_status == "error" else None,
-    )
+        "error": row.error if row.process_status == "error" else None,
+    }
+    document = Document(**{**row._asdict(), **further})
     return StoredDocument(document, row.blob, row.ocr_blob, row.indexed_generation)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -11,7 +10,7 @@ from carrel.server.records import trash
 from carrel.server.records.accounts.caller import Caller
 from carrel.server.records.errors import NotFound
 from carrel.server.records.sql.expiry import expired, unexpired
-from carrel.server.records.sql.tables import files
+from carrel.server.records.sql.tables import files, whole_seconds
 from carrel.server.records.sql.text import contains
 from carrel.wire.files import File, FileList, FileQuery
 
@@ -129,17 +128,8 @@ def _visible(caller: Caller) -> sa.ColumnElement[bool]:
 
 
 def _file(row: sa.Row[Any]) -> File:
-    expires_at: datetime | None = row.expires_at
-    return File(
-        id=row.id,
-        bytes=row.bytes,
-        created_at=int(row.created_at.timestamp()),
-        filename=row.filename,
-        purpose=row.purpose,
-        sample_type=row.sample_type,
-        source=row.source,
-        num_lines=row.num_lines,
-        mimetype=row.mimetype,
-        expires_at=int(expires_at.timestamp()) if expires_at else None,
-        visibility=row.visibility,
-    )
+    moments = {
+        "created_at": whole_seconds(row.created_at),
+        "expires_at": whole_seconds(row.expires_at),
+    }
+    return File(**{**row._asdict(), **moments})

@@ -219,8 +219,8 @@ def _accessible(caller: Caller) -> sa.Select[Any]:
         role.label("caller_role"),
         _of_documents(sa.func.count()).label("nb_documents"),
         _of_documents(size).label("total_size"),
-        _of_shares(sa.func.count(), "User").label("user_members"),
-        _of_shares(sa.func.count(), "Workspace").label("workspace_members"),
+        _of_shares(sa.func.count(), "User").label("explicit_user_members_count"),
+        _of_shares(sa.func.count(), "Workspace").label("explicit_workspace_members_count"),
         _of_shares(sa.func.min(library_shares.c.role), "Org").label("org_sharing_role"),
     ).where(libraries.c.organisation_id == caller.organisation_id, role.is_not(None))
 
@@ -272,19 +272,4 @@ def _of_shares(figure: sa.ColumnElement[Any], kind: str) -> sa.ScalarSelect[Any]
 
 
 def _library(row: sa.Row[Any]) -> Library:
-    return Library(
-        id=row.id,
-        name=row.name,
-        created_at=row.created_at,
-        updated_at=row.updated_at,
-        owner_id=row.owner_id,
-        owner_type=row.owner_type,
-        total_size=row.total_size,
-        nb_documents=row.nb_documents,
-        chunk_size=row.chunk_size,
-        description=row.description,
-        emoji=row.emoji,
-        explicit_user_members_count=row.user_members,
-        explicit_workspace_members_count=row.workspace_members,
-        org_sharing_role=row.org_sharing_role,
-    )
+    return Library(**row._asdict())

@@ -178,11 +178,4 @@ def _deleted_by(caller: Caller) -> sa.ColumnElement[bool]:
 
 
 def _item(row: sa.Row[Any]) -> TrashItem:
-    return TrashItem(
-        id=row.id,
-        kind=row.kind,
-        name=row.name,
-        library_id=row.library_id,
-        deleted_at=row.deleted_at,
-        expires_at=row.expires_at,
-    )
+    return TrashItem(**row._asdict())

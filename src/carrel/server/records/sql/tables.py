@@ -29,6 +29,11 @@ class Moment(sa.types.TypeDecorator[datetime]):
         return EPOCH + timedelta(microseconds=microseconds)
 
 
+def whole_seconds(moment: datetime | None) -> int | None:
+    """Return a moment as the interface counts it: in whole seconds since 1970."""
+    return None if moment is None else int(moment.timestamp())
+
+
 # Beyond the range of PostgreSQL's integers; SQLite has one kind only, whose name is significant.
 BigId = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
