@@ -1,5 +1,7 @@
 """What holds for every panel: it fits, keys stay in it, nothing is markup, it ends whole."""
 
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -119,6 +121,52 @@ def test_every_control_is_reached_by_keys_which_stay_in_the_panel(page: Page, pa
         page.keyboard.press("b")
     assert reached == controls
     assert page.evaluate("heard") == []
+
+
+THEMES = Path(sys.prefix) / "share" / "jupyter" / "lab" / "themes" / "@jupyterlab"
+"""The style sheets of JupyterLab's own themes."""
+
+FAINT = """() => {
+  const colour = (text) => {
+    const [, unit, list] = text.match(/^(rgba?|color)[(](?:srgb )?([^)]+)/);
+    const [r, g, b, alpha = 1] = list.match(/[\\d.e-]+/g).map(Number);
+    return [...[r, g, b].map((one) => (unit === 'color' ? one : one / 255)), alpha];
+  };
+  const over = ([...top], ground) => ground.map((one, at) => top[at] * top[3] + one * (1 - top[3]));
+  const linear = (one) => (one <= .04 ? one / 12.92 : ((one + .055) / 1.055) ** 2.4);
+  const share = [.2126, .7152, .0722];
+  const light = (rgb) => rgb.map(linear).reduce((sum, one, at) => sum + one * share[at], 0);
+  const ground = (node) => {
+    if (!node) return [1, 1, 1];
+    const own = colour(getComputedStyle(node).backgroundColor);
+    return own[3] === 1 ? own.slice(0, 3) : over(own, ground(node.parentElement));
+  };
+  const contrast = (node, pseudo) => {
+    const behind = ground(node);
+    const [less, more] = [behind, over(colour(getComputedStyle(node, pseudo).color), behind)]
+      .map(light).sort((one, other) => one - other);
+    return (more + .05) / (less + .05);
+  };
+  const faint = [];
+  for (const node of document.querySelectorAll('.carrel *')) {
+    if (node.closest(':disabled, option') || !node.checkVisibility()) continue;
+    const words = [...node.childNodes].some((one) => one.nodeType === 3 && one.textContent.trim());
+    const shown = words || node.matches('input, textarea, select');
+    if (shown && contrast(node) < 4.5) faint.push(node.outerHTML);
+    if (node.placeholder && contrast(node, '::placeholder') < 4.5) faint.push(node.placeholder);
+  }
+  return faint;
+}"""
+"""The texts whose contrast with their ground is less than readers need (WCAG 2, AA)."""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark", "dark-high-contrast"])
+def test_every_word_stands_out_from_its_ground(page: Page, panel: str, theme: str) -> None:
+    page.add_style_tag(path=THEMES / f"theme-{theme}-extension" / "index.css")
+    page.evaluate("dark => document.body.dataset.jpThemeLight = String(!dark)", "dark" in theme)
+    mount(page, panel, {**STATES[panel], "problem": None})
+    page.locator(".carrel").press("?")
+    assert page.evaluate(FAINT) == []
 
 
 def test_a_problem_is_dismissed_and_another_one_shown(page: Page, panel: str) -> None:

@@ -1,7 +1,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from support.views import file_row, files_state, kernel, library_state, mount, sent
+from support.views import LAYOUT, file_row, files_state, kernel, library_state, mount, sent
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -57,6 +57,45 @@ def test_a_column_is_widened_by_keys_and_by_the_kernel(page: Page) -> None:
     assert sent(page, "widen")[0]["args"] == {"column": "purpose", "width": 22}
     second = head.bounding_box()
     assert first is not None and second is not None and second["width"] > first["width"]
+
+
+def test_a_narrow_panel_leaves_out_the_column_that_is_always_the_same(page: Page) -> None:
+    rows = [
+        file_row(number, f"minutes of the assembly of the society {number}.pdf")
+        for number in (1, 2)
+    ]
+    rows[0]["cells"][2:] = ["1.2 MB", "12", {"text": "● done", "role": "ready"}, "now"]
+    rows[1]["cells"][2:] = ["9 kB", "1", {"text": "✕ failed", "role": "failed"}, "1 h ago"]
+    mount(page, "files", files_state(*rows))
+
+    def heads() -> list[str]:
+        return page.get_by_role("columnheader").filter(visible=True).all_inner_texts()
+
+    every = ["", "Name", "Purpose", "Size", "Pages", "OCR", "Created"]
+    page.set_viewport_size({"width": 640, "height": 700})
+    page.wait_for_function("document.querySelector('th:nth-child(3)').offsetWidth === 0")
+    assert heads() == [one for one in every if one != "Purpose"]
+    page.set_viewport_size({"width": 340, "height": 700})
+    page.wait_for_function("document.querySelector('th:nth-child(4)').offsetWidth === 0")
+    assert heads() == ["", "Name", "OCR"]
+    page.set_viewport_size({"width": 1400, "height": 700})
+    expect(page.get_by_role("columnheader", name="Purpose")).to_be_visible()
+    assert heads() == every
+
+
+def test_in_a_narrow_panel_a_note_stands_under_its_row(page: Page) -> None:
+    note = "This file can't be read. It is no PDF, or it is damaged. Open it in a viewer."
+    cells = ["OCR", "a.pdf", {"text": "✕ Failed", "role": "failed"}, "", "", "", note]
+    rows = [{"id": "1", "cells": cells, "running": False, "retryable": True}]
+    mount(page, "activity", {"rows": rows, "empty": "", "layout": LAYOUT, "problem": None})
+    cell, name = page.get_by_role("gridcell", name=note), page.get_by_role("gridcell", name="a.pdf")
+    page.set_viewport_size({"width": 600, "height": 700})
+    page.wait_for_function("document.querySelector('th.wide').offsetWidth === 0")
+    under, over = cell.bounding_box(), name.bounding_box()
+    assert under is not None and over is not None
+    assert under["width"] > 500 and under["y"] >= over["y"] + over["height"]
+    page.set_viewport_size({"width": 1000, "height": 700})
+    expect(page.get_by_role("columnheader", name="Note")).to_be_visible()
 
 
 def test_a_chosen_row_stays_in_view(page: Page) -> None:

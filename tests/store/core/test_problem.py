@@ -19,6 +19,7 @@ from carrel.store.core.problem import Problem, ProblemError
         (NotFound("No such file", 404), "Not there any more"),
         (Invalid("name: too long", 422), "The service did not accept this"),
         (ServiceError("Broken", 500), "The service answered with an error"),
+        (ServiceError("It is no PDF", 400, "3740"), "This file can't be read"),
         (LocalError("See the log."), "The server on this machine did not start"),
         (ConfigError("profiles: no url"), "The settings cannot be used"),
         (NoPicture("This PDF is damaged."), "No picture of this page"),

@@ -2,9 +2,21 @@
 const LEAST_WIDTH = 3;
 const WIDER = 2;
 
+/** Pixels: of a panel below which a wide cell stands under its row, and that names shall have. */
+const STACKED = 760;
+const NAME_ROOM = 200;
+
+/** What the columns share, by kind; the others are as wide as their words. */
+const SHARES = { name: "minmax(90px, 1fr)", wide: "minmax(220px, 1.2fr)", summary: "minmax(60px, .7fr)" };
+
 /** @param {Element} node @returns its width in pixels */
 function widthOf(node) {
   return node.getBoundingClientRect().width;
+}
+
+/** @param {number} index of a column @returns the style of its cells */
+function placed(index) {
+  return `display: var(--column-${index})`;
 }
 
 /**
@@ -12,7 +24,9 @@ function widthOf(node) {
  * name is sorted by a click on its head and widened by dragging its edge; the kernel keeps both.
  *
  * A row is `{ id, cells, marked? }`, a cell words or a badge; a column is
- * `{ label, kind?, name?, sorts? }` with the kinds "name", "number", "quiet" and "wide".
+ * `{ label, kind?, name?, sorts? }` with the kinds "name", "number", "quiet", "summary" and "wide".
+ * In a narrow panel columns are left out until the names are whole: first those that say the same
+ * in every row, never one with badges.
  */
 class Grid {
   /**
@@ -30,7 +44,8 @@ class Grid {
     this.widths = {};
     this.dragged = false;
     const h = view.h;
-    this.heads = options.columns.map((column) => this.createHead(column));
+    this.sort = null;
+    this.heads = options.columns.map((column, index) => this.createHead(column, index));
     const labels = [...this.heads];
     if (options.marks) labels.unshift(h("th", { role: "columnheader", scope: "col", class: "mark", "aria-label": "Marked" }));
     this.head = h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, ...labels));
@@ -40,13 +55,20 @@ class Grid {
       role: "grid", "aria-label": options.label, "aria-multiselectable": options.marks ? "true" : "false",
     }, this.head, this.body);
     this.element = h("div", { class: "carrel-grid" }, this.table, this.empty);
+    this.table.style.setProperty("--first", options.marks ? "2" : "1");
+    let room = 0;
+    const watched = new ResizeObserver(() => {
+      if (room !== (room = this.element.offsetWidth)) this.layOut();
+    });
+    watched.observe(this.element);
+    view.signal.addEventListener("abort", () => watched.disconnect());
     view.explain("↑ ↓", "Move", "Enter", options.onOpen ? "Open" : "", "Space", options.marks ? "Mark" : "");
     if (options.columns.some((column) => column.name)) view.explain("Shift+← →", "Width of the column, on its head");
   }
 
-  createHead({ label, kind, name, sorts = true }) {
+  createHead({ label, kind, name, sorts = true }, index) {
     const { h } = this.view;
-    const attributes = { role: "columnheader", scope: "col", class: kind ?? "" };
+    const attributes = { role: "columnheader", scope: "col", class: kind ?? "", style: placed(index) };
     if (!name) return h("th", attributes, label);
     const words = sorts
       ? h("button", { type: "button", class: "carrel-sort", onclick: () => this.view.ask("sort", { column: name }) }, label)
@@ -86,18 +108,56 @@ class Grid {
   }
 
   layOut() {
-    const marks = this.options.marks ? 1 : 0;
-    for (const row of [this.head.firstElementChild, ...this.body.children]) {
-      this.options.columns.forEach(({ name }, index) => {
-        const width = this.widths[name];
-        const cell = /** @type {HTMLElement} */ (row.children[index + marks]);
-        cell.classList.toggle("sized", Boolean(width));
-        cell.style.width = cell.style.minWidth = cell.style.maxWidth = width ? `${width}ch` : "";
-      });
+    if (!this.element.offsetWidth || this.table.hidden) return;
+    this.table.classList.toggle("stacked", this.element.offsetWidth < STACKED);
+    const out = new Set();
+    this.place(out);
+    for (const [index, constant] of this.spare()) {
+      if (!this.isCrowded(constant)) break;
+      this.place(out.add(index));
     }
   }
 
+  /** Gives the columns their widths. @param {Set<number>} out those that are not shown */
+  place(out) {
+    const { style } = this.table;
+    const widths = this.options.marks ? ["30px"] : [];
+    this.options.columns.forEach(({ kind = "", name }, index) => {
+      const width = name && this.widths[name];
+      style.setProperty(`--column-${index}`, out.has(index) ? "none" : "block");
+      const below = kind.startsWith("wide") && this.table.classList.contains("stacked");
+      if (!out.has(index) && !below) widths.push(width ? `${width}ch` : SHARES[kind.split(" ")[0]] ?? "max-content");
+    });
+    style.gridTemplateColumns = widths.join(" ");
+  }
+
+  /** @returns {[number, boolean][]} the columns that can be left out, and whether each is the same in all rows */
+  spare() {
+    const words = (cell) => cell?.text ?? cell ?? "";
+    const rank = ({ kind = "" }) => ["summary", "quiet", "number"].findIndex((one) => kind.split(" ").includes(one)) + 1 || 4;
+    return this.options.columns
+      .map((column, index) => {
+        const cells = this.rows.map((row) => row.cells[index]);
+        const constant = cells.every((cell) => words(cell) === words(cells[0]));
+        const kept = /^(name|wide)/.test(column.kind ?? "") || (column.name && (this.widths[column.name] || this.sort?.column === column.name))
+          || (!constant && cells.some((cell) => cell?.role));
+        return { index, constant, kept, rank: constant ? 0 : rank(column) };
+      })
+      .filter((one) => !one.kept)
+      .sort((one, other) => one.rank - other.rank || other.index - one.index)
+      .map(({ index, constant }) => [index, constant]);
+  }
+
+  /** Whether names are cut; where a column differs from row to row, whether they are short, too. */
+  isCrowded(constant) {
+    if (this.table.scrollWidth > this.element.clientWidth) return true;
+    const names = [...this.body.querySelectorAll("td.name")];
+    const cut = names.some((node) => node.scrollWidth > node.clientWidth);
+    return cut && (constant || names[0].clientWidth < NAME_ROOM);
+  }
+
   drawHeads(sort) {
+    this.sort = sort;
     this.options.columns.forEach(({ label, name, sorts = true }, index) => {
       if (!name || !sorts) return;
       const head = this.heads[index];
@@ -125,17 +185,18 @@ class Grid {
     keyed(this.body, rows, (row) => this.create(row), (node, row) => this.update(node, row, chosen));
     this.drawHeads(layout.sort);
     if (!this.dragged) this.widths = layout.widths;
+    this.table.hidden = rows.length === 0;
     this.layOut();
     // A row that was chosen elsewhere, or that moved with the order, comes into view.
     if (moved || reordered) this.reveal();
-    this.table.hidden = rows.length === 0;
     this.empty.hidden = rows.length > 0;
     say(this.empty, empty);
   }
 
   create(row) {
     const h = this.view.h;
-    const cells = this.options.columns.map((column) => h("td", { role: "gridcell", class: column.kind ?? "" }));
+    const cells = this.options.columns.map(({ kind = "" }, index) =>
+      h("td", { role: "gridcell", class: kind, style: placed(index) }));
     if (this.options.marks) {
       const box = h("input", {
         type: "checkbox", tabindex: "-1",

@@ -84,6 +84,8 @@ def _of_known(error: BaseException) -> Problem | None:
             return Problem("The service did not accept this", str(error))
         case errors.UnreadableFile():
             return Problem("This file can't be read", str(error), "Check it and try again.")
+        case errors.ServiceError(code="3740"):  # the interface's code of such a document
+            return Problem("This file can't be read", str(error))
         case errors.ServiceError() if error.reference:
             title = "The service answered with an error"
             return Problem(title, str(error), error.reference)

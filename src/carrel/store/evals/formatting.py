@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from carrel.store.agents.formatting import version_name
-from carrel.store.core.formatting import Badge, age, count, duration, one_line
+from carrel.store.core.formatting import Badge, age, count, duration, one_line, percent
 from carrel.store.evals.records import Attempt, Run
 from carrel.store.evals.report import OUTCOMES, TELLING_REPEATS, CaseResult, Outcome, Report
 from carrel.store.evals.running import Progress
@@ -187,8 +187,8 @@ def attempt_figures(attempt: Attempt) -> str:
 
 
 def rate_words(tally: Tally) -> str:
-    """Return `96 %`; rounded down, so that 100 % is all."""
-    return f"{100 * tally.passed // tally.total} %" if tally.total else "–"
+    """Return `96 %`."""
+    return percent(tally.passed / tally.total) if tally.total else "–"
 
 
 def interval_words(tally: Tally) -> str:
