@@ -22,6 +22,7 @@ async def test_a_job_that_nothing_is_at_is_cancelled_and_its_document_finished(
         lab = Lab(folder, ScriptedReader())
         await lab.open()
         try:
+            await lab.reconciled()
             document = await lab.add(await lab.new_library())
             await lab.until(document, "done")
             await lab.idle()

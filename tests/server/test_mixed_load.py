@@ -3,14 +3,14 @@
 Quiet times and hostile ones take turns, so that both see the same machine and the same library.
 """
 
-import json
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from functools import partial
-from itertools import cycle
+from multiprocessing import get_context
 from pathlib import Path
 from statistics import quantiles
 
@@ -18,7 +18,7 @@ import httpx
 import pytest
 
 from support import storage
-from support.attacks import ATTACKS
+from support.attacks import ATTACKS, attack_for
 from support.libraries import connect, new_library
 from support.process import serve
 from support.rounds import rounds
@@ -63,26 +63,6 @@ class Friend:
         return self._http.get(f"{self._library.path}/search", params={"query": "heron reeds"})
 
 
-class Attacker:
-    """Sends one hostile request after the other, and counts those of each kind."""
-
-    def __init__(self, url: str, key: str) -> None:
-        self._url = url
-        self._headers = {"authorization": f"Bearer {key}", "content-type": "application/json"}
-        self._next = cycle(ATTACKS.items())
-        self.refused = Counter[str]()
-
-    def attack(self, stop: threading.Event) -> list[float]:
-        """Attack until `stop`."""
-        with httpx.Client(base_url=self._url, headers=self._headers, timeout=120) as http:
-            while not stop.is_set():
-                name, (path, body, _) = next(self._next)
-                answer = http.post(f"/v1/{path}", content=json.dumps(body).encode())
-                assert answer.status_code in (400, 422, 429), answer.text
-                self.refused[name] += 1
-        return []
-
-
 def _at_once(calls: Sequence[Callable[[], list[float]]]) -> list[float]:
     found: list[float] = []
     failures: list[BaseException] = []
@@ -108,32 +88,27 @@ def test_friendly_callers_go_on_beside_a_hostile_one(tmp_path: Path) -> None:
     data = tmp_path / "data"
     quiet: list[float] = []
     beside: list[float] = []
-    with serve(data) as server, ExitStack() as stack:
+    refused = Counter[str]()
+    with (
+        serve(data) as server,
+        ExitStack() as stack,
+        # Its requests cost the process that sends them, too.
+        ProcessPoolExecutor(1, get_context("spawn")) as another,
+    ):
         _, key = storage.key_chain(data).add("hostile", "hostile", "hostile")
-        attacker = Attacker(server.url, key)
+        another.submit(attack_for, server.url, key, 0).result()
         friends = [Friend(stack.enter_context(connect(server))) for _ in range(FRIENDS)]
         for turn in range(TURNS):
             quiet += _at_once([partial(friend.work, QUIET_SECONDS) for friend in friends])
-            beside += _beside(friends, attacker)
+            attacking = another.submit(attack_for, server.url, key, HOSTILE_SECONDS)
+            beside += _at_once([partial(friend.work, HOSTILE_SECONDS) for friend in friends])
+            refused += attacking.result()
             print(f"{turn + 1}/{TURNS}: {_figures('quiet', quiet)}; {_figures('beside', beside)}")
-        print(f"{attacker.refused.total()} hostile requests were refused")
+        print(f"{refused.total()} hostile requests were refused")
         assert max(beside) < 30
         if TURNS > 1:
-            assert set(attacker.refused) == set(ATTACKS)
+            assert set(refused) == set(ATTACKS)
             assert _p95(beside) <= 2 * _p95(quiet)
-
-
-def _beside(friends: Sequence[Friend], attacker: Attacker) -> list[float]:
-    """The times of friendly requests while a hostile caller is at work."""
-    stop = threading.Event()
-
-    def friendly() -> list[float]:
-        try:
-            return _at_once([partial(friend.work, HOSTILE_SECONDS) for friend in friends])
-        finally:
-            stop.set()
-
-    return _at_once([partial(attacker.attack, stop), friendly])
 
 
 def _p95(times: Sequence[float]) -> float:

@@ -1,6 +1,13 @@
 """Requests that once took the server from everybody: path, body, and words of the refusal."""
 
+import json
+import time
+from collections import Counter
+from functools import cache
+from itertools import cycle
 from typing import Any
+
+import httpx
 
 HALF = "\ud800"
 NESTED: dict[str, Any] = {}
@@ -87,3 +94,24 @@ ATTACKS: dict[str, tuple[str, Any, str]] = {
         "10,000 parts",
     ),
 }
+
+
+def attack_for(url: str, key: str, seconds: float) -> Counter[str]:
+    """Sends one attack after the other for some seconds; how many of each kind were refused."""
+    refused, until = Counter[str](), time.monotonic() + seconds
+    headers = {"authorization": f"Bearer {key}", "content-type": "application/json"}
+    following = _encoded()
+    with httpx.Client(base_url=url, headers=headers, timeout=120) as http:
+        while time.monotonic() < until:
+            name, path, body = next(following)
+            answer = http.post(f"/v1/{path}", content=body)
+            assert answer.status_code in (400, 422, 429), answer.text
+            refused[name] += 1
+    return refused
+
+
+@cache
+def _encoded() -> "cycle[tuple[str, str, bytes]]":
+    return cycle(
+        [(name, path, json.dumps(body).encode()) for name, (path, body, _) in ATTACKS.items()]
+    )

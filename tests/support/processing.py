@@ -1,6 +1,7 @@
 """A library service on a data folder, with a reader that does as it is told."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import cast
@@ -65,6 +66,7 @@ class Lab:
 
     async def open(self) -> None:
         """Starts the service as the server does."""
+        self.opened = time.monotonic()
         await self.access.admit(self.api_key)
         self.caller: Caller = await self.access.caller(f"Bearer {self.api_key}")
         await self.jobs.start()
@@ -110,6 +112,12 @@ class Lab:
         """Waits until nothing is being processed."""
         async with asyncio.timeout(30):
             while self.service.active:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+
+    async def reconciled(self) -> None:
+        """Waits for the first round of the reconciler, which begins as the service starts."""
+        async with asyncio.timeout(30):
+            while self.service._reconciler._came_round < self.opened:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
 
     async def count(self, table: sa.Table) -> int:

@@ -17,6 +17,7 @@ from carrel.server.http.cors import Cors
 from carrel.server.http.errors import install_handlers
 from carrel.server.http.full_disk import FullDisk
 from carrel.server.http.hosts import AllowedHosts
+from carrel.server.http.large_bodies import LargeBodies
 from carrel.server.http.middleware import Authenticate, BodyGuard, RequestLogging, is_open
 from carrel.server.http.openapi import ERRORS, KEYED_ERRORS, describe
 from carrel.server.http.ratelimit import RateLimit
@@ -97,6 +98,7 @@ def create_app(server: Server) -> FastAPI:
     server.batches.answer_with(partial(call, _operations(server)))
     # The last one added is the outermost.
     app.add_middleware(FullDisk, reserve=server.reserve)
+    app.add_middleware(LargeBodies)
     app.add_middleware(RateLimit, limits=lambda: server.settings.limits)
     app.add_middleware(Authenticate, access=server.access)
     app.add_middleware(BodyGuard, limit=partial(_body_limit, server))

@@ -14,7 +14,6 @@ from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import CancelledError, Future, wait
 from contextvars import copy_context
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
@@ -49,8 +48,6 @@ _LATE_SECONDS = 1.1
 _CLAIMED = 24
 STOP_SECONDS = 3.0
 """Grace period of a stop before it interrupts running steps."""
-_KEEP_SECONDS = 600
-_FORGET_AT_ONCE = 500
 
 
 def make_tables(engine: sa.Engine) -> None:
@@ -65,6 +62,22 @@ def _address(engine: sa.Engine) -> str:
     if engine.dialect.name == "postgresql":
         url = url.set(drivername="postgresql")
     return url.render_as_string(hide_password=False)
+
+
+def _table(connection: sa.Connection, name: str, *columns: str) -> sa.TableClause:
+    schema = None if connection.dialect.name == "sqlite" else _SCHEMA
+    return sa.table(name, *map(sa.column, columns), schema=schema)
+
+
+def forget_ended(connection: sa.Connection) -> None:
+    """Remove the records of ended jobs, which name the rows that they were for."""
+    jobs = _table(connection, "workflow_status", "workflow_uuid", "status")
+    ended = jobs.c.status.in_(_FINISHED)
+    ids = sa.select(jobs.c.workflow_uuid).where(ended)
+    for name in ("operation_outputs", "workflow_input", "workflow_output"):
+        parts = _table(connection, name, "workflow_uuid")
+        connection.execute(parts.delete().where(parts.c.workflow_uuid.in_(ids)))
+    connection.execute(jobs.delete().where(ended))
 
 
 class RunStep(Protocol):
@@ -253,14 +266,7 @@ class Jobs:
 
     def unfinished(self, connection: sa.Connection) -> list[QueueState]:
         """Return the unfinished jobs by queue and state, of every process of the database."""
-        schema = None if self._engine.dialect.name == "sqlite" else _SCHEMA
-        jobs = sa.table(
-            "workflow_status",
-            sa.column("queue_name"),
-            sa.column("status"),
-            sa.column("created_at"),
-            schema=schema,
-        )
+        jobs = _table(connection, "workflow_status", "queue_name", "status", "created_at")
         query = (
             sa.select(
                 jobs.c.queue_name, jobs.c.status, sa.func.count(), sa.func.min(jobs.c.created_at)
@@ -277,19 +283,6 @@ class Jobs:
             for status, state in _STATES.items()
             for count, oldest in [found.get((queue.name, status), none)]
         ]
-
-    def forget_finished(self) -> None:
-        """Purge the records of jobs that ended a while ago; blocking."""
-        before = datetime.now(UTC) - timedelta(seconds=_KEEP_SECONDS)
-        finished = self.client.list_workflows(
-            status=_FINISHED,
-            completed_before=before.isoformat(),
-            limit=_FORGET_AT_ONCE,
-            load_input=False,
-            load_output=False,
-        )
-        if finished:
-            self.client.delete_workflows([status.workflow_id for status in finished])
 
     @property
     def lost(self) -> int:

@@ -40,6 +40,19 @@ def test_a_key_made_for_somebody_does_not_reach_the_log(server: RunningServer) -
     assert key not in server.log
 
 
+def test_ids_of_what_may_be_deleted_for_ever_are_not_in_the_log(server: RunningServer) -> None:
+    with connect(server) as http:
+        file = http.post("/v1/files", files={"file": ("a.txt", b"a")}).json()["id"]
+        request = "0197a1b2-0000-7000-8000-0123456789ab"
+        http.get(f"/v1/files/{file}", headers={"x-request-id": request})
+    line = f"[{request}] GET /v1/files/…{file[-4:]} 200"
+    deadline = time.monotonic() + 30
+    while line not in server.log:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    assert file not in server.log
+
+
 @pytest.mark.parametrize(
     ("arguments", "piped", "logged"),
     [([], True, True), (["--no-log-stdout"], True, False), (["--log-stdout"], False, True)],

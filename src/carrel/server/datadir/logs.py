@@ -21,6 +21,11 @@ _FILES = 3
 _TOKEN = re.compile(re.escape(PREFIX) + r"[^\s\"']+")
 _STORE_SIGNATURE = re.compile(r"(X-Amz-(?:Signature|Security-Token)=)[^\s&\"']+")
 _KEY = re.compile(r"carrel_[A-Za-z0-9_-]{43}")
+_ID = re.compile(
+    r"\b(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{8}|[a-z]+_[0-9a-f]{27,28}|[0-9a-f]{60})"
+    r"(?=[0-9a-f]{4}\b)"
+)
+"""An id, or the hash of bytes, but for the end: that is enough to follow one in the log."""
 
 
 class _Text(logging.Formatter):
@@ -52,7 +57,10 @@ class _JSON(logging.Formatter):
 
 
 class _WithoutSecrets(logging.Formatter):
-    """Redacts keys and signed addresses in another formatter's output, tracebacks included."""
+    """Redacts another formatter's output, tracebacks included.
+
+    Of keys and signed addresses nothing is left, of ids and hashes the end.
+    """
 
     def __init__(self, formatter: logging.Formatter, *secrets: str) -> None:
         super().__init__()
@@ -63,8 +71,13 @@ class _WithoutSecrets(logging.Formatter):
         line = _KEY.sub("…", self._formatter.format(record))
         for secret in self._secrets:
             line = line.replace(secret, "…")
-        line = _STORE_SIGNATURE.sub(r"\1…", line)
+        line = _ID.sub(_shorten, _STORE_SIGNATURE.sub(r"\1…", line))
         return _TOKEN.sub(f"{PREFIX}…", line)
+
+
+def _shorten(id: re.Match[str]) -> str:
+    """Return what a line says instead of an id; that of its own request it says whole."""
+    return id[0] if current_request.get().startswith(id[0]) else "…"
 
 
 def _is_collected(stream: TextIO) -> bool:

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from carrel.server.jobs import Jobs, Queue
 from carrel.server.records import documents, processing
 from carrel.server.records.processing import Job, Superseded
-from carrel.server.records.sql.database import Database
+from carrel.server.records.sql.database import Database, purge
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ class Reconciler:
             if job not in have_jobs:
                 await self._database.write(self._resume, job=job)
         await self._database.write(documents.delete_expired)
-        await asyncio.to_thread(self._jobs.forget_finished)
+        await self._database.write(purge)
 
     def _resume(self, connection: sa.Connection, job: Job) -> None:
         try:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from carrel.server.admin.doctor.findings import Finding, failed, ok, warning
+from carrel.server.admin.doctor.findings import Finding, failed, ok
 from carrel.server.datadir.folder import FolderLayout
 from carrel.server.records.sql.database import make_engine
 from carrel.server.settings import ServerSettings
@@ -30,10 +30,7 @@ def _in_folder(folder: FolderLayout, wanted: bytes) -> Iterator[Finding]:
         if not path.is_file() or not _holds(path, wanted):
             continue
         name = path.relative_to(folder.path)
-        if path.parent == folder.log_folder:
-            advice = "Lines name ids, never contents. They go as the log rotates."
-            yield warning("remains", f"{name} has it", advice)
-        elif name.parts[0] in ("blobs", "fetched"):
+        if name.parts[0] in ("blobs", "fetched"):
             advice = (
                 "Bytes go deleted_seconds and ten minutes after the last record that names them."
             )

@@ -12,6 +12,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 import sqlalchemy as sa
 
+from carrel.server.jobs import forget_ended
 from carrel.server.records.sql import postgresql, sqlite
 
 P = ParamSpec("P")
@@ -34,7 +35,8 @@ def make_engine(url: str) -> sa.Engine:
 
 
 def purge(connection: sa.Connection) -> None:
-    """Note that a transaction deletes for ever: nothing of it stays in the log that follows."""
+    """Note that a transaction deletes for ever: nothing of it stays in ended jobs and the WAL."""
+    forget_ended(connection)
     connection.info[_PURGED] = True
 
 
