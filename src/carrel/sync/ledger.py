@@ -387,18 +387,11 @@ def _folder(
     total: int | None,
     watched: int,
 ) -> SyncedFolder:
-    stored = json.loads(settings)
+    stored = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in json.loads(settings).items()
+    }
+    reached = None if done is None or total is None else (done, total)
     return SyncedFolder(
-        id,
-        library_id,
-        Path(path),
-        SyncSettings(
-            stored.get("delete", False),
-            tuple(stored.get("include", ())),
-            tuple(stored.get("exclude", ())),
-            stored.get("delete_excluded", False),
-        ),
-        at,
-        None if done is None or total is None else (done, total),
-        bool(watched),
+        id, library_id, Path(path), SyncSettings(**stored), at, reached, bool(watched)
     )

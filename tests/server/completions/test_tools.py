@@ -4,7 +4,7 @@ import pytest
 
 from carrel.server.completions.tools import toolbox
 from carrel.server.errors import ApiError
-from carrel.server.models.json_schema import fits
+from carrel.server.models.schemas.json_schema import fits
 from carrel.wire.generation.tools import FunctionTool, NamedToolChoice
 
 

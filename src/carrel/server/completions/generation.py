@@ -15,7 +15,7 @@ from carrel.server.completions.sources import GivenPassages
 from carrel.server.completions.tools import new_call
 from carrel.server.errors import ApiError
 from carrel.server.models.engine import ModelSession
-from carrel.server.models.formats import is_json
+from carrel.server.models.schemas.formats import is_json
 from carrel.server.models.stages import Tell
 from carrel.server.spans import span
 from carrel.wire.generation.completions import FinishReason, Passage, Progress

@@ -16,8 +16,8 @@ from carrel.server.completions.sources import (
 )
 from carrel.server.errors import ApiError
 from carrel.server.models.embedded_client import EmbeddedClient
-from carrel.server.models.json_schema import fits
 from carrel.server.models.pool import PoolClient
+from carrel.server.models.schemas.json_schema import fits
 from carrel.server.records.errors import RecordError
 from carrel.wire.generation.completions import Progress
 from carrel.wire.generation.tools import Function, FunctionTool, ToolCall

@@ -30,7 +30,7 @@ from carrel.server.completions.tools import FunctionTools, toolbox
 from carrel.server.errors import ApiError
 from carrel.server.library.search import FoundPassage
 from carrel.server.models.engine import ModelSession
-from carrel.server.models.formats import bounded, is_answer, schema_of
+from carrel.server.models.schemas.formats import bounded, is_answer, schema_of
 from carrel.server.models.stages import Tell, tell_nobody
 from carrel.wire.generation.chat import ChatRequest
 from carrel.wire.generation.completions import (

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from carrel.server.errors import ApiError
-from carrel.server.models.formats import bounded
-from carrel.server.models.json_schema import fits, refuse_too_large
+from carrel.server.models.schemas.formats import bounded
+from carrel.server.models.schemas.json_schema import fits, refuse_too_large
 from carrel.wire.generation.tools import (
     Function,
     FunctionCall,

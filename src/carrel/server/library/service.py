@@ -20,7 +20,8 @@ from carrel.server.library.search import FoundPassage, Search
 from carrel.server.models.reranker import CANDIDATES, RerankAddress, rerank
 from carrel.server.models.vectors.embedder import Embedder
 from carrel.server.reading.processes.parsers import PARSERS
-from carrel.server.records import documents, embeddings, libraries, processing, quotas
+from carrel.server.records import documents, embeddings, libraries, processing
+from carrel.server.records.accounts import quotas
 from carrel.server.records.accounts.caller import Caller
 from carrel.server.records.documents import NewDocument
 from carrel.server.records.errors import NotFound

@@ -10,7 +10,7 @@ import logging
 import shutil
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -197,32 +197,23 @@ class _Records(Collector):
             return self._known
 
     def _documents(self, connection: sa.Connection) -> Iterator[Metric]:
-        count = GaugeMetricFamily(
-            "carrel_documents", "Documents of libraries by status.", labels=("status",)
-        )
         query = sa.select(documents.c.process_status, sa.func.count())
         found = connection.execute(query.group_by(documents.c.process_status))
         numbers = dict.fromkeys(_STATUSES, 0) | {row[0]: row[1] for row in found}
-        for status, number in numbers.items():
-            count.add_metric((status,), number)
-        yield count
-        size = GaugeMetricFamily(
-            "carrel_stored_bytes", "Bytes that records name.", labels=("records",)
-        )
-        for table, column in ((files, files.c.bytes), (documents, documents.c.size)):
-            total = connection.scalar(sa.select(sa.func.coalesce(sa.func.sum(column), 0)))
-            size.add_metric((table.name,), float(total or 0))
-        yield size
-        oldest = GaugeMetricFamily(
-            "carrel_oldest_unfinished_document_seconds",
+        yield _gauge("documents", "Documents of libraries by status.", numbers, "status")
+        sizes = {
+            table.name: connection.scalar(sa.select(sa.func.sum(column))) or 0
+            for table, column in ((files, files.c.bytes), (documents, documents.c.size))
+        }
+        yield _gauge("stored_bytes", "Bytes that records name.", sizes, "records")
+        yield _gauge(
+            "oldest_unfinished_document_seconds",
             "Age of the document that waits longest; 0 without one.",
+            processing.oldest_unfinished_seconds(connection),
         )
-        oldest.add_metric((), processing.oldest_unfinished_seconds(connection))
-        yield oldest
         if self._database.shared:
-            alive = GaugeMetricFamily("carrel_workers", "Processes that take jobs, alive.")
-            alive.add_metric((), workers.alive(connection, SILENT_SECONDS))
-            yield alive
+            alive = workers.alive(connection, SILENT_SECONDS)
+            yield _gauge("workers", "Processes that take jobs, alive.", alive)
 
     def _queues(self, connection: sa.Connection) -> Iterator[Metric]:
         labels = ("queue", "state")
@@ -260,17 +251,16 @@ class _Parts(Collector):
             _answers(server.blobs.check()),
             server.engine.health(),
         )
-        up = GaugeMetricFamily("carrel_up", "1 if this part works.", labels=("part",))
-        up.add_metric(("database",), database)
-        up.add_metric(("blobs",), blobs)
-        up.add_metric(("model",), float(any(models.values())))
-        up.add_metric(("ocr",), float(not server.reader.ocr_failed))
-        addresses = GaugeMetricFamily(
-            "carrel_model_up", "1 if this address of models answers.", labels=("address",)
-        )
-        for name, answers in models.items():
-            addresses.add_metric((name,), float(answers))
-        return [up, addresses]
+        parts = {
+            "database": database,
+            "blobs": blobs,
+            "model": any(models.values()),
+            "ocr": not server.reader.ocr_failed,
+        }
+        return [
+            _gauge("up", "1 if this part works.", parts, "part"),
+            _gauge("model_up", "1 if this address of models answers.", models, "address"),
+        ]
 
 
 async def _answers(asked: Awaitable[object]) -> float:
@@ -292,17 +282,20 @@ class _Process(Collector):
 
     def collect(self) -> Iterable[Metric]:
         """Yield the connections, the disk and the version."""
-        build = GaugeMetricFamily("carrel_build_info", "The version.", labels=("version",))
-        build.add_metric((version("carrel"),), 1)
-        yield build
+        yield _gauge("build_info", "The version.", {version("carrel"): 1}, "version")
         pool = self._database.engine.pool
         assert isinstance(pool, QueuePool)
-        connections = GaugeMetricFamily(
-            "carrel_database_connections", "Connections of the pool.", labels=("state",)
-        )
-        connections.add_metric(("used",), pool.checkedout())
-        connections.add_metric(("most",), pool.size())
-        yield connections
-        free = GaugeMetricFamily("carrel_disk_free_bytes", "Free space of the data folder's disk.")
-        free.add_metric((), shutil.disk_usage(self._folder).free)
-        yield free
+        connections = {"used": pool.checkedout(), "most": pool.size()}
+        yield _gauge("database_connections", "Connections of the pool.", connections, "state")
+        free = shutil.disk_usage(self._folder).free
+        yield _gauge("disk_free_bytes", "Free space of the data folder's disk.", free)
+
+
+def _gauge(
+    name: str, help: str, value: float | Mapping[str, float], label: str | None = None
+) -> Metric:
+    """Return a figure, or several by the values of a label."""
+    family = GaugeMetricFamily(f"carrel_{name}", help, labels=(label,) if label else ())
+    for key, number in value.items() if isinstance(value, Mapping) else [((), value)]:
+        family.add_metric((key,) if label else (), float(number))
+    return family

@@ -15,10 +15,10 @@ from carrel.server.blobs.store import Blobs
 from carrel.server.datadir.signing import PREFIX, BadSignature, Signer
 from carrel.server.errors import ApiError
 from carrel.server.formats.mimetypes import sniff
-from carrel.server.models.annotations import annotate, check_formats
 from carrel.server.models.engine import Engine, invalid_model
 from carrel.server.models.listing import OCR_MODEL, ocr_cards
 from carrel.server.models.names import is_ocr_name
+from carrel.server.models.schemas.annotations import annotate, check_formats
 from carrel.server.reading.options import (
     NoSuchPage,
     ReadingTimeout,

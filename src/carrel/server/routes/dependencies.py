@@ -4,8 +4,19 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from types import UnionType
-from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Concatenate,
+    ParamSpec,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+)
 
+import sqlalchemy as sa
 from fastapi import Depends
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ValidationError
@@ -14,12 +25,19 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from carrel.server.assembly import Server
+from carrel.server.blobs.store import Download
 from carrel.server.completions.call import CompletionCall
 from carrel.server.completions.responder import Responder
+from carrel.server.datadir.signing import Kind
 from carrel.server.records.accounts.caller import Caller
 from carrel.wire.generation.completions import CompletionOptions
 
 M = TypeVar("M", bound=BaseModel)
+P = ParamSpec("P")
+T = TypeVar("T")
+
+Query = Callable[Concatenate[sa.Connection, Caller, P], T]
+"""A function of the records, which a caller reads or changes."""
 
 _UNSAFE_NAME = re.compile(r"[^A-Za-z0-9_.-]")
 _UNSAFE = re.compile(r"[^A-Za-z0-9_., :-]")
@@ -41,6 +59,36 @@ def _caller(request: Request) -> Caller:
 
 CurrentCaller = Annotated[Caller, Depends(_caller)]
 """The caller; the middleware has refused requests without a valid key."""
+
+
+class RequestContext:
+    """The server that a request reached, and its caller."""
+
+    def __init__(self, request: Request) -> None:
+        self.server = _server(request)
+        self.caller = _caller(request)
+        self._base_url = self.server.settings.public_url or str(request.base_url)
+
+    @property
+    def trash_days(self) -> int:
+        """Days in which a delete can be undone."""
+        return self.server.settings.limits.trash_days
+
+    def sign(self, kind: Kind, id: str, blob: str | None, served: Download, seconds: int) -> str:
+        """Return an address that works without a key, the object store's own where it signs."""
+        own = self.server.blobs.signed_url(blob, served, seconds) if blob else None
+        return own or self.server.signer.url(self._base_url, kind, id, seconds)
+
+    async def read(self, query: Query[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Return what a query of the records gives the caller."""
+        return await self.server.database.read(query, self.caller, *args, **kwargs)
+
+    async def write(self, change: Query[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Change the records for the caller, in one transaction."""
+        return await self.server.database.write(change, self.caller, *args, **kwargs)
+
+
+Context = Annotated[RequestContext, Depends()]
 
 
 def completion_call(
@@ -67,11 +115,6 @@ def ignored_note(names: Sequence[str]) -> list[str]:
     return [f"Ignored, as unknown: {said}"] if said else []
 
 
-def base_url(request: Request, server: Server) -> str:
-    """Return the base of signed addresses."""
-    return server.settings.public_url or str(request.base_url)
-
-
 def query_of(model: type[M]) -> Callable[[Request], M]:
     """Return a dependency that reads a model from the query.
 
@@ -85,6 +128,17 @@ def query_of(model: type[M]) -> Callable[[Request], M]:
     # Read by the OpenAPI description.
     read.query_model = model  # type: ignore[attr-defined]
     return read
+
+
+if TYPE_CHECKING:
+    InQuery = Annotated[M, Depends]
+else:
+
+    class InQuery:
+        """A model that is read from the query, as in `query: InQuery[FileQuery]`."""
+
+        def __class_getitem__(cls, model: type[M]) -> Any:
+            return Annotated[model, Depends(query_of(model))]
 
 
 def fields_of(model: type[M], given: dict[str, str]) -> M:

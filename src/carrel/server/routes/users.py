@@ -1,11 +1,9 @@
 """The caller and its organisation, as clients ask for them."""
 
-from typing import Annotated
-
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 
 from carrel.server.records.accounts import users
-from carrel.server.routes.dependencies import CurrentCaller, CurrentServer, query_of
+from carrel.server.routes.dependencies import Context, InQuery
 from carrel.wire.users import (
     MembershipQuery,
     MemberWorkspace,
@@ -18,25 +16,23 @@ from carrel.wire.users import (
 
 router = APIRouter(prefix="/v1")
 
-_Query = Annotated[MembershipQuery, Depends(query_of(MembershipQuery))]
+_Query = InQuery[MembershipQuery]
 
 
 @router.get("/users/me")
-async def identity(server: CurrentServer, caller: CurrentCaller) -> UserIdentity:
-    return await server.database.read(users.identity, caller)
+async def identity(context: Context) -> UserIdentity:
+    return await context.read(users.identity)
 
 
 @router.get("/users/me/organizations")
-async def organisations(
-    server: CurrentServer, caller: CurrentCaller, query: _Query
-) -> OrganisationList:
-    organisation = (await identity(server, caller)).organization
+async def organisations(context: Context, query: _Query) -> OrganisationList:
+    organisation = (await identity(context)).organization
     return OrganisationList(organizations=[organisation][query.offset :])
 
 
 @router.get("/users/me/workspaces")
-async def workspaces(server: CurrentServer, caller: CurrentCaller, query: _Query) -> WorkspaceList:
-    me = await identity(server, caller)
+async def workspaces(context: Context, query: _Query) -> WorkspaceList:
+    me = await identity(context)
     workspace = MemberWorkspace(
         id=me.workspace.id, name=me.workspace.name, organization_id=me.organization.id
     )
@@ -44,8 +40,8 @@ async def workspaces(server: CurrentServer, caller: CurrentCaller, query: _Query
 
 
 @router.get("/whoami")
-async def whoami(server: CurrentServer, caller: CurrentCaller) -> Whoami:
-    me = await identity(server, caller)
+async def whoami(context: Context) -> Whoami:
+    me = await identity(context)
     return Whoami(
         principal=UserPrincipal(id=me.id, first_name=me.first_name),
         organization=me.organization,

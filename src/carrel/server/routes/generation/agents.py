@@ -11,9 +11,10 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from carrel.server.errors import InvalidRequest
 from carrel.server.http.preferences import only_if_absent
 from carrel.server.records import agents, aliases
+from carrel.server.records.accounts.caller import Caller
 from carrel.server.records.agents import Position
 from carrel.server.records.sql.tables import EPOCH
-from carrel.server.routes.dependencies import CurrentCaller, CurrentServer, query_of, validated
+from carrel.server.routes.dependencies import Context, InQuery, validated
 from carrel.wire.generation.agents import (
     Agent,
     AgentAlias,
@@ -57,41 +58,29 @@ async def _switch(request: Request) -> VersionSwitch:
 
 
 @router.get("")
-async def list_agents(
-    server: CurrentServer,
-    caller: CurrentCaller,
-    query: Annotated[AgentQuery, Depends(query_of(AgentQuery))],
-) -> list[Agent]:
-    return await server.database.read(
-        agents.select, caller, query, limit=query.page_size, offset=query.page * query.page_size
+async def list_agents(context: Context, query: InQuery[AgentQuery]) -> list[Agent]:
+    return await context.read(
+        agents.select, query, limit=query.page_size, offset=query.page * query.page_size
     )
 
 
 @router.post("")
-async def create_agent(
-    request: Request, server: CurrentServer, caller: CurrentCaller, body: AgentCreate
-) -> Agent:
+async def create_agent(request: Request, context: Context, body: AgentCreate) -> Agent:
     """Add an agent; with `Prefer: if-absent`, answer with the caller's own of that name."""
 
-    def write(connection: sa.Connection) -> Agent:
+    def write(connection: sa.Connection, caller: Caller) -> Agent:
         present = agents.owned(connection, caller, body.name) if if_absent else None
         return present or agents.create(connection, caller, body)
 
     if_absent = only_if_absent(request)
-    return await server.database.write(write)
+    return await context.write(write)
 
 
 @router.get("/pages")
-async def list_agent_pages(
-    server: CurrentServer,
-    caller: CurrentCaller,
-    query: Annotated[AgentPageQuery, Depends(query_of(AgentPageQuery))],
-) -> AgentPage:
+async def list_agent_pages(context: Context, query: InQuery[AgentPageQuery]) -> AgentPage:
     after = _position(query.page_token) if query.page_token else None
     # One more than requested, to see whether there is a next page.
-    found = await server.database.read(
-        agents.select, caller, query, limit=query.page_size + 1, after=after
-    )
+    found = await context.read(agents.select, query, limit=query.page_size + 1, after=after)
     data = found[: query.page_size]
     return AgentPage(
         data=data, next_page_token=_token(data[-1]) if len(found) > len(data) else None
@@ -99,27 +88,18 @@ async def list_agent_pages(
 
 
 @router.get("/{agent_id}")
-async def get_agent(
-    agent_id: str,
-    server: CurrentServer,
-    caller: CurrentCaller,
-    agent_version: str | None = None,
-) -> Agent:
-    return await server.database.read(agents.get, caller, agent_id, agent_version or None)
+async def get_agent(agent_id: str, context: Context, agent_version: str | None = None) -> Agent:
+    return await context.read(agents.get, agent_id, agent_version or None)
 
 
 @router.patch("/{agent_id}")
-async def update_agent(
-    agent_id: str, server: CurrentServer, caller: CurrentCaller, body: AgentUpdate
-) -> Agent:
-    return await server.database.write(agents.update, caller, agent_id, body)
+async def update_agent(agent_id: str, context: Context, body: AgentUpdate) -> Agent:
+    return await context.write(agents.update, agent_id, body)
 
 
 @router.delete("/{agent_id}", status_code=204, response_class=Response)
-async def delete_agent(agent_id: str, server: CurrentServer, caller: CurrentCaller) -> None:
-    await server.database.write(
-        agents.delete, caller, agent_id, trash_days=server.settings.limits.trash_days
-    )
+async def delete_agent(agent_id: str, context: Context) -> None:
+    await context.write(agents.delete, agent_id, trash_days=context.trash_days)
 
 
 _IN_QUERY_OR_BODY = {
@@ -130,50 +110,33 @@ _IN_QUERY_OR_BODY = {
 
 @router.patch("/{agent_id}/version", openapi_extra=_IN_QUERY_OR_BODY)
 async def switch_version(
-    agent_id: str,
-    server: CurrentServer,
-    caller: CurrentCaller,
-    version: Annotated[VersionSwitch, Depends(_switch)],
+    agent_id: str, context: Context, version: Annotated[VersionSwitch, Depends(_switch)]
 ) -> Agent:
-    return await server.database.write(agents.switch, caller, agent_id, version.version)
+    return await context.write(agents.switch, agent_id, version.version)
 
 
 @router.get("/{agent_id}/versions")
 async def list_versions(
-    agent_id: str,
-    server: CurrentServer,
-    caller: CurrentCaller,
-    query: Annotated[VersionsQuery, Depends(query_of(VersionsQuery))],
+    agent_id: str, context: Context, query: InQuery[VersionsQuery]
 ) -> list[Agent]:
-    return await server.database.read(agents.versions, caller, agent_id, query)
+    return await context.read(agents.versions, agent_id, query)
 
 
 @router.get("/{agent_id}/versions/{version}")
-async def get_version(
-    agent_id: str, version: str, server: CurrentServer, caller: CurrentCaller
-) -> Agent:
-    return await server.database.read(agents.get, caller, agent_id, version)
+async def get_version(agent_id: str, version: str, context: Context) -> Agent:
+    return await context.read(agents.get, agent_id, version)
 
 
 @router.put("/{agent_id}/aliases")
-async def put_alias(
-    agent_id: str,
-    server: CurrentServer,
-    caller: CurrentCaller,
-    query: Annotated[AliasRequest, Depends(query_of(AliasRequest))],
-) -> AgentAlias:
-    return await server.database.write(aliases.put, caller, agent_id, query)
+async def put_alias(agent_id: str, context: Context, query: InQuery[AliasRequest]) -> AgentAlias:
+    return await context.write(aliases.put, agent_id, query)
 
 
 @router.get("/{agent_id}/aliases")
-async def list_aliases(
-    agent_id: str, server: CurrentServer, caller: CurrentCaller
-) -> list[AgentAlias]:
-    return await server.database.read(aliases.of_agent, caller, agent_id)
+async def list_aliases(agent_id: str, context: Context) -> list[AgentAlias]:
+    return await context.read(aliases.of_agent, agent_id)
 
 
 @router.delete("/{agent_id}/aliases", status_code=204, response_class=Response)
-async def delete_alias(
-    agent_id: str, alias: Annotated[Alias, Query()], server: CurrentServer, caller: CurrentCaller
-) -> None:
-    await server.database.write(aliases.delete, caller, agent_id, alias)
+async def delete_alias(agent_id: str, alias: Annotated[Alias, Query()], context: Context) -> None:
+    await context.write(aliases.delete, agent_id, alias)

@@ -1,11 +1,9 @@
 """Batch jobs: create, list, get, cancel, delete."""
 
-from typing import Annotated
-
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 
 from carrel.server.records import batches
-from carrel.server.routes.dependencies import CurrentCaller, CurrentServer, query_of
+from carrel.server.routes.dependencies import Context, InQuery
 from carrel.wire.batches import (
     BatchCreate,
     BatchJob,
@@ -19,38 +17,31 @@ router = APIRouter(prefix="/v1/batch/jobs")
 
 
 @router.get("")
-async def list_batches(
-    server: CurrentServer,
-    caller: CurrentCaller,
-    query: Annotated[BatchQuery, Depends(query_of(BatchQuery))],
-) -> BatchList:
-    return await server.database.read(batches.page, caller, query)
+async def list_batches(context: Context, query: InQuery[BatchQuery]) -> BatchList:
+    return await context.read(batches.page, query)
 
 
 @router.post("")
-async def create_batch(body: BatchCreate, server: CurrentServer, caller: CurrentCaller) -> BatchJob:
-    return await server.batches.create(caller, body)
+async def create_batch(body: BatchCreate, context: Context) -> BatchJob:
+    return await context.server.batches.create(context.caller, body)
 
 
 @router.get("/{job_id}")
-async def get_batch(
-    job_id: str,
-    server: CurrentServer,
-    caller: CurrentCaller,
-    query: Annotated[BatchView, Depends(query_of(BatchView))],
-) -> BatchJob:
-    job = await server.database.read(batches.get, caller, job_id)
+async def get_batch(job_id: str, context: Context, query: InQuery[BatchView]) -> BatchJob:
+    job = await context.read(batches.get, job_id)
     if not query.inline:
         return job
-    return job.model_copy(update={"outputs": await server.batches.outputs(caller, job)})
+    return job.model_copy(
+        update={"outputs": await context.server.batches.outputs(context.caller, job)}
+    )
 
 
 @router.post("/{job_id}/cancel")
-async def cancel_batch(job_id: str, server: CurrentServer, caller: CurrentCaller) -> BatchJob:
-    return await server.batches.cancel(caller, job_id)
+async def cancel_batch(job_id: str, context: Context) -> BatchJob:
+    return await context.server.batches.cancel(context.caller, job_id)
 
 
 @router.delete("/{job_id}")
-async def delete_batch(job_id: str, server: CurrentServer, caller: CurrentCaller) -> DeletedBatch:
-    await server.database.write(batches.delete, caller, job_id)
+async def delete_batch(job_id: str, context: Context) -> DeletedBatch:
+    await context.write(batches.delete, job_id)
     return DeletedBatch(id=job_id)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from carrel.server.models.json_schema import BadSchema, check, fits
+from carrel.server.models.schemas.json_schema import BadSchema, check, fits
 
 
 @pytest.mark.parametrize(

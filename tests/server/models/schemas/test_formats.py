@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from carrel.server.errors import ApiError
-from carrel.server.models.formats import bounded, is_answer, schema_of
+from carrel.server.models.schemas.formats import bounded, is_answer, schema_of
 from carrel.wire.generation.formats import ResponseFormat
 
 

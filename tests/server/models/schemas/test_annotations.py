@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from carrel.server.errors import ApiError, InvalidRequest
-from carrel.server.models.annotations import MAX_IMAGES, Annotator, check_formats
-from carrel.server.models.formats import bounded
+from carrel.server.models.schemas.annotations import MAX_IMAGES, Annotator, check_formats
+from carrel.server.models.schemas.formats import bounded
 from carrel.wire.generation.formats import ResponseFormat
 from carrel.wire.ocr import OCRRequest, Page, PageImage
 

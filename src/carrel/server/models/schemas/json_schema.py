@@ -4,7 +4,7 @@ from functools import cache
 from typing import Any
 
 from carrel.server.errors import InvalidRequest
-from carrel.server.models.schema_size import TooLarge, check_size
+from carrel.server.models.schemas.schema_size import TooLarge, check_size
 from carrel.system import patterns
 
 _SECONDS = 5.0

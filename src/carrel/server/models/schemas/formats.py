@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from carrel.server.errors import ApiError
-from carrel.server.models import json_schema as schemas
+from carrel.server.models.schemas import json_schema as schemas
 from carrel.wire.generation.formats import ResponseFormat
 
 _MAX_ITEMS = 32

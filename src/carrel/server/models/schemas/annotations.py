@@ -6,9 +6,9 @@ from contextlib import aclosing
 from typing import Any, NamedTuple, Protocol
 
 from carrel.server.errors import ApiError, InvalidRequest
-from carrel.server.models import json_schema as schemas
 from carrel.server.models.engine import Engine, ModelSession
-from carrel.server.models.formats import bounded
+from carrel.server.models.schemas import json_schema as schemas
+from carrel.server.models.schemas.formats import bounded
 from carrel.wire.generation.formats import ResponseFormat
 from carrel.wire.ocr import OCRRequest, OCRResult, Page, PageImage
 

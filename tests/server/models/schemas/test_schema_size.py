@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from carrel.server.models.schema_size import MAX_DEPTH, TooLarge, check_size
+from carrel.server.models.schemas.schema_size import MAX_DEPTH, TooLarge, check_size
 
 
 def references(levels: int, width: int) -> dict[str, Any]:

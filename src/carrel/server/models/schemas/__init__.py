@@ -1,0 +1,1 @@
+"""JSON schemas that answers keep to: their bounds, and what is extracted by them."""
