@@ -387,7 +387,7 @@ def _folder(
     total: int | None,
     watched: int,
 ) -> SyncedFolder:
-    stored = {
+    stored: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in json.loads(settings).items()
     }

@@ -296,6 +296,6 @@ def _gauge(
 ) -> Metric:
     """Return a figure, or several by the values of a label."""
     family = GaugeMetricFamily(f"carrel_{name}", help, labels=(label,) if label else ())
-    for key, number in value.items() if isinstance(value, Mapping) else [((), value)]:
+    for key, number in value.items() if isinstance(value, Mapping) else [("", value)]:
         family.add_metric((key,) if label else (), float(number))
     return family
