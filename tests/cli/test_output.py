@@ -73,11 +73,11 @@ def test_progress_is_for_terminals_alone(
 def test_waiting_is_for_terminals_alone_and_leaves_nothing(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with output.waiting("Waiting …"):
+    with output.show_waiting("Waiting …"):
         pass
     assert capsys.readouterr().err == ""
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    with output.waiting("Waiting …"):
+    with output.show_waiting("Waiting …"):
         pass
     assert capsys.readouterr().err.split("\r\x1b[K") == ["", "Waiting …", ""]
 

@@ -80,7 +80,9 @@ def new(
         return await _make(client, starter, name, model, library or [])
 
     made = run(profile, work, changes=True)
-    output.made(made, f"Made {output.one_line(made.name)} v{made.version} with {made.model}.", json)
+    output.report_new(
+        made, f"Made {output.one_line(made.name)} v{made.version} with {made.model}.", json
+    )
 
 
 def export(

@@ -58,7 +58,7 @@ async def list_agents(
 ) -> None:
     """List agents."""
     agents = [agent async for agent in client.agents.every(search)]
-    output.listing(
+    output.show_list(
         agents,
         json,
         ID=lambda agent: agent.id,
@@ -99,7 +99,7 @@ def create(
         return await client.agents.create(AgentCreate.model_validate(fields))
 
     agent = run(profile, work, changes=True)
-    output.made(
+    output.report_new(
         agent, f"Made {output.one_line(agent.name)} v{agent.version} with {agent.model}.", json
     )
 
@@ -185,7 +185,7 @@ async def versions(client: "Client", agent: AgentArgument, json: JSONOption = Fa
     active = await find_agent(client, agent)
     listed = [version async for version in client.agents.every_version(active.id)]
     found = sorted(listed, key=lambda version: version.version, reverse=True)
-    output.listing(
+    output.show_list(
         found,
         json,
         VERSION=lambda version: f"v{version.version}",
@@ -210,7 +210,7 @@ async def delete(client: "Client", agent: AgentArgument, json: JSONOption = Fals
     """Delete an agent and all its versions."""
     found = await find_agent(client, agent)
     await client.agents.delete(found.id)
-    output.deleted(found.id, f"Deleted {output.one_line(found.name)}.", json)
+    output.report_deleted(found.id, f"Deleted {output.one_line(found.name)}.", json)
 
 
 _COMMANDS: tuple[tuple[str, Callable[..., None]], ...] = (
@@ -264,7 +264,7 @@ async def _library_tool(client: "Client", wanted: list[str]) -> dict[str, Any]:
 
 
 def _report_change(agent: "Agent", json: bool) -> None:
-    output.made(agent, f"{output.one_line(agent.name)} is now v{agent.version}.", json)
+    output.report_new(agent, f"{output.one_line(agent.name)} is now v{agent.version}.", json)
 
 
 def _print(agent: "Agent") -> None:

@@ -34,7 +34,7 @@ async def alias(
 ) -> None:
     """Give a version an alias, or move an alias to it."""
     made = await client.agents.set_alias((await find_agent(client, agent)).id, name, version)
-    output.changed(made, f"{made.alias} is now v{made.version}.", json)
+    output.report_change(made, f"{made.alias} is now v{made.version}.", json)
 
 
 @with_client(changes=True)
@@ -48,7 +48,7 @@ async def unalias(client: "Client", agent: AgentArgument, name: AliasArgument) -
 async def aliases(client: "Client", agent: AgentArgument, json: JSONOption = False) -> None:
     """List an agent's aliases."""
     listed = await client.agents.aliases((await find_agent(client, agent)).id)
-    output.listing(
+    output.show_list(
         listed,
         json,
         NAME=lambda alias: alias.alias,

@@ -77,7 +77,7 @@ async def create(
 async def list_batches(client: "Client", json: JSONOption = False) -> None:
     """List batches, newest first."""
     jobs = [job async for job in client.batches.every()]
-    output.listing(
+    output.show_list(
         jobs,
         json,
         ID=lambda job: job.id,
@@ -94,7 +94,7 @@ async def list_batches(client: "Client", json: JSONOption = False) -> None:
 async def show(client: "Client", batch: BatchArgument, json: JSONOption = False) -> None:
     """Show a batch's details."""
     job = await client.batches.get(batch)
-    output.record(
+    output.show_record(
         job,
         [
             ("id", job.id),
@@ -155,7 +155,7 @@ async def fetch(
 
 async def _wait_for_end(client: "Client", id: str) -> "BatchJob":
     """Return a batch once it has ended."""
-    with output.changing() as tell:
+    with output.show_changing() as tell:
         while True:
             job = await client.batches.get(id)
             if not job.running:

@@ -199,7 +199,7 @@ async def _stream(client: "Client", request: "CompletionRequest") -> "AssistantM
     try:
         with ExitStack() as waiting:
             # A model may have to load first.
-            show = waiting.enter_context(output.changing())
+            show = waiting.enter_context(output.show_changing())
 
             def show_step(progress: "Progress") -> None:
                 if not written:

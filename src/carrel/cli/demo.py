@@ -66,14 +66,14 @@ async def _play(demo: "Demo", folder: Path, journal: "Journal", recorder: "Recor
     while begin is not None:
         async with set_up(demo, folder, journal, lambda: connect_local(note), note):
             app = Presentation(profile, settings, demo, begin, recorder)
-            with _ended_by_signals(app):
+            with _end_on_signals(app):
                 await app.run_async(mouse=settings.mouse)
             begin, code = app.again, app.return_code or 0
     return code
 
 
 @contextmanager
-def _ended_by_signals(app: "Presentation") -> "Iterator[None]":
+def _end_on_signals(app: "Presentation") -> "Iterator[None]":
     """Let signals end the app, not the process, so that what was made is removed."""
     if sys.platform == "win32":
         yield

@@ -172,7 +172,7 @@ def _run_all(
         if any(number not in (None, found.version) for number in numbers):
             check_writable(chosen)  # another version answers by an agent made for it
         done: list[Run] = []
-        with output.changing() as show:
+        with output.show_changing() as show:
             progress: Progress | None = None
 
             def tell(now: Progress) -> None:

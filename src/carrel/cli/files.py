@@ -74,7 +74,7 @@ async def list_files(
 ) -> None:
     """List files."""
     files = [file async for file in client.files.every(search)]
-    output.listing(
+    output.show_list(
         files,
         json,
         ID=lambda file: file.id,
@@ -90,7 +90,7 @@ async def list_files(
 async def get(client: "Client", file: FileArgument, json: JSONOption = False) -> None:
     """Show a file's details."""
     found = await find_file(client, file)
-    output.record(
+    output.show_record(
         found,
         [
             ("id", found.id),

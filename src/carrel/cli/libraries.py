@@ -36,7 +36,7 @@ _POLL_SECONDS = 0.5
 async def list_libraries(client: "Client", json: JSONOption = False) -> None:
     """List libraries."""
     libraries = [library async for library in client.libraries.every()]
-    output.listing(
+    output.show_list(
         libraries,
         json,
         ID=lambda library: library.id,
@@ -67,7 +67,7 @@ async def create(
     library = await client.libraries.create(
         LibraryCreate(name=name, description=description, chunk_size=chunk_size)
     )
-    output.made(library, f"Made {output.one_line(library.name)}.", json)
+    output.report_new(library, f"Made {output.one_line(library.name)}.", json)
 
 
 @app.command("show")
@@ -75,7 +75,7 @@ async def create(
 async def show(client: "Client", library: LibraryArgument, json: JSONOption = False) -> None:
     """Show a library's details."""
     found = await find_library(client, library)
-    output.record(
+    output.show_record(
         found,
         [
             ("id", found.id),
@@ -152,7 +152,7 @@ async def edit(
     # A description of null would clear it.
     changes = {field: value for field, value in given.items() if value is not None}
     changed = await client.libraries.update(found.id, LibraryUpdate.model_validate(changes))
-    output.made(changed, f"Changed {output.one_line(changed.name)}.", json)
+    output.report_new(changed, f"Changed {output.one_line(changed.name)}.", json)
 
 
 @app.command("delete")
@@ -161,7 +161,7 @@ async def delete(client: "Client", library: LibraryArgument, json: JSONOption = 
     """Delete a library and all its documents."""
     found = await find_library(client, library)
     await client.libraries.delete(found.id)
-    output.deleted(found.id, f"Deleted {output.one_line(found.name)}.", json)
+    output.report_deleted(found.id, f"Deleted {output.one_line(found.name)}.", json)
 
 
 @app.command("add")
@@ -219,7 +219,7 @@ async def documents(
     """List a library's documents and their processing status."""
     found = await find_library(client, library)
     listed = [document async for document in client.documents.every(found.id, search)]
-    output.listing(
+    output.show_list(
         listed,
         json,
         ID=lambda document: document.id,
@@ -305,7 +305,7 @@ async def remove(
     found = await find_library(client, library)
     wanted = await find_document(client, found.id, document)
     await client.documents.delete(found.id, wanted.id)
-    output.deleted(wanted.id, f"Removed {output.one_line(wanted.name)}.", json)
+    output.report_deleted(wanted.id, f"Removed {output.one_line(wanted.name)}.", json)
 
 
 def status(document: "Document") -> str:

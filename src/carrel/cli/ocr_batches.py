@@ -108,11 +108,11 @@ async def batches(
 
     numbers = None if manner.schema is not None else _numbers(manner.pages, opened.page_count)
     if numbers is None:
-        with output.waiting(f"Reading {label} …"):
+        with output.show_waiting(f"Reading {label} …"):
             result = await ask(None)
         yield result
         return
-    with output.changing() as show:
+    with output.show_changing() as show:
         began, done, size = time.monotonic(), 0, 1
         while done < len(numbers):
             show(f"Reading {label}  {_progress(done, len(numbers), time.monotonic() - began)}")

@@ -50,11 +50,11 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     if room is not None:
         _shrink(widths, room)
     for row in cells:
-        line = "  ".join(_fitted(cell, width) for cell, width in zip(row, widths, strict=True))
+        line = "  ".join(_fit(cell, width) for cell, width in zip(row, widths, strict=True))
         print(line.rstrip() if room is None else _cut(line.rstrip(), room))
 
 
-def listing(items: Sequence[T], json: bool, **columns: Callable[[T], object]) -> None:
+def show_list(items: Sequence[T], json: bool, **columns: Callable[[T], object]) -> None:
     """Print items as JSON, or as a table with the headings and cells of these columns."""
     if json:
         as_json(items)
@@ -62,7 +62,7 @@ def listing(items: Sequence[T], json: bool, **columns: Callable[[T], object]) ->
         table([*columns], [[cell(item) for cell in columns.values()] for item in items])
 
 
-def record(value: Any, pairs: Iterable[tuple[str, object]], json: bool) -> None:
+def show_record(value: Any, pairs: Iterable[tuple[str, object]], json: bool) -> None:
     """Print a value as JSON, or as fields."""
     if json:
         as_json(value)
@@ -70,7 +70,7 @@ def record(value: Any, pairs: Iterable[tuple[str, object]], json: bool) -> None:
         fields(pairs)
 
 
-def made(value: HasId, message: str, json: bool) -> None:
+def report_new(value: HasId, message: str, json: bool) -> None:
     """Print something new as JSON, or its id with a message."""
     if json:
         as_json(value)
@@ -79,16 +79,16 @@ def made(value: HasId, message: str, json: bool) -> None:
         data(value.id)
 
 
-def changed(value: Any, message: str, json: bool) -> None:
+def report_change(value: Any, message: str, json: bool) -> None:
     """Print a message on stderr, and what was changed as JSON if asked."""
     note(message)
     if json:
         as_json(value)
 
 
-def deleted(id: str, message: str, json: bool) -> None:
+def report_deleted(id: str, message: str, json: bool) -> None:
     """Print a message on stderr, and the id of what is gone as JSON if asked."""
-    changed({"id": id, "deleted": True}, message, json)
+    report_change({"id": id, "deleted": True}, message, json)
 
 
 def fields(pairs: Iterable[tuple[str, object]]) -> None:
@@ -102,7 +102,7 @@ def fields(pairs: Iterable[tuple[str, object]]) -> None:
 @contextmanager
 def progress(label: str) -> Iterator[Callable[[int, int | None], None]]:
     """Show transfer progress on a terminal's stderr, and clear it afterwards."""
-    with changing() as show:
+    with show_changing() as show:
 
         def report(done: int, total: int | None) -> None:
             show(f"{label}  {f'{100 * done // total} %' if total else size(done)}")
@@ -111,7 +111,7 @@ def progress(label: str) -> Iterator[Callable[[int, int | None], None]]:
 
 
 @contextmanager
-def changing() -> Iterator[Callable[[str], None]]:
+def show_changing() -> Iterator[Callable[[str], None]]:
     """Show a changing line on a terminal's stderr, and clear it afterwards."""
     shown = sys.stderr.isatty()
 
@@ -128,9 +128,9 @@ def changing() -> Iterator[Callable[[str], None]]:
 
 
 @contextmanager
-def waiting(text: str) -> Iterator[None]:
+def show_waiting(text: str) -> Iterator[None]:
     """Show a line on a terminal's stderr while waiting, and clear it afterwards."""
-    with changing() as show:
+    with show_changing() as show:
         show(text)
         yield
 
@@ -180,7 +180,7 @@ def _shrink(widths: list[int], room: int) -> None:
         widths[widest] -= 1
 
 
-def _fitted(cell: str, width: int) -> str:
+def _fit(cell: str, width: int) -> str:
     cut = _cut(cell, width)
     return cut + " " * (width - _width(cut))
 

@@ -44,7 +44,7 @@ async def share(
     request = ShareRequest(level=level, share_with_uuid=with_id, share_with_type=with_type)
     found = await find_library(client, library)
     sharing = await client.libraries.share(found.id, request)
-    output.changed(
+    output.report_change(
         sharing, f"Shared {output.one_line(found.name)}: {with_id} is {sharing.role}.", json
     )
 
@@ -69,7 +69,7 @@ async def unshare(
 async def shares(client: "Client", library: LibraryArgument, json: JSONOption = False) -> None:
     """List the users of a library, owner first."""
     listed = await client.libraries.shares((await find_library(client, library)).id)
-    output.listing(
+    output.show_list(
         listed,
         json,
         ID=lambda sharing: sharing.share_with_uuid,

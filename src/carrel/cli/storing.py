@@ -46,7 +46,7 @@ def errors_in_words(disk: str) -> Iterator[None]:
 @contextmanager
 def progress_of(label: str) -> Iterator[Callable[[int, int], None]]:
     """Show how many blobs are done, on a terminal."""
-    with output.changing() as show:
+    with output.show_changing() as show:
         yield lambda done, total: show(
             f"{label} bytes: {done:,} of {output.counted(total, 'blob')}"
         )

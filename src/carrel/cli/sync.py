@@ -220,7 +220,7 @@ class _Sync:
             library = await self._find(client, make=not preview)
             folder = self._ledger.folder(self._profile.service, library, self._folder)
             try:
-                with output.changing() as self._show:
+                with output.show_changing() as self._show:
                     yield Runner(
                         client,
                         self._ledger,

@@ -24,7 +24,7 @@ async def list_trash(client: "Client", json: JSONOption = False) -> None:
     """List deleted items that can be restored."""
     await _check(client)
     items = [item async for item in client.trash.every()]
-    output.listing(
+    output.show_list(
         items,
         json,
         ID=lambda item: item.id,
@@ -41,7 +41,9 @@ async def restore(client: "Client", item: ItemArgument, json: JSONOption = False
     """Restore a deleted item."""
     await _check(client)
     restored = await client.trash.restore((await find_deleted(client, item)).id)
-    output.changed(restored, f"Restored {output.one_line(restored.name or restored.id)}.", json)
+    output.report_change(
+        restored, f"Restored {output.one_line(restored.name or restored.id)}.", json
+    )
 
 
 @app.command("empty")
@@ -50,7 +52,7 @@ async def empty(client: "Client", json: JSONOption = False) -> None:
     """Delete everything in the trash for ever."""
     await _check(client)
     deleted = await client.trash.empty()
-    output.changed(
+    output.report_change(
         {"deleted": deleted},
         f"Deleted for ever: {deleted} item{'' if deleted == 1 else 's'}.",
         json,

@@ -132,7 +132,7 @@ class Client:
         try:
             if self._has_healthz:
                 try:
-                    self.trash_days = await self._kept_days()
+                    self.trash_days = await self._ask_trash_days()
                     return True
                 except ServiceError as error:
                     if error.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
@@ -154,7 +154,7 @@ class Client:
         except ClientError:
             return None
 
-    async def _kept_days(self) -> int | None:
+    async def _ask_trash_days(self) -> int | None:
         from carrel.wire.health import Health
 
         try:

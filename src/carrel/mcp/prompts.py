@@ -49,12 +49,12 @@ _PROMPTS = (
 )
 
 
-def listed() -> ListPromptsResult:
+def list_prompts() -> ListPromptsResult:
     """Return the prompts."""
     return ListPromptsResult(prompts=[*_PROMPTS])
 
 
-def filled(name: str, given: dict[str, str]) -> GetPromptResult:
+def fill(name: str, given: dict[str, str]) -> GetPromptResult:
     """Return a prompt with its arguments.
 
     Raises:

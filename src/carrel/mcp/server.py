@@ -91,10 +91,10 @@ def mcp_server(connect: Connect, *, writes: bool, folder: Path | None = None) ->
     async def list_prompts(
         context: Context, asked: PaginatedRequestParams | None
     ) -> ListPromptsResult:
-        return prompts.listed()
+        return prompts.list_prompts()
 
     async def get_prompt(context: Context, asked: GetPromptRequestParams) -> GetPromptResult:
-        return prompts.filled(asked.name, asked.arguments or {})
+        return prompts.fill(asked.name, asked.arguments or {})
 
     return Server(
         "carrel",

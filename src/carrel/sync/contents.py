@@ -73,7 +73,7 @@ async def read_contents(
         nonlocal done
         for path in queue:
             try:
-                content = await _settled(folder / path)
+                content = await _read_settled(folder / path)
             except FileNotFoundError:
                 content = None  # deleted meanwhile
             except TimeoutError as error:
@@ -97,7 +97,7 @@ async def read_contents(
     return contents
 
 
-async def _settled(path: Path) -> Content:
+async def _read_settled(path: Path) -> Content:
     """Return a file's content, read once it stops changing."""
     deadline = time.monotonic() + PATIENCE
     while True:

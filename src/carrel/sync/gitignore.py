@@ -137,11 +137,11 @@ def _tokens(name: str) -> Iterator[_Token]:
             yield _Token(expression)
         else:
             if letter == "\\":
-                letter, at = _escaped(name, at)
+                letter, at = _unescape(name, at)
             yield _Token(re.escape(letter))
 
 
-def _escaped(name: str, at: int) -> tuple[str, int]:
+def _unescape(name: str, at: int) -> tuple[str, int]:
     if at == len(name):
         raise ValueError("nothing follows the backslash")
     return name[at], at + 1
@@ -171,4 +171,4 @@ def _set(name: str, at: int) -> tuple[str, int]:
 def _member(name: str, at: int) -> tuple[str, int]:
     if at >= len(name):
         raise ValueError("the set has no end")
-    return _escaped(name, at + 1) if name[at] == "\\" else (name[at], at + 1)
+    return _unescape(name, at + 1) if name[at] == "\\" else (name[at], at + 1)

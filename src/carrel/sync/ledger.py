@@ -219,7 +219,7 @@ class Ledger:
         Raises:
             SyncError: another process is watching it.
         """
-        return self._locked(folder, "watch.lock", "watched")
+        return self._lock(folder, "watch.lock", "watched")
 
     def is_busy(self, folder: SyncedFolder) -> bool:
         """Return whether a process syncs or watches the folder now."""
@@ -240,9 +240,9 @@ class Ledger:
         Raises:
             SyncError: another process is syncing it.
         """
-        return self._locked(folder, "lock", "synced")
+        return self._lock(folder, "lock", "synced")
 
-    def _locked(self, folder: SyncedFolder, ending: str, what: str) -> BufferedWriter:
+    def _lock(self, folder: SyncedFolder, ending: str, what: str) -> BufferedWriter:
         try:
             with self._in_words():
                 return lock_file(self._home / f"{folder.id}.{ending}")

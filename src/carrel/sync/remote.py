@@ -112,7 +112,7 @@ class Remote:
                         watch.reschedule(asyncio.get_running_loop().time() + STALLED)
                         on_progress(done, total)
 
-                    source = (name, size, _checked(path, size, hash))
+                    source = (name, size, _stream_checked(path, size, hash))
                     return await self._client.documents.upload(self._id, source, on_progress=moved)
             except TimeoutError as error:
                 raise Unreachable("The service took too long to answer an upload.") from error
@@ -159,7 +159,7 @@ async def _patiently(call: Callable[[], Awaitable[T]]) -> T:
     return await call()
 
 
-async def _checked(path: Path, size: int, hash: str) -> AsyncIterator[bytes]:
+async def _stream_checked(path: Path, size: int, hash: str) -> AsyncIterator[bytes]:
     """Stream a file's bytes; yield the last of them only if the hash matches."""
     digest = hashlib.sha256()
     sent = 0

@@ -110,7 +110,7 @@ class Runner:
                 # If this is interrupted, the next sync must list the whole library.
                 self._ledger.set_mark(self.folder, None)
                 await self._carry_out(look, tally)
-                self._ledger.set_mark(self.folder, await self._reached(look))
+                self._ledger.set_mark(self.folder, await self._mark_if_alone(look))
             self._ledger.ended(self.folder, time.time())
         return Summary(
             files=len(look.contents.files),
@@ -138,7 +138,7 @@ class Runner:
         limit = await self._remote.limit(stat.size for stat in found.files.values())
         if limit is not None:
             found = found.refuse_above(limit)
-        contents = await read_contents(folder.path, found, before, self._looked())
+        contents = await read_contents(folder.path, found, before, self._report_looks())
         # Other rules may include these again later.
         spared = {path: each for path, each in before.items() if found.reason(path)}
         self._ledger.set_files(folder, before, {**spared, **contents.files})
@@ -157,7 +157,7 @@ class Runner:
         documents = await self._remote.documents()
         look.present = {document.id for document in documents}
         look.by_hash = {document.hash: document.id for document in documents if document.hash}
-        lost = await self._lost(look)
+        lost = await self._find_lost(look)
         if lost:
             self._ledger.drop(self.folder, lost)
             for hash in lost:
@@ -166,7 +166,7 @@ class Runner:
         if not look.plan:
             self._ledger.set_mark(self.folder, mark)
 
-    async def _lost(self, look: _Look) -> list[str]:
+    async def _find_lost(self, look: _Look) -> list[str]:
         """Return the contents whose documents others deleted.
 
         Each missing document is checked: one that moved between pages during the listing is in
@@ -187,7 +187,7 @@ class Runner:
         )
         return lost
 
-    async def _reached(self, look: _Look) -> LibraryMark | None:
+    async def _mark_if_alone(self, look: _Look) -> LibraryMark | None:
         """Return the library's mark, unless others changed the library meanwhile."""
         mark = await self._remote.mark()
         mine = mark.documents == len(look.present) and mark.newest in {None, *look.present}
@@ -210,7 +210,7 @@ class Runner:
         self._held = gone if plan.excessive else self._held & gone
         return plan.hold(self._held)
 
-    def _looked(self) -> Callable[[int, int], None]:
+    def _report_looks(self) -> Callable[[int, int], None]:
         due = 0.0
 
         def looked(done: int, total: int) -> None:

@@ -201,13 +201,13 @@ def test_vectors_of_format_8_are_found_and_a_change_of_models_goes_on(
     try:
         with engine.begin() as connection:
             assert pgvector.present(connection) == (kept_in == "pgvector")
-            [library] = embeddings.searched(connection, ["l"])
+            [library] = embeddings.find_searched(connection, ["l"])
             found = VectorIndex().nearest(connection, Nearest(library, vectors[7], 5))
             assert next(iter(found)) == _FIRST + 7
             state = embeddings.state(connection, "l")
             assert (state.embedded, state.chunks) == (_CHUNKS, _CHUNKS)
             assert state.next is not None and state.next.embedded == 10
-            waiting = embeddings.waiting(connection, "l", 100)
+            waiting = embeddings.next_waiting(connection, "l", 100)
             assert waiting is not None and min(waiting.texts) == _FIRST + 10
             named = blobs.named(connection, ["0" * 64, "1" * 64, "2" * 64])
             assert named == set(blobs.after(connection, "", 9)) == {"0" * 64, "1" * 64}
@@ -215,7 +215,7 @@ def test_vectors_of_format_8_are_found_and_a_change_of_models_goes_on(
             connection.execute(trash_rows.delete().where(trash_rows.c.table == "documents"))
             caller = Caller("o", "u")
             restoring.restore(connection, caller, "gone", lambda *_: None)
-            [restored] = embeddings.searched(connection, ["gone"])
+            [restored] = embeddings.find_searched(connection, ["gone"])
             assert (restored.series, restored.dimensions) == (0, 256)
     finally:
         engine.dispose()

@@ -97,11 +97,11 @@ QUERIES: dict[str, Callable[[sa.Connection], object]] = {
     "search in a document": lambda c: _FIND(c, terms=terms("heron"), document_ids=["d106"]),
     "search by meaning": lambda c: _nearest(c, VectorIndex()),
     "progress of a change of models": lambda c: embeddings.state(c, "l7"),
-    "chunks without a vector": lambda c: embeddings.waiting(c, "l7", 128),
+    "chunks without a vector": lambda c: embeddings.next_waiting(c, "l7", 128),
     "vectors that nothing needs": lambda c: embeddings.remove_old(c, "l7", None, 100),
     "the end of a change of models": lambda c: embeddings.swap(c, "l7"),
     "blobs that a record names": lambda c: blobs.named(c, [f"b{n}" for n in range(20)]),
-    "unfinished documents": processing.unfinished,
+    "unfinished documents": processing.list_unfinished,
     "next without a summary": lambda c: processing.next_unsummarised(c, _soon(), 100),
     "expired documents": documents.delete_expired,
     "expired files": files.delete_expired,
@@ -110,7 +110,7 @@ QUERIES: dict[str, Callable[[sa.Connection], object]] = {
 
 
 def _nearest(connection: sa.Connection, index: VectorIndex) -> object:
-    [library] = embeddings.searched(connection, ["l7"])
+    [library] = embeddings.find_searched(connection, ["l7"])
     return index.nearest(connection, Nearest(library, np.ones(256, np.float32), 10))
 
 

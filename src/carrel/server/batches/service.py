@@ -185,7 +185,7 @@ class BatchJobs:
 
     async def _enqueue_lost(self) -> None:
         # In this order: a job added in between belongs to a batch not seen here.
-        unfinished = await self._database.read(batches.unfinished)
+        unfinished = await self._database.read(batches.list_unfinished)
         have_jobs = await asyncio.to_thread(self._queue.unfinished)
         for id in unfinished:
             if (id,) not in have_jobs:
@@ -251,7 +251,7 @@ class BatchJobs:
     async def _lines(self, work: Work) -> AsyncGenerator[PendingLine]:
         after = -1
         while lines := await self._database.read(
-            batches.unanswered, work.id, after=after, limit=_FETCHED
+            batches.next_unanswered, work.id, after=after, limit=_FETCHED
         ):
             for line in lines:
                 yield line
@@ -317,7 +317,7 @@ class BatchJobs:
         after, count = -1, 0
         async with self._blobs.writer() as writer:
             while lines := await self._database.read(
-                batches.answered, work.id, failed=failed, after=after, limit=_WRITTEN
+                batches.next_answered, work.id, failed=failed, after=after, limit=_WRITTEN
             ):
                 if failed:
                     messages.update(map(problem, lines))

@@ -97,11 +97,11 @@ class RequestLogging:
             log.info("the client went away")
         except asyncio.CancelledError:
             # A stopping server cancels requests after its grace period.
-            log.info("%s %s was cut off by a stop", scope["method"], _shown(scope["path"]))
+            log.info("%s %s was cut off by a stop", scope["method"], _for_log(scope["path"]))
             if not status:
-                await _stopping(id)(scope, receive, send_on)
+                await _stop_answer(id)(scope, receive, send_on)
         except Exception as failure:
-            log.exception("%s %s failed", scope["method"], _shown(scope["path"]))
+            log.exception("%s %s failed", scope["method"], _for_log(scope["path"]))
             if status:
                 raise
             error = ApiError(500, "The server failed; its log says why. Try again.")
@@ -112,7 +112,7 @@ class RequestLogging:
         finally:
             figures = {
                 "method": scope["method"],
-                "path": _shown(scope["path"]),
+                "path": _for_log(scope["path"]),
                 "status": status or None,
                 "bytes": size,
                 "milliseconds": round((time.perf_counter() - began) * 1000),
@@ -122,7 +122,7 @@ class RequestLogging:
             observed.set(method=_method(scope), route=_route(scope), status=status or 499)
 
 
-def _stopping(id: str) -> JSONResponse:
+def _stop_answer(id: str) -> JSONResponse:
     error = ApiError(503, "The server stopped before it could answer. Ask again when it is back.")
     return JSONResponse(error.body(id), error.status, headers={"retry-after": "1"})
 
@@ -253,6 +253,6 @@ def _route(scope: Scope) -> str:
     return str(getattr(scope.get("route"), "path", None) or "none")
 
 
-def _shown(path: str) -> str:
+def _for_log(path: str) -> str:
     """Return a path for the log: one line, without the token of a signed address."""
     return f"{PREFIX}…" if path.startswith(PREFIX) else ascii(path)[1:-1]

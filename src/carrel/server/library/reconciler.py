@@ -50,7 +50,7 @@ class Reconciler:
 
     async def _reconcile(self) -> None:
         # In this order: a job added in between belongs to a document not seen here.
-        unfinished = await self._database.read(processing.unfinished)
+        unfinished = await self._database.read(processing.list_unfinished)
         keys = await asyncio.to_thread(self._queue.unfinished)
         have_jobs = {Job.of(key) for key in keys}
         for job in unfinished:

@@ -56,7 +56,7 @@ class Reembedding:
     async def embed_some(self, library_id: str) -> ApiError | bool | None:
         """Embed some chunks and return True if there may be more, None if not, or a problem."""
         try:
-            waiting = await self._database.read(embeddings.waiting, library_id, limit=_BATCH)
+            waiting = await self._database.read(embeddings.next_waiting, library_id, limit=_BATCH)
             if waiting is None:
                 return await self._finish(library_id)
             stored = await self._embedder.chunks(waiting.model, list(waiting.texts.values()))

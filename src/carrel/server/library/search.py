@@ -91,7 +91,7 @@ class Search:
         matching: dict[str, list[int]] = {}
         weak: set[int] = set()
         depth = max(limit, _CANDIDATES)
-        for library in embeddings.searched(connection, library_ids):
+        for library in embeddings.find_searched(connection, library_ids):
             found = fulltext.find(connection, library.number, wanted, depth, document_ids)
             near: dict[int, float] = {}
             vector = asked.get(library.model)

@@ -134,7 +134,7 @@ class LibraryService:
         """
 
         def write(connection: sa.Connection) -> tuple[Library, bool]:
-            if if_absent and (present := libraries.owned(connection, caller, new)):
+            if if_absent and (present := libraries.find_owned(connection, caller, new)):
                 return present, False
             library = libraries.create(connection, caller, new)
             if model not in (None, OWN_EMBEDDING):
@@ -151,7 +151,7 @@ class LibraryService:
 
     async def worker(self) -> WorkerState:
         """Return the state of the worker that processes documents."""
-        unfinished = await self._database.read(processing.unfinished)
+        unfinished = await self._database.read(processing.list_unfinished)
         return WorkerState(
             silent_seconds=self._reconciler.silent_seconds,
             running=self.active,
@@ -208,7 +208,7 @@ class LibraryService:
         Raises:
             ApiError: 404, one was deleted, or the caller may not see it.
         """
-        check = partial(libraries.missing, caller=caller, ids=library_ids)
+        check = partial(libraries.find_missing, caller=caller, ids=library_ids)
         if missing := await self._database.read(check):
             raise ApiError(
                 404,
@@ -234,7 +234,7 @@ class LibraryService:
 
         def read(connection: sa.Connection) -> list[FoundPassage]:
             visible = libraries.accessible_ids(connection, caller, library_ids)
-            among = documents.named(connection, visible, document) if document else None
+            among = documents.find_named(connection, visible, document) if document else None
             return self._search.find(connection, visible, query, depth, among, vectors=vectors)
 
         depth = self._depth(limit)

@@ -157,7 +157,7 @@ class ModelClient:
         if response.status_code in _NOT_OFFERED:
             return None
         if response.status_code != 200:
-            raise _refused(response)
+            raise _refusal_of(response)
         return PassedOn(response.content, response.headers.get("content-type", "application/json"))
 
     async def stream(self, body: dict[str, Any]) -> AsyncGenerator[dict[str, Any]]:
@@ -175,7 +175,7 @@ class ModelClient:
             ) as response:
                 if response.status_code != 200:
                     await response.aread()
-                    raise _refused(response)
+                    raise _refusal_of(response)
                 async with aclosing(EventSource(response).aiter_sse()) as events:
                     async for event in events:
                         if event.data == "[DONE]":
@@ -251,7 +251,7 @@ def _certificates() -> ssl.SSLContext:
 
 def _answer(response: httpx.Response) -> dict[str, Any]:
     if response.status_code != 200:
-        raise _refused(response)
+        raise _refusal_of(response)
     with suppress(ValueError):
         answer = response.json()
         if isinstance(answer, dict):
@@ -279,7 +279,7 @@ def _chunk(data: str) -> dict[str, Any]:
     if not isinstance(chunk, dict):
         raise unreachable()
     if "error" in chunk:
-        raise _failed(_message(chunk))
+        raise _failure(_message(chunk))
     return chunk
 
 
@@ -287,7 +287,7 @@ def _finishes(chunk: dict[str, Any]) -> bool:
     return any(choice.get("finish_reason") for choice in chunk.get("choices") or ())
 
 
-def _refused(response: httpx.Response) -> ApiError:
+def _refusal_of(response: httpx.Response) -> ApiError:
     """Return the error of an unsuccessful response."""
     try:
         said = _message(response.json())
@@ -316,7 +316,7 @@ def _refused(response: httpx.Response) -> ApiError:
             code="1300",
             headers={"retry-after": wait if wait.isdecimal() else str(_RETRY_SECONDS)},
         )
-    return _failed(said)
+    return _failure(said)
 
 
 def _message(body: Any) -> str:
@@ -326,7 +326,7 @@ def _message(body: Any) -> str:
     return error if isinstance(error, str) else ""
 
 
-def _failed(said: str) -> ApiError:
+def _failure(said: str) -> ApiError:
     return ApiError(503, f"The language model failed: {said or 'it did not say why'}. Try again.")
 
 

@@ -78,7 +78,7 @@ class EmbeddedClient:
                             raise
                         if self._suspects.blames(asked):
                             log.warning("the language model's process ended on a request")
-                            raise _given_up() from error
+                            raise _no_answer() from error
 
     @asynccontextmanager
     async def _current(self) -> AsyncIterator[tuple[ModelClient, str]]:
@@ -86,7 +86,7 @@ class EmbeddedClient:
             yield ModelClient(self._http, address), address.url
 
 
-def _given_up() -> ApiError:
+def _no_answer() -> ApiError:
     return ApiError(
         503,
         "The language model did not come back from this request, and was started anew. Simplify"

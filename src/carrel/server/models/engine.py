@@ -137,7 +137,7 @@ class Engine:
         """Models that refused tools, and when."""
         self._aliases = [] if strict else list(CHAT_NAMES)
         self._since = int(time.time())
-        self._embedded = _embedded_card(model_path, self._aliases, self._since)
+        self._embedded = _built_in_card(model_path, self._aliases, self._since)
         self._sampling = _BUILT_IN_SAMPLING if model_path is None else {}
         self._is_built_in = model_path is None and self._pool is None
 
@@ -235,13 +235,13 @@ class Engine:
             ApiError: 503, there is no model, or it does not answer.
         """
         pieces = range(0, len(text), _PIECE_CHARACTERS)
-        async with self._counting() as client:
+        async with self._open_counter() as client:
             return sum(
                 [await client.count_tokens(text[at : at + _PIECE_CHARACTERS]) for at in pieces]
             )
 
     @asynccontextmanager
-    async def _counting(self) -> AsyncIterator[ModelClient | PoolClient]:
+    async def _open_counter(self) -> AsyncIterator[ModelClient | PoolClient]:
         if self._pool is not None:
             yield await self._pool.client(await self._default(self._pool))
             return
@@ -304,7 +304,7 @@ def invalid_model(model: str, cards: Sequence[ModelCard]) -> ApiError:
     )
 
 
-def _embedded_card(path: Path | None, aliases: list[str], since: int) -> ModelCard:
+def _built_in_card(path: Path | None, aliases: list[str], since: int) -> ModelCard:
     return ModelCard(
         id=BUILT_IN if path is None else path.stem,
         created=since,

@@ -167,13 +167,13 @@ class OCRService:
         document = body.document
         if isinstance(document, FileChunk):
             stored = await self._database.read(files.get, caller, document.file_id)
-            async with self._stored(stored.blob, stored.file.filename) as source:
+            async with self._open_stored(stored.blob, stored.file.filename) as source:
                 yield source
             return
         url = document.document_url if isinstance(document, DocumentURLChunk) else document.url
         own = await self._own(url)
         if own is not None:
-            async with self._stored(*own) as source:
+            async with self._open_stored(*own) as source:
                 yield source
             return
         name = document.document_name if isinstance(document, DocumentURLChunk) else None
@@ -206,7 +206,7 @@ class OCRService:
         return None
 
     @asynccontextmanager
-    async def _stored(self, blob: str, name: str) -> AsyncIterator[DocumentFile]:
+    async def _open_stored(self, blob: str, name: str) -> AsyncIterator[DocumentFile]:
         limit = self._settings().limits.bytes_to_read
         if await self._blobs.size(blob) > limit:
             raise ApiError(

@@ -75,7 +75,7 @@ def create(connection: sa.Connection, caller: Caller, request: AgentCreate) -> A
     return get(connection, caller, id)
 
 
-def owned(connection: sa.Connection, caller: Caller, name: str) -> Agent | None:
+def find_owned(connection: sa.Connection, caller: Caller, name: str) -> Agent | None:
     """Return the caller's oldest agent of a name.
 
     Transactions that ask for the same wait for one another.
@@ -256,7 +256,7 @@ def _check_libraries(
 ) -> None:
     for number, tool in enumerate(tools or ()):
         if isinstance(tool, LibraryTool):
-            for id in libraries.missing(connection, caller, tool.library_ids):
+            for id in libraries.find_missing(connection, caller, tool.library_ids):
                 place = ("body", "tools", number, "library_ids", tool.library_ids.index(id))
                 raise InvalidField(place, f"There is no library {id[:80]!r}.")
 

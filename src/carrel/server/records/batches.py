@@ -210,7 +210,7 @@ def delete(connection: sa.Connection, caller: Caller, id: str) -> None:
     connection.execute(batch_jobs.delete().where(batch_jobs.c.id == id))
 
 
-def unfinished(connection: sa.Connection) -> list[str]:
+def list_unfinished(connection: sa.Connection) -> list[str]:
     """Return the ids of the batches that wait or run."""
     query = sa.select(batch_jobs.c.id).where(batch_jobs.c.status.in_(UNFINISHED))
     return list(connection.scalars(query))
@@ -247,7 +247,9 @@ def is_cancelled(connection: sa.Connection, id: str) -> bool:
     return connection.scalar(query) == "CANCELLATION_REQUESTED"
 
 
-def unanswered(connection: sa.Connection, id: str, after: int, limit: int) -> list[PendingLine]:
+def next_unanswered(
+    connection: sa.Connection, id: str, after: int, limit: int
+) -> list[PendingLine]:
     """Return the next lines without an answer, after the number `after`."""
     lines = batch_lines.c
     query = (
@@ -280,7 +282,7 @@ def record(connection: sa.Connection, id: str, number: int, status: int, respons
     return bool(now == "RUNNING")
 
 
-def answered(
+def next_answered(
     connection: sa.Connection, id: str, *, failed: bool, after: int, limit: int
 ) -> list[AnsweredLine]:
     """Return the next lines with an answer, or those that failed, after the number `after`."""

@@ -82,7 +82,7 @@ def write(
     now = datetime.now(UTC)
     conversation = Conversation(id=id, created_at=now, updated_at=now)
     stay: list[Entry] = []
-    if written.updated_at is not None or connection.scalar(_taken(id)):
+    if written.updated_at is not None or connection.scalar(_exists(id)):
         conversation = get(connection, caller, id)
         if conversation.updated_at != written.updated_at:
             raise Conflict("The conversation was changed meanwhile. Read it, then write it.")
@@ -99,7 +99,7 @@ def write(
     return conversation
 
 
-def _taken(id: str) -> sa.Select[Any]:
+def _exists(id: str) -> sa.Select[Any]:
     return sa.select(sa.exists().where(conversations.c.id == id))
 
 

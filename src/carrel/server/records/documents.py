@@ -124,7 +124,7 @@ def page(
     positions = _positions(connection, [row.id for row in rows if row.process_status == "todo"])
     return DocumentList(
         pagination=paginate(total, query.page, query.page_size),
-        data=[_stored(row, positions.get(row.id)).document for row in rows],
+        data=[_document_of(row, positions.get(row.id)).document for row in rows],
     )
 
 
@@ -148,7 +148,7 @@ def ids_of(
     return set(connection.scalars(wanted))
 
 
-def named(connection: sa.Connection, library_ids: list[str], part: str) -> set[str]:
+def find_named(connection: sa.Connection, library_ids: list[str], part: str) -> set[str]:
     """Return the documents of some libraries that have a part in their name."""
     wanted = sa.select(documents.c.id).where(
         documents.c.library_id.in_(library_ids), contains(documents.c.name, part)
@@ -306,7 +306,7 @@ def _one(
     if not with_expired:
         query = query.where(unexpired(documents))
     row = connection.execute(query).one_or_none()
-    return None if row is None else _stored(row, _position(connection, row))
+    return None if row is None else _document_of(row, _position(connection, row))
 
 
 def _position(connection: sa.Connection, row: sa.Row[Any]) -> int | None:
@@ -348,7 +348,7 @@ def _has_attributes(connection: sa.Connection, given: str | None) -> list[sa.Col
     return [has_attribute(connection, documents.c.attributes, *item) for item in filters.items()]
 
 
-def _stored(row: sa.Row[Any], queue_position: int | None) -> StoredDocument:
+def _document_of(row: sa.Row[Any], queue_position: int | None) -> StoredDocument:
     further = {
         "hash": row.blob,
         "processing_status": processing_status(row.process_status),

@@ -65,7 +65,7 @@ class StoredVector:
     sentences: bytes | None
 
 
-def searched(connection: sa.Connection, library_ids: Sequence[str]) -> list[SearchedLibrary]:
+def find_searched(connection: sa.Connection, library_ids: Sequence[str]) -> list[SearchedLibrary]:
     """Return the libraries of these ids that there are."""
     query = sa.select(
         libraries.c.id,
@@ -92,7 +92,7 @@ def state(connection: sa.Connection, library_id: str) -> LibraryEmbeddings:
     row = connection.execute(sa.select(*_COLUMNS).where(libraries.c.id == library_id)).one()
     count = sa.select(sa.func.count())
     total = connection.scalar(count.where(_in_library(row.number, chunks.c.id))) or 0
-    growing = _in_library(row.number, vectors.c.chunk_id), vectors.c.series == _growing(row)
+    growing = _in_library(row.number, vectors.c.chunk_id), vectors.c.series == _next_series(row)
     done = connection.scalar(count.where(*growing)) or 0
     changing = row.next_embedding_model is not None
     return LibraryEmbeddings(
@@ -116,7 +116,7 @@ def change(connection: sa.Connection, library_id: str, model: str, dimensions: i
 
     The dimensions are found with the first vector where they are not known yet.
     """
-    row = _locked(connection, library_id)
+    row = _lock(connection, library_id)
     if row is None:
         return False
     same = (row.embedding_model, row.embedding_dimensions) == (model, dimensions)
@@ -131,7 +131,7 @@ def change(connection: sa.Connection, library_id: str, model: str, dimensions: i
     return True
 
 
-def waiting(connection: sa.Connection, library_id: str, limit: int) -> Waiting | None:
+def next_waiting(connection: sa.Connection, library_id: str, limit: int) -> Waiting | None:
     """Return some chunks that lack a vector, of the next model if there is one.
 
     None if none does.
@@ -140,7 +140,7 @@ def waiting(connection: sa.Connection, library_id: str, limit: int) -> Waiting |
     if row is None:
         return None
     query = sa.select(chunks.c.id, chunks.c.text).where(
-        _in_library(row.number, chunks.c.id), _lacks(_growing(row))
+        _in_library(row.number, chunks.c.id), _lacks(_next_series(row))
     )
     found = connection.execute(query.order_by(chunks.c.id).limit(limit))
     texts = {row.id: row.text for row in found}
@@ -160,7 +160,7 @@ def add(
     Raises:
         OtherDimensions: the library has vectors of another length.
     """
-    row = _locked(connection, library_id)
+    row = _lock(connection, library_id)
     if row is None or model != (row.next_embedding_model or row.embedding_model):
         return
     changing = row.next_embedding_model is not None
@@ -170,7 +170,7 @@ def add(
             f"The embeddings of {model} have {dimensions} dimensions now, and those of the library"
             f" {known}. Choose the model for the library again: its documents are embedded anew."
         )
-    series = _growing(row)
+    series = _next_series(row)
     lacking = connection.scalars(sa.select(chunks.c.id).where(chunks.c.id.in_(new), _lacks(series)))
     insert(connection, series, {id: new[id] for id in lacking})
     if changing:
@@ -193,7 +193,7 @@ def swap(connection: sa.Connection, library_id: str) -> bool:
     Returns whether there is nothing left to do.
     """
     # Locked where rows can be: no document of the library is published meanwhile.
-    row = _locked(connection, library_id)
+    row = _lock(connection, library_id)
     if row is None or row.next_embedding_model is None:
         return True
     in_library = _in_library(row.number, chunks.c.id)
@@ -223,7 +223,7 @@ def remove_old(
     Returns the id of the last chunk, after which the next call goes on; None when none is left.
     """
     # Locked where rows can be: no other series becomes one that answers or grows meanwhile.
-    row = _locked(connection, library_id)
+    row = _lock(connection, library_id)
     if row is None:
         return None
     old = vectors.c.series.not_in((row.embedding_series, row.next_embedding_series))
@@ -247,12 +247,12 @@ def _set(connection: sa.Connection, library_id: str, **values: Any) -> None:
     connection.execute(libraries.update().where(libraries.c.id == library_id).values(**values))
 
 
-def _locked(connection: sa.Connection, library_id: str) -> Any:
+def _lock(connection: sa.Connection, library_id: str) -> Any:
     query = sa.select(*_COLUMNS).where(libraries.c.id == library_id)
     return connection.execute(query.with_for_update()).one_or_none()
 
 
-def _growing(row: Any) -> int:
+def _next_series(row: Any) -> int:
     """Return the series that chunks without a vector are to get one of."""
     changing = row.next_embedding_model is not None
     return int(row.next_embedding_series if changing else row.embedding_series)

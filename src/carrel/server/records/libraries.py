@@ -103,7 +103,7 @@ def accessible_ids(connection: sa.Connection, caller: Caller, ids: list[str]) ->
     return list(connection.scalars(_ACCESSIBLE_IDS, asked))
 
 
-def missing(connection: sa.Connection, caller: Caller, ids: list[str]) -> list[str]:
+def find_missing(connection: sa.Connection, caller: Caller, ids: list[str]) -> list[str]:
     """Return the libraries among `ids` that do not exist, or that the caller may not see."""
     visible = accessible_ids(connection, caller, ids) if ids else []
     return [id for id in ids if id not in visible]
@@ -130,7 +130,7 @@ def create(connection: sa.Connection, caller: Caller, new: LibraryCreate) -> Lib
     return get(connection, caller, id)
 
 
-def owned(connection: sa.Connection, caller: Caller, new: LibraryCreate) -> Library | None:
+def find_owned(connection: sa.Connection, caller: Caller, new: LibraryCreate) -> Library | None:
     """Return the oldest library of the name and the owner that a new one is to have.
 
     Transactions that ask for the same wait for one another.

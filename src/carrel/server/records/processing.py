@@ -311,7 +311,7 @@ def attempts(connection: sa.Connection, job: Job) -> int:
     return failed
 
 
-def unfinished(connection: sa.Connection) -> list[Job]:
+def list_unfinished(connection: sa.Connection) -> list[Job]:
     """Return every unfinished processing."""
     query = sa.select(documents.c.id, documents.c.generation)
     query = query.where(documents.c.process_status.in_(UNFINISHED)).order_by(documents.c.not_before)

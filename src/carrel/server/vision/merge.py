@@ -38,7 +38,7 @@ def merged(page: Page, markdown: str, model: str, options: ReadOptions) -> Page:
     parts = [part for part in parts_of_markdown(markdown) if not _is_apart(part, apart)]
     own = compose_parts(page.index, parts, options)
     if options.granularity is not None:
-        own = _scored(own, page)
+        own = _score(own, page)
     words = _words(_whole(own))
     confirmed = len(_matches(words, _words(_whole(page)))) / len(words) if words else 1.0
     pictures = [f"![{image.id}]({image.id})" for image in page.images]
@@ -47,7 +47,7 @@ def merged(page: Page, markdown: str, model: str, options: ReadOptions) -> Page:
             "markdown": "\n\n".join(filter(None, [own.markdown, *pictures])),
             "tables": own.tables,
             "hyperlinks": own.hyperlinks,
-            "blocks": _placed(own.blocks, page.blocks),
+            "blocks": _place(own.blocks, page.blocks),
             "confidence_scores": own.confidence_scores,
             "vision": VisionReading(
                 model=model, built_in_markdown=page.markdown, agreement=round(confirmed, 4)
@@ -90,7 +90,7 @@ def _matches(words: Sequence[str], known: Sequence[str]) -> dict[int, int]:
     }
 
 
-def _scored(own: Page, page: Page) -> Page:
+def _score(own: Page, page: Page) -> Page:
     """Return the model's page with a confidence for each word, by what the built-in reader read."""
     known = [word for words in _word_lists(page) for word in words]
     found = [word for words in _word_lists(own) for word in words]
@@ -129,7 +129,7 @@ def _word_lists(page: Page) -> list[list[WordScore]]:
     return [words or [] for words in (*lists, *(t.word_confidence_scores for t in page.tables))]
 
 
-def _placed(blocks: list[Block] | None, known: list[Block] | None) -> list[Block] | None:
+def _place(blocks: list[Block] | None, known: list[Block] | None) -> list[Block] | None:
     """Return the model's blocks with the boxes of the built-in ones that hold their words."""
     if blocks is None:
         return None

@@ -109,17 +109,19 @@ class VisionReader:
         beside = (vision.url, vision.name, _METHOD)
         task = Task.of(document, options, beside)
         job = _Job(vision, document, scored, reading.page_count, task)
-        found = {read.page.index: read.page for read in await self._known(task, chosen)}
+        found = {read.page.index: read.page for read in await self._recall(task, chosen)}
         try:
             async with asyncio.timeout_at(deadline):
                 await self._ask(job, [p for p in chosen if p.index not in found], found)
         except TimeoutError as error:
             done = len(reading.pages) - len(chosen) + len(found)
             raise ReadingTimeout(done, len(reading.pages)) from error
-        read = [_asked(found.get(page.index, page), options) for page in reading.pages]
+        read = [
+            _without_unasked_scores(found.get(page.index, page), options) for page in reading.pages
+        ]
         return replace(reading, pages=with_fewer_images(read, options.image_limit))
 
-    async def _known(self, task: Task, pages: Sequence[Page]) -> list[ReadPage]:
+    async def _recall(self, task: Task, pages: Sequence[Page]) -> list[ReadPage]:
         return await self._results.pages(task, [page.index for page in pages])
 
     async def _ask(self, job: _Job, pages: Sequence[Page], found: dict[int, Page]) -> None:
@@ -180,7 +182,7 @@ class _Pages:
     refusal: str | None = None
 
 
-def _asked(page: Page, options: ReadOptions) -> Page:
+def _without_unasked_scores(page: Page, options: ReadOptions) -> Page:
     """Return the page without scores of words, if those of pages or blocks are asked for."""
     scores = page.confidence_scores
     if scores is None or options.granularity == "word":

@@ -85,7 +85,7 @@ def connection() -> Iterator[sa.Connection]:
 def test_the_same_chunks_are_nearest_as_in_memory(connection: sa.Connection) -> None:
     stored = _vectors(1, _CHUNKS).astype("e").astype(np.float32)
     assert PgVectors().warm(connection)
-    [library] = embeddings.searched(connection, ["l1"])
+    [library] = embeddings.find_searched(connection, ["l1"])
     for kind in (PgVectors(), MemoryVectors()):
         for number, vector in enumerate(_vectors(3, 10)):
             exact = {CHUNKS_PER_LIBRARY + n: stored[n] @ vector for n in range(_CHUNKS) if n % 50}
@@ -133,7 +133,7 @@ def test_a_database_that_gets_the_extension_later_compares_what_it_has() -> None
             row = {"id": CHUNKS_PER_LIBRARY, "document_id": "l1d1", "position": 0, "page": 0}
             connection.execute(chunks.insert(), row | {"text": "text"})
             embeddings.insert(connection, 0, {CHUNKS_PER_LIBRARY: _stored(vector)})
-            [library] = embeddings.searched(connection, ["l1"])
+            [library] = embeddings.find_searched(connection, ["l1"])
             question = Nearest(library, vector, 5)
             before = VectorIndex().nearest(connection, question)
         assert "from now on" in shared.migrate(address).vectors

@@ -11,7 +11,7 @@ from carrel.server.settings import ServerSettings
 async def check_model(settings: ServerSettings) -> list[Finding]:
     """Check whether each address of a model answers, or the embedded model is there."""
     if not settings.model_url:
-        return await asyncio.to_thread(_embedded, settings)
+        return await asyncio.to_thread(_check_built_in, settings)
     keys = settings.model_key or ("",)
     keys = keys * len(settings.model_url) if len(keys) == 1 else keys
     addresses = zip(settings.model_url, keys, strict=True)
@@ -58,7 +58,7 @@ async def _address(
     return ok(part, f"{base}: {', '.join(names[:5])}{' …' if len(names) > 5 else ''}")
 
 
-def _embedded(settings: ServerSettings) -> list[Finding]:
+def _check_built_in(settings: ServerSettings) -> list[Finding]:
     from importlib.util import find_spec
 
     from carrel.server.errors import ApiError

@@ -166,7 +166,7 @@ class MemoryVectors:
             .order_by(sa.func.max(documents.c.last_processed_at).desc())
         )
         for library_id in connection.scalars(newest).all():
-            [library] = embeddings.searched(connection, [library_id])
+            [library] = embeddings.find_searched(connection, [library_id])
             with self._lock:
                 self._fresh(connection, library)
             if self._held >= MAX_CHUNKS:

@@ -187,7 +187,7 @@ class Annotator:
         """
         question = prompt or "Extract what is asked for from this document."
         texts = _with_annotations(pages)
-        text = await self._condensed(texts, question, format)
+        text = await self._condense(texts, question, format)
         answer = await self._ask(_DOCUMENT, f"{question}\n\n{text}", format)
         return DocumentAnnotation(answer, text != "\n\n".join(texts))
 
@@ -224,7 +224,7 @@ class Annotator:
             self.failed += 1
             return None
 
-    async def _condensed(self, texts: list[str], question: str, format: ResponseFormat) -> str:
+    async def _condense(self, texts: list[str], question: str, format: ResponseFormat) -> str:
         whole = "\n\n".join(texts)
         used = await self._model.count_tokens(
             _DOCUMENT + question + json.dumps(_schema(format) or {})
@@ -236,7 +236,7 @@ class Annotator:
             tokens = await self._model.count_tokens(whole)
             if tokens <= room:
                 return whole
-            texts = _shortened(texts, 0.95 * room / tokens)
+            texts = _shorten(texts, 0.95 * room / tokens)
             whole = "\n\n".join(texts)
         raise ApiError(400, "This document is too long to annotate. Ask for fewer pages.")
 
@@ -309,7 +309,7 @@ def _keeps_to(format: ResponseFormat, text: str) -> bool:
     return schemas.fits(value, _schema(format) or {})
 
 
-def _shortened(texts: list[str], part: float) -> list[str]:
+def _shorten(texts: list[str], part: float) -> list[str]:
     """Return the beginnings of all texts, `part` of them together; keep short texts whole."""
     room = int(sum(map(len, texts)) * part)
     limit = room

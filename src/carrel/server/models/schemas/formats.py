@@ -36,11 +36,11 @@ def bounded(schema: Any) -> Any:
     ):
         limited.setdefault("maxLength", max(_MAX_LENGTH, _number(schema, "minLength")))
     elif schema.get("type") == "object":
-        limited |= _closed(schema)
+        limited |= _bounds_of_object(schema)
     return limited
 
 
-def _closed(schema: dict[str, Any]) -> dict[str, Any]:
+def _bounds_of_object(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the keywords that bound an object's fields."""
     shaping = _SHAPING & set(schema)
     if not shaping:

@@ -56,7 +56,7 @@ def check_size(*schemas: object) -> None:
     try:
         size = len(json.dumps(schemas))
     except RecursionError:
-        raise _nested() from None
+        raise _too_deep() from None
     if size > MAX_BYTES:
         raise TooLarge(f"it has {size:,} bytes; at most {MAX_BYTES:,} are allowed.")
     parts = 0
@@ -77,7 +77,7 @@ class _Measure:
     def size(self, schema: object, depth: int) -> int:
         """Return the number of subschemas, references replaced by their targets."""
         if depth > MAX_DEPTH:
-            raise _nested()
+            raise _too_deep()
         if isinstance(schema, list):
             return self._sum(schema, depth)
         if not isinstance(schema, dict):
@@ -123,7 +123,7 @@ def _values(part: object) -> Iterable[object]:
     return part.values() if isinstance(part, dict) else ()
 
 
-def _nested() -> TooLarge:
+def _too_deep() -> TooLarge:
     return TooLarge(f"it is nested more than {MAX_DEPTH} deep.")
 
 

@@ -52,7 +52,7 @@ class Embedder:
 
         if not texts:
             return np.empty((0, dimensions), np.float32)
-        model = self._loaded()
+        model = self._load()
         # A batch is padded to its longest text.
         longest = max((len(text) for text in texts), default=1)
         batch = max(1, _BATCH_CHARACTERS // max(1, longest))
@@ -65,11 +65,11 @@ class Embedder:
         """Return the number of tokens of these texts together, estimated if unavailable."""
         if not self.available:
             return sum(len(text) for text in texts) // 4
-        tokenizer = self._loaded().tokenizer
+        tokenizer = self._load().tokenizer
         encoded = (tokenizer.encode(text, add_special_tokens=False) for text in texts)
         return sum(len(item.ids) for item in encoded)
 
-    def _loaded(self) -> Any:
+    def _load(self) -> Any:
         with self._lock:
             if self._model is None:
                 began = time.perf_counter()

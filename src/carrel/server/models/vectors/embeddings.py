@@ -127,12 +127,14 @@ async def ask_address(engine: Engine, request: EmbeddingRequest) -> tuple[list[l
     with embedding_span(request.model, len(request.texts)) as observed:
         async with engine.session(model=request.model) as session:
             answer = await session.client.embeddings(body)
-        vectors, tokens = _answered(answer, request)
+        vectors, tokens = _read_answer(answer, request)
         observed.set(dimensions=len(vectors[0]) if vectors else 0, prompt_tokens=tokens)
     return vectors, tokens
 
 
-def _answered(answer: dict[str, Any], request: EmbeddingRequest) -> tuple[list[list[float]], int]:
+def _read_answer(
+    answer: dict[str, Any], request: EmbeddingRequest
+) -> tuple[list[list[float]], int]:
     """Return the vectors and tokens in the answer of an address."""
     known = {"data": answer.get("data"), "usage": answer.get("usage") or {}}
     try:
@@ -177,14 +179,14 @@ async def vectors_at_address(engine: Engine, model: str, texts: Sequence[str]) -
 
 
 def _as_sent(vector: Sequence[float], request: EmbeddingRequest) -> list[float] | list[int] | str:
-    numbers = _rounded(vector, request.output_dtype)
+    numbers = _round(vector, request.output_dtype)
     if request.encoding_format == "base64":
         return base64.b64encode(numbers.tobytes()).decode()
     plain: list[float] | list[int] = numbers.tolist()
     return plain
 
 
-def _rounded(vector: Sequence[float], kind: OutputType) -> "NDArray[Any]":
+def _round(vector: Sequence[float], kind: OutputType) -> "NDArray[Any]":
     """Return the numbers of a vector in this type; of whole numbers, the largest is 127."""
     import numpy as np
 

@@ -111,7 +111,7 @@ def _in_force(now: Any = None) -> tuple[sa.ColumnElement[bool], ...]:
     return api_keys.c.revoked_at.is_(None), sa.or_(ends.is_(None), ends > now)
 
 
-def _listed(*conditions: sa.ColumnElement[bool]) -> sa.Select[Any]:
+def _select_keys(*conditions: sa.ColumnElement[bool]) -> sa.Select[Any]:
     return (
         sa.select(
             api_keys.c.id,
@@ -136,14 +136,14 @@ def _listed(*conditions: sa.ColumnElement[bool]) -> sa.Select[Any]:
 
 
 # Asked with every request: building it takes as long as asking.
-_OF_HASH = _listed(
+_OF_HASH = _select_keys(
     api_keys.c.hash == sa.bindparam("hash"),
     *_in_force(sa.bindparam("now", type_=Moment)),
 )
 
 
 def _keys(connection: sa.Connection, *conditions: sa.ColumnElement[bool]) -> Sequence[Key]:
-    return [Key(**row) for row in connection.execute(_listed(*conditions)).mappings()]
+    return [Key(**row) for row in connection.execute(_select_keys(*conditions)).mappings()]
 
 
 def _organisation(connection: sa.Connection, name: str) -> str:

@@ -101,12 +101,12 @@ def opened(url: str) -> Iterator[sa.Engine]:
         yield engine
     except sa.exc.OperationalError as error:
         reason = str(error.orig).strip().splitlines()[0]
-        raise SharedDatabaseError(f"{_shown(engine)} cannot be used: {reason}") from None
+        raise SharedDatabaseError(f"{_name_of(engine)} cannot be used: {reason}") from None
     except sa.exc.ProgrammingError as error:
         if getattr(error.orig, "sqlstate", None) != _INSUFFICIENT_PRIVILEGE:
             raise
         reason = str(error.orig).strip().splitlines()[0]
-        raise MissingRights(f"{_shown(engine)} cannot be used: {reason}. {RIGHTS}") from None
+        raise MissingRights(f"{_name_of(engine)} cannot be used: {reason}. {RIGHTS}") from None
     finally:
         engine.dispose()
 
@@ -123,7 +123,7 @@ def require_current(engine: sa.Engine) -> None:
     if present < FORMAT:
         state = f"has the schema {present}" if present else "has no tables yet"
         raise SharedDatabaseError(
-            f"{_shown(engine)} {state}; this version of Carrel needs the schema {FORMAT}."
+            f"{_name_of(engine)} {state}; this version of Carrel needs the schema {FORMAT}."
             " Run: carrel migrate --database URL"
         )
 
@@ -131,7 +131,7 @@ def require_current(engine: sa.Engine) -> None:
 def _refuse_newer(engine: sa.Engine, present: int) -> None:
     if present > FORMAT:
         raise SharedDatabaseError(
-            f"{_shown(engine)} has the schema {present}; this version of Carrel knows schemas up to"
+            f"{_name_of(engine)} has the schema {present}; this version of Carrel knows schemas up to"
             f" {FORMAT}. Install a newer Carrel."
         )
 
@@ -154,5 +154,5 @@ def require_suitable(connection: sa.Connection) -> None:
         )
 
 
-def _shown(engine: sa.Engine) -> str:
+def _name_of(engine: sa.Engine) -> str:
     return f"The database {engine.url.database} at {engine.url.host or 'this machine'}"

@@ -98,7 +98,7 @@ class Database:
             async with self._turns:
                 yield
             return
-        connection = await self._turn_taken(name)
+        connection = await self._wait_for_turn(name)
         try:
             yield
         finally:
@@ -115,10 +115,10 @@ class Database:
                 return
             await asyncio.sleep(_TURN_SECONDS)
 
-    async def _turn_taken(self, name: str) -> sa.Connection:
+    async def _wait_for_turn(self, name: str) -> sa.Connection:
         # A thread that waited for a lock could be the one that its release needs.
         while True:
-            connection = await asyncio.to_thread(self._taken, name)
+            connection = await asyncio.to_thread(self._try_turn, name)
             if connection is not None:
                 return connection
             await asyncio.sleep(_TURN_SECONDS)
@@ -126,7 +126,7 @@ class Database:
     def _session(self) -> sa.Connection:
         return self.engine.connect().execution_options(isolation_level="AUTOCOMMIT")
 
-    def _taken(self, name: str) -> sa.Connection | None:
+    def _try_turn(self, name: str) -> sa.Connection | None:
         connection = self.engine.connect()
         query = sa.select(sa.func.pg_try_advisory_xact_lock(_turn_number(name)))
         if connection.scalar(query):

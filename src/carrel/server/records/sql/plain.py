@@ -25,7 +25,7 @@ def select(
 def insert(connection: sa.Connection, table: sa.Table, rows: Sequence[dict[str, Any]]) -> None:
     """Add rows to a table; a column that a row lacks has its default."""
     if rows:
-        connection.execute(table.insert(), [_typed(table, row) for row in rows])
+        connection.execute(table.insert(), [_to_types(table, row) for row in rows])
 
 
 def _plain(column: sa.Column[Any]) -> sa.ColumnElement[Any]:
@@ -34,7 +34,7 @@ def _plain(column: sa.Column[Any]) -> sa.ColumnElement[Any]:
     return sa.cast(column, sa.Text) if isinstance(column.type, sa.JSON) else column
 
 
-def _typed(table: sa.Table, row: dict[str, Any]) -> dict[str, Any]:
+def _to_types(table: sa.Table, row: dict[str, Any]) -> dict[str, Any]:
     typed = dict(row)
     for column in table.c:
         if column.name not in row:
@@ -46,10 +46,10 @@ def _typed(table: sa.Table, row: dict[str, Any]) -> dict[str, Any]:
         elif isinstance(column.type, Moment):
             typed[column.name] = Moment.of(value)
         elif isinstance(column.type, sa.JSON):
-            typed[column.name] = _parsed(value)
+            typed[column.name] = _parse(value)
     return typed
 
 
-def _parsed(text: str) -> Any:
+def _parse(text: str) -> Any:
     value = json.loads(text)
     return sa.JSON.NULL if value is None else value

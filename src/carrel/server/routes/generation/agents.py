@@ -69,7 +69,7 @@ async def create_agent(request: Request, context: Context, body: AgentCreate) ->
     """Add an agent; with `Prefer: if-absent`, answer with the caller's own of that name."""
 
     def write(connection: sa.Connection, caller: Caller) -> Agent:
-        present = agents.owned(connection, caller, body.name) if if_absent else None
+        present = agents.find_owned(connection, caller, body.name) if if_absent else None
         return present or agents.create(connection, caller, body)
 
     if_absent = only_if_absent(request)
