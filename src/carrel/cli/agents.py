@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from carrel.cli import agent_changes, agent_files, aliases, evals, output
+from carrel.cli import agent_changes, agent_files, evals, output
 from carrel.cli.errors import Code, CommandError
 from carrel.cli.find import find_agent, find_library
 from carrel.cli.options import (
@@ -44,6 +44,13 @@ TemperatureOption = Annotated[
 
 MessageOption = Annotated[
     str | None, typer.Option(metavar="TEXT", help="A message that describes this version.")
+]
+
+AliasArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME", help="Lower-case letters, digits, _ and -, starting with a letter."
+    ),
 ]
 
 
@@ -213,6 +220,39 @@ async def delete(client: "Client", agent: AgentArgument, json: JSONOption = Fals
     output.report_deleted(found.id, f"Deleted {output.one_line(found.name)}.", json)
 
 
+@with_client(changes=True)
+async def alias(
+    client: "Client",
+    agent: AgentArgument,
+    name: AliasArgument,
+    version: VersionArgument,
+    json: JSONOption = False,
+) -> None:
+    """Give a version an alias, or move an alias to it."""
+    made = await client.agents.set_alias((await find_agent(client, agent)).id, name, version)
+    output.report_change(made, f"{made.alias} is now v{made.version}.", json)
+
+
+@with_client(changes=True)
+async def unalias(client: "Client", agent: AgentArgument, name: AliasArgument) -> None:
+    """Remove an alias. The version stays."""
+    await client.agents.delete_alias((await find_agent(client, agent)).id, name)
+    output.note(f"Removed the alias {output.one_line(name)}.")
+
+
+@with_client()
+async def aliases(client: "Client", agent: AgentArgument, json: JSONOption = False) -> None:
+    """List an agent's aliases."""
+    listed = await client.agents.aliases((await find_agent(client, agent)).id)
+    output.show_list(
+        listed,
+        json,
+        NAME=lambda alias: alias.alias,
+        VERSION=lambda alias: f"v{alias.version}",
+        CHANGED=lambda alias: output.when(alias.updated_at),
+    )
+
+
 _COMMANDS: tuple[tuple[str, Callable[..., None]], ...] = (
     ("list", list_agents),
     ("show", show),
@@ -223,9 +263,9 @@ _COMMANDS: tuple[tuple[str, Callable[..., None]], ...] = (
     ("versions", versions),
     ("diff", agent_changes.diff),
     ("switch", switch),
-    ("aliases", aliases.aliases),
-    ("alias", aliases.alias),
-    ("unalias", aliases.unalias),
+    ("aliases", aliases),
+    ("alias", alias),
+    ("unalias", unalias),
     ("export", agent_files.export),
     ("import", agent_files.import_),
     ("plan", agent_files.plan),

@@ -61,12 +61,12 @@ def restore(
 
     require_server()
     from carrel.cli.storing import errors_in_words, progress_of
-    from carrel.server.admin.backups import checking, restoring
+    from carrel.server.admin.backups import restoring
 
     with errors_in_words(f"the disk of {data or backup}"):
         if check:
             with progress_of("Checking") as progress:
-                made = asyncio.run(checking.check(backup, progress))
+                made = asyncio.run(restoring.check(backup, progress))
             when = output.when(int(made.made_at.timestamp()))
             output.note(
                 f"{backup} is whole: {output.counted(made.rows, 'row')},"

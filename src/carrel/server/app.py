@@ -37,7 +37,6 @@ from carrel.server.routes.generation import (
     chat_batches,
     completions,
     conversations,
-    embeddings,
     models,
     passed_on,
     responses,
@@ -51,7 +50,6 @@ _KEYED = [
         agents,
         completions,
         responses,
-        embeddings,
         models,
         ocr,
         libraries,
@@ -119,7 +117,7 @@ def _operations(server: Server) -> FastAPI:
     """Return the operations that a batch calls, without keys and limits: its maker passed."""
     app = FastAPI(openapi_url=None)
     app.state.server = server
-    for area in (completions, embeddings, ocr):
+    for area in (completions, models, ocr):
         app.include_router(area.router)
     install_handlers(app)
     return app

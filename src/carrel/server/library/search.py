@@ -16,7 +16,7 @@ from carrel.server.library.vectors.nearest import Nearest
 from carrel.server.library.vectors.stored import VectorIndex
 from carrel.server.models.vectors.embedder import Embedder
 from carrel.server.records import embeddings
-from carrel.server.records.sql.expiry import unexpired
+from carrel.server.records.sql.conditions import unexpired
 from carrel.server.records.sql.tables import OWN_EMBEDDING, chunks, documents
 from carrel.wire.libraries import SearchHit
 

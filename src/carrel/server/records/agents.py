@@ -11,9 +11,9 @@ import sqlalchemy as sa
 from carrel.server.records import libraries, trash
 from carrel.server.records.accounts.caller import Caller
 from carrel.server.records.errors import InvalidField, NotFound
+from carrel.server.records.sql.conditions import contains
 from carrel.server.records.sql.database import take_turns
 from carrel.server.records.sql.tables import agent_aliases, agent_versions, agents
-from carrel.server.records.sql.text import contains
 from carrel.wire.generation.agents import (
     Agent,
     AgentCreate,

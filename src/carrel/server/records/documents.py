@@ -11,11 +11,9 @@ from carrel.server.records import libraries, trash
 from carrel.server.records.accounts.caller import Caller
 from carrel.server.records.errors import Conflict, InvalidField, NotFound
 from carrel.server.records.libraries import Role, paginate
-from carrel.server.records.sql.attributes import has_attribute
-from carrel.server.records.sql.expiry import expired, unexpired
+from carrel.server.records.sql.conditions import contains, expired, has_attribute, unexpired
 from carrel.server.records.sql.ids import new_id
 from carrel.server.records.sql.tables import document_pages, documents
-from carrel.server.records.sql.text import contains
 from carrel.wire.documents import (
     Document,
     DocumentList,

@@ -9,9 +9,8 @@ import sqlalchemy as sa
 from carrel.server.records import trash
 from carrel.server.records.accounts.caller import Caller
 from carrel.server.records.errors import NotFound
-from carrel.server.records.sql.expiry import expired, unexpired
+from carrel.server.records.sql.conditions import contains, expired, unexpired
 from carrel.server.records.sql.tables import files, whole_seconds
-from carrel.server.records.sql.text import contains
 from carrel.wire.files import File, FileList, FileQuery
 
 

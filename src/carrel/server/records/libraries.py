@@ -11,11 +11,10 @@ import sqlalchemy as sa
 from carrel.server.records import trash
 from carrel.server.records.accounts.caller import Caller
 from carrel.server.records.errors import InvalidField, NotAllowed, NotFound
+from carrel.server.records.sql.conditions import contains, unexpired
 from carrel.server.records.sql.database import take_turns
-from carrel.server.records.sql.expiry import unexpired
 from carrel.server.records.sql.ids import new_id
 from carrel.server.records.sql.tables import documents, libraries, library_shares
-from carrel.server.records.sql.text import contains
 from carrel.wire.libraries import (
     Library,
     LibraryCreate,

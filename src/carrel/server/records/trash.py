@@ -12,8 +12,8 @@ import sqlalchemy as sa
 from carrel.server.records.accounts.caller import Caller
 from carrel.server.records.errors import NotFound
 from carrel.server.records.sql import plain
+from carrel.server.records.sql.conditions import expired, unexpired
 from carrel.server.records.sql.database import purge
-from carrel.server.records.sql.expiry import expired, unexpired
 from carrel.server.records.sql.tables import (
     agent_aliases,
     agent_versions,

@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from carrel.server.records.accounts import users
+from carrel.server.records.accounts.caller import identify
 from carrel.server.routes.dependencies import Context, InQuery
 from carrel.wire.users import (
     MembershipQuery,
@@ -21,7 +21,7 @@ _Query = InQuery[MembershipQuery]
 
 @router.get("/users/me")
 async def identity(context: Context) -> UserIdentity:
-    return await context.read(users.identity)
+    return await context.read(identify)
 
 
 @router.get("/users/me/organizations")

@@ -1,4 +1,4 @@
-"""Restores a backup to a data folder, or to a database and a bucket."""
+"""Restores a backup to a data folder, or to a database and a bucket, or checks it."""
 
 import asyncio
 import shutil
@@ -19,10 +19,17 @@ from carrel.server.admin.backups.archive import (
     read_manifest,
     refuse_existing,
 )
-from carrel.server.admin.backups.copying import Tell, copy_blobs, copy_to_bucket, files_of
+from carrel.server.admin.backups.copying import (
+    Tell,
+    copy_blobs,
+    copy_to_bucket,
+    files_of,
+    missing_bytes,
+)
 from carrel.server.admin.backups.rows import IN_PARTS, copy_table, digest, tables
 from carrel.server.admin.live_blobs import Progress
 from carrel.server.blobs.local import LocalBlobs
+from carrel.server.blobs.store import BlobMissing
 from carrel.server.datadir.folder import DataFolder, FolderError, FolderLayout
 from carrel.server.housekeeping import gc_pause as collecting
 from carrel.server.records.cluster import secrets as secret_records
@@ -31,8 +38,38 @@ from carrel.server.records.sql.database import make_engine
 from carrel.server.records.sql.migrate import migrate
 from carrel.server.records.sql.tables import organisations
 from carrel.system.atomic import sync_folder, write_private
+from carrel.system.hashes import sha256
 
 _SPARE_BYTES = 64 * 1024 * 1024
+
+
+async def check(backup: Path, progress: Progress) -> Manifest:
+    """Read every byte of a backup and compare it with its hash.
+
+    Raises:
+        BackupError: something is missing or damaged.
+    """
+    manifest = read_manifest(backup)
+    missing = set(manifest.missing)
+    layout = FolderLayout(backup)
+    read = files_of(layout.blob_folder)
+
+    async def hash_blob(hash: str) -> int:
+        if hash in missing:
+            return 0
+        try:
+            async with read(hash) as path:
+                if await asyncio.to_thread(sha256, path) != hash:
+                    raise BackupError(f"The bytes {hash} are damaged. Take another backup.")
+                return path.stat().st_size
+        except BlobMissing as error:
+            raise missing_bytes(hash) from error
+
+    with TemporaryDirectory(prefix="carrel-backup-") as folder:
+        records = FolderLayout(Path(folder))
+        await asyncio.to_thread(copy_checked, layout, records, manifest)
+        await live_blobs(records).each(hash_blob, progress)
+    return manifest
 
 
 async def restore_folder(

@@ -131,8 +131,8 @@ def require_current(engine: sa.Engine) -> None:
 def _refuse_newer(engine: sa.Engine, present: int) -> None:
     if present > FORMAT:
         raise SharedDatabaseError(
-            f"{_name_of(engine)} has the schema {present}; this version of Carrel knows schemas up to"
-            f" {FORMAT}. Install a newer Carrel."
+            f"{_name_of(engine)} has the schema {present}; this version of Carrel knows schemas"
+            f" up to {FORMAT}. Install a newer Carrel."
         )
 
 

@@ -1,25 +1,28 @@
-"""The models there are."""
+"""The models there are, and the vectors of those that embed."""
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request, Response
+from starlette.requests import ClientDisconnect
 
 from carrel.server.assembly import Server
 from carrel.server.errors import ApiError
+from carrel.server.http.disconnect import LEFT, unless_disconnected
 from carrel.server.models.listing import called, ocr_cards, with_aliases
 from carrel.server.models.names import is_chat_name
 from carrel.server.models.vectors.embeddings import Embeddings
 from carrel.server.routes.dependencies import CurrentCaller, CurrentServer
+from carrel.wire.generation.embeddings import EmbeddingList, EmbeddingRequest
 from carrel.wire.models import ModelCard, ModelList
 
-router = APIRouter(prefix="/v1/models")
+router = APIRouter(prefix="/v1")
 
 
-@router.get("")
+@router.get("/models")
 async def list_models(server: CurrentServer, caller: CurrentCaller) -> ModelList:
     return ModelList(data=with_aliases(await _cards(server)))
 
 
 # A model of an address may have a slash in its name.
-@router.get("/{model_id:path}")
+@router.get("/models/{model_id:path}")
 async def get(model_id: str, server: CurrentServer, caller: CurrentCaller) -> ModelCard:
     cards = await _cards(server)
     for card in with_aliases(cards):
@@ -32,14 +35,33 @@ async def get(model_id: str, server: CurrentServer, caller: CurrentCaller) -> Mo
     )
 
 
+@router.post("/embeddings", response_model=EmbeddingList)
+async def create_embeddings(
+    body: EmbeddingRequest, request: Request, server: CurrentServer, caller: CurrentCaller
+) -> Response:
+    seconds = server.settings.limits.completion_seconds
+    try:
+        answer = await unless_disconnected(
+            request, _embeddings(server).create(body, seconds=seconds)
+        )
+    except ClientDisconnect:
+        return Response(status_code=LEFT)
+    request.state.tokens = answer.usage.total_tokens
+    return Response(answer.model_dump_json(), media_type="application/json")
+
+
 async def _cards(server: Server) -> list[ModelCard]:
     strict = server.settings.strict_models
-    embedding = Embeddings(server.engine, server.library.embedder, strict=strict).models
     cards = [
         *await server.engine.models(),
-        *embedding,
+        *_embeddings(server).models,
         *ocr_cards(server.settings.vision, strict=strict),
     ]
     # Clients of the chat dialect read a time of every model.
     since = server.engine.since
     return [card.model_copy(update={"created": card.created or since}) for card in cards]
+
+
+def _embeddings(server: Server) -> Embeddings:
+    strict = server.settings.strict_models
+    return Embeddings(server.engine, server.library.embedder, strict=strict)

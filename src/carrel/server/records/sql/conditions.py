@@ -1,9 +1,26 @@
-"""Queries by an attribute of a row, in each database's own functions for JSON."""
+"""Conditions of queries: a text within a column, an attribute, an expiry."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
+
+
+def contains(column: sa.Column[Any], text: str) -> sa.ColumnElement[bool]:
+    """Return whether a column contains a text, whatever the case of its ASCII letters."""
+    return column.icontains(text, autoescape=True)
+
+
+def expired(table: sa.Table) -> sa.ColumnElement[bool]:
+    """Return whether a row has expired."""
+    gone: sa.ColumnElement[bool] = table.c.expires_at <= datetime.now(UTC)
+    return gone
+
+
+def unexpired(table: sa.Table) -> sa.ColumnElement[bool]:
+    """Return whether a row has not expired."""
+    return sa.or_(table.c.expires_at.is_(None), table.c.expires_at > datetime.now(UTC))
 
 
 def has_attribute(
