@@ -66,18 +66,50 @@ FORMULAS = {
 }  # fmt: skip
 
 
-@pytest.mark.asyncio(loop_scope="module")
-@pytest.mark.skipif(not shutil.which("pdflatex"), reason="needs apt-get install texlive-latex-base")
-async def test_formulas_that_latex_sets_are_read_as_latex(tmp_path: Path, read: Read) -> None:
-    text = "Some words stand between the formulas of this page, as they do in papers."
-    body = "\n".join(f"{text}\n\\[ {formula} \\]" for formula in FORMULAS)
-    (tmp_path / "a.tex").write_text(
+needs_latex = pytest.mark.skipif(
+    not shutil.which("pdflatex"), reason="needs apt-get install texlive-latex-base"
+)
+
+
+async def set_by_latex(folder: Path, body: str) -> Path:
+    """The pages of a document."""
+    (folder / "a.tex").write_text(
         f"\\documentclass{{article}}\\usepackage{{amsmath}}\\begin{{document}}{body}\\end{{document}}"
     )
     command = ["pdflatex", "-interaction=batchmode", "a.tex"]
-    latex = await asyncio.create_subprocess_exec(*command, cwd=tmp_path, stdout=subprocess.DEVNULL)
+    latex = await asyncio.create_subprocess_exec(*command, cwd=folder, stdout=subprocess.DEVNULL)
     assert await latex.wait() == 0
-    [page] = (await read(tmp_path / "a.pdf")).pages
+    return folder / "a.pdf"
+
+
+@pytest.mark.asyncio(loop_scope="module")
+@needs_latex
+async def test_formulas_that_latex_sets_are_read_as_latex(tmp_path: Path, read: Read) -> None:
+    text = "Some words stand between the formulas of this page, as they do in papers."
+    body = "\n".join(f"{text}\n\\[ {formula} \\]" for formula in FORMULAS)
+    [page] = (await read(await set_by_latex(tmp_path, body))).pages
     found = [part for part in page.markdown.split("\n\n") if part.startswith("$$")]
     assert found == [f"$${latex}$$" for latex in FORMULAS.values()]
     assert page.markdown.count(text) == len(FORMULAS)
+
+
+@pytest.mark.asyncio(loop_scope="module")
+@needs_latex
+async def test_formulas_in_running_text_are_latex_and_prose_stays(
+    tmp_path: Path, read: Read
+) -> None:
+    body = r"""
+    The mean of the samples, $x_{1},x_{2},\ldots ,x_{n}$, is a number, and $\alpha =\frac{1}{2}$
+    is another: $\|f\|_{L^{2}}\le C_0$. We counted $c^{(i)}_{k}$ readers on the 3$^{rd}$
+    day, from 10 to 20 km away, for $f(n+1) = n!$ reasons.
+
+    Joan Writer$^{*}$, Mary Reader$^{\dagger}$, Ann Binder
+    """
+    text = (await read(await set_by_latex(tmp_path, body))).pages[0].markdown
+    words = " ".join(text.replace(" ,", ",").split())
+    for formula in (r"$x_{1},x_{2},\ldots,x_{n}$", r"$\alpha =\frac{1}{2}$", "$c_{k}^{(i)}$"):
+        assert formula in words
+    for prose in ("samples, $", "on the 3rd day", "from 10 to 20 km away", "(n + 1) = n!"):
+        assert prose in words.replace("(n+1)", "(n + 1)")
+    assert "$$" not in text and "\\text" not in text
+    assert "Joan Writer" in words and "Mary Reader" in words

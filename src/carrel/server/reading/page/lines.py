@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from carrel.server.reading.page.elements import Box, Line
 from carrel.server.reading.page.marks import LinkMark
-from carrel.server.reading.page.parsed import Link, TextItem
+from carrel.server.reading.page.parsed import Link, PlacedWord, TextItem
 
 BULLETS = "•◦▪‣●○■□·∙➢➤►✓✔❖\uf020-\uf0ff"
 """Signs before list items, for a class of a pattern; the last are letters of symbol fonts."""
@@ -21,13 +21,14 @@ _PITCH = 0.08
 """Tolerance for glyph widths of a monospaced font, as a part of the width."""
 _RAISED = 1.05
 """A word higher than others on its line by this factor has a raised or larger glyph."""
-_NOTE = re.compile(r"(?<=[^\s\d])(\d{1,2}|[*†‡§])(?=[.,;:)\]]?(?:\s|$))")
+_NOTE = re.compile(r"(?<=[^\s\d+=/<>(−-])(\d{1,2}|[*†‡§])(?=[.,;:)\]]?(?:\s|$))")
 _NOTE_SIGN = re.compile(r"[\d*†‡§]")
 """Pre-filter for `_NOTE`: far faster, and matches few lines."""
 _TOGETHER = 0.12
 """Least white space between words, as a part of the line's height."""
 FORMULA = "$$"
 """Start of a formula on a line of its own."""
+_FORMULA = re.compile(r"\$(?! )[^$]*[\\^_{][^$]*\$")
 _BOLD = re.compile(
     r"bold|black|heavy|demi|-medi(?!um)|\bcm(ss)?bx|\bcmb\d|\bsf(bx|bi|sx)", re.IGNORECASE
 )
@@ -91,13 +92,20 @@ def _even(item: TextItem) -> bool:
 
 def _notes(item: TextItem, text: str) -> Iterator[LinkMark]:
     """Note marks: raised digits and signs at the end of words."""
-    if not _NOTE.search(text) or len(item.words) != len(text.split()):
-        return
-    least = _RAISED * min(word.height for word in item.words)
-    for match, word in zip(re.finditer(r"\S+", text), item.words, strict=True):
+    words = _placed_words(item, text) if _NOTE.search(text) else []
+    least = _RAISED * min((word.height for _, word in words), default=0.0)
+    for match, word in words:
         note = _NOTE.search(match[0]) if word.height > least else None
         if note:
             yield LinkMark(note.start(), note.end()).shifted(match.start())
+
+
+def _placed_words(item: TextItem, text: str) -> list[tuple[re.Match[str], PlacedWord]]:
+    """Return the words of an item, each with its place in the text; none if that is not known."""
+    # Formulas in a line have no words.
+    plain = _FORMULA.sub(lambda match: " " * len(match[0]), text) if "$" in text else text
+    words = list(re.finditer(r"\S+", plain))
+    return list(zip(words, item.words, strict=True)) if len(words) == len(item.words) else []
 
 
 def text_turn(items: Sequence[TextItem]) -> int:
@@ -115,12 +123,10 @@ def _links(item: TextItem, text: str, box: Box, links: Sequence[Link]) -> list[L
     marks: list[LinkMark] = []
     middle = box.centre[1]
     beside = [link for link in links if link.box.top <= middle <= link.box.bottom]
-    words = list(re.finditer(r"\S+", text)) if beside else []
-    for place, url in beside if len(words) == len(item.words) else ():
+    words = _placed_words(item, text) if beside else []
+    for place, url in beside:
         inside = [
-            match
-            for match, word in zip(words, item.words, strict=True)
-            if place.left <= word.x + word.width / 2 <= place.right
+            match for match, word in words if place.left <= word.x + word.width / 2 <= place.right
         ]
         if inside:
             marks.append(LinkMark(inside[0].start(), inside[-1].end(), url))

@@ -1,6 +1,6 @@
 """Finds the formulas that stand on lines of their own, and puts LaTeX in the place of their text.
 
-Those within a line are liteparse's.
+Those within a line are liteparse's, but for marks and ordinals that it takes for a part of one.
 """
 
 import ctypes
@@ -27,11 +27,16 @@ from carrel.server.reading.pdf.page_space import PageSpace
 _INLINE = re.compile(r"\$[^$]+\$[.,;]?")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _NUMBER = re.compile(r"\((\w{1,3}([.-]\w{1,3})*)\)")
-_PROSE = 3
-"""Fewest words of a piece of text that is no part of a formula."""
+_ORDINAL = re.compile(r"\$(\d+)\^\{(st|nd|rd|th|er|e|o|a)\}\$")
+_MARK_FIRST = re.compile(r"(?<=\w)( ?)\$([,;:.]+)(?=[^$]*[\\_^][^$]*\$)")
+"""The marks after a word, at the start of the formula that follows it."""
+_PROSE, _PROSE_LINE = 3, 4
+"""Fewest words of a piece of text that is no part of a formula, and of its whole line."""
+_LEAST_MATH = 0.2
+"""Least part of a formula's glyphs that are of mathematical fonts: names with signs are none."""
 _BESIDE = 36.0
 """Points. Largest gap between the words of a line and a formula in it."""
-_SHARED = 0.45
+_SHARED = 0.35
 """Least height that a formula shares with the words of its line, as a part of its own."""
 _ACROSS = 2.2
 """Largest gap between parts of one formula, as a part of the type's size."""
@@ -53,10 +58,13 @@ def with_display_formulas(
     `page` and `text_page` are PDFium's. A formula that cannot be rebuilt keeps its text.
     """
     kept, other_lines = list(items), list(lines)
+    for item in items:
+        if "$" in item.text:
+            item.text = _MARK_FIRST.sub(r"\1\2 $", _ORDINAL.sub(r"\1\2", item.text))
     if not any(map(_is_math, items)):
         return kept, other_lines
-    prose = [item.box for item in items if _is_prose(item)]
-    known = [item.box for item in items if _is_prose(item) or _is_number(item)]
+    prose = [item.box for item in _prose(items)]
+    known = [*prose, *(item.box for item in items if _is_number(item))]
     glyphs = [
         glyph
         for glyph in _glyphs(text_page, space)
@@ -90,8 +98,28 @@ def _is_math(item: TextItem) -> bool:
     return formula or MATH_FONT.search(item.font) is not None
 
 
+def _prose(items: Sequence[TextItem]) -> list[TextItem]:
+    """Return the pieces of lines of prose, with the formulas in them."""
+    found: list[TextItem] = []
+    lines: list[list[TextItem]] = []
+    for item in sorted(items, key=lambda item: item.x):
+        beside = [line for line in lines if _shares_line(item.box, line[-1].box)]
+        if beside:
+            beside[0].append(item)
+        else:
+            lines.append([item])
+    for line in lines:
+        whole = sum(map(_words, line)) >= _PROSE_LINE
+        found += [item for item in line if whole or _is_prose(item)]
+    return found
+
+
 def _is_prose(item: TextItem) -> bool:
-    return len(_WORD.findall(re.sub(r"\$[^$]*\$", "", item.text))) >= _PROSE
+    return _words(item) >= _PROSE
+
+
+def _words(item: TextItem) -> int:
+    return len(_WORD.findall(re.sub(r"\$[^$]*\$", "", item.text)))
 
 
 def _is_number(item: TextItem) -> bool:
@@ -141,6 +169,9 @@ def _overlap(one: Box, other: Box) -> bool:
 def _formulas(glyphs: Sequence[Glyph], rules: Sequence[Rule]) -> list[TextItem]:
     """Return the formulas one below the other; none if one cannot be rebuilt."""
     made = []
+    known = sum(glyph.is_extension or MATH_FONT.search(glyph.font) is not None for glyph in glyphs)
+    if known < _LEAST_MATH * len(glyphs):
+        return []
     for row in _rows(glyphs, rules):
         box = Box.around(glyph.box for glyph in row)
         inside = [rule for rule in rules if box.top - 2 <= rule.at <= box.bottom + 2]

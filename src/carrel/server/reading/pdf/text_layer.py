@@ -28,6 +28,8 @@ _LOOSE = str.maketrans({
 """Also drops hyphens: one reader keeps and the other drops those at line ends."""
 _ALONE = 6
 """Most letters of a line that may occur in another line by chance."""
+_SCRIPTS = 0.4
+"""Reach of the scripts of formulas in a line, as a part of its height."""
 _MARGIN = 1.0
 """Points around a line in which to search for its letters."""
 
@@ -104,7 +106,7 @@ class TextLayer:
             if found[row.folded] > counts[row.folded]
             and not (len(row.folded) > _ALONE and row.folded in whole)
         ]
-        boxes = [item.box for item in items] if unknown else []
+        boxes = list(map(_with_scripts, items)) if unknown else []
         page = Box(0, 0, *self._space.layout_size)
         missing = []
         for row in unknown:
@@ -124,6 +126,12 @@ class TextLayer:
         """Yield the boxes of a row's contiguous letters."""
         for number in range(self._page.count_rects(row.start, len(row.text))):
             yield self._space.in_layout(self._page.get_rect(number))
+
+
+def _with_scripts(item: TextItem) -> Box:
+    """Return the box of an item, of one with formulas with the scripts above and below it."""
+    reach = _SCRIPTS * item.height if "$" in item.text else 0.0
+    return item.box._replace(top=item.y - reach, bottom=item.y + item.height + reach)
 
 
 def _folded(text: str) -> str:
