@@ -29,9 +29,9 @@ from carrel.server.reading.ocr.engine import OCREngine
 from carrel.server.reading.ocr.layout_model import LayoutModel
 from carrel.server.reading.ocr.letters import speller
 from carrel.server.reading.ocr.line_reader import ReadLine
-from carrel.server.reading.ocr.noise import without_noise
 from carrel.server.reading.ocr.other_scripts import read_other_scripts
 from carrel.server.reading.scans.doubt import UNREAD
+from carrel.server.reading.scans.noise import without_noise
 
 if TYPE_CHECKING:
     from carrel.server.reading.ocr.detector import Pixels

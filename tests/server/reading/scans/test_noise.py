@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from carrel.server.reading.ocr.noise import noise, without_noise
+from carrel.server.reading.scans.noise import noise, without_noise
 
 PAGE = Image.new("L", (600, 400), 230)
 for _row in range(10, 380, 40):

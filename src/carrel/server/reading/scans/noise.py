@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
     Pixels = NDArray[uint8]
 
-_NOISY = 6.0
+NOISY = 6.0
 """Least noise to remove, in greys of 255: scans and photographs have less and lose by smoothing."""
 _STRENGTH = 1.2
 """Difference at which greys count as the same, as a multiple of the noise."""
@@ -39,7 +39,7 @@ def without_noise(picture: "Pixels") -> "Pixels":
 
     grey = np.asarray(cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY), np.uint8)
     grain = noise(grey)
-    if grain < _NOISY:
+    if grain < NOISY:
         return picture
     smooth = cv2.fastNlMeansDenoising(grey, None, _STRENGTH * grain, _PATCH, _WINDOW)
     blurred = cv2.GaussianBlur(smooth, (0, 0), _RADIUS)
