@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from types import UnionType
 from typing import (
     TYPE_CHECKING,
@@ -44,7 +44,8 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_., :-]")
 """Characters that a header cannot hold."""
 
 
-def _server(request: Request) -> Server:
+# Coroutines: FastAPI would run a plain function in a thread.
+async def _server(request: Request) -> Server:
     server: Server = request.app.state.server
     return server
 
@@ -52,7 +53,7 @@ def _server(request: Request) -> Server:
 CurrentServer = Annotated[Server, Depends(_server)]
 
 
-def _caller(request: Request) -> Caller:
+async def _caller(request: Request) -> Caller:
     caller: Caller = request.state.caller
     return caller
 
@@ -65,8 +66,8 @@ class RequestContext:
     """The server that a request reached, and its caller."""
 
     def __init__(self, request: Request) -> None:
-        self.server = _server(request)
-        self.caller = _caller(request)
+        self.server: Server = request.app.state.server
+        self.caller: Caller = request.state.caller
         self._base_url = self.server.settings.public_url or str(request.base_url)
 
     @property
@@ -88,7 +89,11 @@ class RequestContext:
         return await self.server.database.write(change, self.caller, *args, **kwargs)
 
 
-Context = Annotated[RequestContext, Depends()]
+async def _context(request: Request) -> RequestContext:
+    return RequestContext(request)
+
+
+Context = Annotated[RequestContext, Depends(_context)]
 
 
 def completion_call(
@@ -115,14 +120,14 @@ def ignored_note(names: Sequence[str]) -> list[str]:
     return [f"Ignored, as unknown: {said}"] if said else []
 
 
-def query_of(model: type[M]) -> Callable[[Request], M]:
+def query_of(model: type[M]) -> Callable[[Request], Awaitable[M]]:
     """Return a dependency that reads a model from the query.
 
     A list is a repeated key, an object is JSON in one value. Unknown and empty parameters
     are ignored: newer clients send some that this server does not know.
     """
 
-    def read(request: Request) -> M:
+    async def read(request: Request) -> M:
         return validated(model, _values(model, request.query_params), "query")
 
     # Read by the OpenAPI description.

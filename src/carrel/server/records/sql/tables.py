@@ -47,10 +47,8 @@ metadata = sa.MetaData(
 )
 
 
-def _reference(name: str, target: str, **kwargs: Any) -> sa.Column[Any]:
-    return sa.Column(
-        name, sa.ForeignKey(target, ondelete="CASCADE"), nullable=False, index=True, **kwargs
-    )
+def _reference(name: str, target: str, *, index: bool = True) -> sa.Column[Any]:
+    return sa.Column(name, sa.ForeignKey(target, ondelete="CASCADE"), nullable=False, index=index)
 
 
 def _some(name: str, column: str, those: str, in_sqlite: str | None = None) -> sa.Index:
@@ -102,7 +100,8 @@ files = sa.Table(
     "files",
     metadata,
     sa.Column("id", sa.String(36), primary_key=True),
-    _reference("organisation_id", "organisations.id"),
+    # Indexed by `ix_files_listed`.
+    _reference("organisation_id", "organisations.id", index=False),
     _reference("user_id", "users.id"),
     sa.Column("filename", sa.Text, nullable=False),
     sa.Column("blob", sa.String(64), nullable=False, index=True),
@@ -113,8 +112,12 @@ files = sa.Table(
     sa.Column("num_lines", sa.BigInteger),
     sa.Column("mimetype", sa.Text),
     sa.Column("visibility", sa.Text, nullable=False),
-    sa.Column("created_at", Moment, nullable=False, index=True),
+    sa.Column("created_at", Moment, nullable=False),
     sa.Column("expires_at", Moment),
+    sa.Index(
+        "ix_files_listed",
+        *("organisation_id", "created_at", "id", "visibility", "user_id", "expires_at"),
+    ),
     _expiring("files"),
 )
 
