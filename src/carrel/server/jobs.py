@@ -15,10 +15,13 @@ from concurrent.futures import CancelledError, Future, wait
 from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import sqlalchemy as sa
 
+from carrel.server import wakes
+from carrel.server.records.sql.database import after_commit
+from carrel.server.records.sql.queues import address_of, table_of
 from carrel.server.spans import from_origin, origin, span
 
 if TYPE_CHECKING:
@@ -31,53 +34,18 @@ T = TypeVar("T")
 _APPLICATION = "carrel"
 # Recovery sees only jobs of its own version, so it is a constant.
 _VERSION = "1"
-_SCHEMA = "dbos"
 _CONNECTIONS = 4
 _UNFINISHED = ["ENQUEUED", "DELAYED", "PENDING"]
 _STATES = {"ENQUEUED": "waiting", "DELAYED": "delayed", "PENDING": "taken"}
-_FINISHED = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 
 _LISTENER_SECONDS = 0.5
-# Each poll costs 3 ms, also on an idle server. Alone, a server knows of its own jobs: their queues
-# are woken, and polled seldom otherwise, for those that were delayed.
-_POLL_SECONDS, _POLL_SECONDS_ALONE = 0.4, 4.0
-# The waits after a wake: its transaction commits a moment later, on a slow disk much later.
-_AFTER_WAKE = (0.02, 0.1, 0.4)
-_LATE_SECONDS = 1.1
+_DELAYED = "dbos-background-jobs"
+"""The thread that enqueues delayed jobs."""
+_LATE_SECONDS = 0.05
 # A poll takes more jobs than can run at once, so that the interval does not bound the rate.
 _CLAIMED = 24
 STOP_SECONDS = 3.0
 """Grace period of a stop before it interrupts running steps."""
-
-
-def make_tables(engine: sa.Engine) -> None:
-    """Make or migrate the tables of the queues; a queue on SQLite does so itself."""
-    from dbos import DBOS
-
-    DBOS.migrate(_address(engine), schema=_SCHEMA)
-
-
-def _address(engine: sa.Engine) -> str:
-    url = engine.url
-    if engine.dialect.name == "postgresql":
-        url = url.set(drivername="postgresql")
-    return url.render_as_string(hide_password=False)
-
-
-def _table(connection: sa.Connection, name: str, *columns: str) -> sa.TableClause:
-    schema = None if connection.dialect.name == "sqlite" else _SCHEMA
-    return sa.table(name, *map(sa.column, columns), schema=schema)
-
-
-def forget_ended(connection: sa.Connection) -> None:
-    """Remove the records of ended jobs, which name the rows that they were for."""
-    jobs = _table(connection, "workflow_status", "workflow_uuid", "status")
-    ended = jobs.c.status.in_(_FINISHED)
-    ids = sa.select(jobs.c.workflow_uuid).where(ended)
-    for name in ("operation_outputs", "workflow_input", "workflow_output"):
-        parts = _table(connection, name, "workflow_uuid")
-        connection.execute(parts.delete().where(parts.c.workflow_uuid.in_(ids)))
-    connection.execute(jobs.delete().where(ended))
 
 
 class RunStep(Protocol):
@@ -141,7 +109,8 @@ class Queue:
         if delay:
             options["delay_seconds"] = delay
         self._jobs.client.enqueue_in_transaction(connection, options, *key)
-        self._jobs.wake(delay)
+        wakes.notify(connection, self.name)
+        after_commit(connection, self._jobs.wake, self.name, delay)
 
     def unfinished(self) -> set[tuple[str, ...]]:
         """Return the keys of the waiting and running jobs, as text; blocking."""
@@ -150,41 +119,6 @@ class Queue:
         )
         names = (status.workflow_id.partition("/")[0] for status in found)
         return {tuple(name.split(".")[:-1]) for name in names}
-
-
-class _WakeableEvent(threading.Event):
-    """The event that ends the threads of the queues, and wakes them before their time is out."""
-
-    _wakes = 0
-    # Not the event's own condition: who is told of that one takes it for the end.
-    _bell = threading.Condition()
-    _seen = threading.local()
-
-    def set(self) -> None:
-        """End the threads."""
-        super().set()
-        with self._bell:
-            self._bell.notify_all()
-
-    def wake(self) -> None:
-        """Let every thread that waits here, or is about to, wait only a moment."""
-        with self._bell:
-            self._wakes += 1
-            self._bell.notify_all()
-
-    def wait(self, timeout: float | None = None) -> bool:
-        """Wait for the end or a wake, and return whether it is the end."""
-        seen = self._seen
-        with self._bell:
-            if getattr(seen, "wakes", -1) != self._wakes:
-                seen.wakes, seen.left = self._wakes, list(_AFTER_WAKE)
-            if seen.left:
-                self._bell.wait_for(self.is_set, seen.left.pop(0))
-            else:
-                # Also where DBOS looks every second for queues that are new.
-                seldom = max(timeout or 0, _POLL_SECONDS_ALONE)
-                self._bell.wait_for(lambda: self.is_set() or seen.wakes != self._wakes, seldom)
-        return self.is_set()
 
 
 class Jobs:
@@ -207,7 +141,7 @@ class Jobs:
         self._taking = threading.Event()
         self._taking.set()
         self._steps: set[Future[Any]] = set()
-        self._waiting: list[_WakeableEvent] = []
+        self._listening: asyncio.Task[None] | None = None
         self._held: set[str] = set()
         """Jobs that threads of this process are at, or hold until there is a slot."""
         self._idle: set[str] = set()
@@ -235,18 +169,24 @@ class Jobs:
         self._loop = asyncio.get_running_loop()
         if self.takes_jobs:
             await asyncio.to_thread(self._launch)
+            if self._engine.dialect.name == "postgresql":
+                self._listening = asyncio.create_task(
+                    wakes.listen(address_of(self._engine), self.wake)
+                )
         await asyncio.to_thread(self._connect)
 
-    def wake(self, delay: float = 0) -> None:
-        """Let the queues look for jobs soon, or some seconds later; safe from any thread."""
-        if delay and self._waiting and self._loop is not None:
+    def wake(self, queue: str, delay: float = 0) -> None:
+        """Let a queue look for jobs soon, or some seconds later; safe from any thread."""
+        if delay and self._loop is not None:
             # DBOS enqueues a delayed job up to a second late.
-            for late in (0.1, _LATE_SECONDS):
-                later = partial(self._loop.call_later, delay + late, self.wake)
-                self._loop.call_soon_threadsafe(later)
-            return
-        for event in self._waiting:
-            event.wake()
+            later = partial(self._loop.call_later, delay + _LATE_SECONDS, self._wake_delayed, queue)
+            self._loop.call_soon_threadsafe(later)
+        else:
+            wakes.wake(f"queue-worker-{queue}")
+
+    def _wake_delayed(self, queue: str) -> None:
+        wakes.wake(_DELAYED)
+        self.wake(queue)
 
     def pause(self) -> None:
         """Start no more jobs; running ones continue."""
@@ -259,6 +199,8 @@ class Jobs:
     async def stop(self) -> None:
         """Wait for running steps, then interrupt them; the next start resumes."""
         self._stopping = True
+        if self._listening is not None:
+            self._listening.cancel()
         self._taking.set()
         for queue in self._queues:
             queue.slots.release(_CLAIMED)
@@ -266,7 +208,7 @@ class Jobs:
 
     def unfinished(self, connection: sa.Connection) -> list[QueueState]:
         """Return the unfinished jobs by queue and state, of every process of the database."""
-        jobs = _table(connection, "workflow_status", "queue_name", "status", "created_at")
+        jobs = table_of(connection, "workflow_status", "queue_name", "status", "created_at")
         query = (
             sa.select(
                 jobs.c.queue_name, jobs.c.status, sa.func.count(), sa.func.min(jobs.c.created_at)
@@ -319,7 +261,10 @@ class Jobs:
         """
         from dbos import DBOS
 
-        return len(DBOS._recover_pending_workflows(list(executors)))
+        taken = DBOS._recover_pending_workflows(list(executors))
+        for queue in self._queues:
+            self.wake(queue.name)
+        return len(taken)
 
     def _launch(self) -> None:
         began = time.perf_counter()
@@ -330,7 +275,7 @@ class Jobs:
         dbos = DBOS(
             config={
                 "name": _APPLICATION,
-                "system_database_url": _address(self._engine),
+                "system_database_url": address_of(self._engine),
                 "application_version": _VERSION,
                 "executor_id": self.executor,
                 "log_level": "WARNING",
@@ -346,14 +291,16 @@ class Jobs:
             self._register(queue)
         DBOS.listen_queues([queue.name for queue in self._queues])
         DBOS.launch()
-        alone = self._engine.dialect.name == "sqlite"
-        interval = _POLL_SECONDS_ALONE if alone else _POLL_SECONDS
-        self._waiting = _wakeable(dbos.background_thread_stop_events) if alone else []
+        # The events that its threads wait for.
+        for event in (*dbos.background_thread_stop_events, dbos._background_jobs_stop_event):
+            event.__class__ = wakes.WakeableEvent
         for queue in self._queues:
             DBOS.register_queue(
-                queue.name, worker_concurrency=_CLAIMED, polling_interval_sec=interval
+                queue.name,
+                worker_concurrency=_CLAIMED,
+                polling_interval_sec=wakes.SELDOM_SECONDS,
             )
-        self.wake()
+            self.wake(queue.name)
         log.info("job queues started in %.2f s", time.perf_counter() - began)
 
     def _connect(self) -> None:
@@ -397,7 +344,7 @@ class Jobs:
         finally:
             with self._lock:
                 self._held.discard(name)
-            self.wake()
+            self.wake(queue.name)
 
     def _run_in_slot(self, queue: Queue, key: JobKey) -> None:
         with queue.slots:
@@ -441,10 +388,3 @@ class Jobs:
         finally:
             with self._lock:
                 self._steps.discard(future)
-
-
-def _wakeable(events: list[threading.Event]) -> list[_WakeableEvent]:
-    """Make the events that the threads of the queues wait for wakeable: DBOS has only polls."""
-    for event in events:
-        event.__class__ = _WakeableEvent
-    return cast(list[_WakeableEvent], events)

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import sqlalchemy as sa
 
 from carrel.server.datadir.folder import FORMAT, DataFolder, new_secret
-from carrel.server.jobs import make_tables
 from carrel.server.records.cluster import secrets
 from carrel.server.records.sql import pgvector
 from carrel.server.records.sql.database import make_engine, take_turns, write
 from carrel.server.records.sql.migrate import revision, upgrade
+from carrel.server.records.sql.queues import make_tables
 
 _OLDEST = 14
 _INSUFFICIENT_PRIVILEGE = "42501"

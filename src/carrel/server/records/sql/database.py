@@ -12,8 +12,8 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 import sqlalchemy as sa
 
-from carrel.server.jobs import forget_ended
 from carrel.server.records.sql import postgresql, sqlite
+from carrel.server.records.sql.queues import forget_ended
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -23,7 +23,7 @@ _ATTEMPTS = 8
 """How often a write is tried that others overtake."""
 _PAUSE_SECONDS = 0.02
 _TURN_SECONDS = 0.05
-_PURGED = "purged"
+_AFTER_COMMIT = "after commit"
 
 
 def make_engine(url: str) -> sa.Engine:
@@ -34,10 +34,16 @@ def make_engine(url: str) -> sa.Engine:
     return postgresql.make_engine(parsed)
 
 
+def after_commit(connection: sa.Connection, call: Callable[..., object], *args: object) -> None:
+    """Call a function once the transaction of `write` is committed; the same call once."""
+    connection.info.setdefault(_AFTER_COMMIT, {})[call, args] = None
+
+
 def purge(connection: sa.Connection) -> None:
     """Note that a transaction deletes for ever: nothing of it stays in ended jobs and the WAL."""
     forget_ended(connection)
-    connection.info[_PURGED] = True
+    if connection.dialect.name == "sqlite":
+        after_commit(connection, sqlite.truncate_log, connection.engine)
 
 
 class Database:
@@ -159,10 +165,12 @@ def write(engine: sa.Engine, work: Work[T]) -> T:
     for attempt in range(_ATTEMPTS):
         try:
             with engine.begin() as connection:
+                # Those of a transaction that failed.
+                connection.info.pop(_AFTER_COMMIT, None)
                 result = work(connection)
-                purged = connection.info.pop(_PURGED, False)
-            if purged and engine.dialect.name == "sqlite":
-                sqlite.truncate_log(engine)
+                calls = connection.info.pop(_AFTER_COMMIT, {})
+            for call, args in calls:
+                call(*args)
             return result
         except sa.exc.DBAPIError as error:
             if not _is_overtaken(error) or attempt == _ATTEMPTS - 1:

@@ -1,0 +1,88 @@
+"""Wakes: the threads of the job queues look for jobs when there are some, not at intervals.
+
+DBOS only polls, at 3 ms of processor a time. A wake is rung in this process after the commit that
+enqueues a job, and reaches the other servers of a database by its NOTIFY.
+"""
+
+import asyncio
+import logging
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Callable
+
+import psycopg
+import sqlalchemy as sa
+
+log = logging.getLogger(__name__)
+
+SELDOM_SECONDS = 4.0
+"""The wait without a wake, for jobs of which no wake told."""
+
+_CHANNEL = "carrel_jobs"
+# The first wait collects the jobs of a burst; the second is for a job that ended meanwhile, which
+# DBOS counts as running a moment longer.
+_AFTER_WAKE = (0.02, 0.25)
+
+# By the names of threads.
+_bells: defaultdict[str, threading.Condition] = defaultdict(threading.Condition)
+_wakes = Counter[str]()
+_seen = threading.local()
+
+
+class WakeableEvent(threading.Event):
+    """The event that ends threads, and wakes those of a name before their time is out."""
+
+    def set(self) -> None:
+        """End the threads."""
+        super().set()
+        for bell in list(_bells.values()):
+            with bell:
+                bell.notify_all()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait for the end or a wake, and return whether it is the end."""
+        if timeout == 0:
+            return self.is_set()
+        name = threading.current_thread().name
+        bell = _bells[name]
+        with bell:
+            if getattr(_seen, "wakes", -1) != _wakes[name]:
+                _seen.wakes, _seen.left = _wakes[name], list(_AFTER_WAKE)
+            if _seen.left:
+                bell.wait_for(self.is_set, _seen.left.pop(0))
+            else:
+                # Also where DBOS looks every second for queues that are new.
+                seldom = max(timeout or 0, SELDOM_SECONDS)
+                bell.wait_for(lambda: self.is_set() or _seen.wakes != _wakes[name], seldom)
+        return self.is_set()
+
+
+def wake(thread: str) -> None:
+    """Let the thread of a name wait only a moment, now or when it waits next."""
+    bell = _bells[thread]
+    with bell:
+        _wakes[thread] += 1
+        bell.notify_all()
+
+
+def notify(connection: sa.Connection, queue: str) -> None:
+    """Tell the other servers of a database of a job, once the transaction is committed."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.select(sa.func.pg_notify(_CHANNEL, queue)))
+
+
+async def listen(address: str, woken: Callable[[str], None]) -> None:
+    """Call `woken` with the queue of each job that a server of the database enqueues.
+
+    Without a connection, jobs are found by the polls.
+    """
+    while True:
+        try:
+            connection = await psycopg.AsyncConnection.connect(address, autocommit=True)
+            async with connection:
+                await connection.execute(f"LISTEN {_CHANNEL}")
+                async for told in connection.notifies():
+                    woken(told.payload)
+        except psycopg.OperationalError:
+            log.info("the database tells of no jobs: they are looked for every few seconds")
+        await asyncio.sleep(SELDOM_SECONDS)
