@@ -174,6 +174,28 @@ async def test_equations_in_word_are_latex(
     assert page.markdown == rf"For \*all\* ${latex}$"
 
 
+async def test_equations_beside_each_other_stay_apart(tmp_path: Path, read: Read) -> None:
+    path = word_file(tmp_path / "a.docx", paragraph(_formula(_m("a")) + _formula(_m("b"))))
+    assert (await read(path)).pages[0].markdown == "$a$ $b$"
+
+
+async def test_check_boxes_show_what_is_checked(tmp_path: Path, read: Read) -> None:
+    (tmp_path / "a.html").write_text(
+        "<p><input type=checkbox checked>Tea</p><p><input type=CHECKBOX>Milk<input value=Sugar></p>"
+    )
+    assert (await read(tmp_path / "a.html")).pages[0].markdown == "☒ Tea\n\n☐ Milk"
+    boxes = "".join(
+        "<w:sdt><w:sdtPr>"
+        '<w14:checkbox xmlns:w14="http://schemas.microsoft.com/office/word/2010/wordml">'
+        f'<w14:checked w14:val="{checked}"/></w14:checkbox></w:sdtPr>'
+        f"<w:sdtContent><w:r><w:t>{sign}</w:t></w:r></w:sdtContent></w:sdt>"
+        f"<w:r><w:t>{word}</w:t></w:r>"
+        for checked, sign, word in ((1, "☒", "Tea "), (0, "☐", "Milk"))
+    )
+    (page,) = (await read(word_file(tmp_path / "a.docx", paragraph(boxes)))).pages
+    assert page.markdown == "☒ Tea ☐ Milk"
+
+
 async def test_slides_are_pages(tmp_path: Path, read: Read) -> None:
     path = _slides(tmp_path / "a.pptx")
     first, second = (await read(path, table_format="html", include_blocks=True)).pages

@@ -3,7 +3,6 @@
 import statistics
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from carrel.server.reading.page.parsed import PlacedWord, TextItem
@@ -24,17 +23,6 @@ _COLUMN = 4.5
 """Least gap between columns, as a multiple of the usual one."""
 _WIDEST = 0.6
 """Widest gap between letters, as a part of the line's height: columns are further apart."""
-
-
-@dataclass(slots=True)
-class _Word:
-    """Pieces of a word, joined."""
-
-    text: str
-    x: float
-    y: float
-    width: float
-    height: float
 
 
 def join_letters(items: Sequence[TextItem]) -> None:
@@ -119,7 +107,7 @@ def _join(item: TextItem, widest: float) -> None:
         if _are_letters(last, word) and _gap(last, word) <= widest:
             top, bottom = min(last.y, word.y), max(last.y + last.height, word.y + word.height)
             width = word.x + word.width - last.x
-            words[-1] = _Word(last.text + word.text, last.x, top, width, bottom - top)
+            words[-1] = PlacedWord(last.text + word.text, last.x, top, width, bottom - top)
         else:
             words.append(word)
     if len(words) < len(item.words):
@@ -130,7 +118,7 @@ def _join(item: TextItem, widest: float) -> None:
 def _widen(row: Sequence[TextItem], widest: float) -> None:
     """Widen words by the white space after their last letter; the rest is a blank's width."""
     for item in row:
-        item.words = [_Word(w.text, w.x, w.y, w.width, w.height) for w in item.words]
+        item.words = [PlacedWord(w.text, w.x, w.y, w.width, w.height) for w in item.words]
     for word, after in pairwise([word for item in row for word in item.words]):
         if _gap(word, after) > 2 * widest:
             word.width += 2 * widest

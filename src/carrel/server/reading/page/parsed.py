@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from carrel.server.reading.page.elements import Box
 from carrel.server.reading.page.rules import Rule, Shade
 
 
-class PlacedWord(Protocol):
-    """A word and its place."""
+@dataclass(slots=True)
+class PlacedWord:
+    """A word and its place, as liteparse's words have them."""
 
     text: str
     x: float

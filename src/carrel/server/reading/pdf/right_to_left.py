@@ -12,7 +12,6 @@ import statistics
 import unicodedata
 from bisect import bisect
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
@@ -25,7 +24,7 @@ from pypdfium2.raw import (
 
 from carrel.server.reading.page.elements import Box
 from carrel.server.reading.page.lines import runs_from_right
-from carrel.server.reading.page.parsed import TextItem
+from carrel.server.reading.page.parsed import PlacedWord, TextItem
 from carrel.server.reading.pdf.page_space import PageSpace
 
 RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
@@ -61,15 +60,6 @@ class _Letter(NamedTuple):
     box: Box
     base: float
     word: int
-
-
-@dataclass(slots=True)
-class _Word:
-    text: str
-    x: float
-    y: float
-    width: float
-    height: float
 
 
 def with_logical_order(
@@ -229,9 +219,9 @@ def _read(seen: Sequence[str], base: str, *, as_read: bool) -> str:
     return _ARABIC_FORMS.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
 
 
-def _words(piece: Sequence[_Letter], top: float, height: float) -> Iterator[_Word]:
+def _words(piece: Sequence[_Letter], top: float, height: float) -> Iterator[PlacedWord]:
     """Yield the places of the words of a piece, from left to right."""
     for is_space, letters in groupby(piece, key=lambda letter: letter.text == " "):
         if not is_space:
             box = Box.around(letter.box for letter in letters)
-            yield _Word("", box.left, top, box.width, height)
+            yield PlacedWord("", box.left, top, box.width, height)

@@ -3,7 +3,7 @@
 from typing import Any
 
 HIDDEN = frozenset([
-    "audio", "button", "canvas", "dialog", "head", "iframe", "input", "math", "noscript", "object",
+    "audio", "button", "canvas", "dialog", "head", "iframe", "math", "noscript", "object",
     "option", "script", "select", "style", "svg", "template", "textarea", "video",
 ])  # fmt: skip
 """Elements that are hidden, or show no text of the document."""

@@ -79,6 +79,8 @@ class Inline:
                 self.space = "  \n"
             case "img":
                 self._picture(element)
+            case "input" if (element.get("type") or "").lower() == "checkbox":
+                self.words("☒ " if "checked" in element.attrib else "☐ ")
             case "a":
                 self._link(element, depth)
             case "b" | "strong":

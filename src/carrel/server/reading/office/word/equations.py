@@ -10,7 +10,7 @@ from lxml import etree
 
 from carrel.server.reading.formulas.symbols import ACCENTS, FUNCTIONS, OPERATORS
 from carrel.server.reading.office.archive import member
-from carrel.server.reading.office.xml import parsed
+from carrel.server.reading.office.xml import attribute, parsed
 
 STYLE = "CarrelEquation"
 """Id of the character style of a run with an equation, which is LaTeX between dollar signs."""
@@ -62,7 +62,12 @@ def _in_runs(content: bytes) -> bytes:
         lines = [equation] if equation.tag.endswith("oMath") else list(equation)
         sign = "$" if equation.tag.endswith("oMath") else "$$"
         texts = [" ".join(_content(line, 0).split()) for line in lines]
-        parent.replace(equation, _run(" ".join(f"{sign}{text}{sign}" for text in texts if text)))
+        before = equation.getprevious()
+        # Two signs beside each other would begin a formula on a line of its own.
+        styles = () if before is None else before.iter("{*}rStyle")
+        apart = " " if any(attribute(each, "val") == STYLE for each in styles) else ""
+        shown = " ".join(f"{sign}{text}{sign}" for text in texts if text)
+        parent.replace(equation, _run(apart + shown))
     written: bytes = etree.tostring(root)
     return written
 
