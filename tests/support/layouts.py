@@ -1,11 +1,10 @@
 """Pages of text set by hand, laid out as those of a PDF are."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from carrel.server.reading.layout.blocks import PageParts, page_layout
 from carrel.server.reading.page.elements import Box, Line, PageFrame, Region
-from carrel.server.reading.page.parsed import Link, TextItem
+from carrel.server.reading.page.parsed import Link, PlacedWord, TextItem
 from carrel.server.reading.page.rules import Rule
 
 WIDTH, HEIGHT = 595.0, 842.0
@@ -21,15 +20,6 @@ _APART = 36.0
 """Points between a text and the prose below it."""
 
 
-@dataclass
-class _Word:
-    text: str
-    x: float
-    y: float
-    width: float
-    height: float
-
-
 def item_of(line: Line) -> TextItem:
     """A line as liteparse would give it: its letters are equally wide, but for blanks."""
     font = "Courier" if line.mono else "Helvetica"
@@ -37,9 +27,9 @@ def item_of(line: Line) -> TextItem:
     letters = max(1, len("".join(texts)))
     blank = min(_BLANK * line.size, line.box.width / (letters + len(texts)))
     letter = (line.box.width - blank * (len(texts) - 1)) / letters
-    words, left = list[_Word](), line.box.left
+    words, left = list[PlacedWord](), line.box.left
     for text in texts:
-        words.append(_Word(text, left, line.box.top, letter * len(text), line.box.height))
+        words.append(PlacedWord(text, left, line.box.top, letter * len(text), line.box.height))
         left += letter * len(text) + blank
     style = f"{font}-Bold" if line.bold else font
     box = line.box

@@ -11,7 +11,7 @@ from carrel.server.reading import fence
 from carrel.server.reading.layout import blocks
 from carrel.server.reading.layout.blocks import PageParts, page_layout
 from carrel.server.reading.page.elements import Box, Line, PageFrame, Word
-from carrel.server.reading.page.parsed import Link, TextItem
+from carrel.server.reading.page.parsed import Link, PlacedWord, TextItem
 from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.page.seen import ModelRegion
 from server.reading.conftest import Read
@@ -29,19 +29,12 @@ def _no_failures() -> None:
     fence.take_failures()
 
 
-class _Word:
-    """A word as liteparse gives it."""
-
-    def __init__(self, text: str, x: float, y: float, width: float, height: float) -> None:
-        self.text, self.x, self.y, self.width, self.height = text, x, y, width, height
-
-
 @st.composite
 def items(draw: st.DrawFn) -> TextItem:
     text, x, y, width, height = draw(st.tuples(TEXT, PLACE, PLACE, SIZE, SIZE))
     texts = text.split()
     each = width / max(1, len(texts))
-    words = [_Word(word, x + n * each, y, 0.9 * each, height) for n, word in enumerate(texts)]
+    words = [PlacedWord(word, x + n * each, y, 0.9 * each, height) for n, word in enumerate(texts)]
     if draw(st.booleans()):
         words.reverse()
     size = draw(st.sampled_from([0.0, height, 10.0, 24.0]))
@@ -153,7 +146,7 @@ def _item(x: float, y: float, text: str, size: float) -> TextItem:
     width = 0.5 * size * len(text)
     words, left = [], x
     for word in text.split():
-        words.append(_Word(word, left, y, 0.5 * size * len(word), size))
+        words.append(PlacedWord(word, left, y, 0.5 * size * len(word), size))
         left += 0.5 * size * (len(word) + 1)
     return TextItem(text, x, y, width, size, 0.0, "Times", size, words)
 

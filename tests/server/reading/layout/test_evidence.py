@@ -7,20 +7,15 @@ import pytest
 from carrel.server.reading.layout.blocks import PageParts, page_layout
 from carrel.server.reading.layout.evidence import HeadingStyle, evidence_of
 from carrel.server.reading.page.elements import Box, Line, PageFrame, Region
-from carrel.server.reading.page.parsed import ParsedPage, TextItem
+from carrel.server.reading.page.parsed import ParsedPage, PlacedWord, TextItem
 
 WIDTH, HEIGHT = 595.0, 842.0
-
-
-class Word:
-    def __init__(self, text: str, x: float, y: float, width: float, height: float) -> None:
-        self.text, self.x, self.y, self.width, self.height = text, x, y, width, height
 
 
 def item(text: str, y: float, x: float = 72.0, size: float = 10.0, font: str = "Times") -> TextItem:
     words, left = [], x
     for word in text.split():
-        words.append(Word(word, left, y, 0.5 * size * len(word), size))
+        words.append(PlacedWord(word, left, y, 0.5 * size * len(word), size))
         left += 0.5 * size * (len(word) + 1)
     return TextItem(text, x, y, 0.5 * size * len(text), size, 0.0, font, size, words)
 
