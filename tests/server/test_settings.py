@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from carrel.server.settings import FolderSettings, Limits, ServerSettings
+from carrel.server.settings import Connector, FolderSettings, Limits, ServerSettings
 from support import storage
 from support.command import carrel
 from support.libraries import connect, new_library
@@ -33,12 +33,16 @@ async def test_every_setting_is_explained() -> None:
         "rerank-url",
         "rerank-key",
         "rerank-model",
+        "connectors",
+        "web-search",
     }
     options = (options - {"model-path"}) | {"model"}
     for option in options:
         assert re.search(rf"--{option}\b.*\s\w+", help), option
-    for name in FolderSettings.model_fields.keys() - {"limits"}:
+    for name in FolderSettings.model_fields.keys() - {"limits", "connectors"}:
         assert re.search(rf"^ +{name} = \S+ +\S+", help, re.MULTILINE), name
+    for name in Connector.model_fields:
+        assert re.search(rf"^ +{name} = \S+ +\S+", help[help.index("[conn") :], re.MULTILINE), name
     for name, limit in Limits.model_fields.items():
         line = re.search(rf"^ +{name} = (\d+) +\S+", help, re.MULTILINE)
         assert line, name

@@ -163,7 +163,15 @@ def serve(
       proxies = ["10.0.0.5"]         proxies whose X-Forwarded-For and -Proto are believed
       database = "postgresql://…"    the database for records, from the next start
       blobs = "s3://bucket/prefix"   the store for files and documents, from the next start
+      web_search = "NAME"            the connector that searches the web for agents
       store_signs = true             let the store sign addresses, which clients then reach there
+      [connectors.NAME]              an MCP server whose tools agents may use:
+      url = "https://…/mcp"            its address
+      key = "…"                        its key
+      command = ["mcp-server"]         or the command that speaks as one
+      env = {TOKEN="…"}                what the command has in its environment
+      tools = ["find"]                 the tools that may be called; without it, all
+      seconds = 30                     time for one call
       [limits]                       limits in bytes, pages, days and seconds:
       file_bytes = 536870912           an uploaded file
       file_days = 30                   retention of a file whose upload sets none

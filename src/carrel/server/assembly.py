@@ -13,6 +13,7 @@ from carrel.server.batches.service import BatchJobs
 from carrel.server.blobs.local import LocalBlobs
 from carrel.server.blobs.store import Blobs
 from carrel.server.completions.service import CompletionService
+from carrel.server.connectors.service import Connectors
 from carrel.server.datadir.folder import DataFolder
 from carrel.server.datadir.reserve import DiskReserve
 from carrel.server.datadir.signing import DerivedKeys, Signer, SigningKeys
@@ -191,7 +192,9 @@ def _blobs(settings: ServerSettings, folder: DataFolder, database: Database) -> 
 def _completions(
     engine: Engine, library: LibraryService, settings: ServerSettings
 ) -> CompletionService:
-    return CompletionService(engine, library, seconds=settings.limits.completion_seconds)
+    connectors = Connectors(settings.connectors, settings.web_search)
+    seconds = settings.limits.completion_seconds
+    return CompletionService(engine, library, connectors, seconds=seconds)
 
 
 def _engine(settings: ServerSettings) -> Engine:

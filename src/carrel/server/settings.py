@@ -13,6 +13,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    StringConstraints,
     ValidationError,
     model_validator,
 )
@@ -139,6 +140,34 @@ class VisionModel:
     pages: VisionPages = "named"
 
 
+class Connector(_Section):
+    """An MCP server whose tools agents may use: an address, or a command run for each call."""
+
+    url: str | None = None
+    """Its address, which speaks streamable HTTP."""
+    key: str | None = Field(default=None, repr=False)
+    """The key sent to the address, where a caller brings none."""
+    command: Several = ()
+    """The command and its arguments, which speaks over its input and output."""
+    env: dict[str, str] = Field(default_factory=dict, repr=False)
+    """Environment variables of the command; of the server's own it has only PATH and such."""
+    tools: tuple[str, ...] | None = None
+    """The tools that may be called; without it, all."""
+    seconds: int = Field(default=30, gt=0, le=300)
+    """Longest time for one call."""
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if bool(self.url) == bool(self.command):
+            raise ValueError("a connector has either a url or a command")
+        if self.url is not None and urlsplit(self.url).scheme not in ("http", "https"):
+            raise ValueError("its url is not an address such as https://mcp.example.com/mcp")
+        return self
+
+
+ConnectorName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,32}$")]
+
+
 class FolderSettings(_Section):
     """The contents of `settings.toml`."""
 
@@ -189,7 +218,17 @@ class FolderSettings(_Section):
     store_signs: bool = False
     """Whether signed addresses are the object store's own, which clients must reach then; the
     server serves them itself otherwise."""
+    connectors: dict[ConnectorName, Connector] = Field(default_factory=dict)
+    """MCP servers whose tools agents may use, by name: a table `[connectors.NAME]` for each."""
+    web_search: str | None = None
+    """The connector that searches the web for agents with the tool `web_search`."""
     limits: Limits = Limits()
+
+    @model_validator(mode="after")
+    def _web_search_is_a_connector(self) -> Self:
+        if self.web_search is not None and self.web_search not in self.connectors:
+            raise ValueError("web_search needs a connector of that name")
+        return self
 
     @model_validator(mode="after")
     def _vision_model_is_named(self) -> Self:
@@ -264,6 +303,8 @@ class ServerSettings:
     """Where to serve metrics: `HOST:PORT`."""
     traces: str | None = None
     """The base address of a collector of traces that speaks OTLP over HTTP."""
+    connectors: dict[str, Connector] = field(default_factory=dict)
+    web_search: str | None = None
     limits: Limits = field(default_factory=Limits)
 
     def with_folder(self, folder: FolderSettings) -> Self:

@@ -7,7 +7,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from carrel.server.completions.library_search import MOST_ROUNDS
+from carrel.server.completions.library_search import LibrarySearch
 from carrel.server.records.accounts.keys import OWN
 from support import storage
 from support.libraries import new_library
@@ -237,7 +237,7 @@ def test_searches_are_bounded(http: httpx.Client, model: SpokenModel) -> None:
     tools = [{"type": "document_library", "library_ids": [new_library(http).id]}]
     model.answer = lambda body: call("document_library", query="again")
     *searches, message = say(http, "What?", tools=tools)["outputs"]
-    assert [entry["name"] for entry in searches] == ["document_library"] * MOST_ROUNDS
+    assert [entry["name"] for entry in searches] == ["document_library"] * LibrarySearch.rounds
     assert message["content"] == ""
     assert model.asked[-1]["tool_choice"] == "none"
 
@@ -387,7 +387,7 @@ def test_nobody_else_writes_a_conversation(
         (
             {"model": "spoken", "tools": [{"type": "web_search"}]},
             400,
-            "This server does not run the tool web_search. Leave it out.",
+            "This server does not search the web: it has no connector for it.",
         ),
         ({"model": "spoken", "inputs": [[None]]}, 422, "inputs"),
         ({"model": "spoken", "inputs": []}, 400, "Nothing was said yet"),

@@ -1,5 +1,7 @@
 """What a chat shows."""
 
+from dataclasses import replace
+
 import pytest
 
 from carrel.store.chat import formatting as chat
@@ -43,6 +45,8 @@ def test_the_transcript() -> None:
     assert (line.title, line.age, line.selected) == (FLAT, "2 min ago", True)
     assert (chat.title(ChatState()), chat.tokens(ChatState())) == ("Chat", "")
     assert chat.phase_words(ChatState(), NOW) == ""
+    calling = replace(state, step=Progress(stage="calling", tool="mail_find"), started=None)
+    assert chat.phase_words(calling, NOW) == "◐ support v4: calling mail_find …"
 
 
 @pytest.mark.parametrize(

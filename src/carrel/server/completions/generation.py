@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from carrel.server.completions.citations import CitationReader, Reference
-from carrel.server.completions.library_search import LIBRARY_FUNCTION, Searching
+from carrel.server.completions.own_tools import OwnCalls
 from carrel.server.completions.plan import CompletionPlan
 from carrel.server.completions.sources import GivenPassages
 from carrel.server.completions.tools import new_call
@@ -87,8 +87,8 @@ async def generate(
 ) -> AsyncGenerator[Event]:
     """Yield the events of one answer, the end last. Closing it frees the model.
 
-    A model that calls the search of libraries gets the passages, and goes on. `tell` hears of the
-    steps before the model begins to read.
+    A model that calls a function of the server's, as the search of libraries, gets the result and
+    goes on. `tell` hears of the steps before the model begins to read.
 
     Raises:
         ApiError: the model refused or failed.
@@ -98,8 +98,8 @@ async def generate(
         yield Text(plan.prefix)
         yield End("length", plan.prompt_tokens or 0, 0, sources=_sources(plan, given))
         return
-    searching = plan.search.begin() if plan.search else None
-    given = searching.given if searching else given
+    own = plan.own.begin() if plan.own else None
+    given = own.given if own else given
     cites = CitationReader(given.is_given, given.is_citable) if plan.cites else None
     body, written, more = plan.body_of(index), 0, True
     found = None
@@ -109,7 +109,7 @@ async def generate(
     model = str(body.get("model", ""))
     with span("model", inner=False, operation="chat", model=model) as observed:
         while more:
-            answer = _Answer(plan, may_search=searching is not None, begins=not written)
+            answer = _Answer(plan, own, begins=not written)
             async with aclosing(_read(session, body, plan, answer, tell)) as events:
                 async for event in events:
                     if found is not None:
@@ -122,14 +122,14 @@ async def generate(
                         yield part
             end = await answer.end(session)
             written += end.completion_tokens
-            more = bool(answer.searches) and searching is not None and not searching.is_over
-            if more and searching is not None:
+            more = bool(answer.own_calls) and own is not None and not own.is_over
+            if more and own is not None:
                 body = {**body, "messages": list(body["messages"])}
                 add = body["messages"].append
-                async with aclosing(searching.run(answer.searches, add)) as steps:
+                async with aclosing(own.run(answer.own_calls, add)) as steps:
                     async for step in steps:
                         yield step
-                body |= _next_tools(body, searching)
+                body |= own.next_choice(body["tools"])
                 if answer.text.strip():
                     yield Text("\n\n")
         if cites is not None:
@@ -147,7 +147,7 @@ async def _read(
     answer: "_Answer",
     tell: Tell,
 ) -> AsyncGenerator[Text | Thought | Logprobs | Calls | Progress]:
-    """Yield the events of one answer of the model, as far as it comes without a search."""
+    """Yield the events of one answer of the model, up to what the server runs for it."""
     begun = False
     try:
         async with aclosing(session.stream(body, plan.tokens, tell)) as chunks:
@@ -188,16 +188,8 @@ def _parts(parts: Iterable[str | Reference], given: GivenPassages) -> Iterator[T
             yield replace(part, sources=given.sources(part.numbers))
 
 
-def _next_tools(body: dict[str, Any], searching: Searching) -> dict[str, Any]:
-    """Return the tools after a search: none has to be called any more, at last none may be."""
-    if not searching.is_over:
-        return {"tool_choice": "auto"}
-    others = [tool for tool in body["tools"] if tool["function"]["name"] != LIBRARY_FUNCTION]
-    return {"tools": others, "tool_choice": "auto"} if others else {"tool_choice": "none"}
-
-
 def _sources(plan: CompletionPlan, given: GivenPassages) -> list[Passage] | None:
-    return None if plan.passages is None and plan.search is None else given.sources()
+    return None if plan.passages is None and not plan.searches else given.sources()
 
 
 def _reading(chunk: dict[str, Any]) -> Progress | None:
@@ -214,11 +206,11 @@ def _reading(chunk: dict[str, Any]) -> Progress | None:
 class _Answer:
     """An answer as far as it has come. One that only `begins` has the prefix before it."""
 
-    def __init__(self, plan: CompletionPlan, *, may_search: bool, begins: bool) -> None:
-        self.searches: list[ToolCall] = []
-        """The searches that the model asks for, once the answer is whole."""
+    def __init__(self, plan: CompletionPlan, own: OwnCalls | None, *, begins: bool) -> None:
+        self.own_calls: list[ToolCall] = []
+        """Calls that the server runs itself, once the answer is whole."""
         self._plan = plan
-        self._may_search = may_search
+        self._own = own
         self.text = ""
         self._shown = -1 if begins else 0
         """Number of characters passed on; -1 before the first chunk."""
@@ -276,15 +268,12 @@ class _Answer:
                 calls.append(call)
             elif not prompted.must_call:
                 return [Text(self.text)] if self.text else []
-        others = [call for call in calls if not self._is_search(call)]
+        others = [call for call in calls if self._own is None or call not in self._own]
         if not others:
-            self.searches = calls
+            self.own_calls = calls
             return []
         self._called = not cut
         return [Calls(others if self._plan.parallel else others[:1])]
-
-    def _is_search(self, call: ToolCall) -> bool:
-        return self._may_search and call.function.name == LIBRARY_FUNCTION
 
     async def end(self, session: ModelSession) -> End:
         """Return the end with the tokens that were used."""
@@ -305,7 +294,7 @@ class _Answer:
         return "stop" if self._reason == "tool_calls" else self._reason
 
     def _problem(self) -> ApiError | None:
-        if self._called or self.searches or self._reason == "length":
+        if self._called or self.own_calls or self._reason == "length":
             return None
         missing = self._plan.missing_from(self.text)
         if missing is None:

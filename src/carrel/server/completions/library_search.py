@@ -1,31 +1,27 @@
 """Libraries as a function that the model calls, with queries of its own."""
 
 import json
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from carrel.server.completions.messages import ChatMessage
 from carrel.server.completions.sources import (
+    FULL,
     QUERY_CHARACTERS,
     GivenPassages,
     LibraryQuery,
+    Room,
     SearchLibraries,
     as_text,
-    that_fit,
 )
 from carrel.server.errors import ApiError
-from carrel.server.models.embedded_client import EmbeddedClient
-from carrel.server.models.pool import PoolClient
+from carrel.server.library.search import FoundPassage
 from carrel.server.models.schemas.json_schema import fits
 from carrel.server.records.errors import RecordError
 from carrel.wire.generation.completions import Progress
-from carrel.wire.generation.tools import Function, FunctionTool, ToolCall
+from carrel.wire.generation.tools import Function, FunctionCall, FunctionTool
 
 LIBRARY_FUNCTION = "document_library"
-MOST_ROUNDS = 4
-"""Times that a model may search before it has to answer."""
-_MOST_CALLS = 4
 _INSTRUCTIONS = (
     f"Before you answer a question about documents, search them with {LIBRARY_FUNCTION}, with a"
     " query that can be understood without the conversation. Search again with other words where"
@@ -34,7 +30,6 @@ _INSTRUCTIONS = (
 )
 _NOTHING = "No passage was found. Try other words, or say that the documents do not answer this."
 _WEAK = "The match is weak: these passages may be about something else."
-_FULL = "There is no room for more passages. Answer from those you have."
 
 LIBRARY_TOOL = FunctionTool(
     function=Function(
@@ -60,71 +55,42 @@ LIBRARY_TOOL = FunctionTool(
 
 @dataclass(frozen=True)
 class LibrarySearch:
-    """The search that a model calls. `tokens` is the room for all passages of an answer."""
+    """The search that a model calls."""
 
     library_ids: list[str]
     find: SearchLibraries
-    tokens: int
-    client: EmbeddedClient | PoolClient
+    rounds: int = 4
+
+    @property
+    def functions(self) -> list[FunctionTool]:
+        """The search as a function."""
+        return [LIBRARY_TOOL]
 
     @property
     def instructions(self) -> str:
         """Tell the model when to search, and to cite."""
         return _INSTRUCTIONS
 
-    def begin(self) -> "Searching":
-        """Return the searches of one answer, of which there is none yet."""
-        return Searching(self, GivenPassages(), self.tokens)
-
-
-class Searching:
-    """The searches of one answer."""
-
-    def __init__(self, search: LibrarySearch, given: GivenPassages, tokens: int) -> None:
-        self.given = given
-        self.rounds = 0
-        self._search = search
-        self._tokens = tokens
-
-    @property
-    def is_over(self) -> bool:
-        """Return whether the model has searched as often as it may."""
-        return self.rounds >= MOST_ROUNDS
-
     async def run(
-        self, calls: Sequence[ToolCall], add: Callable[[ChatMessage], object]
-    ) -> AsyncGenerator[Progress]:
-        """Answer calls that the model made together; yields each search as it begins and ends."""
-        self.rounds += 1
-        add(
-            {
-                "role": "assistant",
-                "content": "",
-                "tool_calls": [call.model_dump(mode="json", exclude={"index"}) for call in calls],
-            }
-        )
-        for number, call in enumerate(calls):
-            query = self._query(call.function.arguments) if number < _MOST_CALLS else _FULL
-            if isinstance(query, str):
-                text = query
-            else:
-                yield Progress(stage="searching", query=query.words)
-                try:
-                    found = await self._search.find(query)
-                except (ApiError, RecordError) as error:
-                    found, text = [], f"Error: {error.message}"
-                else:
-                    text, found = await self._told(found)
-                sources = self.given.sources(self.given.add(found))
-                yield Progress(stage="found", query=query.words, sources=sources)
-            add(
-                {
-                    "role": "tool",
-                    "tool_call_id": call.id,
-                    "name": call.function.name,
-                    "content": text,
-                }
-            )
+        self, call: FunctionCall, given: GivenPassages, room: Room
+    ) -> AsyncGenerator[Progress | str]:
+        """Yield the search as it begins and ends, and then its result for the model."""
+        query = self._query(call.arguments)
+        if isinstance(query, str):
+            yield query
+            return
+        yield Progress(stage="searching", query=query.words)
+        fitting: list[FoundPassage] = []
+        try:
+            found = await self.find(query)
+        except (ApiError, RecordError) as error:
+            told = f"Error: {error.message}"
+        else:
+            fitting = await room.passages(found)
+            told = _told(fitting, given) if fitting else FULL if found else _NOTHING
+        sources = given.sources(given.add(fitting))
+        yield Progress(stage="found", query=query.words, sources=sources)
+        yield told
 
     def _query(self, arguments: str) -> LibraryQuery | str:
         """Return the query of a call, or what is wrong with it."""
@@ -135,16 +101,12 @@ class Searching:
         if not fits(given, LIBRARY_TOOL.function.parameters) or not given["query"].strip():
             return 'Error: the arguments must be like {"query": "notice period"}.'
         words = given["query"][:QUERY_CHARACTERS]
-        return LibraryQuery(
-            self._search.library_ids, words, given.get("limit", 5), given.get("document")
-        )
+        return LibraryQuery(self.library_ids, words, given.get("limit", 5), given.get("document"))
 
-    async def _told(self, found: Sequence[Any]) -> tuple[str, list[Any]]:
-        """Return the result of a search for the model, and the passages it has."""
-        fitting, self._tokens = await that_fit(found, self._tokens, self._search.client)
-        if not fitting:
-            return (_FULL if found else _NOTHING), []
-        numbers = self.given.add(fitting)
-        texts = [as_text(at, one, place=True) for at, one in zip(numbers, fitting, strict=True)]
-        weak = [_WEAK] if all(one.is_weak for one in fitting) else []
-        return "\n\n".join([*weak, *texts]), fitting
+
+def _told(passages: Sequence[FoundPassage], given: GivenPassages) -> str:
+    """Return the passages of a search for the model."""
+    numbers = given.add(passages)
+    texts = [as_text(at, one, place=True) for at, one in zip(numbers, passages, strict=True)]
+    weak = [_WEAK] if all(one.is_weak for one in passages) else []
+    return "\n\n".join([*weak, *texts])

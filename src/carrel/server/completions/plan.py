@@ -5,12 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from carrel.server.completions.call import CompletionCall
+from carrel.server.completions.connector_calls import Asked, ConnectorCalls, connector_of
 from carrel.server.completions.follow_ups import find_for_last_question
-from carrel.server.completions.library_search import (
-    LIBRARY_FUNCTION,
-    LIBRARY_TOOL,
-    LibrarySearch,
-)
+from carrel.server.completions.library_search import LIBRARY_FUNCTION, LibrarySearch
 from carrel.server.completions.messages import (
     ChatMessage,
     as_chat,
@@ -18,15 +15,17 @@ from carrel.server.completions.messages import (
     last_question,
     letters_of,
 )
+from carrel.server.completions.own_tools import OwnTool, OwnTools
 from carrel.server.completions.responder import Responder
 from carrel.server.completions.sources import (
     LibraryQuery,
+    Room,
     SearchLibraries,
     library_ids,
     put_before,
-    that_fit,
 )
 from carrel.server.completions.tools import FunctionTools, toolbox
+from carrel.server.connectors.service import Connectors
 from carrel.server.errors import ApiError
 from carrel.server.library.search import FoundPassage
 from carrel.server.models.engine import ModelSession
@@ -53,8 +52,8 @@ _TEMPERATURE_WITH_PASSAGES = 0.1
 _USUAL_CONTEXT = 8192
 _PASSAGES_SHARE = 10
 """Inverse of the part of the context that passages may take: a tenth."""
-_SEARCHES_SHARE = 3
-"""Inverse of the part that passages may take which a model searches for itself: a third."""
+_RESULTS_SHARE = 3
+"""Inverse of the part that results of functions may take which the server runs: a third."""
 _WRAPPING_TOKENS = 96
 """Tokens of the text around the passages in the prompt."""
 _MOST_LETTERS = 32
@@ -88,15 +87,20 @@ class CompletionPlan:
     """Passages found in libraries before the model is asked; None without a search."""
     query: str
     """The words that they were found by."""
-    search: LibrarySearch | None
-    """The search that the model calls itself."""
+    own: OwnTools | None
+    """The functions that the server runs when the model calls them."""
     parallel: bool
     """Whether the model may call several functions at once."""
 
     @property
     def cites(self) -> bool:
         """Return whether markers in the text are citations. JSON has no place for them."""
-        return self.schema is None and (self.passages is not None or self.search is not None)
+        return self.schema is None and (self.passages is not None or self.searches)
+
+    @property
+    def searches(self) -> bool:
+        """Return whether the model may search libraries itself."""
+        return self.own is not None and self.own.searches
 
     @property
     def tokens(self) -> int:
@@ -122,7 +126,7 @@ class CompletionPlan:
         return None
 
 
-def check(call: CompletionCall) -> None:
+def check(call: CompletionCall, connectors: Connectors) -> None:
     """Run the checks that need no model.
 
     Raises:
@@ -131,13 +135,8 @@ def check(call: CompletionCall) -> None:
     for name in _NOT_SUPPORTED:
         if getattr(call.options, name):
             raise ApiError(400, f"This server does not support {name}. Leave it out.", param=name)
-    for tool in call.responder.tools:
-        if not isinstance(tool, FunctionTool | LibraryTool):
-            raise ApiError(
-                400,
-                f"The agent has the tool {tool.type}, which this server does not run. Remove it"
-                " from the agent.",
-            )
+    for tool in _asked_connectors(call):
+        connector_of(tool, connectors)
     # Clients of chats bring talks along that they had with other services.
     check_order(call.options.messages, own_ids=not isinstance(call.options, ChatRequest))
 
@@ -147,12 +146,14 @@ async def make_plan(
     model: str,
     session: ModelSession,
     search: SearchLibraries,
+    connectors: Connectors,
     tell: Tell = tell_nobody,
 ) -> CompletionPlan:
     """Build the prompt with passages of the agent's libraries and check that it fits.
 
     Raises:
-        ApiError: 400, the request asks for something impossible or too long.
+        ApiError: 400, the request asks for something impossible or too long; 503, a connector
+            does not answer.
     """
     responder, request = call.responder, call.options
     arguments, tools = responder.arguments, [*responder.tools, *(request.tools or ())]
@@ -160,8 +161,8 @@ async def make_plan(
     schema = schema_of(request.response_format or arguments.response_format)
     libraries = library_ids(tools)
     functions = [tool for tool in tools if isinstance(tool, FunctionTool)]
-    searches = bool(libraries) and _can_search(functions, choice, schema, request, session)
-    box = toolbox([*functions, *([LIBRARY_TOOL] if searches else [])], choice)
+    own = OwnTools(await _own_tools(call, functions, connectors, search, session), session.client)
+    box = toolbox([*functions, *own.functions], choice)
     native = {} if session.abilities.tools is False else box.openai()
     if native and not request.parallel_tool_calls:
         native["parallel_tool_calls"] = False
@@ -170,35 +171,31 @@ async def make_plan(
     length = _Length(session, model, max_tokens, native)
     length.refuse_far_too_long(request.messages)
 
-    own_search: LibrarySearch | None = None
-    if searches:
-        own_search = LibrarySearch(libraries, search, 0, session.client)
     messages = _with_system(
         await as_chat(request.messages, session.abilities, call.read_document),
         responder.instructions,
         _REASONING if request.prompt_mode == "reasoning" else "",
-        own_search.instructions if own_search else "",
+        *own.instructions,
         prompted.prompt(),
     )
     prompt_tokens = await length.check(messages)
     passages: list[FoundPassage] | None = None
     query = ""
-    if own_search:
-        room = max(0, length.room(prompt_tokens, _SEARCHES_SHARE))
-        own_search = replace(own_search, tokens=room)
-    elif libraries and last_question(request.messages).strip():
+    if own.tools:
+        own = replace(own, tokens=max(0, length.room(prompt_tokens, _RESULTS_SHARE)))
+    if libraries and not own.searches and last_question(request.messages).strip():
         tell(Progress(stage="searching"))
         query, found = await find_for_last_question(
             request.messages, lambda words: search(LibraryQuery(libraries, words))
         )
-        room = length.room(prompt_tokens, _PASSAGES_SHARE)
-        passages, _ = await that_fit(found, room, session.client)
+        room = Room(length.room(prompt_tokens, _PASSAGES_SHARE), session.client)
+        passages = await room.passages(found)
         messages = put_before(messages, passages)
         prompt_tokens = await length.check(messages)
 
-    max_tokens = length.of_answer((prompt_tokens or 0) + (own_search.tokens if own_search else 0))
+    max_tokens = length.of_answer((prompt_tokens or 0) + own.tokens)
     held_to = prompted.schema() if prompted.must_call else schema
-    temperature = _TEMPERATURE_WITH_PASSAGES if passages or own_search else _TEMPERATURE
+    temperature = _TEMPERATURE_WITH_PASSAGES if passages or own.searches else _TEMPERATURE
     return CompletionPlan(
         body={
             "model": model,
@@ -219,29 +216,53 @@ async def make_plan(
         prompted=prompted,
         passages=passages,
         query=query,
-        search=own_search,
+        own=own if own.tools else None,
         parallel=request.parallel_tool_calls,
     )
 
 
-def _can_search(
-    functions: list[FunctionTool],
-    choice: object,
-    schema: dict[str, Any] | None,
-    request: CompletionOptions,
+def _asked_connectors(call: CompletionCall) -> list[Asked]:
+    tools = [*call.responder.tools, *(call.options.tools or ())]
+    return [tool for tool in tools if not isinstance(tool, FunctionTool | LibraryTool)]
+
+
+async def _own_tools(
+    call: CompletionCall,
+    functions: Sequence[FunctionTool],
+    connectors: Connectors,
+    search: SearchLibraries,
     session: ModelSession,
-) -> bool:
-    """Return whether the model can call a search itself, beside what else it is asked for."""
+) -> list[OwnTool]:
+    """Return the functions that the server runs, beside what else the model is asked for.
+
+    Raises:
+        ApiError: 400, the model calls no functions, which connectors need; 503, one is silent.
+    """
+    request, arguments = call.options, call.responder.arguments
+    libraries = library_ids([*call.responder.tools, *(request.tools or ())])
+    asked = _asked_connectors(call)
+    if asked and session.abilities.tools is False:
+        raise ApiError(400, "This model calls no functions, which connectors need. Use another.")
     last = request.messages[-1]
     begun = isinstance(last, AssistantMessage) and last.prefix
+    schema = schema_of(request.response_format or arguments.response_format)
     # llama.cpp holds an answer to a schema or lets it call functions.
     held = schema is not None and session.abilities.llama
-    return (
-        session.abilities.tools is not False
-        and choice in ("auto", "any", "required")
-        and not (begun or held)
-        and all(tool.function.name != LIBRARY_FUNCTION for tool in functions)
-    )
+    choice = request.tool_choice or arguments.tool_choice
+    if session.abilities.tools is False or choice not in ("auto", "any", "required"):
+        return []
+    if begun or held:
+        if asked:
+            call.notes.append("Without effect with this format or prefix: connectors")
+        return []
+    names = {tool.function.name for tool in functions}
+    own: list[OwnTool] = []
+    if libraries and LIBRARY_FUNCTION not in names:
+        own.append(LibrarySearch(libraries, search))
+    if asked:
+        taken = {*names, LIBRARY_FUNCTION}
+        own.append(await ConnectorCalls.of(asked, connectors, taken))
+    return own
 
 
 class _Length:

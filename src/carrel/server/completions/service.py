@@ -30,6 +30,7 @@ from carrel.server.completions.parts import (
 from carrel.server.completions.plan import check, make_plan
 from carrel.server.completions.responder import Responder
 from carrel.server.completions.sources import LibraryQuery, library_ids
+from carrel.server.connectors.service import Connectors
 from carrel.server.errors import ApiError
 from carrel.server.library.search import FoundPassage
 from carrel.server.library.service import LibraryService
@@ -62,9 +63,12 @@ log = logging.getLogger(__name__)
 class CompletionService:
     """Lets agents and models answer."""
 
-    def __init__(self, engine: Engine, library: LibraryService, *, seconds: float) -> None:
+    def __init__(
+        self, engine: Engine, library: LibraryService, connectors: Connectors, *, seconds: float
+    ) -> None:
         """`seconds` is the longest that one completion may take."""
         self._engine = engine
+        self._connectors = connectors
         self._library = library
         self._seconds = seconds
 
@@ -143,7 +147,7 @@ class CompletionService:
             tell(Progress(stage="documents"))
             return await call.read_document(chunk)
 
-        check(call)
+        check(call, self._connectors)
         named = library_ids([*call.responder.tools, *(call.options.tools or ())])
         await self._library.require(named, call.caller)
         asked = replace(call, read_document=read)
@@ -155,7 +159,9 @@ class CompletionService:
                         owner = call.caller.organisation_id
                         running = self._engine.session(tell, model=model, owner=owner)
                         session = await stack.enter_async_context(running)
-                        plan = await make_plan(asked, model, session, search, tell)
+                        plan = await make_plan(
+                            asked, model, session, search, self._connectors, tell
+                        )
                     # The first choice is the first in every queue.
                     choices = [
                         generate(session, plan, index, tell_nobody if index else tell)

@@ -13,6 +13,7 @@ from carrel.wire.generation.completions import Passage
 from carrel.wire.generation.tools import LibraryTool
 
 QUERY_CHARACTERS = 2000
+FULL = "There is no room for more. Answer from what you have."
 _CITE = "Cite a passage by its name after the sentence it supports, like [ref1]."
 _NOTHING = (
     "The libraries have no passage that answers this. If the question is about their documents, say"
@@ -94,18 +95,31 @@ def as_source(number: int, passage: FoundPassage) -> Passage:
     )
 
 
-async def that_fit(
-    found: Sequence[FoundPassage], tokens: int, client: EmbeddedClient | PoolClient
-) -> tuple[list[FoundPassage], int]:
-    """Return the best passages that fit into a number of tokens, and the tokens left."""
-    fitting = []
-    for passage in found:
-        needed = await client.count_tokens(passage.text)
-        if needed > tokens:
-            break
-        tokens -= needed
-        fitting.append(passage)
-    return fitting, tokens
+class Room:
+    """The tokens that are left for what a model is given beside the conversation."""
+
+    def __init__(self, tokens: int, client: EmbeddedClient | PoolClient) -> None:
+        self._left = tokens
+        self._client = client
+
+    async def passages(self, found: Sequence[FoundPassage]) -> list[FoundPassage]:
+        """Take the room of the best passages that fit, and return them."""
+        fitting = []
+        for passage in found:
+            needed = await self._client.count_tokens(passage.text)
+            if needed > self._left:
+                break
+            self._left -= needed
+            fitting.append(passage)
+        return fitting
+
+    async def text(self, text: str) -> str:
+        """Take the room of a text, and return as much of it as fits."""
+        needed = await self._client.count_tokens(text)
+        if needed > self._left:
+            text = f"{text[: len(text) * self._left // needed]}\n(cut here)" if self._left else FULL
+        self._left -= min(needed, self._left)
+        return text
 
 
 def as_text(number: int, passage: FoundPassage, *, place: bool) -> str:

@@ -29,7 +29,6 @@ from carrel.wire.generation.conversations import (
     Entry,
     HandoffEntry,
 )
-from carrel.wire.generation.tools import FunctionTool, LibraryTool
 
 
 @dataclass(frozen=True)
@@ -109,9 +108,6 @@ class ConversationService:
             ApiError: 400, this server does not run what it asks for.
         """
         _refuse("guardrails", body.guardrails)
-        for tool in body.tools or ():
-            if not isinstance(tool, FunctionTool | LibraryTool):
-                raise ApiError(400, f"This server does not run the tool {tool.type}. Leave it out.")
         now = datetime.now(UTC)
         conversation = Conversation(
             id=new_id(),

@@ -190,7 +190,7 @@ class _Leg:
         self._reachable = reachable
         self._outputs = outputs
         self._first = len(outputs)
-        self._query = ""
+        self._tool = "", ""
         self._by = {
             "agent_id": speaker.agent.id if speaker.agent else None,
             "model": speaker.responder.model,
@@ -199,7 +199,7 @@ class _Leg:
         self._content: list[dict[str, Any]] = []
         """The chunks of the open message; pieces of text or thinking are joined."""
         self._message_at: int | None = None
-        self._search_at: int | None = None
+        self._tool_at: int | None = None
         self._sources: dict[int | str, Passage] = {}
         self._called = False
 
@@ -237,7 +237,7 @@ class _Leg:
 
     def end(self) -> Iterator[ConversationEvent]:
         """Yield the events that are left at the end, when the message is whole."""
-        yield from self._end_search([])
+        yield from self._end_tool({})
         if not self._called and not any(
             isinstance(entry, MessageOutput) for entry in self._outputs[self._first :]
         ):
@@ -306,33 +306,37 @@ class _Leg:
         return self._event("function.call.delta", at, **named, **self._by)
 
     def _step(self, step: Progress) -> Iterator[ConversationEvent]:
-        """Yield the events of a search that begins or ends."""
-        if step.query is None:
+        """Yield the events of a search or of a connector's tool that begins or ends."""
+        info: dict[str, Any]
+        if step.query is not None:
+            tool = _LIBRARIES, json.dumps({"query": step.query}, ensure_ascii=False)
+            sources = step.sources or []
+            self._sources |= {source.index: source for source in sources}
+            info = {"sources": [source.model_dump(mode="json") for source in sources]}
+        elif step.tool is not None:
+            tool = step.tool, step.arguments or "{}"
+            info = {"result": step.result or ""}
+        else:
             return
-        if self._search_at is None or self._query != step.query:
-            yield from self._end_search([])
-            yield self._begin_search(step.query)
-        if step.stage == "found":
-            yield from self._end_search(step.sources or [])
+        if self._tool_at is None or self._tool != tool:
+            yield from self._end_tool({})
+            yield self._begin_tool(*tool)
+        if step.stage in ("found", "called"):
+            yield from self._end_tool(info)
 
-    def _begin_search(self, query: str) -> ConversationEvent:
+    def _begin_tool(self, name: str, arguments: str) -> ConversationEvent:
         self._close_message()
-        self._query = query
-        named: dict[str, Any] = {
-            "name": _LIBRARIES,
-            "arguments": json.dumps({"query": query}, ensure_ascii=False),
-        }
-        self._search_at = self._add(ToolExecutionEntry(**named, **self._new()))
-        return self._event("tool.execution.started", self._search_at, **named, **self._by)
+        self._tool = name, arguments
+        named: dict[str, Any] = {"name": name, "arguments": arguments}
+        self._tool_at = self._add(ToolExecutionEntry(**named, **self._new()))
+        return self._event("tool.execution.started", self._tool_at, **named, **self._by)
 
-    def _end_search(self, sources: Sequence[Passage]) -> Iterator[ConversationEvent]:
-        if self._search_at is None:
+    def _end_tool(self, info: dict[str, Any]) -> Iterator[ConversationEvent]:
+        if self._tool_at is None:
             return
-        self._sources |= {source.index: source for source in sources}
-        info = {"sources": [source.model_dump(mode="json") for source in sources]}
-        self._change(self._search_at, info=info)
-        yield self._event("tool.execution.done", self._search_at, name=_LIBRARIES, info=info)
-        self._search_at = None
+        self._change(self._tool_at, info=info)
+        yield self._event("tool.execution.done", self._tool_at, name=self._tool[0], info=info)
+        self._tool_at = None
 
     def _new(self) -> dict[str, Any]:
         """Return the fields of a new entry."""

@@ -43,6 +43,7 @@ STEPS = {
     "loading": "loading the model",
     "documents": "reading the attached documents",
     "searching": "searching its libraries",
+    "calling": "calling",
     "queued": "in the queue",
     "reading": "reading the prompt",
 }
@@ -306,6 +307,8 @@ def step_words(step: Progress) -> str:
     words = STEPS.get(step.stage, PHASES["waiting"])
     if step.stage == "queued" and step.place:
         return f"{words} at place {count(step.place)}"
+    if step.stage == "calling" and step.tool:
+        return f"{words} {one_line(step.tool)}"
     if step.stage == "reading" and step.total and step.done is not None:
         return f"{words}, {100 * step.done // step.total} %"
     return words

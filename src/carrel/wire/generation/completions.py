@@ -20,9 +20,20 @@ _SOURCES = "The passages of libraries that the model was given, empty if none fi
 _REASONING = "What the model thought before it answered, in answers of chats"
 _AGENT_VERSION = "The version that answers, where an agent does; an extension"
 
-Stage = Literal["loading", "documents", "searching", "found", "queued", "asking", "reading"]
-"""Loading the model, reading attached documents, searching libraries, having searched them, waiting
-for other answers, waiting for a model that tells nothing, reading the prompt."""
+Stage = Literal[
+    "loading",
+    "documents",
+    "searching",
+    "found",
+    "calling",
+    "called",
+    "queued",
+    "asking",
+    "reading",
+]
+"""Loading the model, reading attached documents, searching libraries, having searched them, calling
+a connector's tool, having called it, waiting for other answers, waiting for a model that tells
+nothing, reading the prompt."""
 
 FinishReason = Literal["stop", "length", "model_length", "error", "tool_calls"]
 
@@ -223,7 +234,8 @@ class Progress(ResponseModel):
 
     An extension, sent only to a request with the header `Prefer: progress`. `place` is the place
     in the queue for the model, from 1; `done` and `total` are tokens of the prompt; `query` is
-    searched in the libraries, `sources` are the passages found.
+    searched in the libraries, `sources` are the passages found; `tool` is called with `arguments`,
+    which are JSON text, and answers with `result`.
     """
 
     stage: Stage | str
@@ -232,6 +244,9 @@ class Progress(ResponseModel):
     total: int | None = omitted_when_none()
     query: str | None = omitted_when_none()
     sources: list[Passage] | None = omitted_when_none()
+    tool: str | None = omitted_when_none()
+    arguments: str | None = omitted_when_none()
+    result: str | None = omitted_when_none()
 
 
 class CompletionChunk(ResponseModel):

@@ -1,7 +1,7 @@
 """Tools that an agent may have, and the calls a model makes of them."""
 
 import json
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Discriminator, Field, Tag, field_validator
 
@@ -43,10 +43,14 @@ class LibraryTool(Request):
     tool_configuration: ToolConfiguration | None = None
 
 
-class BuiltInTool(Request):
-    """A tool that a hosted service may run."""
+BuiltIn = Literal["web_search", "web_search_premium", "code_interpreter", "image_generation"]
+_BUILT_IN = get_args(BuiltIn)
 
-    type: Literal["web_search", "web_search_premium", "code_interpreter", "image_generation"]
+
+class BuiltInTool(Request):
+    """A tool that a service may run; the bundled server searches the web by a connector."""
+
+    type: BuiltIn
     tool_configuration: ToolConfiguration | None = None
 
 
@@ -58,7 +62,7 @@ class ConnectorAuthorization(Request):
 
 
 class ConnectorTool(Request):
-    """A connector that a hosted service may call."""
+    """An MCP server that the service may call; `authorization` is the caller's own for it."""
 
     type: Literal["connector"]
     connector_id: Text
@@ -76,13 +80,16 @@ Tools = Annotated[list[Tool], Field(max_length=MAX_TOOLS)]
 
 def _tool_type(value: Any) -> str:
     """Return the type of a request's tool, which a function may leave out."""
-    if isinstance(value, dict):
-        return str(value.get("type") or "function")
-    return str(getattr(value, "type", ""))
+    given = value.get("type") if isinstance(value, dict) else getattr(value, "type", "")
+    type = str(given or "function")
+    return "built-in" if type in _BUILT_IN else type
 
 
 RequestTool = Annotated[
-    Annotated[FunctionTool, Tag("function")] | Annotated[LibraryTool, Tag("document_library")],
+    Annotated[FunctionTool, Tag("function")]
+    | Annotated[LibraryTool, Tag("document_library")]
+    | Annotated[ConnectorTool, Tag("connector")]
+    | Annotated[BuiltInTool, Tag("built-in")],
     Discriminator(_tool_type),
 ]
 """A tool of one request for a completion."""

@@ -1,0 +1,119 @@
+"""The functions of an answer that the server runs itself, as the model calls them."""
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Protocol
+
+from carrel.server.completions.library_search import LibrarySearch
+from carrel.server.completions.messages import ChatMessage
+from carrel.server.completions.sources import FULL, GivenPassages, Room
+from carrel.server.models.embedded_client import EmbeddedClient
+from carrel.server.models.pool import PoolClient
+from carrel.wire.generation.completions import Progress
+from carrel.wire.generation.tools import FunctionCall, FunctionTool, ToolCall
+
+_MOST_CALLS = 4
+"""Calls of one round."""
+
+
+class OwnTool(Protocol):
+    """Functions that belong together."""
+
+    @property
+    def rounds(self) -> int:
+        """Times that the model may call before it has to answer."""
+        ...
+
+    @property
+    def functions(self) -> Sequence[FunctionTool]:
+        """The functions as the model is offered them."""
+        ...
+
+    @property
+    def instructions(self) -> str:
+        """What the model is told of them."""
+        ...
+
+    def run(
+        self, call: FunctionCall, given: GivenPassages, room: Room
+    ) -> AsyncGenerator[Progress | str]:
+        """Yield the steps of a call, and then its result for the model."""
+        ...
+
+
+@dataclass(frozen=True)
+class OwnTools:
+    """The functions that the server runs in each answer, with the tokens for their results."""
+
+    tools: Sequence[OwnTool]
+    client: EmbeddedClient | PoolClient
+    tokens: int = 0
+
+    @property
+    def functions(self) -> list[FunctionTool]:
+        """The functions as the model is offered them."""
+        return [function for tool in self.tools for function in tool.functions]
+
+    @property
+    def instructions(self) -> list[str]:
+        """What the model is told of them."""
+        return [tool.instructions for tool in self.tools]
+
+    @property
+    def searches(self) -> bool:
+        """Return whether the search of libraries is among them."""
+        return any(isinstance(tool, LibrarySearch) for tool in self.tools)
+
+    def begin(self) -> "OwnCalls":
+        """Return the calls of one answer, of which there is none yet."""
+        return OwnCalls(self.tools, Room(self.tokens, self.client))
+
+
+class OwnCalls:
+    """The calls of one answer that the server runs."""
+
+    def __init__(self, tools: Sequence[OwnTool], room: Room) -> None:
+        self.given = GivenPassages()
+        self._tools = {one.function.name: tool for tool in tools for one in tool.functions}
+        self._room = room
+        self._rounds = 0
+        self._most = max((tool.rounds for tool in tools), default=0)
+
+    def __contains__(self, call: ToolCall) -> bool:
+        return call.function.name in self._tools
+
+    def next_choice(self, offered: Sequence[ChatMessage]) -> ChatMessage:
+        """Return the tools of the next request: none has to be called, at last none of these may.
+
+        `offered` are the tools of the request before.
+        """
+        if not self.is_over:
+            return {"tool_choice": "auto"}
+        others = [tool for tool in offered if tool["function"]["name"] not in self._tools]
+        return {"tools": others, "tool_choice": "auto"} if others else {"tool_choice": "none"}
+
+    @property
+    def is_over(self) -> bool:
+        """Return whether the model has called as often as it may."""
+        return self._rounds >= self._most
+
+    async def run(
+        self, calls: Sequence[ToolCall], add: Callable[[ChatMessage], object]
+    ) -> AsyncGenerator[Progress]:
+        """Answer calls that the model made together; yields their steps."""
+        self._rounds += 1
+        made = [call.model_dump(mode="json", exclude={"index"}) for call in calls]
+        add({"role": "assistant", "content": "", "tool_calls": made})
+        for number, call in enumerate(calls):
+            told = FULL
+            if number < _MOST_CALLS:
+                tool = self._tools[call.function.name]
+                async with aclosing(tool.run(call.function, self.given, self._room)) as steps:
+                    async for step in steps:
+                        if isinstance(step, Progress):
+                            yield step
+                        else:
+                            told = step
+            named = {"tool_call_id": call.id, "name": call.function.name}
+            add({"role": "tool", **named, "content": told})

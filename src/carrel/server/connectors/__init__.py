@@ -1,0 +1,1 @@
+"""Connectors: MCP servers that the operator names, whose tools agents may use."""
