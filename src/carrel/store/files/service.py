@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import filecmp
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -238,7 +239,8 @@ class FilesService(Area[FilesState]):
             left=left,
         )
         return entry.follow(
-            self._download(file_id, to, name, entry), lambda: self.download(file_id, to)
+            self._download(file_id, to, name, entry, left is not None),
+            lambda: self.download(file_id, to),
         )
 
     @action(Policy.LATEST)
@@ -254,10 +256,12 @@ class FilesService(Area[FilesState]):
         await entry.secure()
 
         async def send() -> File:
+            nonlocal left
             client = await self._session.client()
             entry.progress(0)
             if left and isinstance(source, Path) and (there := await same_file(client, source)):
                 return there
+            left = True  # it may arrive although the answer is lost
             return await client.files.upload(
                 expanded(source), purpose=purpose, on_progress=entry.progress
             )
@@ -280,12 +284,20 @@ class FilesService(Area[FilesState]):
         self.reload()
 
     @action(Policy.QUEUE, lane="download")
-    async def _download(self, file_id: str, to: Path, name: str, entry: ActivityEntry) -> Path:
+    async def _download(
+        self, file_id: str, to: Path, name: str, entry: ActivityEntry, left: bool
+    ) -> Path:
         await entry.secure()
-        client = await self._session.client()
-        entry.progress(0)
         place = await asyncio.to_thread(_place, to, name, file_id)
-        path = await client.files.download(file_id, place, on_progress=entry.progress)
+
+        async def fetch() -> Path:
+            client = await self._session.client()
+            entry.progress(0)
+            return await client.files.download(file_id, place, on_progress=entry.progress)
+
+        path = await through(self._session, entry, fetch)
+        if left:
+            path = await asyncio.to_thread(_only_one, path, to, name, file_id)
         self._notifications.notify(f"Saved {path.name}.")
         return path
 
@@ -355,6 +367,15 @@ class FilesService(Area[FilesState]):
 def _place(to: Path, name: str, file_id: str) -> Path:
     """Return where a file of this name is saved: at `to`, or in there."""
     return free(to / file_name(name, file_id) if to.is_dir() else to)
+
+
+def _only_one(path: Path, to: Path, name: str, file_id: str) -> Path:
+    """Return what an earlier start saved and could not note; the copy at `path` is removed then."""
+    earlier = to / file_name(name, file_id) if to.is_dir() else to
+    if earlier == path or not filecmp.cmp(earlier, path, shallow=False):
+        return path
+    path.unlink()
+    return earlier
 
 
 def _wanted(text: str) -> str:

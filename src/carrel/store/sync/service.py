@@ -71,11 +71,14 @@ class SyncService(Area[SyncState]):
             self._opened.close()
 
     def service_is_back(self) -> None:
-        """Compare folders again that failed while the service was lost."""
+        """Go on with folders whose sync the lost service cut off, and compare the others again."""
         for folder in self.slice.value.folders:
             if folder.problem is not None and folder.problem.lost and not folder.running:
                 self._change(folder.id, problem=None, compared_at=None)
-                self.load()
+                if folder.reached is not None:
+                    self.again(folder.id)
+                else:
+                    self.load()
 
     @action(Policy.JOIN)
     async def load(self) -> None:

@@ -108,7 +108,7 @@ class ActivityScreen(MarkingScreen):
         self.table.say(*NOTHING)
         marked = f"{len(state.marked)} marked" if state.marked else ""
         left = "r resumes, x drops" if state.interrupted else ""
-        self.table.border_title = labels.title("Activity", running_words(state), marked, left)
+        self.table.entitle(labels.title("Activity", running_words(state), marked, left))
         self._show_details()
 
     def _show_details(self) -> None:

@@ -127,8 +127,8 @@ class FilesScreen(MarkingScreen):
     def _show(self, state: FilesState) -> None:
         table, found = self.table, filter_words(state)
         words = f"filter: {found}" if found else ""
-        table.border_title = labels.title(
-            title(state), sort_words(state), words, "esc clears" if found else ""
+        table.entitle(
+            labels.title(title(state), sort_words(state), words, "esc clears" if found else "")
         )
         table.filter(hidden(state))
         table.show(self._rows(state))
@@ -162,8 +162,7 @@ class FilesScreen(MarkingScreen):
     def _show_range(self) -> None:
         seen, above = self.table.in_view, len(self._uploads)
         files = range(max(seen.start - above, 0), max(seen.stop - above, 0))
-        words = view_words(files, self.store.files.slice.value.total)
-        self.table.border_subtitle = Content(words) if words else None
+        self.table.entitle(below=view_words(files, self.store.files.slice.value.total))
 
     def reveal(self, file_id: str) -> None:
         """Put the cursor on a file, as soon as it is here."""

@@ -175,7 +175,7 @@ class LibrariesScreen(MarkingScreen):
         total = len(state.documents) if state.total is None else state.total
         library = self._library(state)
         table = self.documents
-        table.border_title = labels.title(title(state) if library else "Documents")
+        table.entitle(labels.title(title(state) if library else "Documents"))
         table.show(PagedRows(make, total))
         self._show_range()
         if library is None:
@@ -188,8 +188,8 @@ class LibrariesScreen(MarkingScreen):
             table.say(*NO_DOCUMENTS)
 
     def _show_range(self) -> None:
-        words = view_words(self.documents.in_view, self.store.libraries.slice.value.total)
-        self.documents.border_subtitle = Content(words) if words else None
+        total = self.store.libraries.slice.value.total
+        self.documents.entitle(below=view_words(self.documents.in_view, total))
 
     def _show_hits(self, state: LibrariesState) -> None:
         searching = bool(state.query.strip())
@@ -201,8 +201,7 @@ class LibrariesScreen(MarkingScreen):
             return
         library = self._library(state)
         way = labels.trail(library.name if library else "", f"search: {state.query}")
-        self.hits.border_title = labels.title(way)
-        self.hits.border_subtitle = Content("esc clears")
+        self.hits.entitle(labels.title(way), "esc clears")
         self._hits = hit_rows(state, self.store.layout.slice.value.table("hits").sort)
         self.hits.show([draw_hit(row) for row in self._hits])
         if problem := state.search_error or state.error:

@@ -35,6 +35,7 @@ class FileDetails(Vertical):
         self._shown = PreviewState()
         self._filename = ""
         self._said: Content | None = None
+        self._facts = Content("")
 
     def compose(self) -> ComposeResult:
         yield PagePicture(id="picture")
@@ -48,7 +49,10 @@ class FileDetails(Vertical):
 
     def show_file(self, name: str | None, parts: Sequence[Content]) -> None:
         """Show what is known of a file; None is none."""
-        self.query_one("#facts", Static).update(Content("\n").join(parts))
+        facts = Content("\n").join(parts)
+        if not facts.is_same(self._facts):  # each change lays out everything
+            self._facts = facts
+            self.query_one("#facts", Static).update(facts)
         if name is None:
             self.border_title = labels.title("Details")
 

@@ -22,6 +22,7 @@ from carrel.tui.widgets.tables.columns import GAP, Column, column_widths, laid_o
 from carrel.tui.widgets.text.selecting import selectable, selected
 
 _MAX_CACHED = 1000
+_NONE = Content("")
 
 NOTHING = (Content.styled("Nothing here passes the filter.", "$muted"),)
 
@@ -44,6 +45,14 @@ class Row:
         """The words of the row."""
         cells = self.cells if self.rest is None else (*self.cells, self.rest)
         return " ".join(cell.plain for cell in cells)
+
+    def looks_like(self, other: "Row | None") -> bool:
+        """Whether it is drawn as another: two contents of the same words may differ in colour."""
+        if other is None or (self.key, len(self.cells)) != (other.key, len(other.cells)):
+            return False
+        mine = (*self.cells, self.mark or _NONE, self.rest or _NONE)
+        others = (*other.cells, other.mark or _NONE, other.rest or _NONE)
+        return all(one.is_same(another) for one, another in zip(mine, others, strict=True))
 
 
 class VirtualTable(Steady, ScrollView, can_focus=True):
@@ -163,6 +172,7 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         self._filter = NameFilter()
         self._places: Sequence[int] = ()
         self._empty: tuple[Content, ...] = ()
+        self._titles: dict[str, Content] = {}
         self._key: str | None = None
         self._anchor: str | None = None
         self._edge: tuple[Column, int] | None = None
@@ -170,6 +180,8 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         self._drawn_at: tuple[int, TableLayout] = (-1, USUAL)
         self._drawn: list[int] = []
         self._strips: dict[tuple[int, bool, bool], Strip] = {}
+        self._seen: dict[int, Row | None] = {}
+        """The rows by index, as they were drawn last."""
 
     @property
     def rows(self) -> Sequence[Row | None]:
@@ -222,17 +234,27 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         return range(first, min(first + self.size.height - self._header, len(self._rows)))
 
     def show(self, rows: Sequence[Row | None]) -> None:
-        """Show these rows instead of those before, as far as the filter lets them through."""
+        """Show these rows instead of those before, as far as the filter lets them through.
+
+        Only lines that changed are drawn.
+        """
         self._all, self._rows, self._places = rows, rows, range(len(rows))
         if self._filter:
             self._places = self._passing()
             self._rows = [rows[place] for place in self._places]
-        self._strips.clear()
+        now = ((index, self._rows[index]) for index in self.in_view)
+        same = {index for index, row in now if row and row.looks_like(self._seen.get(index))}
+        self._strips = {drawn: strip for drawn, strip in self._strips.items() if drawn[0] in same}
         self._resize_virtual()
         self.cursor = self._find(self._key)
         self._tell()
         self._ask()
-        self.refresh()
+        first = int(self.scroll_offset.y)
+        changed = {*range(first, first + self.size.height - self._header)} - same
+        if len(changed) == self.size.height - self._header:
+            self.refresh()
+        for index in changed:
+            self.refresh_line(index + self._header)
 
     @property
     def total(self) -> int:
@@ -241,8 +263,9 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
 
     def filter(self, wanted: NameFilter) -> None:
         """Show only the rows whose words pass, from now on."""
-        self._filter = wanted
-        self.show(self._all)
+        if wanted != self._filter:
+            self._filter = wanted
+            self.show(self._all)
 
     def _passing(self) -> list[int]:
         return [
@@ -250,6 +273,14 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
             for place, row in enumerate(self._all)
             if row is None or self._filter.matches(row.text)
         ]
+
+    def entitle(self, title: Content | None = None, below: str | None = None) -> None:
+        """Set the title, or the words at the lower border; only what changed is drawn."""
+        words = None if below is None else Content(below)
+        for name, now in (("border_title", title), ("border_subtitle", words)):
+            if now is not None and not now.is_same(self._titles.get(name, _NONE)):
+                self._titles[name] = now
+                setattr(self, name, now)
 
     def say(self, *words: Content) -> None:
         """Show this in the middle while there are no rows."""
@@ -435,7 +466,7 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         return self._draw(cells, Content(" " * GAP), style, width)
 
     def _draw_row(self, index: int, is_cursor: bool, width: int) -> Strip:
-        row = self._rows[index]
+        row = self._seen[index] = self._rows[index]
         style = self.get_visual_style("table--cursor") if is_cursor else self.visual_style
         if row is None:
             return self._draw((Content.styled("…", "$muted"),), Content(" " * GAP), style, width)

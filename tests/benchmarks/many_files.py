@@ -1,0 +1,66 @@
+"""Many small files: the processor time of the app for each that is pasted, and of the server in a
+sync.
+
+The app draws into a real terminal, which is read all the while. The server's time is that of all
+its processes until the last document is ready, and without the time in which it is idle.
+"""
+
+import asyncio
+import os
+import shlex
+import sys
+import tempfile
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from benchmarks.report import Figure
+from benchmarks.sync import sync_files
+from carrel.config.profiles import Profile, add_profile
+from support.folders import write
+from support.libraries import connect, new_library
+from support.process import RunningServer, family_seconds, processor_seconds, serve
+from support.terminal import terminal
+
+_PASTED = 400
+_SYNCED = 400
+_APP = [sys.executable, "-m", "carrel", "--profile", "here"]
+
+
+def measure() -> Iterable[Figure]:
+    with tempfile.TemporaryDirectory() as name:
+        home = Path(name)
+        os.environ |= {"HOME": name, "XDG_DATA_HOME": f"{name}/data", "XDG_STATE_HOME": name}
+        os.environ |= {"XDG_CONFIG_HOME": f"{name}/config"}
+        with serve(home / "data") as server:
+            pasted = _paste(server, home / "paste")
+            yield Figure("app, ms a pasted file", pasted / _PASTED * 1000, 10, "lower")
+            synced = _sync(server, home / "sync")
+            yield Figure("server, ms a synced file", synced / _SYNCED * 1000, 20, "lower")
+
+
+def _paste(server: RunningServer, folder: Path) -> float:
+    add_profile(Profile("here", server.url, server.api_key))
+    paths = [write(folder / f"note-{n:03}.md", f"# Note {n}\n") for n in range(_PASTED)]
+    with terminal(_APP) as app, connect(server) as http:
+        app.wait_for("No files yet")
+        app.paste(" ".join(shlex.quote(str(path)) for path in paths))
+        app.wait_for(f"Upload {_PASTED} files")
+        began = processor_seconds(app.process.pid)
+        app.press("enter")
+        while http.get("/v1/files", params={"page_size": 1}).json()["total"] < _PASTED:
+            assert app.text
+            time.sleep(0.3)
+        app.wait_for(f"Uploaded {_PASTED} files")
+        return processor_seconds(app.process.pid) - began
+
+
+def _sync(server: RunningServer, folder: Path) -> float:
+    with connect(server) as http:
+        library = new_library(http)
+        began = family_seconds(server.process.pid)
+        asyncio.run(sync_files(server, library.id, folder, _SYNCED))
+        for page in range(_SYNCED // 100):
+            for document in library.documents(page=page, page_size=100)["data"]:
+                library.finished(document["id"])
+        return family_seconds(server.process.pid) - began
