@@ -5,6 +5,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from carrel.client import Client
 from carrel.config.profiles import Profile
 from carrel.store.activity.formatting import work_words
 from carrel.store.core.actions.loop import OwnerLoop
@@ -14,6 +15,7 @@ from carrel.store.files.formatting import file_rows, sort_words, sorted_files
 from carrel.store.files.state import FilesState
 from carrel.store.session.area import READ_ONLY
 from carrel.store.store import Store
+from support.cuts import line
 from support.process import RunningServer, serve
 from support.slices import until
 
@@ -270,6 +272,35 @@ async def test_an_upload_goes_on_when_the_server_is_back(tmp_path: Path) -> None
     with serve(tmp_path / "data", port=port):
         file = await handle
         assert file is not None and file.bytes == 3000
+        await store.close()
+
+
+async def test_an_upload_whose_answer_is_lost_is_not_sent_again(tmp_path: Path) -> None:
+    path = made(tmp_path, "once.txt", b"x" * 3000)
+    with serve(tmp_path / "data") as server, line(server.port) as way:
+        store = Store(Profile("test", way.url, server.api_key), OwnerLoop.running())
+        await store.start()
+        await until(store.session.slice, lambda state: state.connection == "ready")
+        way.cut_before_answer(b"POST /v1/files ")
+        handle = store.files.upload(path)
+        await until(store.session.slice, lambda state: state.connection == "lost")
+        way.mend()
+        file = await handle
+        async with Client(server.url, server.api_key) as client:
+            assert [one.id async for one in client.files.every()] == [file.id]
+        await store.close()
+
+
+async def test_a_download_goes_on_when_the_service_is_back(tmp_path: Path) -> None:
+    with serve(tmp_path / "data") as server, line(server.port) as way:
+        store = Store(Profile("test", way.url, server.api_key), OwnerLoop.running())
+        await store.start()
+        file = await store.files.upload(made(tmp_path, "patient.txt", b"x" * 3000))
+        way.cut_before_answer(f"GET /v1/files/{file.id}/content ".encode())
+        handle = store.files.download(file.id, tmp_path / "saved.txt")
+        await until(store.session.slice, lambda state: state.connection == "lost")
+        way.mend()
+        assert (await handle).read_bytes() == b"x" * 3000
         await store.close()
 
 

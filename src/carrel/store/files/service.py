@@ -261,7 +261,8 @@ class FilesService(Area[FilesState]):
             entry.progress(0)
             if left and isinstance(source, Path) and (there := await same_file(client, source)):
                 return there
-            left = True  # it may arrive although the answer is lost
+            # The file may arrive although the answer is lost.
+            left = True
             return await client.files.upload(
                 expanded(source), purpose=purpose, on_progress=entry.progress
             )
@@ -372,7 +373,7 @@ def _place(to: Path, name: str, file_id: str) -> Path:
 def _only_one(path: Path, to: Path, name: str, file_id: str) -> Path:
     """Return what an earlier start saved and could not note; the copy at `path` is removed then."""
     earlier = to / file_name(name, file_id) if to.is_dir() else to
-    if earlier == path or not filecmp.cmp(earlier, path, shallow=False):
+    if earlier == path or not earlier.is_file() or not filecmp.cmp(earlier, path, shallow=False):
         return path
     path.unlink()
     return earlier
