@@ -2,11 +2,15 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from carrel.server.reading.page.elements import Box, Line, Region, Word
+from carrel.server.reading.layout.blocks import PageParts, read_pieces
+from carrel.server.reading.layout.text_blocks import text_blocks
+from carrel.server.reading.page.elements import Box, Line, PageFrame, Region, Word
 from carrel.server.reading.page.lines import one_line
-from support.layouts import laid_out
+from carrel.server.reading.page_model.network import ROLES
+from support.layouts import item_of, laid_out
 
 
 def _line(
@@ -41,6 +45,18 @@ def test_lines_set_closely_are_a_paragraph() -> None:
     ((kind, text),) = _texts(*BODY)
     assert kind == "paragraph"
     assert text.startswith("Body line 0 fills the width of its column and Body line 1")
+
+
+@pytest.mark.parametrize(("mono", "role"), [(True, "code"), (False, "text")])
+def test_code_is_what_a_text_layer_sets_in_type_of_one_width(mono: bool, role: str) -> None:
+    lines = [_line(f"value = read({number})", 100 + 12 * number, mono=mono) for number in range(4)]
+    found = read_pieces(PageParts(list(map(item_of, lines))), PageFrame(595, 842))
+    assert found is not None
+    roles = np.zeros_like(found.view.roles)
+    roles[:, ROLES.index("code")] = 1
+    page = replace(found, view=replace(found.view, roles=roles))
+    blocks = text_blocks(page, range(len(page.pieces)))
+    assert {block.role for block in blocks} == {role}
 
 
 @pytest.mark.xfail(reason="the page model takes a lone first line of a page for a running head")

@@ -85,6 +85,9 @@ def text_blocks(
     for group in sets.groups(sorted(inside)):
         role = ROLES[Counter(roles[group].tolist()).most_common(1)[0][0]]
         rows = piece_rows(page.pieces[number] for number in group)
+        # A text layer says in which type code is set.
+        if role == "code" and not any(piece.mono or piece.read for row in rows for piece in row):
+            role = "text"
         blocks.append(TextBlock(role, tuple(map(one_line, rows))))
     return blocks
 
