@@ -1,5 +1,7 @@
 """Libraries as vector stores, for clients that know them by that name."""
 
+import operator
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
@@ -159,15 +161,69 @@ class RankingOptions(_Lenient):
     score_threshold: float | None = None
 
 
+class Comparison(Request):
+    """An attribute compared with a value. A document without it is `ne` and `nin` to any."""
+
+    type: Literal["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin"]
+    key: Text
+    value: bool | float | Text | Annotated[list[bool | float | Text], Field(max_length=1_000)]
+
+    def matches(self, attributes: dict[str, Any]) -> bool:
+        """Return whether attributes compare so; one that is a list, by any of its members."""
+        there = attributes.get(self.key)
+        members = there if isinstance(there, list) else [] if there is None else [there]
+        asked = self.value if isinstance(self.value, list) else [self.value]
+        if self.type in ("eq", "in"):
+            return any(_same(one, value) for one in members for value in asked)
+        if self.type in ("ne", "nin"):
+            return not any(_same(one, value) for one in members for value in asked)
+        return any(_is_ordered(self.type, one, value) for one in members for value in asked)
+
+
+class Compound(Request):
+    """Filters of which all, or any, must match."""
+
+    type: Literal["and", "or"]
+    filters: Annotated[list["Filter"], Field(max_length=100)]
+
+    def matches(self, attributes: dict[str, Any]) -> bool:
+        """Return whether attributes match."""
+        each = (one.matches(attributes) for one in self.filters)
+        return all(each) if self.type == "and" else any(each)
+
+
+Filter = Annotated[Comparison | Compound, Field(discriminator="type")]
+"""What the attributes of a document have to be."""
+
+_ORDERS: dict[str, Callable[[Any, Any], bool]] = {
+    "gt": operator.gt,
+    "gte": operator.ge,
+    "lt": operator.lt,
+    "lte": operator.le,
+}
+
+
+def _same(one: object, other: object) -> bool:
+    # True is no 1 here.
+    return one == other and isinstance(one, bool) == isinstance(other, bool)
+
+
+def _is_ordered(type: str, one: object, other: object) -> bool:
+    for kind in ((int, float), (str,)):
+        if isinstance(one, kind) and isinstance(other, kind):
+            return _ORDERS[type](one, other)
+    return False
+
+
 class VectorStoreSearch(_Lenient):
-    """A search. `filters` are comparisons of the type `eq`, alone or in an `and`."""
+    """A search, in the documents whose attributes match the `filters`."""
 
     query: (
         Annotated[Text, Field(min_length=1, max_length=2000)]
         | Annotated[list[Text], Field(min_length=1, max_length=10)]
     )
     max_num_results: Annotated[int, Field(ge=1, le=50)] = 10
-    filters: JSONObject | None = None
+    filters: Filter | None = None
     ranking_options: RankingOptions | None = None
 
     @property
@@ -192,12 +248,13 @@ class VectorStoreHit(ResponseModel):
     page: int | None = None
 
     @classmethod
-    def of(cls, hit: SearchHit, text: str) -> "VectorStoreHit":
-        """Return a passage with its whole text."""
+    def of(cls, hit: SearchHit, text: str, attributes: JSONObject) -> "VectorStoreHit":
+        """Return a passage with its whole text, and the attributes of its document."""
         return cls(
             file_id=hit.document_id,
             filename=hit.document_name,
             score=hit.score,
+            attributes=attributes,
             content=[FoundText(text=text)],
             page=hit.page,
         )
@@ -221,20 +278,3 @@ class DeletedVectorStoreFile(ResponseModel):
     id: str
     object: str = "vector_store.file.deleted"
     deleted: bool = True
-
-
-def equal_attributes(filters: dict[str, Any]) -> dict[str, Any]:
-    """Return the attributes that filters ask for.
-
-    Raises:
-        ValueError: they compare in another way than `eq`, alone or in an `and`.
-    """
-    match filters:
-        case {"type": "eq", "key": str(key), "value": value}:
-            return {key: value}
-        case {"type": "and", "filters": list(several)}:
-            found: dict[str, Any] = {}
-            for one in several:
-                found |= equal_attributes(one if isinstance(one, dict) else {})
-            return found
-    raise ValueError("only comparisons of the type eq, alone or in an and, are known here")

@@ -67,6 +67,8 @@ def test_who_asks_too_often_is_told_when_to_come_back(tmp_path: Path) -> None:
         first = http.get("/v1/files")
         assert first.headers["x-ratelimit-limit-req-minute"] == "2"
         assert first.headers["x-ratelimit-remaining-req-minute"] == "1"
+        names = ("limit-requests", "remaining-requests", "reset-requests")
+        assert [first.headers[f"x-ratelimit-{name}"] for name in names] == ["2", "1", "30s"]
         http.get("/v1/files/none")
         refused = http.get("/v1/files")
         assert refused.status_code == 429

@@ -4,6 +4,10 @@ import time
 from typing import Any
 
 import httpx
+import pytest
+
+from support.libraries import connect
+from support.process import RunningServer
 
 
 def _file(http: httpx.Client, name: str, text: str) -> str:
@@ -43,9 +47,72 @@ def test_a_store_is_filled_with_files_and_searched(http: httpx.Client) -> None:
     only = {"type": "and", "filters": [{"type": "eq", "key": "year", "value": 2024}]}
     hits = http.post(f"{path}/search", json={"query": ["cats", "allowed"], "filters": only}).json()
     assert {one["filename"] for one in hits["data"]} == {"pets.txt"}
+    assert hits["data"][0]["attributes"] == {"year": 2024}
     refused = http.post(f"{path}/search", json={"query": "rent", "filters": {"type": "gt"}})
     assert refused.status_code == 422
     assert http.get(f"/v1/libraries/{store['id']}").json()["name"] == "leases"
+
+
+@pytest.fixture(scope="module")
+def three(server: RunningServer) -> str:
+    """The search of a store with three documents, of which one has no attributes."""
+    with connect(server) as http:
+        store = http.post("/v1/vector_stores", json={"name": "cats"}).json()["id"]
+        for name, attributes in (
+            ("old", {"year": 1999, "tags": ["a", "b"], "word": "ant"}),
+            ("new", {"year": 2024, "tags": ["b"], "word": "bee", "open": True}),
+            ("bare", None),
+        ):
+            file = _file(http, f"{name}.txt", f"Cats of the {name} kind.")
+            body = {"file_id": file, "attributes": attributes}
+            http.post(f"/v1/vector_stores/{store}/files", json=body)
+            _processed(http, store, file)
+    return f"/v1/vector_stores/{store}/search"
+
+
+def _compared(type: str, key: str, value: Any) -> dict[str, Any]:
+    return {"type": type, "key": key, "value": value}
+
+
+@pytest.mark.parametrize(
+    ("filters", "names"),
+    [
+        (_compared("eq", "year", 2024), {"new"}),
+        (_compared("ne", "year", 2024), {"old", "bare"}),
+        (_compared("gt", "year", 1999), {"new"}),
+        (_compared("gte", "year", 1999), {"old", "new"}),
+        (_compared("lt", "year", 2024), {"old"}),
+        (_compared("lte", "word", "bee"), {"old", "new"}),
+        (_compared("gt", "word", 3), set()),
+        (_compared("in", "year", [1999, 2000]), {"old"}),
+        (_compared("nin", "tags", ["a"]), {"new", "bare"}),
+        (_compared("eq", "tags", "a"), {"old"}),
+        (_compared("eq", "open", True), {"new"}),
+        (_compared("eq", "open", 1), set()),
+        (
+            {
+                "type": "or",
+                "filters": [
+                    _compared("eq", "word", "ant"),
+                    {"type": "and", "filters": [_compared("ne", "year", 1999)]},
+                ],
+            },
+            {"old", "new", "bare"},
+        ),
+        (
+            {
+                "type": "and",
+                "filters": [_compared("eq", "tags", "b"), _compared("lt", "year", 2e3)],
+            },
+            {"old"},
+        ),
+    ],
+)
+def test_a_search_is_restricted_by_attributes(
+    http: httpx.Client, three: str, filters: dict[str, Any], names: set[str]
+) -> None:
+    hits = http.post(three, json={"query": "cats", "filters": filters}).json()["data"]
+    assert {one["filename"].removesuffix(".txt") for one in hits} == names
 
 
 def test_lists_go_on_after_an_id(http: httpx.Client) -> None:

@@ -13,9 +13,15 @@ _SHOWN = (
     "warning",
     "x-request-id",
     "x-ratelimit-limit-req-minute",
+    "x-ratelimit-limit-requests",
+    "x-ratelimit-limit-tokens",
     "x-ratelimit-limit-tokens-minute",
     "x-ratelimit-remaining-req-minute",
+    "x-ratelimit-remaining-requests",
+    "x-ratelimit-remaining-tokens",
     "x-ratelimit-remaining-tokens-minute",
+    "x-ratelimit-reset-requests",
+    "x-ratelimit-reset-tokens",
     "x-ratelimit-tokens-query-cost",
 )
 """Headers of an answer that such a page may read."""

@@ -54,7 +54,7 @@ class Allowance:
     """One limit of one organisation or key."""
 
     unit: str
-    """The limit's name in headers."""
+    """The limit's name in headers: `req` or `tokens`."""
     per_minute: int
     buckets: Buckets
     owner: str
@@ -76,10 +76,16 @@ class Allowance:
         self.buckets.take(self.owner, self.per_minute, amount)
 
     def headers(self) -> dict[str, str]:
-        """Return the limit and what is left of it."""
+        """Return the limit and what is left of it, under the names of both dialects."""
+        remaining = self.remaining
+        until_full = (self.per_minute - remaining) * 60 / self.per_minute
+        other = "requests" if self.unit == "req" else self.unit
         return {
             f"x-ratelimit-limit-{self.unit}-minute": str(self.per_minute),
-            f"x-ratelimit-remaining-{self.unit}-minute": str(self.remaining),
+            f"x-ratelimit-remaining-{self.unit}-minute": str(remaining),
+            f"x-ratelimit-limit-{other}": str(self.per_minute),
+            f"x-ratelimit-remaining-{other}": str(remaining),
+            f"x-ratelimit-reset-{other}": f"{until_full:.3g}s",
         }
 
 

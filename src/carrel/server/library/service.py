@@ -241,9 +241,15 @@ class LibraryService:
         return await self._rerank(query, await self._database.read(read), limit)
 
     async def search_library(
-        self, caller: Caller, library_id: str, query: SearchQuery
+        self,
+        caller: Caller,
+        library_id: str,
+        query: SearchQuery,
+        matches: Callable[[dict[str, Any]], bool] | None = None,
     ) -> list[FoundPassage]:
         """Return the best passages of a library, or of some of its documents, best first.
+
+        `matches` restricts it to documents whose attributes it accepts.
 
         Raises:
             NotFound: there is no such library.
@@ -258,6 +264,9 @@ class LibraryService:
             restricted = documents.ids_of(
                 connection, library_id, query.document_ids, query.filters_attributes
             )
+            if matches is not None:
+                of_each = documents.attributes(connection, library_id, restricted)
+                restricted = {id for id, attributes in of_each.items() if matches(attributes)}
             return self._search.find(
                 connection, [library_id], query.query, depth, restricted, vectors=vectors
             )

@@ -1,6 +1,7 @@
 """Library documents: rows that name a blob, and the text that was read from it."""
 
 import json
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -124,6 +125,18 @@ def page(
         pagination=paginate(total, query.page, query.page_size),
         data=[_document_of(row, positions.get(row.id)).document for row in rows],
     )
+
+
+def attributes(
+    connection: sa.Connection, library_id: str, ids: Collection[str] | None = None
+) -> dict[str, dict[str, Any]]:
+    """Return the attributes of a library's documents by their ids, those among `ids` if given."""
+    wanted = sa.select(documents.c.id, documents.c.attributes).where(
+        documents.c.library_id == library_id
+    )
+    if ids is not None:
+        wanted = wanted.where(documents.c.id.in_(ids))
+    return {row.id: row.attributes or {} for row in connection.execute(wanted)}
 
 
 def ids_of(

@@ -1,13 +1,11 @@
 """Vector stores, the libraries under the name that clients of the chat dialect know."""
 
-import json
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Response
 
 from carrel.server.library.vector_stores import VectorStores
 from carrel.server.records import documents, libraries
-from carrel.server.records.errors import InvalidField
 from carrel.server.routes.dependencies import (
     CurrentCaller,
     CurrentServer,
@@ -34,7 +32,6 @@ from carrel.wire.vector_stores import (
     VectorStoreResults,
     VectorStoreSearch,
     VectorStoreUpdate,
-    equal_attributes,
 )
 
 router = APIRouter(prefix="/v1/vector_stores")
@@ -108,15 +105,16 @@ async def delete_vector_store(
 async def search_vector_store(
     store_id: str, body: VectorStoreSearch, server: CurrentServer, caller: CurrentCaller
 ) -> VectorStoreResults:
-    query = SearchQuery(
-        query=" ".join(body.queries),
-        limit=body.max_num_results,
-        filters_attributes=_attributes(body),
-    )
-    found = await server.library.search_library(caller, store_id, query)
+    query = SearchQuery(query=" ".join(body.queries), limit=body.max_num_results)
+    matches = body.filters.matches if body.filters else None
+    found = await server.library.search_library(caller, store_id, query, matches)
+    ids = {one.document_id for one in found}
+    attributes = await server.database.read(documents.attributes, library_id=store_id, ids=ids)
     threshold = body.ranking_options and body.ranking_options.score_threshold
     hits = [
-        VectorStoreHit.of(one, one.text) for one in found if not threshold or one.score >= threshold
+        VectorStoreHit.of(one, one.text, attributes.get(one.document_id, {}))
+        for one in found
+        if not threshold or one.score >= threshold
     ]
     return VectorStoreResults(search_query=body.queries, data=hits)
 
@@ -189,15 +187,6 @@ async def remove_vector_store_file(
         documents.delete, caller, store_id, stored.document.id, trash_days=days
     )
     return DeletedVectorStoreFile(id=file_id)
-
-
-def _attributes(body: VectorStoreSearch) -> str | None:
-    if body.filters is None:
-        return None
-    try:
-        return json.dumps(equal_attributes(body.filters))
-    except ValueError as error:
-        raise InvalidField(("body", "filters"), f"{error}.") from None
 
 
 def _warn_of_ignored(body: Request, response: Response) -> None:
