@@ -1,7 +1,9 @@
 """Pages with truth: every letter of a page is an element's, and a perfect answer scores 1."""
 
 import json
+import os
 import random
+import signal
 from pathlib import Path
 
 import pypdfium2
@@ -13,8 +15,11 @@ from benchmarks.unseen.distance import Node, likeness, tree_distance
 from benchmarks.unseen.scoring import score, table_likeness
 from benchmarks.unseen.structure import Structure, Truth, answer, truth
 from corpus.damage import moved, scan
+from corpus.document import Document
+from corpus.looks import Look
 from corpus.make import make
 from corpus.truth import letters
+from corpus.typesetters import reportlab_
 from support.tables import Grid
 
 _PROSE = "The reading room opens at nine and closes at six, and a lamp stands on every desk. "
@@ -60,6 +65,23 @@ def test_the_same_seed_makes_the_same_truth(content: Path, made: Path, tmp_path:
     make(content, tmp_path, "train", "reportlab", 1, seed=1)
     again = tmp_path / "train" / "reportlab" / first.name
     assert json.loads(again.read_text()) == json.loads(first.read_text())
+
+
+def test_a_crash_of_the_typesetter_drops_one_document_alone(
+    content: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_both, crashed = reportlab_.set_both, tmp_path / "crashed"
+
+    def crash_once(document: Document, look: Look) -> tuple[bytes, bytes]:
+        if not crashed.exists():
+            crashed.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return set_both(document, look)
+
+    monkeypatch.setattr(reportlab_, "set_both", crash_once)
+    result = make(content, tmp_path, "train", "reportlab", 3, seed=1)
+    assert result.pages >= 3
+    assert result.dropped["crash of the typesetter"] == 1
 
 
 def test_the_cells_of_a_table_fill_its_grid(made: Path) -> None:

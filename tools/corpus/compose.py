@@ -88,11 +88,11 @@ class Composer:
             (self.tabular, 5),
             (self.paper, 2.5),
             (self.invoice, 0.9),
-            (self.form, 0.9),
+            (self.form, 1.4),
             (self.letter, 0.6),
             (self.listing, 0.7),
-            (self.leaflet, 0.9),
-            (self.front_matter, 0.7),
+            (self.leaflet, 1.2),
+            (self.front_matter, 1.2),
         ]
         make = self.rng.choices([kind for kind, _ in kinds], [odds for _, odds in kinds])[0]
         return make()
@@ -414,6 +414,11 @@ class Composer:
             kind = rng.random()
             if kind < 0.1 and self.columns == 1:
                 body.append(Beside([[self._small_table()], [self._small_table()]]))
+            elif kind < 0.25 and self.columns == 1:
+                text: Block = self.items() if rng.random() < 0.6 else self.paragraph(4)
+                sides: list[list[Block]] = [[self._small_table()], [text]]
+                rng.shuffle(sides)
+                body.append(Beside(sides, (rng.uniform(0.7, 1.4), 1)))
             else:
                 body.append(self.table(spanning=self.columns > 1 and rng.random() < 0.4))
             if rng.random() < 0.15:
@@ -422,7 +427,7 @@ class Composer:
 
     def _small_table(self) -> Table:
         maker = self.maker
-        table = self.rng.choice((maker.pairs, maker.statement, maker.counted))()
+        table = self.rng.choice((maker.pairs, maker.statement, maker.counted, maker.figures))()
         if self.rng.random() < 0.5:
             self.tables += 1
             table.caption = self._caption(0, self.tables)

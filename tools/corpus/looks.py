@@ -80,6 +80,8 @@ class TableLook:
     gap: float = 8.0
     """Space above and below, in points."""
     sans: bool = False
+    repeats_head: bool = True
+    """Whether the head stands again on each page that the table goes on to."""
 
 
 @dataclass(frozen=True)
@@ -147,6 +149,7 @@ def table_look(rng: random.Random) -> TableLook:
         caption_align=rng.choice(("left", "left", "center")),
         gap=rng.uniform(3, 16),
         sans=rng.random() < 0.2,
+        repeats_head=rng.random() < 0.5,
     )
 
 

@@ -1,20 +1,25 @@
 """Makes pages until there are enough: draws a look, composes, sets twice, reads off the truth."""
 
-import importlib
 import io
 import json
 import random
+import signal
 import time
 import traceback
 from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
+from importlib import import_module
+from itertools import count
+from multiprocessing import get_context
 from pathlib import Path
 
 import pypdfium2
 
 from corpus.compose import Composer, draw_language
 from corpus.document import number
-from corpus.looks import KEPT_APART, Look, kept_look, random_look
+from corpus.looks import KEPT_APART, kept_look, random_look
 from corpus.sources import Library
 from corpus.truth import Untrue, pages
 
@@ -31,20 +36,25 @@ MOST_PAGES = {"train": 12, "held": 4}
 """Of one document: more of them teach, or judge by, little that is new."""
 LATIN = {"en", "de", "fr", "es", "it", "pt", "nl", "pl"}
 SPACED = LATIN | {"el", "ru", "uk", "bg"}
+_library: Library
 LANGUAGES: dict[str, set[str]] = {"latex": LATIN, "groff": LATIN - {"pl"}, "reportlab": SPACED}
+
+
+LONGEST = 600
+"""Seconds that a document may take: its process ends then."""
 
 
 @dataclass
 class Made:
     documents: int = 0
     pages: int = 0
-    dropped: dict[str, int] = field(default_factory=Counter)
+    dropped: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
 
     def __str__(self) -> str:
         lost = ", ".join(f"{count} {reason}" for reason, count in sorted(self.dropped.items()))
         return (
-            f"{self.pages} pages of {self.documents} documents in {self.seconds:.0f} s of processor"
+            f"{self.pages} pages of {self.documents} documents in {self.seconds:.0f} s"
             f" (dropped: {lost or 'none'})"
         )
 
@@ -52,67 +62,83 @@ class Made:
 def make(content: Path, out: Path, split: str, typesetter: str, wanted: int, seed: int) -> Made:
     """Fill `OUT/SPLIT/TYPESETTER`.
 
-    `typesetter` may name a kept look after it: "weasyprint-journal".
+    `typesetter` may name a kept look after it: "weasyprint-journal". Documents are set in a process
+    of their own: one that crashes its typesetter, or holds it up, is dropped.
     """
     program, _, kept = typesetter.partition("-")
     if program not in MODULES or (kept and kept not in KEPT_APART):
         raise SystemExit(f"No typesetter {typesetter}: {', '.join(MODULES)}, or one with -LOOK.")
-    setter = importlib.import_module(f"corpus.typesetters.{MODULES[program]}")
-    library = Library(content)
     folder = out / split / typesetter
     folder.mkdir(parents=True, exist_ok=True)
-    made, started, turn = Made(), time.process_time(), 0
-    while made.pages < wanted:
+    made, started = Made(), time.monotonic()
+    library = Library(content)
+    worker = _worker(library)
+    for turn in count():
+        if made.pages >= wanted:
+            break
         name = f"{seed:03d}-{turn:05d}"
-        rng = random.Random(f"{seed} {typesetter} {turn}")
-        turn += 1
         if (folder / f"{name}.json").exists():
-            made.pages += len(json.loads((folder / f"{name}.json").read_text())["pages"])
-            made.documents += 1
-            continue
-        look = kept_look(kept, rng) if kept else random_look(rng)
-        look = getattr(setter, "fitted", lambda look, rng: look)(look, rng)
-        language = draw_language(library, rng, LATIN if kept else LANGUAGES.get(program))
-        try:
-            count = _document(library, language, look, rng, setter, folder / name, made)
-        except Untrue as error:
-            made.dropped[str(error)] += 1
-            continue
-        except Exception as error:
-            reason = f"failed: {type(error).__name__} {str(error)[:50]}"
-            if not made.dropped[reason]:
-                traceback.print_exc()
-            made.dropped[reason] += 1
-            if sum(made.dropped.values()) > 200 + made.pages:
-                raise
-            continue
-        made.pages += count
-        made.documents += bool(count)
-    made.seconds = time.process_time() - started
+            kept_pages = len(json.loads((folder / f"{name}.json").read_text())["pages"])
+        else:
+            order = worker.submit(_document, folder / name, f"{seed} {typesetter} {turn}")
+            try:
+                kept_pages, dropped = order.result()
+                made.dropped += dropped
+            except BrokenProcessPool:
+                worker, kept_pages = _worker(library), 0
+                made.dropped["crash of the typesetter"] += 1
+        made.pages += kept_pages
+        made.documents += bool(kept_pages)
+        if made.dropped.total() > 200 + made.pages:
+            raise SystemExit(f"Too much is dropped: {made}")
+    worker.shutdown()
+    made.seconds = time.monotonic() - started
     return made
 
 
-def _document(
-    library: Library,
-    language: str,
-    look: Look,
-    rng: random.Random,
-    setter: object,
-    path: Path,
-    made: Made,
-) -> int:
-    composer = Composer(library, language, look.columns, rng, look.numbered)
-    document = composer.document()
+def _worker(library: Library) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(1, get_context("fork"), _begin, (library,))
+
+
+def _begin(library: Library) -> None:
+    """Keep the library in a worker: its texts are parsed once."""
+    global _library
+    _library = library
+
+
+def _document(path: Path, seed: str) -> tuple[int, Counter[str]]:
+    """Set a document; return how many of its pages are kept, and why others are not."""
+    dropped: Counter[str] = Counter()
+    signal.alarm(LONGEST)
+    try:
+        return _set(path, random.Random(seed), dropped), dropped
+    except Untrue as error:
+        dropped[str(error)] += 1
+    except Exception as error:
+        traceback.print_exc(limit=-2)
+        dropped[f"failed: {type(error).__name__} {str(error)[:50]}"] += 1
+    finally:
+        signal.alarm(0)
+    return 0, dropped
+
+
+def _set(path: Path, rng: random.Random, dropped: Counter[str]) -> int:
+    split, typesetter = path.parts[-3:-1]
+    program, _, kept_apart = typesetter.partition("-")
+    setter = import_module(f"corpus.typesetters.{MODULES[program]}")
+    look = kept_look(kept_apart, rng) if kept_apart else random_look(rng)
+    look = getattr(setter, "fitted", lambda look, rng: look)(look, rng)
+    language = draw_language(_library, rng, LATIN if kept_apart else LANGUAGES.get(program))
+    document = Composer(_library, language, look.columns, rng, look.numbered).document()
     number(document)
-    plain, twin = setter.set_both(document, look)  # type: ignore[attr-defined]
-    kept, truth = pages(plain, twin, document, path.parent.name, made.dropped)
-    most = MOST_PAGES[path.parent.parent.name]
+    plain, twin = setter.set_both(document, look)
+    kept, truth = pages(plain, twin, document, typesetter, dropped)
+    most = MOST_PAGES[split]
     kept, truth["pages"] = kept[:most], truth["pages"][:most]
-    if not kept:
-        return 0
-    path.with_suffix(".pdf").write_bytes(_only(plain, kept))
-    truth = {"look": look.name, **truth}
-    path.with_suffix(".json").write_text(json.dumps(truth, ensure_ascii=False))
+    if kept:
+        path.with_suffix(".pdf").write_bytes(_only(plain, kept))
+        truth = {"look": look.name, **truth}
+        path.with_suffix(".json").write_text(json.dumps(truth, ensure_ascii=False))
     return len(kept)
 
 

@@ -385,7 +385,7 @@ def _sheet(path: Path, rng: random.Random) -> Sheet | None:
     chosen = usable[first : first + width]
     if rng.random() < 0.5 and usable[0] not in chosen:
         chosen = [usable[0], *chosen[1:]]
-    height = min(rng.choice((3, 4, 5, 6, 8, 10, 12, 15, 20, 28)), len(rows) - 1)
+    height = min(rng.choice((3, 4, 5, 6, 8, 10, 12, 15, 20, 28, 40, 60)), len(rows) - 1)
     begin = rng.randrange(1, len(rows) - height + 1)
     cut = [[_rounded(row[j]) if j < len(row) else "" for j in chosen] for row in rows[begin:]]
     names = [head[j].replace("_", " ").replace(".", " ") for j in chosen]

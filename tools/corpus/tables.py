@@ -61,6 +61,8 @@ class Maker:
         """Return a table of a kind drawn at random; a `narrow` one fits a column of a page."""
         kinds: list[tuple[Callable[[], Table], float]] = [
             (self.sheet, 5),
+            (self.figures, 1.5),
+            (self.wrapped, 2.5),
             (self.grouped_heads, 0.8 if narrow else 2),
             (self.statement, 2.5),
             (self.prose, 1.5 if narrow else 2.5),
@@ -179,6 +181,37 @@ class Maker:
             texts[j] = runs(build.texts(j)[-1])
         build.row(texts, strong=True, rule_above=True)
         return build.table(self.rng)
+
+    def figures(self) -> Table:
+        """Return a few narrow columns of numbers, with or without a head."""
+        rng = self.rng
+        columns = rng.choice((2, 2, 3, 4))
+        build = Build(columns)
+        if rng.random() < 0.6:
+            build.head([runs(name) for name in self.heads(columns)])
+        make = [self.numbers() for _ in range(columns)]
+        first, step = rng.randint(1, 2000), rng.choice((1, 1, 5, 10))
+        for k in range(rng.randint(3, 24)):
+            texts = [one() for one in make]
+            if rng.random() < 0.5:
+                texts[0] = str(first + k * step)
+            build.row([runs(text) for text in texts])
+        return build.table(rng)
+
+    def wrapped(self) -> Table:
+        """Return rows whose stub takes several lines, and so may a head; numbers stand beside."""
+        rng = self.rng
+        columns = rng.choice((3, 3, 4, 5, 6))
+        build = Build(columns)
+        if rng.random() < 0.85:
+            build.head([runs(self.phrase(rng.choice((12, 30, 50)))) for _ in range(columns)])
+        words = rng.randint(0, min(2, columns - 2))
+        make = [self.numbers() for _ in range(columns - 1 - words)]
+        for _ in range(rng.randint(3, 12)):
+            stub = self.phrase(70) if rng.random() < 0.6 else self.sentences(1)[:140]
+            others = [self.phrase(60) if rng.random() < 0.8 else "" for _ in range(words)]
+            build.row([runs(text) for text in (stub, *others, *(one() for one in make))])
+        return build.table(rng, [rng.uniform(1.2, 3), *[rng.uniform(0.8, 1.4)] * (columns - 1)])
 
     def grouped_heads(self) -> Table:
         """Heads of two or three rows: groups over the columns they span."""

@@ -412,6 +412,7 @@ class Page:
             f"{name} th{{font-weight:{'bold' if style.head_bold else 'normal'};"
             f"font-style:{'italic' if style.head_italic else 'normal'}}}",
             f"{name} tr{{break-inside:avoid}}",
+            "" if style.repeats_head else f"{name} thead{{display:table-row-group}}",
             f"{name} .caption{{font-size:{style.caption_scale}em;text-align:"
             f"{'center' if style.caption_align == 'center' else 'start'};margin:.3em 0;"
             f"break-after:avoid;{'font-style:italic' if style.caption_italic else ''}}}",

@@ -18,11 +18,12 @@ WIDTH, LAYERS = 64, 4
 NODES = 6144
 """Pieces in a batch: pages are added while they fit."""
 PAGES = 256
-RATE = 3e-3
 NOISE, DROPPED = 0.1, 0.1
 """Deviation of the noise on features, and the part of a layer that is left out, in teaching."""
 
 Weights = dict[str, Any]
+_SCALES = ("_mean", "_scale")
+"""Ends of the names of what is not taught: `_` stands before these."""
 
 
 def batches(pages: Sequence[Taught], random: np.random.Generator) -> Iterator[dict[str, Any]]:
@@ -176,12 +177,16 @@ def _binary(logits: Any, truth: Any) -> Any:
 
 def train(
     pages: Sequence[Taught],
+    weights: Weights,
     seed: int,
     steps: int,
+    highest: float,
     keep: Callable[[Weights], None],
 ) -> Weights:
-    """Teach for some steps, the rate falling to nothing; `keep` gets the weights in between."""
-    weights = initial(pages, seed)
+    """Teach for some steps, the rate falling from its highest to nothing.
+
+    `keep` gets the weights in between.
+    """
     random = np.random.default_rng(seed)
     fixed = {name: value for name, value in weights.items() if name.startswith("_")}
     free = {name: value for name, value in weights.items() if name not in fixed}
@@ -205,7 +210,7 @@ def train(
     while True:
         for batch in batches(pages, random):
             number += 1
-            rate = RATE * min(1, number / 100) * 0.5 * (1 + np.cos(np.pi * number / steps))
+            rate = highest * min(1, number / 100) * 0.5 * (1 + np.cos(np.pi * number / steps))
             key = jax.random.fold_in(jax.random.key(seed), number)
             free, moments, loss = step(free, moments, batch, rate, float(number), key)
             losses.append(float(loss))
@@ -216,6 +221,15 @@ def train(
                 keep({**fixed, **jax.tree.map(np.asarray, free)})
             if number == steps:
                 return {**fixed, **jax.tree.map(np.asarray, free)}
+
+
+def load(path: Path) -> Weights:
+    """Return weights that `save` wrote, to go on from."""
+    with np.load(path) as file:
+        return {
+            f"_{name}" if name.endswith(_SCALES) else name: file[name].astype(np.float32)
+            for name in file.files
+        }
 
 
 def save(weights: Weights, path: Path) -> None:

@@ -338,7 +338,8 @@ class Setter:
                 )
         commands += _rules(table, look) + _shades(table, look)
         widths = self._widths(table, look, room)
-        grid = Grid(cells, widths, style=commands, repeatRows=table.head_rows, hAlign="LEFT")
+        repeated = table.head_rows if look.repeats_head else 0
+        grid = Grid(cells, widths, style=commands, repeatRows=repeated, hAlign="LEFT")
         size = self.look.size
         found: list[Flowable] = [grid]
         if table.caption:

@@ -325,7 +325,8 @@ class Program:
         parts = []
         heads = [self._cell(cell, style, table) for row in rows[: table.head_rows] for cell in row]
         if heads:
-            parts.append(f"table.header({', '.join(heads)})")
+            repeat = str(style.repeats_head).lower()
+            parts.append(f"table.header(repeat: {repeat}, {', '.join(heads)})")
         for number, row in enumerate(rows[table.head_rows :], table.head_rows):
             ruled = style.rules not in {"none", "vertical"} and any(c.rule_above for c in row)
             if ruled:
