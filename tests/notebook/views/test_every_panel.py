@@ -203,6 +203,35 @@ def test_no_problem_outlives_the_recovery(page: Page, panel: str) -> None:
     expect(said).to_be_hidden()
 
 
+def test_a_restarted_kernel_is_said_before_anyone_acts(page: Page, panel: str) -> None:
+    mount(page, panel, {**STATES[panel], "problem": None})
+    page.evaluate("""() => {
+      model.send = () => { throw new Error('Cannot send'); };
+      model.emit('comm_live_update');
+    }""")
+    expect(page.get_by_role("alert").filter(has_text="The kernel is gone.")).to_be_visible()
+
+
+def test_the_buttons_are_skipped(page: Page) -> None:
+    mount(page, "files", {**STATES["files"], "problem": None})
+    page.keyboard.press("Tab")
+    skip = page.get_by_role("button", name="Skip the buttons")
+    expect(skip).to_be_focused()
+    expect(skip).to_have_css("opacity", "1")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("row", name="file-1.pdf")).to_be_focused()
+    expect(skip).to_have_css("opacity", "0")
+
+
+def test_a_button_that_goes_leaves_the_focus_in_the_panel(page: Page) -> None:
+    mount(page, "document", {**STATES["document"], "read": False})
+    page.get_by_role("button", name="Run OCR").focus()
+    kernel(page, "state", {"reading": True})
+    expect(page.locator(".carrel")).to_be_focused()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Shortcuts")).to_be_visible()
+
+
 def test_a_kernel_that_is_gone_is_said_in_words(page: Page) -> None:
     page.clock.install()
     mount(page, "files", {**STATES["files"], "problem": None})

@@ -128,6 +128,8 @@ class View {
       tabindex: "-1",
       onkeydown: (event) => this.pressed(event),
     }, this.silence, this.trouble, this.left, this.undo, this.body, this.help, this.question, this.status, this.connection);
+    const skip = this.button("Skip the buttons", () => this.content()?.focus(), "carrel-skip");
+    this.root.prepend(skip);
     this.root.addEventListener("carrel:gone", () => this.root.classList.add("gone"), { signal });
     el.append(this.root);
     if (hiding) this.root.append(hiding);
@@ -145,7 +147,7 @@ class View {
       this.showDeletion(state.deletion);
       this.showLeft(state.left ?? []);
       say(this.connection, state.connection);
-      this.draw(state);
+      this.keepFocus(() => this.draw(state));
     };
     this.listen("change:state", draw);
     draw();
@@ -157,12 +159,21 @@ class View {
       this.root.remove();
     });
     window.addEventListener("pagehide", () => this.goodbye(), { signal });
+    // A host that knows that the kernel was restarted says so before anyone types.
+    this.listen("comm_live_update", () => this.hello());
     window.addEventListener("pageshow", (event) => { if (event.persisted) this.hello(); }, { signal });
     this.hello();
   }
 
   hello() {
-    this.request({ kind: "hello" }).catch(() => {});
+    this.request({ kind: "hello" }).catch((problem) => this.refuse(problem));
+  }
+
+  /** Draws; a control that goes meanwhile leaves the focus to the panel, not to the page. @param {() => void} draw */
+  keepFocus(draw) {
+    const held = this.root.contains(document.activeElement) ? /** @type {any} */ (document.activeElement) : this.root;
+    draw();
+    if (held !== this.root && (held.disabled || !held.checkVisibility())) this.root.focus({ preventScroll: true });
   }
 
   goodbye() {
@@ -217,6 +228,12 @@ class View {
     };
     return this.h("span", { class: "carrel-corner" },
       sign("Refresh", "↻", () => this.ask("refresh")), sign("Shortcuts", "?", () => this.toggleHelp()));
+  }
+
+  /** The part below the buttons that keys work in: the rows, the list, the text or the field. */
+  content() {
+    const parts = ["[role=row][tabindex='0']", ".carrel-text[tabindex='0']", "textarea", "[role=option][tabindex='0']"];
+    return parts.map((part) => this.body.querySelector(part)).find((node) => node?.checkVisibility());
   }
 
   toggleHelp() {
