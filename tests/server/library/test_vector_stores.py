@@ -121,6 +121,10 @@ def test_lists_go_on_after_an_id(http: httpx.Client) -> None:
     assert ([one["id"] for one in first["data"]], first["has_more"]) == ([stores[1]], True)
     rest = http.get("/v1/vector_stores", params={"limit": 1, "after": first["last_id"]}).json()
     assert rest["data"][0]["id"] == stores[0]
+    oldest = {"order": "asc", "limit": 1, "after": stores[0]}
+    assert http.get("/v1/vector_stores", params=oldest).json()["data"][0]["id"] == stores[1]
+    end = {"order": "asc", "after": stores[1]}
+    assert http.get("/v1/vector_stores", params=end).json()["has_more"] is False
     assert http.get("/v1/vector_stores", params={"after": "nobody"}).status_code == 404
     path = f"/v1/vector_stores/{stores[0]}"
     for text in ("one", "two"):

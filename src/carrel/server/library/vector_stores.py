@@ -1,9 +1,8 @@
 """Libraries as vector stores: their documents come from stored files."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
-from typing import TypeVar
 
 import sqlalchemy as sa
 
@@ -19,7 +18,7 @@ from carrel.server.records.libraries import Role
 from carrel.server.records.sql.database import Database
 from carrel.server.settings import Limits
 from carrel.wire.documents import Document, DocumentQuery, DocumentUpdate
-from carrel.wire.libraries import Library, LibraryQuery
+from carrel.wire.libraries import Library
 from carrel.wire.vector_stores import (
     FileCounts,
     FilePageQuery,
@@ -32,8 +31,6 @@ from carrel.wire.vector_stores import (
 )
 
 _PAGE = 100
-
-T = TypeVar("T", bound=Library | Document)
 
 
 class VectorStores:
@@ -52,13 +49,16 @@ class VectorStores:
         """
 
         def read(connection: sa.Connection) -> tuple[list[VectorStore], bool]:
-            def load(number: int) -> list[Library]:
-                asked = LibraryQuery(page=number, page_size=_PAGE)
-                return libraries.page(connection, caller, asked).data
-
-            every = _every(load)
-            chosen, more = _after(every if query.order == "desc" else every[::-1], query)
-            return [_store(connection, one) for one in chosen], more
+            # One more than asked for says whether there are more.
+            listed = libraries.after(
+                connection,
+                caller,
+                query.after,
+                limit=query.limit + 1,
+                newest_first=query.order == "desc",
+            )
+            chosen = listed[: query.limit]
+            return [_store(connection, one) for one in chosen], len(listed) > len(chosen)
 
         return await self._database.read(read)
 
@@ -157,15 +157,14 @@ def _store(connection: sa.Connection, library: Library) -> VectorStore:
     return VectorStore.of(library, FileCounts(**counts, total=sum(counts.values())))
 
 
-def _every(load: Callable[[int], list[T]]) -> list[T]:
-    found: list[T] = []
+def _every(load: Callable[[int], list[Document]]) -> list[Document]:
+    found: list[Document] = []
     while len(page := load(len(found) // _PAGE)) == _PAGE:
         found += page
     return found + page
 
 
-def _after(items: Iterable[T], query: PageQuery) -> tuple[list[T], bool]:
-    listed: list[T] = [*items]
+def _after(listed: list[Document], query: PageQuery) -> tuple[list[Document], bool]:
     ids = [one.id for one in listed]
     if query.after is not None and query.after not in ids:
         raise NotFound.of("item", query.after)

@@ -96,6 +96,25 @@ def page(connection: sa.Connection, caller: Caller, query: LibraryQuery) -> Libr
     )
 
 
+def after(
+    connection: sa.Connection, caller: Caller, id: str | None, *, limit: int, newest_first: bool
+) -> list[Library]:
+    """Return the libraries the caller may see after the one of an id, from the first without.
+
+    Raises:
+        NotFound: the caller may see no library of this id.
+    """
+    wanted = _accessible(caller)
+    if id is not None:
+        at = get(connection, caller, id)
+        made = libraries.c.created_at
+        later = sa.or_(made > at.created_at, sa.and_(made == at.created_at, libraries.c.id > at.id))
+        wanted = wanted.where(~later if newest_first else later, libraries.c.id != id)
+    direction = sa.desc if newest_first else sa.asc
+    order = direction(libraries.c.created_at), direction(libraries.c.id)
+    return [_library(row) for row in connection.execute(wanted.order_by(*order).limit(limit))]
+
+
 def accessible_ids(connection: sa.Connection, caller: Caller, ids: list[str]) -> list[str]:
     """Return the subset of the libraries that the caller may see."""
     asked = {"ids": ids, "user": caller.user_id, "organisation": caller.organisation_id}
