@@ -85,6 +85,24 @@ def test_an_answer_that_fails_or_is_stopped_keeps_its_text(
     assert "it was stopped" in repr(partial) and shown[-1] == partial
 
 
+def test_a_question_in_a_panel_that_is_stopped_keeps_its_text_on_the_error(
+    bench: Bench, service: ScriptedService
+) -> None:
+    talk = bench.chat("support")
+    service.say("Nine.")
+    service.finish()
+    assert talk.ask("How many keys?", timeout=30).text == "Nine."
+    with pytest.raises(BenchError) as refused:
+        talk.ask(" ", timeout=30)
+    assert refused.value.partial is None
+    service.say("Three months")
+    with pytest.raises(BenchError) as stopped:
+        talk.ask("How long?", timeout=2)
+    partial = stopped.value.partial
+    assert partial is not None
+    assert (partial.text, partial.finish_reason) == ("Three months", "cancelled")
+
+
 def test_a_question_takes_what_was_said_before_and_files_along(
     bench: Bench, service: ScriptedService
 ) -> None:

@@ -36,8 +36,9 @@ from carrel.notebook.results import display
 from carrel.notebook.results.answer import (
     Answer,
     as_answer,
+    check_question,
     last_answer,
-    partial_answer,
+    partial_on_error,
     said_before,
 )
 from carrel.notebook.results.deleted import DeletedItems
@@ -392,8 +393,7 @@ class Bench(DocumentCalls, AgentCalls):
             files: what goes with the question, as in `bench.ocr`; documents of libraries, too.
             timeout: seconds after which it is stopped.
         """
-        if not text.strip():
-            raise BenchError(Problem("The question is empty", "", "Write what you want to know."))
+        check_question(text)
         asked = self._names.agent(agent)
         version = self._names.version(asked.id, version)
         attached = self._attachments(files, timeout)
@@ -403,21 +403,15 @@ class Bench(DocumentCalls, AgentCalls):
             done(self._store, service.new(asked.id, version, after=before))
             for attachment in attached:
                 done(self._store, service.attach_known(attachment))
-            done(
-                self._store,
-                service.send(text),
-                timeout,
-                self._writing(service),
-                look=permission(self._store),
-            )
-            return last_answer(self._store, service.slice.value)
-        except (BenchError, KeyboardInterrupt) as error:
-            partial = partial_answer(self._store, service.slice.value)
-            if partial is not None:
-                keep(partial)
-            if isinstance(error, BenchError):
-                error.partial = partial
-            raise
+            with partial_on_error(self._store, service, show=keep):
+                done(
+                    self._store,
+                    service.send(text),
+                    timeout,
+                    self._writing(service),
+                    look=permission(self._store),
+                )
+                return last_answer(self._store, service.slice.value)
         finally:
             self._store.let_go(service)
 

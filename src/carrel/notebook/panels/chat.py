@@ -15,7 +15,12 @@ from carrel.notebook.panels.core.assets import module, style
 from carrel.notebook.panels.core.base import Json, intent, problem_json
 from carrel.notebook.panels.core.drops import DropPanel
 from carrel.notebook.panels.core.uploads import Offer
-from carrel.notebook.results.answer import Answer, last_answer
+from carrel.notebook.results.answer import (
+    Answer,
+    check_question,
+    last_answer,
+    partial_on_error,
+)
 from carrel.store.chat.answering.attachments import as_mention
 from carrel.store.chat.conversation import Attachment
 from carrel.store.chat.formatting import (
@@ -76,15 +81,20 @@ class ChatPanel(DropPanel):
         store.agents.load()
 
     def ask(self, text: str, *, timeout: float | None = None) -> Answer:
-        """Ask in this conversation, as typing does, and wait for the answer."""
+        """Ask in this conversation, as typing does, and wait for the answer.
+
+        Where it fails or is stopped, the error's `partial` has what was written.
+        """
+        check_question(text)
         store, chat = self._store, self._chat
-        done(
-            store,
-            chat.send(text),
-            timeout,
-            lambda: writing(store.session.slice.value, chat.slice.value),
-            look=permission(store),
-        )
+        with partial_on_error(store, chat):
+            done(
+                store,
+                chat.send(text),
+                timeout,
+                lambda: writing(store.session.slice.value, chat.slice.value),
+                look=permission(store),
+            )
         return last_answer(self._store, self._chat.slice.value)
 
     def refresh(self) -> None:

@@ -1,6 +1,7 @@
 """An agent's answer: its text and sources, which show themselves."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
@@ -21,6 +22,7 @@ from carrel.store.chat.formatting import (
     sources_title,
     thought_words,
 )
+from carrel.store.chat.service import ChatService
 from carrel.store.chat.state import ChatState
 from carrel.store.core.problem import Problem
 from carrel.store.store import Store
@@ -226,6 +228,30 @@ def partial_answer(store: Store, state: ChatState) -> Answer | None:
     if turn.status == "writing":
         turn = replace(turn, status="stopped")
     return as_answer(store, state.agent_name, turn, _question(state))
+
+
+def check_question(text: str) -> None:
+    """Raise a BenchError for a question without words, before it is sent."""
+    if not text.strip():
+        raise BenchError(Problem("The question is empty", "", "Write what you want to know."))
+
+
+@contextmanager
+def partial_on_error(
+    store: Store, chat: ChatService, show: Callable[[Answer], None] = lambda _: None
+) -> Iterator[None]:
+    """Put what was written of an answer that fails or is stopped on the error, and show it."""
+    before = len(chat.slice.value.turns)
+    try:
+        yield
+    except (BenchError, KeyboardInterrupt) as error:
+        state = chat.slice.value
+        partial = partial_answer(store, state) if len(state.turns) > before else None
+        if partial is not None:
+            show(partial)
+        if isinstance(error, BenchError):
+            error.partial = partial
+        raise
 
 
 def said_before(history: Sequence[Answer | Mapping[str, str]]) -> Iterator[Turn]:
