@@ -35,6 +35,8 @@ EXIT_FAILED = 1
 EXIT_IN_USE = 3
 """Another server has the data folder."""
 _GRACE_SECONDS = 5
+_TICK_SECONDS = 1
+"""How old the `Date` of an answer may be."""
 
 
 def run(settings: ServerSettings) -> int:
@@ -218,17 +220,27 @@ class _Uvicorn(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
         super().__init__(config)
         self._announce = announce
+        self._signalled = asyncio.Event()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
             self._announce()
 
+    async def main_loop(self) -> None:
+        # The original looks for its end ten times a second, also on an idle server.
+        while not await self.on_tick(0):
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._signalled.wait(), _TICK_SECONDS)
+
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+
         # The original raises the signal again after a clean stop, which kills the process.
         def stop(number: int, frame: FrameType | None) -> None:
             self.handle_exit(number, frame)
+            loop.call_soon_threadsafe(self._signalled.set)
 
         before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
