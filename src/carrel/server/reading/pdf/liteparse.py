@@ -13,7 +13,6 @@ from carrel.server.reading.page.elements import Box
 from carrel.server.reading.page.letter_spacing import join_letters
 from carrel.server.reading.page.parsed import Link, ParsedPage, TextItem
 from carrel.server.reading.page.rules import drawn_rules, drawn_shades
-from carrel.server.reading.page.symbols import cut_symbols
 from carrel.server.reading.pdf.crop import cropped
 from carrel.server.reading.pdf.garbage import is_garbage
 
@@ -55,7 +54,6 @@ def _page(page: Any) -> ParsedPage:
     reasons = set(page.complexity.reasons)
     items = [_item(item) for item in page.text_items]
     fenced("letters set apart", join_letters, items)
-    fenced("symbols", cut_symbols, items)
     text = " ".join(item.text for item in items)
     trusted = not reasons & _UNTRUSTED and not is_garbage(text)
     said = trusted and bool(text.strip())
