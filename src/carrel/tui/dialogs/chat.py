@@ -5,8 +5,7 @@ from pathlib import Path
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.content import Content
-from textual.widgets import Button, Input, Label, Static
+from textual.widgets import Input, Label
 
 from carrel.store.chat.formatting import code_blocks
 from carrel.store.chat.parameters import Parameters
@@ -75,16 +74,10 @@ class ParametersForm(Dialog[Parameters]):
         yield Label(words, markup=False)
         yield Field("" if value in (None, ()) else str(value), id=name)
 
-    def on_button_pressed(self, event: Button.Pressed) -> None:
-        if event.button.id == "save":
-            self._accept()
-        else:
-            self.dismiss(None)
-
     def on_input_submitted(self) -> None:
-        self._accept()
+        self.action_accept()
 
-    def _accept(self) -> None:
+    def action_accept(self) -> None:
         values: dict[str, object] = {
             name: self.query_one(f"#{name}", Field).value.strip() for name in ("model", *FIELDS)
         }
@@ -94,7 +87,7 @@ class ParametersForm(Dialog[Parameters]):
         try:
             self.dismiss(Parameters.of(values))
         except ValueError as error:
-            self.query_one(".hint", Static).update(Content.styled(str(error), "$failed"))
+            self.refuse(str(error))
 
 
 class SaveDialog(Dialog[Path]):
@@ -116,14 +109,11 @@ class SaveDialog(Dialog[Path]):
             with path.open("x", encoding="utf-8") as file:
                 file.write(text)
         except FileExistsError:
-            self._refuse("There is a file of this name already. Choose another.")
+            self.refuse("There is a file of this name already. Choose another.")
         except (OSError, ValueError) as error:
-            self._refuse(str(Problem.of(error)))
+            self.refuse(str(Problem.of(error)))
         else:
             self.dismiss(path)
-
-    def _refuse(self, why: str) -> None:
-        self.query_one(".hint", Static).update(Content.styled(why, "$failed"))
 
 
 def copies(state: ChatState, source: Passage | None) -> dict[str, str]:

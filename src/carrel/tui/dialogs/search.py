@@ -9,7 +9,6 @@ from textual.timer import Timer
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from carrel.store.core.actions.watch import watch
 from carrel.store.search.formatting import grouped, place_of, places_words
 from carrel.tui.dialogs.core.dialog import Dialog, hint
 from carrel.tui.theme import labels
@@ -53,11 +52,8 @@ class Search(Dialog["FoundPassage"]):
         yield hint("↑ ↓ choose · enter opens · esc closes")
 
     def on_mount(self) -> None:
-        self._close = watch(self._service.slice, self._show, deliver=self.call_later)
+        self.follow(self._service.slice, self._show)
         self._look()
-
-    def on_unmount(self) -> None:
-        self._close()
 
     def on_resize(self) -> None:
         self._show(self._service.slice.value)
@@ -98,13 +94,6 @@ class Search(Dialog["FoundPassage"]):
             shown[-1] = (shown[-1] + Content(" …")).truncate(width, ellipsis=True)
         rows = [labels.line(place_of(hit)), *(Content("  ") + line for line in shown)]
         return Content("\n").join(rows)
-
-    def action_move(self, step: int) -> None:
-        options = self.query_one(OptionList)
-        if step > 0:
-            options.action_cursor_down()
-        else:
-            options.action_cursor_up()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         option = self.query_one(OptionList).highlighted_option

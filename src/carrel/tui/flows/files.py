@@ -30,7 +30,7 @@ _NEW = "new library"
 
 async def upload(place: MainScreen) -> None:
     """Upload files that are named by their paths."""
-    if files := await place.ask(PathDialog()):
+    if files := await place.ask(PathDialog("Upload")):
         place.workbench.upload(files)
 
 

@@ -10,7 +10,8 @@ from carrel.store.sync.state import FolderState
 from carrel.tui.base.screen import MainScreen
 from carrel.tui.dialogs.core.ask import Option
 from carrel.tui.dialogs.core.confirm import Confirm
-from carrel.tui.dialogs.sync import FolderDialog, SyncDialog, SyncWish
+from carrel.tui.dialogs.core.path import FOLDER, PathDialog
+from carrel.tui.dialogs.sync import SyncDialog, SyncWish
 from carrel.tui.theme import labels
 from carrel.wire.libraries import Library
 
@@ -34,7 +35,7 @@ async def sync_library(place: MainScreen, library: Library) -> None:
         ]
         answer = await place.choose(f"Synced with {library.name}", options)
     if answer == _OTHER:
-        if folders := await place.ask(FolderDialog(f"Sync a folder into {library.name}")):
+        if folders := await place.ask(PathDialog(f"Sync a folder into {library.name}", FOLDER)):
             await _preview(place, library, folders[0], SyncWish())
     elif answer == _FORGET:
         await _forget(place, library)

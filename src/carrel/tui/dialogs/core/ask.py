@@ -57,7 +57,7 @@ class AskNumber(Dialog[int]):
         if text.isdecimal() and len(text) < 10 and int(text) in self._range:
             self.dismiss(int(text))
         elif text:
-            self.query_one(".hint", Static).update(labels.line(self._wrong, "$failed"))
+            self.refuse(self._wrong)
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,8 @@ class Choose(Dialog[str]):
     Choose OptionList { height: auto; max-height: 16; margin-bottom: 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j", "move('down')", "Down", show=False, id="choose.down"),
-        Binding("k", "move('up')", "Up", show=False, id="choose.up"),
+        Binding("j", "move(1)", "Down", show=False, id="choose.down"),
+        Binding("k", "move(-1)", "Up", show=False, id="choose.up"),
     ]
 
     HOW: ClassVar[str] = "a letter or enter chooses · esc closes"
@@ -113,13 +113,6 @@ class Choose(Dialog[str]):
         if event.character and event.character in self._letters:
             event.stop()
             self.dismiss(self.options[self._letters.index(event.character)].id)
-
-    def action_move(self, direction: str) -> None:
-        shown = self.query_one(OptionList)
-        if direction == "down":
-            shown.action_cursor_down()
-        else:
-            shown.action_cursor_up()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         self.dismiss(self.options[event.option_index].id)

@@ -23,8 +23,8 @@ class ChooseMany(Dialog[tuple[str, ...]]):
     BINDINGS: ClassVar[list[BindingType]] = [
         # With priority: the list would mark with it.
         Binding("enter", "accept", "Accept", show=False, priority=True, id="many.accept"),
-        Binding("j", "move('down')", "Down", show=False, id="many.down"),
-        Binding("k", "move('up')", "Up", show=False, id="many.up"),
+        Binding("j", "move(1)", "Down", show=False, id="many.down"),
+        Binding("k", "move(-1)", "Up", show=False, id="many.up"),
     ]
 
     def __init__(self, title: str, options: Sequence[Option]) -> None:
@@ -34,13 +34,6 @@ class ChooseMany(Dialog[tuple[str, ...]]):
     def inside(self) -> ComposeResult:
         yield Choices(*(Selection(_words(thing), thing.id) for thing in self._things))
         yield hint("space marks · enter accepts · esc closes")
-
-    def action_move(self, direction: str) -> None:
-        choices = self.query_one(Choices)
-        if direction == "down":
-            choices.action_cursor_down()
-        else:
-            choices.action_cursor_up()
 
     def action_accept(self) -> None:
         choices = self.query_one(Choices)

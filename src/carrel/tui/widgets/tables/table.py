@@ -85,80 +85,51 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
     cursor = var(0)
 
     @dataclass
-    class Moved(Message):
+    class TableMessage(Message):
+        """What happened in a table."""
+
+        table: "VirtualTable"
+
+        @property
+        def control(self) -> "VirtualTable":
+            return self.table
+
+    @dataclass
+    class Moved(TableMessage):
         """The cursor stands on another row; `key` is None while there is none."""
 
-        table: "VirtualTable"
         key: str | None
 
-        @property
-        def control(self) -> "VirtualTable":
-            return self.table
-
     @dataclass
-    class Opened(Message):
+    class Opened(TableMessage):
         """A row was chosen with enter or a double click."""
 
-        table: "VirtualTable"
         key: str
 
-        @property
-        def control(self) -> "VirtualTable":
-            return self.table
-
-    @dataclass
-    class OpenedEmpty(Message):
+    class OpenedEmpty(TableMessage):
         """Enter was pressed where there are no rows."""
 
-        table: "VirtualTable"
-
-        @property
-        def control(self) -> "VirtualTable":
-            return self.table
-
     @dataclass
-    class Wanted(Message):
+    class Wanted(TableMessage):
         """A row came into view that is not here yet; `index` counts those a filter hides too."""
 
-        table: "VirtualTable"
         index: int
 
-        @property
-        def control(self) -> "VirtualTable":
-            return self.table
-
-    @dataclass
-    class Scrolled(Message):
+    class Scrolled(TableMessage):
         """Other rows are in view."""
 
-        table: "VirtualTable"
-
-        @property
-        def control(self) -> "VirtualTable":
-            return self.table
-
     @dataclass
-    class HeaderClicked(Message):
+    class HeaderClicked(TableMessage):
         """The title of a column was clicked."""
 
-        table: "VirtualTable"
         column: Column
-
-        @property
-        def control(self) -> "VirtualTable":
-            return self.table
 
     @dataclass
-    class EdgeDragged(Message):
+    class EdgeDragged(TableMessage):
         """The edge of a column's title was dragged; `width` in cells is wished for."""
 
-        table: "VirtualTable"
         column: Column
         width: int
-
-        @property
-        def control(self) -> "VirtualTable":
-            return self.table
 
     def __init__(
         self, *columns: Column, id: str | None = None, header: bool = True, classes: str = "pane"
