@@ -13,7 +13,7 @@ from carrel.store.core.paging import KEPT
 from carrel.store.core.sorting import Sort
 from carrel.store.files.formatting import file_rows, sort_words, sorted_files
 from carrel.store.files.state import FilesState
-from carrel.store.session.area import READ_ONLY
+from carrel.store.session.state import READ_ONLY
 from carrel.store.store import Store
 from support.cuts import line
 from support.process import RunningServer, serve

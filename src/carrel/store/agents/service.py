@@ -13,15 +13,10 @@ from carrel.store.agents.compare import FieldChange, compare_agents
 from carrel.store.agents.drafts import Draft, SavedDrafts
 from carrel.store.agents.state import AgentsState, Switched
 from carrel.store.agents.trials import is_left_over, is_trial, remove_trial
-from carrel.store.cache.last_seen import LastSeen
-from carrel.store.core.actions.action import Policy, action, instant
-from carrel.store.core.actions.loop import OwnerLoop
+from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.deleting import delete_each
 from carrel.store.core.problem import Problem, ProblemError
-from carrel.store.notifications.service import NotificationsService
-from carrel.store.session.area import Area
-from carrel.store.session.service import SessionService
-from carrel.store.trash.service import TrashService
+from carrel.store.shared import Shared
 
 if TYPE_CHECKING:
     from carrel.client import Client
@@ -29,19 +24,13 @@ if TYPE_CHECKING:
     from carrel.wire.generation.agents import Agent, AgentAlias, AgentCreate, AgentUpdate
 
 
-class AgentsService(Area[AgentsState]):
-    def __init__(
-        self,
-        loop: OwnerLoop,
-        session: SessionService,
-        notifications: NotificationsService,
-        trash: TrashService,
-        last_seen: LastSeen,
-    ) -> None:
-        super().__init__(loop, AgentsState(), session)
-        self._last_seen = last_seen
-        self._notifications = notifications
-        self._trash = trash
+class AgentsService(Service[AgentsState]):
+    def __init__(self, shared: Shared) -> None:
+        super().__init__(shared.loop, AgentsState(), shared.session)
+        self._session = shared.session
+        self._last_seen = shared.last_seen
+        self._notifications = shared.notifications
+        self._trash = shared.trash
         self._switched: dict[str, list[Switched]] = {}
         self._versions_of: Agent | None = None
         """The agent as it was listed when the versions that are shown were asked for."""

@@ -11,18 +11,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from carrel.store.activity.service import ActivityService
+from carrel.config.profiles import folders
 from carrel.store.batches.formatting import item_of, job_name, read_words, saved_words
 from carrel.store.batches.state import BatchesState
 from carrel.store.batches.submitted import SubmittedJobs
-from carrel.store.cache.copies import Copies, DocumentSource
-from carrel.store.core.actions.action import Policy, action
-from carrel.store.core.actions.loop import OwnerLoop
+from carrel.store.cache.copies import DocumentSource
+from carrel.store.core.actions.action import Policy, Service, action
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.documents.reader import HOSTED_MODEL, USUAL, DocumentReader, OCROptions
-from carrel.store.notifications.service import NotificationsService
-from carrel.store.session.area import Area
-from carrel.store.session.service import SessionService
+from carrel.store.shared import Shared
 from carrel.system.filenames import file_name, free
 
 if TYPE_CHECKING:
@@ -40,24 +37,17 @@ _OPTIONS = "carrel_ocr"
 _LINE = 64 * 1024 * 1024
 
 
-class BatchesService(Area[BatchesState]):
+class BatchesService(Service[BatchesState]):
     """Shows the jobs in Activity; a job of OCR that ends here becomes readings."""
 
-    def __init__(
-        self,
-        loop: OwnerLoop,
-        session: SessionService,
-        activity: ActivityService,
-        copies: Copies,
-        notifications: NotificationsService,
-        state: Path,
-    ) -> None:
-        super().__init__(loop, BatchesState(), session)
-        self._activity = activity
-        self._copies = copies
-        self._notifications = notifications
-        self._reader = DocumentReader(session)
-        self._submitted = SubmittedJobs(state, session.slice.value.profile)
+    def __init__(self, shared: Shared) -> None:
+        super().__init__(shared.loop, BatchesState(), shared.session)
+        self._session = shared.session
+        self._activity = shared.activity
+        self._copies = shared.copies
+        self._notifications = shared.notifications
+        self._reader = DocumentReader(shared.session)
+        self._submitted = SubmittedJobs(folders().state, shared.session.slice.value.profile)
         self._ended: set[str] = set()
         """Jobs that were shown as ended: one that is dismissed stays away."""
 

@@ -16,12 +16,11 @@ from carrel.store.chat.state import ChatState
 from carrel.store.comparison.formatting import ALIASES, answered, answerer, questions
 from carrel.store.comparison.state import MOST, ComparisonState, Side
 from carrel.store.comparison.votes import Votes, count_votes
-from carrel.store.core.actions.action import Policy, action, instant
+from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.requests.service import RequestsService
-from carrel.store.session.area import Area
 from carrel.store.session.service import SessionService
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ UNANSWERED = Problem("Nothing to judge yet", "", "Ask something, and wait for th
 VOTE_FIRST = Problem("The names are hidden", "", "Vote first: they are shown then.")
 
 
-class ComparisonService(Area[ComparisonState]):
+class ComparisonService(Service[ComparisonState]):
     """Chats that get the same questions: `first`, and up to three beside it.
 
     The first chat keeps the comparison: whatever opens another session in it opens the chats
@@ -51,6 +50,7 @@ class ComparisonService(Area[ComparisonState]):
         another: Callable[[], ChatService],
     ) -> None:
         super().__init__(loop, ComparisonState(), session)
+        self._session = session
         self._requests = requests
         self.every = (first, *(another() for _ in range(MOST - 1)))
         """All chats that may be sides, used or not."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from carrel.store.activity.service import ActivityEntry, ActivityService, Report
+from carrel.store.activity.service import ActivityEntry, Report
 from carrel.store.activity.uploads import (
     UploadSource,
     expanded,
@@ -16,11 +16,10 @@ from carrel.store.activity.uploads import (
     source_name,
     through,
 )
-from carrel.store.cache.last_seen import LastSeen, Seen
+from carrel.store.cache.last_seen import Seen
 from carrel.store.cache.readings import Readings
-from carrel.store.core.actions.action import Policy, action, instant
+from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.actions.handle import Handle
-from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.deleting import delete_each
 from carrel.store.core.formatting import count
 from carrel.store.core.marking import inverted, toggled, with_range, without
@@ -31,10 +30,7 @@ from carrel.store.files.media_types import TYPES
 from carrel.store.files.same import same_file
 from carrel.store.files.state import FilesState
 from carrel.store.journal.entries import UPLOAD_FILE, Entry
-from carrel.store.notifications.service import NotificationsService
-from carrel.store.session.area import Area
-from carrel.store.session.service import SessionService
-from carrel.store.trash.service import TrashService
+from carrel.store.shared import Shared
 from carrel.system.filenames import file_name, free
 
 if TYPE_CHECKING:
@@ -49,25 +45,18 @@ DOWNLOAD = "download a file"
 """A task of the journal."""
 
 
-class FilesService(Area[FilesState]):
-    def __init__(
-        self,
-        loop: OwnerLoop,
-        session: SessionService,
-        activity: ActivityService,
-        notifications: NotificationsService,
-        trash: TrashService,
-        last_seen: LastSeen,
-    ) -> None:
-        super().__init__(loop, FilesState(), session)
-        self._last_seen = last_seen
-        self._trash = trash
-        self._activity = activity
-        self._notifications = notifications
-        self._readings = Readings(session.slice.value.profile)
+class FilesService(Service[FilesState]):
+    def __init__(self, shared: Shared) -> None:
+        super().__init__(shared.loop, FilesState(), shared.session)
+        self._session = shared.session
+        self._last_seen = shared.last_seen
+        self._trash = shared.trash
+        self._activity = shared.activity
+        self._notifications = shared.notifications
+        self._readings = Readings(shared.session.slice.value.profile)
         self._uploaded = 0  # files since no upload waited
-        activity.set_task(UPLOAD_FILE, self._upload_left)
-        activity.set_task(DOWNLOAD, self._download_left)
+        shared.activity.set_task(UPLOAD_FILE, self._upload_left)
+        shared.activity.set_task(DOWNLOAD, self._download_left)
 
     @action(Policy.JOIN)
     async def load(self) -> None:

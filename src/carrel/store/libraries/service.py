@@ -8,12 +8,10 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from carrel.store.activity.service import ActivityEntry, ActivityService, Report
+from carrel.store.activity.service import ActivityEntry, Report
 from carrel.store.activity.uploads import UploadSource, expanded, journaled, source_name, through
-from carrel.store.cache.last_seen import LastSeen
-from carrel.store.core.actions.action import Policy, action, instant
+from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.actions.handle import Handle
-from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.deleting import delete_each
 from carrel.store.core.marking import inverted, toggled, with_range, without
 from carrel.store.core.problem import Problem, ProblemError
@@ -23,10 +21,7 @@ from carrel.store.libraries.lists import LibraryLists
 from carrel.store.libraries.phase import UNFINISHED, document_phase
 from carrel.store.libraries.processing import ProcessingItems
 from carrel.store.libraries.state import LibrariesState
-from carrel.store.notifications.service import NotificationsService
-from carrel.store.session.area import Area
-from carrel.store.session.service import SessionService
-from carrel.store.trash.service import TrashService
+from carrel.store.shared import Shared
 
 if TYPE_CHECKING:
     from carrel.wire.documents import AttributeValue, Document
@@ -44,27 +39,20 @@ AWAITED = 0.3
 """Poll interval in seconds for a document that a caller waits for."""
 
 
-class LibrariesService(Area[LibrariesState]):
+class LibrariesService(Service[LibrariesState]):
     """Libraries and their documents; polls documents until they are processed."""
 
-    def __init__(
-        self,
-        loop: OwnerLoop,
-        session: SessionService,
-        activity: ActivityService,
-        notifications: NotificationsService,
-        trash: TrashService,
-        last_seen: LastSeen,
-    ) -> None:
-        super().__init__(loop, LibrariesState(), session)
-        self._last_seen = last_seen
-        self._activity = activity
-        self._processing = ProcessingItems(activity, self.reprocess)
-        self._lists = LibraryLists(self.slice, session, last_seen, self._processing)
-        self._notifications = notifications
-        self._trash = trash
-        activity.set_task(UPLOAD, self._upload_left)
-        activity.set_task(ADD, self._add_left)
+    def __init__(self, shared: Shared) -> None:
+        super().__init__(shared.loop, LibrariesState(), shared.session)
+        self._session = shared.session
+        self._last_seen = shared.last_seen
+        self._activity = shared.activity
+        self._notifications = shared.notifications
+        self._trash = shared.trash
+        self._processing = ProcessingItems(shared.activity, self.reprocess)
+        self._lists = LibraryLists(self.slice, shared.session, shared.last_seen, self._processing)
+        shared.activity.set_task(UPLOAD, self._upload_left)
+        shared.activity.set_task(ADD, self._add_left)
 
     # Lists
 

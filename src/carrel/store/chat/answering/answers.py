@@ -40,14 +40,12 @@ class Answers:
         current: OpenSession,
         tools: ToolsService,
         save: Callable[[], Awaitable[None]],
-        check_allowed: Callable[[], None],
     ) -> None:
         self._slice = slice
         self._session = session
         self._current = current
         self._tools = tools
         self._save = save
-        self._check_allowed = check_allowed
 
     async def answer(self, conversation: Conversation, parameters: Parameters) -> None:
         """Answer the last turn, and continue while tools answer the calls."""
@@ -95,7 +93,7 @@ class Answers:
             asked = await self._current.current_agent()
             answer.trial = asked.needs_trial(parameters)
             if answer.trial:
-                self._check_allowed()
+                self._session.check_allowed()
             answer.turn = replace(
                 answer.turn, version=asked.version, searches=bool(asked.library_ids)
             )
@@ -147,7 +145,7 @@ class Answers:
                 continue
             path = attachments.local_path(name)
             if path is not None:
-                self._check_allowed()
+                self._session.check_allowed()
                 file = await client.files.upload(path)
                 found.append(Attachment("file", file.id, file.filename))
             elif one := await attachments.named(client, name, self._current.library_ids):
