@@ -10,7 +10,7 @@ from carrel.store.activity.service import ActivityService
 from carrel.store.cache.copies import Copies
 from carrel.store.cache.last_seen import LastSeen
 from carrel.store.core.actions.loop import OwnerLoop
-from carrel.store.notifications.service import NotificationsService
+from carrel.store.notifications import NotificationsService
 from carrel.store.session.service import SessionService
 from carrel.store.trash.service import TrashService
 

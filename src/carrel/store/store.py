@@ -28,13 +28,13 @@ from carrel.store.documents.service import DocumentsService
 from carrel.store.evals.service import EvalsService
 from carrel.store.files.service import FilesService
 from carrel.store.finder.service import FinderService
-from carrel.store.histories.service import HistoriesService
+from carrel.store.histories import HistoriesService
 from carrel.store.journal.journal import Journal
 from carrel.store.layout.service import LayoutService
 from carrel.store.libraries.service import LibrariesService
-from carrel.store.models.service import ModelsService
-from carrel.store.navigation.service import TrailService
-from carrel.store.notifications.service import NotificationsService
+from carrel.store.models import ModelsService
+from carrel.store.navigation import TrailService
+from carrel.store.notifications import NotificationsService
 from carrel.store.previews.service import PreviewService
 from carrel.store.requests.service import RequestsService
 from carrel.store.sample.service import SampleService
@@ -45,7 +45,7 @@ from carrel.store.shared import Shared
 from carrel.store.sync.service import SyncService
 from carrel.store.tools.service import ToolsService
 from carrel.store.trash.service import TrashService
-from carrel.store.unfinished.service import Unfinished
+from carrel.store.unfinished import Unfinished
 
 if TYPE_CHECKING:
     from carrel.config.profiles import Profile

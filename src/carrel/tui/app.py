@@ -40,7 +40,7 @@ from carrel.tui.widgets.text.prose import prose_theme
 
 if TYPE_CHECKING:
     from carrel.store.core.problem import Problem
-    from carrel.store.notifications.state import NotificationsState
+    from carrel.store.notifications import NotificationsState
     from carrel.store.store import Store
     from carrel.tui.base.jumps import Jumps
     from carrel.tui.base.screen import MainScreen

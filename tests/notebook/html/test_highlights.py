@@ -3,7 +3,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carrel.notebook.html.highlights import to_marked_html
+from carrel.notebook.html.markdown import to_marked_html
 from carrel.store.documents.boxes import TextPassage
 from carrel.store.documents.marks import TextMark, marked
 

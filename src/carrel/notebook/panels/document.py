@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from carrel.notebook.html.highlights import to_marked_html
-from carrel.notebook.html.markdown import to_html
+from carrel.notebook.html.markdown import to_html, to_marked_html
 from carrel.notebook.panels.core.assets import module, style
 from carrel.notebook.panels.core.base import Json, Panel, intent, problem_json
 from carrel.notebook.results.pictures import as_address, opened

@@ -6,27 +6,26 @@ import asyncio
 import contextlib
 import json
 import logging
+import threading
 from collections.abc import AsyncIterator, Collection, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from carrel.config.profiles import folders
 from carrel.store.batches.formatting import item_of, job_name, read_words, saved_words
-from carrel.store.batches.state import BatchesState
-from carrel.store.batches.submitted import SubmittedJobs
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.actions.action import Policy, Service, action
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.documents.reader import HOSTED_MODEL, USUAL, DocumentReader, OCROptions
 from carrel.store.shared import Shared
+from carrel.system.atomic import write_private
 from carrel.system.filenames import file_name, free
 
 if TYPE_CHECKING:
     from carrel.client import Client
     from carrel.wire.batches import BatchJob
-
-logger = logging.getLogger(__name__)
 
 LOOK = 5.0
 """Seconds between two looks at jobs that run."""
@@ -35,6 +34,57 @@ SHOWN = 50
 _OPTIONS = "carrel_ocr"
 """The key of a job's metadata with the options of its OCR."""
 _LINE = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class BatchesState:
+    """The newest jobs, newest first; none where the service has no batch jobs."""
+
+    jobs: tuple[BatchJob, ...] = ()
+    error: Problem | None = None
+
+
+class SubmittedJobs:
+    """Ids of one profile's jobs, on disk. May be used from several threads at once."""
+
+    def __init__(self, state: Path, profile: str) -> None:
+        self._path = state / "batches" / f"{quote(profile, safe=' ')}.json"
+        self._lock = threading.Lock()
+
+    def all(self) -> frozenset[str]:
+        """Return the ids."""
+        return frozenset(self._read())
+
+    def add(self, job_id: str) -> None:
+        """Note a job.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        with self._lock:
+            self._write([*self._read(), job_id])
+
+    def remove(self, job_id: str) -> None:
+        """Forget a job, whose pages are here or never will be.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        with self._lock:
+            self._write([one for one in self._read() if one != job_id])
+
+    def _read(self) -> list[str]:
+        try:
+            found = json.loads(self._path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return []
+        return [str(one) for one in found] if isinstance(found, list) else []
+
+    def _write(self, ids: list[str]) -> None:
+        write_private(self._path, json.dumps(ids))
+
+
+logger = logging.getLogger(__name__)
 
 
 class BatchesService(Service[BatchesState]):

@@ -102,7 +102,7 @@ def filter_words(state: FilesState) -> str:
 
 def facets(state: FilesState) -> tuple[Facet, ...]:
     """Return the filters there are, and their current values."""
-    from carrel.store.files.media_types import TYPES
+    from carrel.store.files.state import TYPES
     from carrel.wire.files import PURPOSES, SOURCES
 
     return (

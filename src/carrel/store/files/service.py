@@ -26,9 +26,8 @@ from carrel.store.core.marking import inverted, toggled, with_range, without
 from carrel.store.core.paging import last_page, with_page
 from carrel.store.core.sorting import Sort
 from carrel.store.files.formatting import hidden
-from carrel.store.files.media_types import TYPES
 from carrel.store.files.same import same_file
-from carrel.store.files.state import FilesState
+from carrel.store.files.state import TYPES, FilesState
 from carrel.store.journal.entries import UPLOAD_FILE, Entry
 from carrel.store.shared import Shared
 from carrel.system.filenames import file_name, free

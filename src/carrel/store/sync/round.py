@@ -12,7 +12,7 @@ from carrel.store.activity.service import ActivityService
 from carrel.store.activity.state import ActivityItem, ActivityStatus
 from carrel.store.core.problem import Problem
 from carrel.store.libraries.service import LibrariesService
-from carrel.store.notifications.service import NotificationsService
+from carrel.store.notifications import NotificationsService
 from carrel.store.sync.formatting import files, folder_name, summary_words
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.deleting import Deleted
 from carrel.store.core.problem import Problem, ProblemError
-from carrel.store.notifications.service import NotificationsService
+from carrel.store.notifications import NotificationsService
 from carrel.store.session.service import SessionService
 from carrel.store.trash.state import DeletedFrom, DeletedItem, DeletedKind, Deletion, TrashState
 

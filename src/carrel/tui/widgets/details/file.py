@@ -10,9 +10,8 @@ from textual.widgets import Static
 
 from carrel.store.core.formatting import shortened
 from carrel.store.core.problem import ProblemError
-from carrel.store.previews.formatting import preview_lines
 from carrel.store.previews.service import PreviewService
-from carrel.store.previews.state import PreviewState
+from carrel.store.previews.state import PreviewState, preview_lines
 from carrel.tui.theme import labels
 from carrel.tui.widgets.pages.picture import PagePicture
 

@@ -10,7 +10,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
-from carrel.store.histories.service import HistoriesService
+from carrel.store.histories import HistoriesService
 from carrel.system.editor import EditorError
 from carrel.text import clean_text
 from carrel.tui.terminal.drops import Drop, parse_some

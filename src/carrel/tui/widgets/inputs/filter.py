@@ -10,7 +10,7 @@ from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from carrel.store.core.filters import NameFilter
-from carrel.store.histories.service import HistoriesService
+from carrel.store.histories import HistoriesService
 from carrel.tui.widgets.inputs.fields import Field, RecallField
 from carrel.tui.widgets.tables.table import VirtualTable
 from carrel.tui.widgets.text.find import FindPane

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from carrel.config.profiles import folders
 from carrel.store.core.actions.action import Policy, Service, action
 from carrel.store.core.problem import Problem, ProblemError
-from carrel.store.models.state import ModelsState
 from carrel.store.shared import Shared
 
 if TYPE_CHECKING:
@@ -17,6 +17,15 @@ if TYPE_CHECKING:
 
 PATIENCE = 60.0
 """Time-out in seconds for the server to reload its settings."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelsState:
+    """The model servers that answer here."""
+
+    found: tuple[ModelServer, ...] = ()
+    looked: bool = False
+    error: Problem | None = None
 
 
 class ModelsService(Service[ModelsState]):
