@@ -15,7 +15,7 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
 from carrel.store.core.formatting import picture_words
-from carrel.store.documents.marks import MarkRole, runs, unmarked
+from carrel.store.documents.marks import MarkRole, runs, unmark
 
 # The renderer writes ">" only at the end of a tag.
 _TAG = re.compile(r"(<[^>]*>)")
@@ -29,7 +29,7 @@ def to_marked_html(markdown: str) -> str:
     role: MarkRole | None = None
     for part in _TAG.split(to_html(markdown)):
         if part.startswith("<"):
-            parts.append(unmarked(part))
+            parts.append(unmark(part))
             continue
         for piece, is_now in runs(part, role):
             role = is_now
@@ -105,7 +105,7 @@ def _placed_blocks(text: str) -> list[tuple[int, str]]:
     return blocks
 
 
-def folded_thinking(words: str, thinking: str) -> str:
+def fold_thinking(words: str, thinking: str) -> str:
     """Return what a model thought before an answer, folded; empty if it did not."""
     if not thinking:
         return ""

@@ -224,7 +224,7 @@ async def _step(
         return Step(definition.name, "create", None, draft, changes)
     wanted = same_fields(names.fields(defined, agent.model), agent)
     draft = replace(Draft.of(agent), fields=wanted, message=message)
-    applied = await _applied(client, agent)
+    applied = await _find_applied(client, agent)
     if not draft.differs_from(agent):
         # An agent that its file describes has not drifted, whoever made it so.
         kind: StepKind = "same" if applied == agent.version else "adopt"
@@ -234,7 +234,7 @@ async def _step(
     return Step(definition.name, "change", agent, draft, changes, *drift)
 
 
-async def _applied(client: Client, agent: Agent) -> int | None:
+async def _find_applied(client: Client, agent: Agent) -> int | None:
     """Return the version that was applied last."""
     from carrel.client.http.errors import NotFound
 

@@ -310,7 +310,7 @@ class AgentsService(Service[AgentsState]):
     async def _load_drafts(self) -> None:
         drafts = await asyncio.to_thread(self._saved().all)
         state = self.slice.value
-        self.slice.set(drafts=_adopted(drafts, state.items) if state.loaded else drafts)
+        self.slice.set(drafts=_adopt(drafts, state.items) if state.loaded else drafts)
 
     def _saved(self) -> SavedDrafts:
         from carrel.config.profiles import folders
@@ -337,7 +337,7 @@ class AgentsService(Service[AgentsState]):
         selected = self.slice.value.selected
         agents, as_of = await self._load_agents()
         items = [agent for agent in agents if not is_trial(agent)]
-        drafts = _adopted(self.slice.value.drafts, items)
+        drafts = _adopt(self.slice.value.drafts, items)
         self.slice.set(items=tuple(items), drafts=drafts, as_of=as_of, loaded=True)
         # An agent selected meanwhile may be newer than this list.
         if self.slice.value.selected == selected and selected not in {one.id for one in items}:
@@ -417,7 +417,7 @@ class AgentsService(Service[AgentsState]):
             self.slice.set(selected=agent_id, versions=(), aliases=(), marked=(), diff=())
 
 
-def _adopted(drafts: Sequence[Draft], agents: Sequence[Agent]) -> tuple[Draft, ...]:
+def _adopt(drafts: Sequence[Draft], agents: Sequence[Agent]) -> tuple[Draft, ...]:
     """Return the drafts; those of deleted agents become drafts of new ones."""
     there = {agent.id for agent in agents}
     return tuple(

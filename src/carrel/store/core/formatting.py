@@ -44,7 +44,7 @@ def picture_words(name: str) -> str:
     return name if number is None else f"Picture {int(number[1]) + 1}"
 
 
-def shortened(name: str, room: int) -> str:
+def shorten(name: str, room: int) -> str:
     """Return a name that is longer than `room`, cut in its middle: its ending tells the kind."""
     kept = max(room - 1, 8)
     if len(name) <= kept + 1:

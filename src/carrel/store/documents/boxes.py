@@ -104,7 +104,7 @@ def passages(page: Page) -> tuple[TextPassage, ...]:
             continue
         start, end = place
         found += _between(text, at, start)
-        table = _taken_out(page, block)
+        table = _find_table(page, block)
         found.append(
             TextPassage(text[start:end], start, number)
             if table is None
@@ -241,7 +241,7 @@ def _loosely(content: str) -> str:
     return r"\s+".join(map(re.escape, content.split()))
 
 
-def _taken_out(page: Page, block: Block) -> str | None:
+def _find_table(page: Page, block: Block) -> str | None:
     """Return a table that the text only links to, as Markdown."""
     table = next((one for one in page.tables if one.id == block.table_id), None)
     return None if table is None else as_markdown(rows_of(table.content))

@@ -97,7 +97,7 @@ class Incoming:
         return await self._bring(path, title or path.name)
 
     async def _bring(self, content: Path | bytes, name: str) -> File:
-        source = await asyncio.to_thread(_measured, content, name)
+        source = await asyncio.to_thread(_measure, content, name)
         digest = await asyncio.to_thread(_digest, content)
         if known := await self._uploaded.find(digest, name):
             client = await self._session.client()
@@ -166,7 +166,7 @@ async def _exists(path: Path) -> bool:
     return await asyncio.to_thread(path.exists)
 
 
-def _measured(content: Path | bytes, name: str) -> UploadSource:
+def _measure(content: Path | bytes, name: str) -> UploadSource:
     """Return the source of an upload under a name.
 
     Raises:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from carrel.store.cache.readings import PagesRead
-from carrel.store.core.paging import Seen, first_missing, last_page, seen_at
+from carrel.store.core.paging import Seen, find_at, first_missing, last_page
 from carrel.store.core.problem import Problem
 from carrel.store.core.sorting import Sort
 
@@ -97,7 +97,7 @@ class FilesState:
 
     def at(self, index: int) -> File | None:
         """Return the file in this place of the whole list, if it is in a cached page."""
-        return seen_at(index, self.page_size, self.page, self.items, self.seen)
+        return find_at(index, self.page_size, self.page, self.items, self.seen)
 
     def find(self, file_id: str | None) -> File | None:
         """Return a file in the cached pages."""

@@ -9,11 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from carrel.store.activity.service import ActivityEntry, Report
-from carrel.store.activity.uploads import UploadSource, expanded, journaled, source_name, through
+from carrel.store.activity.uploads import (
+    UploadSource,
+    describe_upload,
+    expand_home,
+    source_name,
+    through,
+)
 from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.deleting import delete_each
-from carrel.store.core.marking import inverted, toggled, with_range, without
+from carrel.store.core.marking import invert, toggle, with_range, without
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.core.sorting import Sort
 from carrel.store.journal.entries import Entry
@@ -307,7 +313,7 @@ class LibrariesService(Service[LibrariesState]):
     def mark_document(self, document_id: str) -> None:
         """Toggle the mark of a document in the cached pages."""
         state = self.slice.value
-        self.slice.set(marked=toggled(state.marked, document_id, state.find(document_id)))
+        self.slice.set(marked=toggle(state.marked, document_id, state.find(document_id)))
 
     @instant
     def mark_range(self, document_ids: Iterable[str]) -> None:
@@ -328,7 +334,7 @@ class LibrariesService(Service[LibrariesState]):
     @action(Policy.LATEST, lane="marks")
     def invert_marks(self) -> Coroutine[Any, Any, None]:
         """Mark every unmarked document of the selected library, and no other one."""
-        return self._mark(self.slice.value.selected, inverted)
+        return self._mark(self.slice.value.selected, invert)
 
     async def _mark(self, library_id: str | None, change: Marking) -> None:
         if library_id is None:
@@ -349,7 +355,7 @@ class LibrariesService(Service[LibrariesState]):
     def _begin_upload(
         self, library_id: str, source: UploadSource, left: Entry | None = None
     ) -> Handle[Document]:
-        task, needs = journaled(source, UPLOAD)
+        task, needs = describe_upload(source, UPLOAD)
         entry = self._activity.begin(
             "upload",
             source_name(source),
@@ -400,7 +406,7 @@ class LibrariesService(Service[LibrariesState]):
             client = await self._session.client()
             entry.progress(0)
             return await client.documents.upload(
-                library_id, expanded(source), on_progress=entry.progress
+                library_id, expand_home(source), on_progress=entry.progress
             )
 
         document = await through(self._session, entry, send)
@@ -411,7 +417,7 @@ class LibrariesService(Service[LibrariesState]):
             document = await client.documents.update(
                 library_id, document.id, DocumentUpdate(name=name)
             )
-        return await self._added(library_id, document, entry)
+        return await self._finish_upload(library_id, document, entry)
 
     @action(Policy.QUEUE, lane="upload", changes=True)
     async def _add_file(self, library_id: str, file_id: str, entry: ActivityEntry) -> Document:
@@ -427,9 +433,11 @@ class LibrariesService(Service[LibrariesState]):
             document = await client.documents.upload(
                 library_id, (file.filename, file.bytes, content), on_progress=entry.progress
             )
-        return await self._added(library_id, document, entry)
+        return await self._finish_upload(library_id, document, entry)
 
-    async def _added(self, library_id: str, document: Document, entry: ActivityEntry) -> Document:
+    async def _finish_upload(
+        self, library_id: str, document: Document, entry: ActivityEntry
+    ) -> Document:
         entry.about(document.id)
         # At once: a quick failure may be over before the list is loaded again.
         self._processing.show(document)

@@ -95,7 +95,7 @@ class PreviewService(Service[PreviewState]):
                     if len(content) > TEXT:
                         break
             more = len(content) > TEXT
-            return _decoded(bytes(content[:TEXT]), more=more), more
+            return _decode(bytes(content[:TEXT]), more=more), more
 
         seen = await self._last_seen.ask(f"preview {file.id}", tuple[str, bool], begin)
         text, more = seen.value
@@ -118,7 +118,7 @@ def kind_of(file: File) -> PreviewKind:
 _TEXTS = (".json", ".xml", ".yaml", ".yml", ".tex", ".bib", ".md", ".txt", ".csv", ".eml", ".ipynb")
 
 
-def _decoded(content: bytes, *, more: bool) -> str:
+def _decode(content: bytes, *, more: bool) -> str:
     """Return the text, without a truncated last line."""
     encoding = next((name for mark, name in _BYTE_ORDERS if content.startswith(mark)), "utf-8-sig")
     text = clean_text(content.decode(encoding, "replace"))

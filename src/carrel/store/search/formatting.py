@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from carrel.store.search.state import FoundPassage, SearchedPlaces
 
 
-def grouped(found: Iterable[FoundPassage]) -> Iterator[tuple[str, list[FoundPassage]]]:
+def group_hits(found: Iterable[FoundPassage]) -> Iterator[tuple[str, list[FoundPassage]]]:
     """Yield each group with its title: `contracts · 3 passages`, `Chats · 1`."""
     for (kind, _), hits in groupby(found, key=lambda hit: (hit.kind, hit.library_id)):
         some = [*hits]

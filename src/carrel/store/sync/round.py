@@ -77,7 +77,7 @@ class Round:
             self._close("failed", error)
             self._change(problem=error, progress=None)
             return
-        problem = _failed(result)
+        problem = _problem_of(result)
         self._close("failed" if problem else "done", problem)
         self._change(
             problem=None,
@@ -116,7 +116,7 @@ class Round:
         self._item = None
 
 
-def _failed(summary: Summary) -> Problem | None:
+def _problem_of(summary: Summary) -> Problem | None:
     if not summary.failures:
         return None
     number = len(summary.failures)

@@ -74,7 +74,7 @@ class SyncService(Service[SyncState]):
         """Load the synced folders, and compares with their libraries those not compared lately."""
         known = {each.id: each for each in self.slice.value.folders}
         found = self._ledger().folders(self._service)
-        folders = tuple(known.get(each.id) or self._recalled(each) for each in found)
+        folders = tuple(known.get(each.id) or self._recall_state(each) for each in found)
         self.slice.set(folders=folders)
         for folder, state in zip(found, folders, strict=True):
             if state.due(time.time()):
@@ -84,9 +84,9 @@ class SyncService(Service[SyncState]):
         """Show the synced folders as earlier starts left them; on the owner loop."""
         if (folders().sync / LEDGER).exists():
             found = self._ledger().folders(self._service)
-            self.slice.set(folders=tuple(self._recalled(each) for each in found))
+            self.slice.set(folders=tuple(self._recall_state(each) for each in found))
 
-    def _recalled(self, folder: SyncedFolder) -> FolderState:
+    def _recall_state(self, folder: SyncedFolder) -> FolderState:
         if self._ledger().is_busy(folder):  # in another process
             return replace(_state(folder), reached=None, watched=False)
         return _state(folder)

@@ -148,7 +148,7 @@ class AgentForm(Dialog[Filled]):
     def _text(self, field: str) -> str:
         return self.query_one(f"#{field}", Field).value.strip()
 
-    def _edited(self, field: str, text: str) -> str:
+    def _read_text(self, field: str, text: str) -> str:
         """Return a text as it was edited. One that was not is no change, whatever its ends are."""
         before = str(self._start.fields.get(field, ""))
         return before if text == clean_text(before) else text.strip()
@@ -169,7 +169,7 @@ class AgentForm(Dialog[Filled]):
         }
         texts["instructions"] = self.query_one("#instructions", MultilineField).text
         draft = self._start.changed(
-            **{name: self._edited(name, text) for name, text in texts.items()}
+            **{name: self._read_text(name, text) for name, text in texts.items()}
         )
         numbers = {name: self._number(name) for name in _NUMBERS}
         draft = draft.with_arguments(

@@ -102,12 +102,12 @@ class OCRForm(Dialog[OCROptions]):
         also = self.query_one(Choices).selected
         options = OCROptions(
             pages=self.query_one("#pages", Field).value.strip(),
-            tables=_chosen(self.query_one("#tables", RadioSet)),
+            tables=_choice(self.query_one("#tables", RadioSet)),
             headers="headers" in also,
-            scores=_chosen(self.query_one("#scores", RadioSet)),
+            scores=_choice(self.query_one("#scores", RadioSet)),
             pictures="pictures" in also,
             schema=self.query_one("#schema", MultilineField).text.strip(),
-            model=_chosen(self.query_one("#model", RadioSet)) if len(self._models) > 1 else "",
+            model=_choice(self.query_one("#model", RadioSet)) if len(self._models) > 1 else "",
         )
         try:
             options.check()
@@ -124,7 +124,7 @@ def _radio(id: str, words: dict[str, str], chosen: str) -> RadioSet:
     return RadioSet(*made, id=id, compact=True)
 
 
-def _chosen(radio: RadioSet) -> Any:
+def _choice(radio: RadioSet) -> Any:
     pressed = radio.pressed_button
     assert pressed is not None, "one is always chosen"
     return pressed.name

@@ -149,9 +149,9 @@ class SyncDialog(Dialog[SyncWish]):
         handle = self._store.sync.preview(
             self._library_id, self._folder, wish.delete, wish.include, wish.exclude
         )
-        handle.add_done_callback(lambda handle: self.call_later(self._looked, handle, wish))
+        handle.add_done_callback(lambda handle: self.call_later(self._show_preview, handle, wish))
 
-    def _looked(self, handle: "Handle[Preview]", wish: SyncWish) -> None:
+    def _show_preview(self, handle: "Handle[Preview]", wish: SyncWish) -> None:
         if not self.is_attached or wish is not self._wish:
             return
         self.query_one(".hint", Static).update(Content(HOW))

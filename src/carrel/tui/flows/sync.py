@@ -23,11 +23,11 @@ _NEW = "new library"
 async def sync_library(place: MainScreen, library: Library) -> None:
     """Sync a folder with a library: one of those it is synced with, or another."""
     answer: str | None = _OTHER
-    if interrupted := _interrupted(place, library):
+    if interrupted := _find_interrupted(place, library):
         for folder in interrupted:
             place.do(place.store.sync.again(folder.id))
         return
-    if synced := _synced(place, library):
+    if synced := _synced_options(place, library):
         options = [
             *synced,
             Option(_OTHER, "Another folder …"),
@@ -61,7 +61,7 @@ async def offer_folder(place: MainScreen, folder: Path, library: Library | None)
     await _preview(place, library, folder, SyncWish())
 
 
-def _interrupted(place: MainScreen, library: Library) -> list[FolderState]:
+def _find_interrupted(place: MainScreen, library: Library) -> list[FolderState]:
     """Return the folders whose sync with a library was cut off."""
     folders = place.store.sync.slice.value.of(library.id)
     return [folder for folder in folders if folder.reached and not folder.running]
@@ -72,7 +72,7 @@ def _name_of(folder: Path) -> str:
     return folder.resolve().name or "Library"
 
 
-def _synced(place: MainScreen, library: Library) -> list[Option]:
+def _synced_options(place: MainScreen, library: Library) -> list[Option]:
     """Return the folders that are synced with a library."""
     rows = folder_rows(place.store.sync.slice.value, library.id, 0)
     return [Option(str(row.id), row.name, str(row.status)) for row in rows]
@@ -80,7 +80,7 @@ def _synced(place: MainScreen, library: Library) -> list[Option]:
 
 async def _forget(place: MainScreen, library: Library) -> None:
     """Take a synced folder, chosen if there are several, off the list."""
-    options = _synced(place, library)
+    options = _synced_options(place, library)
     chosen: str | None
     if len(options) == 1:
         chosen = options[0].id

@@ -101,9 +101,9 @@ class PathDialog(Dialog[tuple[Path, ...]]):
     async def action_complete(self) -> None:
         typed = self.query_one(Field).value
         certain = await asyncio.to_thread(complete, typed, self._kind.offers)
-        self._type(self._chosen() or certain.text)
+        self._type(self._highlighted_match() or certain.text)
 
-    def _chosen(self) -> str | None:
+    def _highlighted_match(self) -> str | None:
         """Return the match that the arrows stand on, if it goes with what is typed."""
         index = self.query_one(OptionList).highlighted
         matches = self._completion.matches
@@ -121,7 +121,7 @@ class PathDialog(Dialog[tuple[Path, ...]]):
         self._accept(self._completion.matches[event.option_index])
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        self._accept(self._chosen() or event.value)
+        self._accept(self._highlighted_match() or event.value)
 
     def _accept(self, text: str) -> None:
         if found := self._kind.find(text):

@@ -18,8 +18,8 @@ from textual.style import Style
 from carrel.store.core.filters import NameFilter
 from carrel.store.layout.state import USUAL, TableLayout
 from carrel.tui.terminal.textual_private import Steady
-from carrel.tui.widgets.tables.columns import GAP, Column, column_widths, laid_out
-from carrel.tui.widgets.text.selecting import selectable, selected
+from carrel.tui.widgets.tables.columns import GAP, Column, column_widths, lay_out_columns
+from carrel.tui.widgets.text.selecting import extract_selection, selectable
 
 _MAX_CACHED = 1000
 _NONE = Content("")
@@ -195,7 +195,7 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
     def _widths_in(self, width: int) -> list[int]:
         if self._drawn_at != (width, self._layout):
             self._drawn_at = (width, self._layout)
-            self._drawn = column_widths(laid_out(self.columns, self._layout), width - GAP)
+            self._drawn = column_widths(lay_out_columns(self.columns, self._layout), width - GAP)
         return self._drawn
 
     @property
@@ -402,7 +402,7 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
     def get_selection(self, selection: Selection) -> tuple[str, str]:
         width = self._width
         lines = len(self._rows) + self._header
-        return selected(selection, lines, lambda line: self._draw_line(line, width).text)
+        return extract_selection(selection, lines, lambda line: self._draw_line(line, width).text)
 
     def _draw_line(self, line: int, width: int) -> Strip:
         """Return a line of the whole table; its header is the first."""
