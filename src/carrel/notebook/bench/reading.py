@@ -18,7 +18,7 @@ from carrel.notebook.html.tables import table
 from carrel.notebook.panels.core.base import shown_as
 from carrel.notebook.results.frames import frame
 from carrel.notebook.results.pictures import DOUBTFUL, SURE, as_tag, draw_frame, open_picture
-from carrel.store.core.formatting import count
+from carrel.store.core.formatting import counted
 from carrel.store.documents.boxes import boxes, from_file, sureness
 from carrel.store.documents.export import ReadDocument, as_json, markdown
 from carrel.store.documents.formatting import confidence, option_words
@@ -243,9 +243,9 @@ class Reading:
     @property
     def _words(self) -> str:
         found = len(self.tables)
-        words = [f"{count(len(self.pages))} page{'' if len(self.pages) == 1 else 's'}"]
+        words = [counted(len(self.pages), "page")]
         if found:
-            words.append(f"{count(found)} table{'' if found == 1 else 's'}")
+            words.append(counted(found, "table"))
         if self.confidence is not None:
             own = all(from_file(page.data) for page in self.pages)
             words.append(sureness(self.confidence, from_file=own))

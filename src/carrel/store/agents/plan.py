@@ -25,7 +25,7 @@ from carrel.store.agents.formatting import (
     version_name,
 )
 from carrel.store.agents.trials import is_trial
-from carrel.store.core.formatting import one_line
+from carrel.store.core.formatting import counted, one_line
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.yamlfile import FileError
 
@@ -163,8 +163,7 @@ def step_words(step: Step) -> str:
         case "create", _:
             return "new agent"
         case "delete", agent if agent is not None:
-            count = len(agent.versions)
-            return f"to delete, with {count} version{'' if count == 1 else 's'}"
+            return f"to delete, with {counted(len(agent.versions), 'version')}"
         case "change", agent if agent is not None:
             way = f"{version_name(agent.version)} → {next_version(agent)}"
             return f"{way} · {changes_words(step.changes)}"

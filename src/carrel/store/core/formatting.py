@@ -67,9 +67,9 @@ def count(number: int) -> str:
     return f"{number:,}"
 
 
-def counted(number: int, noun: str) -> str:
-    """Return `1 blob` or `1,204 blobs`."""
-    return f"{count(number)} {noun}{'' if number == 1 else 's'}"
+def counted(number: int, noun: str, nouns: str = "") -> str:
+    """Return `1 blob` or `1,204 blobs`; `nouns` is a plural that has no s at its end alone."""
+    return f"{count(number)} {noun if number == 1 else nouns or noun + 's'}"
 
 
 def size(number: float | None) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from carrel.store.core.formatting import percent
+from carrel.store.core.formatting import counted, percent
 from carrel.store.documents.blocks import Rect, blocks_of, per_page
 from carrel.store.documents.order import DOUBTFUL, cells_doubtful, order_doubtful
 from carrel.store.documents.table_rows import as_markdown, rows_of
@@ -165,7 +165,7 @@ def check_words(*, order: bool, cells: bool, words: int) -> list[str]:
     """Return `Check: order, table cells, 3 words`, naming what is doubtful; else nothing."""
     parts = ["order"] * order + ["table cells"] * cells
     if words:
-        parts.append(f"{words:,} word{'' if words == 1 else 's'}")
+        parts.append(counted(words, "word"))
     return [f"Check: {', '.join(parts)}"] if parts else []
 
 

@@ -6,7 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from carrel.store.agents.formatting import version_name
-from carrel.store.core.formatting import Badge, age, count, duration, one_line, percent
+from carrel.store.core.formatting import (
+    Badge,
+    age,
+    count,
+    counted,
+    duration,
+    one_line,
+    percent,
+)
 from carrel.store.evals.records import Attempt, Run
 from carrel.store.evals.report import OUTCOMES, TELLING_REPEATS, CaseResult, Outcome, Report
 from carrel.store.evals.running import Progress
@@ -121,7 +129,7 @@ def verdict_words(report: Report) -> str:
         ("Better", evidence.better, evidence.p_better if evidence.set_better else None),
     ):
         if cases or whole is not None:
-            what = f"{len(cases)} case{'' if len(cases) == 1 else 's'}" if cases else ""
+            what = counted(len(cases), "case") if cases else ""
             which = f"the set as a whole, p = {whole:.2g}" if whole is not None else ""
             found.append(f"{worse} {beside}: {'; '.join(filter(None, (what, which)))}.")
     if found:

@@ -13,6 +13,7 @@ from carrel.store.chat.conversation import Turn
 from carrel.store.chat.service import ChatService
 from carrel.store.core.actions.action import Policy, Service, action
 from carrel.store.core.actions.watch import until
+from carrel.store.core.formatting import counted
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.documents.service import DocumentsService
 from carrel.store.files.service import FilesService
@@ -71,7 +72,11 @@ class SampleService(Service[SampleState]):
             pages = await self._step(1, lambda: self._read(file), "{} pages".format)
             assert pages
             library = await self._step(2, self._fill, lambda library: f"ready in “{library.name}”")
-            answer = await self._step(3, lambda: self._ask(library), _found)
+            answer = await self._step(
+                3,
+                lambda: self._ask(library),
+                lambda turn: f"{counted(len(turn.sources), 'passage')} found",
+            )
             self.slice.set(answer=answer)
         finally:
             self.slice.set(running=False)
@@ -171,11 +176,6 @@ class SampleService(Service[SampleState]):
             tools=[LibraryTool(type="document_library", library_ids=[library.id])],
         )
         return await self._agents.create(made).linked()
-
-
-def _found(turn: Turn) -> str:
-    number = len(turn.sources)
-    return f"{number} passage{'' if number == 1 else 's'} found"
 
 
 class _Content:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from textual.content import Content
 
-from carrel.store.libraries.formatting import document_count
+from carrel.store.core.formatting import counted
 from carrel.store.sync.formatting import folder_name, folder_rows
 from carrel.store.sync.state import FolderState
 from carrel.tui.base.screen import MainScreen
@@ -48,7 +48,9 @@ async def offer_folder(place: MainScreen, folder: Path, library: Library | None)
     if library is None:
         name = _name_of(folder)
         items = place.store.libraries.slice.value.items
-        options = [Option(each.id, each.name, document_count(each.nb_documents)) for each in items]
+        options = [
+            Option(each.id, each.name, counted(each.nb_documents, "document")) for each in items
+        ]
         new = Option(_NEW, f"A new library “{name}”")
         answer = await place.choose(f"Sync {folder_name(folder)} into", [new, *options])
         if answer == _NEW:
