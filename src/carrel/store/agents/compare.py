@@ -125,7 +125,7 @@ def _structure(field: str, old: object, new: object, name: str | None = None) ->
 
     Where both versions have structure, what differs inside. `name` stands for it.
     """
-    if old == new or not (_has_parts(old) and type(old) is type(new)):
+    if old == new or not (isinstance(old, dict | list) and type(old) is type(new)):
         return _value(field, old, new)
     return FieldChange(field, "changed", name, name, parts=tuple(_parts("", old, new)))
 
@@ -150,10 +150,6 @@ def _elements(path: str, old: Sequence[object], new: Sequence[object]) -> Iterat
         if kind != "equal":
             yield from (FieldChange(path, "removed", old=_as_text(one)) for one in old[a:b])
             yield from (FieldChange(path, "added", new=_as_text(one)) for one in new[c:d])
-
-
-def _has_parts(value: object) -> bool:
-    return isinstance(value, dict | list)
 
 
 def _if_any(change: FieldChange, present: bool) -> tuple[FieldChange, ...]:

@@ -80,7 +80,7 @@ def run_rows(runs: Sequence[Run], now: float) -> tuple[RunRow, ...]:
             run.id,
             run_title(run),
             one_line(run.header.cases.name),
-            rate_words(_all(run)),
+            rate_words(Tally(sum(one.passed for one in run.attempts), len(run.attempts))),
             "done" if run.finished else f"{len(run.attempts)} of {run.total}",
             age(now - run.header.begun),
         )
@@ -217,7 +217,3 @@ def _row(one: CaseResult) -> CaseRow:
         f"{one.seconds:.1f}" if asked else "",
         one_line(one.reason),
     )
-
-
-def _all(run: Run) -> Tally:
-    return Tally(sum(one.passed for one in run.attempts), len(run.attempts))

@@ -211,7 +211,11 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         """
         self._all, self._rows, self._places = rows, rows, range(len(rows))
         if self._filter:
-            self._places = self._passing()
+            self._places = [
+                place
+                for place, row in enumerate(self._all)
+                if row is None or self._filter.matches(row.text)
+            ]
             self._rows = [rows[place] for place in self._places]
         now = ((index, self._rows[index]) for index in self.in_view)
         same = {index for index, row in now if row and row.looks_like(self._seen.get(index))}
@@ -237,13 +241,6 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         if wanted != self._filter:
             self._filter = wanted
             self.show(self._all)
-
-    def _passing(self) -> list[int]:
-        return [
-            place
-            for place, row in enumerate(self._all)
-            if row is None or self._filter.matches(row.text)
-        ]
 
     def entitle(self, title: Content | None = None, below: str | None = None) -> None:
         """Set the title, or the words at the lower border; only what changed is drawn."""
