@@ -52,6 +52,6 @@ def _apply(document: Document, draft: Draft) -> Draft:
     try:
         AgentCreate.model_validate({**new, MESSAGE: message})
     except ValidationError as error:
-        raise document.complaint(error, AgentCreate) from None
+        raise document.complaint(error, AgentCreate) from error
     cleared = dict.fromkeys(known)
     return replace(draft.changed(**{**cleared, **data}), message=message or "")

@@ -193,7 +193,7 @@ def _validate(kind: type[R], body: dict[str, Any]) -> R:
     except ValidationError as error:
         raise ProblemError(
             Problem("An agent cannot be like this", " ".join(complaints(error)))
-        ) from None
+        ) from error
 
 
 def complaints(error: ValidationError) -> list[str]:
@@ -254,4 +254,4 @@ def _from_json(data: Any) -> Draft:
             raise ValueError("another format")
         return replace(Draft(**data), fields=_saying(data["fields"]))
     except (AttributeError, KeyError, TypeError) as error:
-        raise ValueError(f"not a draft: {error}") from None
+        raise ValueError(f"not a draft: {error}") from error

@@ -231,13 +231,13 @@ class AgentsService(Service[AgentsState]):
         client = await self._session.client()
         try:
             made = await client.agents.set_alias(agent_id, alias, version)
-        except ValueError:
+        except ValueError as error:
             raise ProblemError(
                 Problem(
                     f"“{alias}” cannot be an alias",
                     "It has small letters, digits, _ and -, with a letter first.",
                 )
-            ) from None
+            ) from error
         await self._load_versions_again().settled()
         self._notifications.notify(f"{made.alias} is now v{made.version}.")
 

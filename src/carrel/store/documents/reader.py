@@ -81,7 +81,7 @@ class OCROptions:
         try:
             schema = json.loads(self.schema)
         except ValueError as error:
-            raise ProblemError(Problem("The schema is no JSON", str(error))) from None
+            raise ProblemError(Problem("The schema is no JSON", str(error))) from error
         if not isinstance(schema, dict):
             raise ProblemError(
                 Problem("The schema is no JSON schema", "", 'Begin with {"type": "object", …}.')

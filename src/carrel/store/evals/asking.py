@@ -207,8 +207,8 @@ class Target:
                 return
             try:
                 await self._client.agents.version(self._version.id, self._version.version)
-            except NotFound:
-                raise ProblemError(self._gone()) from None
+            except NotFound as error:
+                raise ProblemError(self._gone()) from error
             if not self._active:
                 await self._enter()
 

@@ -96,7 +96,7 @@ class Check(_Strict):
         try:
             re.compile(value or "")
         except re.error as error:
-            raise ValueError(f"This is no regular expression: {error}") from None
+            raise ValueError(f"This is no regular expression: {error}") from error
         return value
 
     @field_validator("json_schema")
@@ -108,7 +108,7 @@ class Check(_Strict):
             try:
                 validators.validator_for(value).check_schema(value)
             except SchemaError as error:
-                raise ValueError(f"This is no JSON schema: {error.message}") from None
+                raise ValueError(f"This is no JSON schema: {error.message}") from error
         return value
 
     @model_validator(mode="after")

@@ -195,8 +195,8 @@ class Records:
         if path.suffix == ".jsonl" and path.is_file():
             try:
                 return _read(path)
-            except ValueError:
-                raise ProblemError(Problem("This file is no run", wanted)) from None
+            except ValueError as error:
+                raise ProblemError(Problem("This file is no run", wanted)) from error
         names = sorted(one.stem for one in self._folder.glob("*.jsonl"))
         found = [wanted] if wanted in names else [one for one in names if one.startswith(wanted)]
         if len(found) != 1:
@@ -205,7 +205,9 @@ class Records:
         try:
             return _read(self._folder / f"{found[0]}.jsonl")
         except ValueError as error:
-            raise ProblemError(Problem("This run cannot be read", f"{found[0]}: {error}")) from None
+            raise ProblemError(
+                Problem("This run cannot be read", f"{found[0]}: {error}")
+            ) from error
 
     def path(self, run_id: str) -> Path:
         """Return the path of a run's file."""

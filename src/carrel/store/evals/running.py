@@ -198,10 +198,10 @@ async def _version(client: Client, agent: Agent, version: int | None) -> Agent:
         return agent
     try:
         return await client.agents.version(agent.id, version)
-    except NotFound:
+    except NotFound as error:
         known = ", ".join(f"v{one}" for one in sorted(agent.versions))
         title = f"{one_line(agent.name)} has no v{version}"
-        raise ProblemError(Problem(title, f"It has {known}.")) from None
+        raise ProblemError(Problem(title, f"It has {known}.")) from error
 
 
 async def _judges(client: Client, cases: CaseSet) -> dict[str, str]:

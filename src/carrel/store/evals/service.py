@@ -135,7 +135,7 @@ class EvalsService(Service[EvalsState]):
             await asyncio.to_thread(add_case, path, case)
         except OSError as error:
             detail = f"{path}: {error.strerror}."
-            raise ProblemError(Problem("The case was not added", detail)) from None
+            raise ProblemError(Problem("The case was not added", detail)) from error
         self.slice.set(file=path)
         self._notifications.notify(f"Added to {path.name}: {case.id}")
 

@@ -234,10 +234,10 @@ class LibrariesService(Service[LibrariesState]):
             )
             if self.slice.value.selected == library_id:
                 self.slice.set(hits=tuple(seen.value.data))
-        except NotFound:
+        except NotFound as error:
             problem = Problem("No search here", "This service does not search its libraries.")
             self.slice.set(search_error=problem)
-            raise ProblemError(problem) from None
+            raise ProblemError(problem) from error
         except Exception as error:
             self.slice.set(search_error=Problem.of(error))
             raise

@@ -71,7 +71,7 @@ class McpServer:
                         break
         except Exception as error:
             await self.close()
-            raise ProblemError(self._problem(error)) from None
+            raise ProblemError(self._problem(error)) from error
         return found[:MOST_TOOLS]
 
     async def call(self, name: str, arguments: str) -> str:
@@ -128,7 +128,7 @@ class McpServer:
             await asyncio.wait([task])
             ready.cancel()
             if isinstance(error, Exception):
-                raise ProblemError(self._problem(error)) from None
+                raise ProblemError(self._problem(error)) from error
             raise
         self._task = task
         return client
@@ -151,14 +151,14 @@ class McpServer:
             from mcp.client.streamable_http import streamable_http_client
 
             from mcp import Client, StdioServerParameters
-        except ModuleNotFoundError:
+        except ModuleNotFoundError as error:
             raise ProblemError(
                 Problem(
                     "The MCP SDK is not installed",
                     f"The tools of {self._name} need it.",
                     "Install it with: pip install 'carrel[mcp]'",
                 )
-            ) from None
+            ) from error
         settings = self._settings
         if settings.url:
             import httpx2

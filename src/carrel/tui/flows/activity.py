@@ -27,7 +27,11 @@ async def save(place: MainScreen, job_id: str) -> None:
     """Save a job's answers and its failures in a folder."""
     text = await place.ask(Ask("Save the answers in this folder", value=str(Path.cwd())))
     if text:
-        place.do(place.store.batches.save(job_id, Path(text).expanduser()))
+        place.do(place.store.batches.save(job_id, _folder(text)))
+
+
+def _folder(text: str) -> Path:
+    return Path(text).expanduser()
 
 
 async def offer_left(place: MainScreen) -> None:

@@ -103,7 +103,7 @@ class Lane:
         try:
             return await turn.work
         except Exception as error:
-            raise self._in_words(error) from None
+            raise self._in_words(error) from error
 
     def _before(self, turn: _Turn) -> _Turn | None:
         """Return the call that entered last before this one, while any does."""
@@ -200,7 +200,7 @@ class Service(Generic[S]):
         try:
             return call()
         except Exception as error:
-            raise self._in_words(error) from None
+            raise self._in_words(error) from error
 
     def _lane(self, name: str) -> Lane:
         return self._lanes.setdefault(name, Lane(self._in_words))
