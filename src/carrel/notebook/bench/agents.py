@@ -7,11 +7,11 @@ from typing import TypeAlias, Unpack
 from carrel.notebook.bench.agent_maker import AgentMaker, in_words
 from carrel.notebook.bench.base import BenchBase
 from carrel.notebook.bench.keywords import AgentKeywords, spell
-from carrel.notebook.bench.plan import AgentPlan
 from carrel.notebook.cells.cell import trying
 from carrel.notebook.cells.errors import BenchError
 from carrel.notebook.cells.wait import check_handle, done, permission
 from carrel.notebook.results.evals import EvalRun
+from carrel.notebook.results.plan import AgentPlan
 from carrel.notebook.results.votes import VoteCount
 from carrel.store.agents.drafts import Draft
 from carrel.store.chat.service import ChatService

@@ -1,20 +1,25 @@
-"""Dialogs of a chat: how its answers are drawn, and taking it along."""
+"""Dialogs of chats: how answers are drawn, taking a chat along, and the votes on them."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
 from textual.widgets import Input, Label
 
 from carrel.store.chat.formatting import code_blocks
 from carrel.store.chat.parameters import Parameters
 from carrel.store.chat.service import ChatService
 from carrel.store.chat.state import ChatState
+from carrel.store.comparison.votes import HEADINGS, Votes
 from carrel.store.core.problem import Problem
 from carrel.tui.dialogs.core.dialog import Dialog, buttons, hint
 from carrel.tui.dialogs.core.model_field import ModelField, model_label
+from carrel.tui.theme import labels
 from carrel.tui.widgets.inputs.fields import Field
+from carrel.tui.widgets.tables.columns import Column
+from carrel.tui.widgets.tables.table import Row, VirtualTable
 from carrel.wire.generation.completions import Passage
 
 FIELDS = {
@@ -127,3 +132,31 @@ def copies(state: ChatState, source: Passage | None) -> dict[str, str]:
     if source is not None:
         texts["source"] = source.snippet
     return texts
+
+
+class VotesDialog(Dialog[None]):
+    """The votes of all comparisons, a row for each version."""
+
+    DEFAULT_CSS = """
+    VotesDialog .dialog { width: 76; height: auto; max-height: 86%; padding: 0 1; }
+    VotesDialog VirtualTable { height: 12; border: none; }
+    """
+
+    def __init__(self, votes: Sequence[Votes]) -> None:
+        super().__init__("Votes of all comparisons")
+        self._votes = votes
+
+    def inside(self) -> ComposeResult:
+        name, *figures = HEADINGS
+        columns = (Column(figure, 9, right=True) for figure in figures)
+        yield VirtualTable(Column(name, least=20), *columns, classes="")
+        yield hint("esc closes")
+
+    def on_mount(self) -> None:
+        table = self.query_one(VirtualTable)
+        table.show(
+            [Row(each.answerer, tuple(map(labels.line, each.cells))) for each in self._votes]
+        )
+        none = "No answers were judged yet: v votes, where chats stand side by side."
+        table.say(Content.styled(none, "$muted"))
+        table.focus()

@@ -22,8 +22,8 @@ from carrel.store.core.problem import Problem
 from carrel.system.editor import EditorError, edit
 from carrel.tui.base.screen import MainScreen
 from carrel.tui.dialogs.agent import AgentForm
-from carrel.tui.dialogs.changes import Changes
 from carrel.tui.dialogs.core.ask import Option
+from carrel.tui.dialogs.core.changes import Changes
 from carrel.tui.dialogs.core.confirm import Confirm
 from carrel.tui.terminal.outside import suspend
 from carrel.tui.theme import labels

@@ -4,7 +4,7 @@ from carrel.store.agents.definitions import SUFFIXES
 from carrel.store.agents.plan import done_words, overwriting_words, plan_rows, step_words
 from carrel.store.core.formatting import one_line
 from carrel.tui.base.screen import MainScreen
-from carrel.tui.dialogs.changes import Changes
+from carrel.tui.dialogs.core.changes import Changes
 from carrel.tui.dialogs.core.path import PathDialog, PathKind, find_folder
 from carrel.tui.terminal.drops import parse_drop
 from carrel.tui.theme import labels

@@ -14,9 +14,9 @@ from carrel.store.comparison.formatting import (
 )
 from carrel.store.comparison.state import Side
 from carrel.tui.base.screen import MainScreen
-from carrel.tui.dialogs.changes import Changes
+from carrel.tui.dialogs.chat import VotesDialog
 from carrel.tui.dialogs.core.ask import Ask, Option
-from carrel.tui.dialogs.votes import VotesDialog
+from carrel.tui.dialogs.core.changes import Changes
 from carrel.tui.flows.agents.choice import choose_agent
 from carrel.tui.theme import labels
 
