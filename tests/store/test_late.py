@@ -22,7 +22,7 @@ from carrel.store.agents.drafts import Draft
 from carrel.store.agents.plan import Plan as Difference
 from carrel.store.agents.plan import Step
 from carrel.store.agents.state import AgentsState
-from carrel.store.batches.submitted import SubmittedJobs
+from carrel.store.batches.service import SubmittedJobs
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.cache.results import ResultCache
 from carrel.store.chat.sessions.saved import ChatSession

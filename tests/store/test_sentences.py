@@ -227,7 +227,7 @@ def asked(phase: Any, step: Step | None = None) -> str:
 
 
 def ended(**fields: Any) -> str:
-    return chat.ended(Turn("assistant", **{"text": "Three", **fields}))
+    return chat.end_note(Turn("assistant", **{"text": "Three", **fields}))
 
 
 WAITING = asked("waiting")

@@ -162,9 +162,9 @@ def _compare(
 
 def _note_call(call: "AgentCall", result: str) -> None:
     from carrel.store.chat.formatting import call_words
-    from carrel.store.core.formatting import shortened
+    from carrel.store.core.formatting import shorten
 
-    output.note(f"▸ {call_words(call)} → {shortened(output.one_line(result), _RESULT)}")
+    output.note(f"▸ {call_words(call)} → {shorten(output.one_line(result), _RESULT)}")
 
 
 def _explain_no_answer(request: "CompletionRequest", end: str) -> str:

@@ -33,7 +33,7 @@ def search(
     """
     from carrel.store.chat.sessions.saved import SavedSessions
     from carrel.store.search.everywhere import search_everywhere
-    from carrel.store.search.formatting import grouped, places_words
+    from carrel.store.search.formatting import group_hits, places_words
 
     chats = SavedSessions(folders().state, load_profile(profile).name).all()
 
@@ -44,7 +44,7 @@ def search(
     if json:
         output.as_json(asdict(answer))
         return
-    for title, hits in grouped(answer.found):
+    for title, hits in group_hits(answer.found):
         output.data(title)
         for hit in hits:
             output.data(_passage(hit))

@@ -9,7 +9,7 @@ from typing import Self
 
 from carrel.cli import output
 from carrel.config.profiles import Profile
-from carrel.store.activity.formatting import counted_left
+from carrel.store.activity.formatting import count_left
 from carrel.store.journal.entries import UPLOAD_FILE, Entry
 from carrel.store.journal.journal import Journal
 
@@ -18,7 +18,7 @@ def tell_left(profile: Profile) -> None:
     """Say what earlier runs left, if anything."""
     left = Journal(profile).look()
     kinds = Counter(entry.kind for entry in left.entries if entry.error is None)
-    if words := counted_left(kinds, left.begun):
+    if words := count_left(kinds, left.begun):
         output.note(f"{words} by an earlier run: carrel resume sends the rest.")
 
 

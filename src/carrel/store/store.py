@@ -28,23 +28,24 @@ from carrel.store.documents.service import DocumentsService
 from carrel.store.evals.service import EvalsService
 from carrel.store.files.service import FilesService
 from carrel.store.finder.service import FinderService
-from carrel.store.histories.service import HistoriesService
+from carrel.store.histories import HistoriesService
 from carrel.store.journal.journal import Journal
 from carrel.store.layout.service import LayoutService
 from carrel.store.libraries.service import LibrariesService
-from carrel.store.models.service import ModelsService
-from carrel.store.navigation.service import TrailService
-from carrel.store.notifications.service import NotificationsService
+from carrel.store.models import ModelsService
+from carrel.store.navigation import TrailService
+from carrel.store.notifications import NotificationsService
 from carrel.store.previews.service import PreviewService
 from carrel.store.requests.service import RequestsService
 from carrel.store.sample.service import SampleService
 from carrel.store.search.service import SearchService
 from carrel.store.session.service import SessionService
 from carrel.store.session.state import SessionState
+from carrel.store.shared import Shared
 from carrel.store.sync.service import SyncService
 from carrel.store.tools.service import ToolsService
 from carrel.store.trash.service import TrashService
-from carrel.store.unfinished.service import Unfinished
+from carrel.store.unfinished import Unfinished
 
 if TYPE_CHECKING:
     from carrel.config.profiles import Profile
@@ -67,59 +68,45 @@ class Store:
         self.requests = RequestsService(loop)
         self.layout = LayoutService(loop, folders().state)
         self.session = SessionService(loop, profile, self.requests.log)
-        self._last_seen = LastSeen(profile, self.session)
-        self.trash = TrashService(loop, self.session, self.notifications)
-        self.files = FilesService(
-            loop, self.session, self.activity, self.notifications, self.trash, self._last_seen
-        )
         self.copies = Copies(self.session)
-        self.previews = PreviewService(
-            loop, self.session, self.copies, self.renderer, self._last_seen
+        self.trash = TrashService(loop, self.session, self.notifications)
+        shared = self._shared = Shared(
+            loop,
+            profile,
+            self.session,
+            self.activity,
+            self.notifications,
+            self.trash,
+            LastSeen(profile, self.session),
+            self.copies,
+            self.renderer,
         )
+        self.files = FilesService(shared)
+        self.previews = PreviewService(shared)
         self.libraries = self.another_libraries()
-        self.sync = SyncService(
-            loop, profile, self.session, self.activity, self.notifications, self.libraries
-        )
+        self.sync = SyncService(shared, self.libraries)
         self._ocr_options = RememberedOptions(folders().state)
         self._corrections = SavedCorrections(folders().state)
         self.documents = self.another_document()
-        self.batch = BatchService(
-            loop,
-            self.session,
-            self.activity,
-            self.copies,
-            self.renderer,
-            self.notifications,
-            self._ocr_options,
-        )
-        self.batches = BatchesService(
-            loop, self.session, self.activity, self.copies, self.notifications, folders().state
-        )
+        self.batch = BatchService(shared, self._ocr_options)
+        self.batches = BatchesService(shared)
         self.agents = self.another_agents()
         self.tools = ToolsService(loop, profile, folders().state)
         self.chats = SavedSessions(folders().state, profile.name)
-        self.kept_chats = RemoteChats(self.session, self._last_seen)
+        self.kept_chats = RemoteChats(self.session, shared.last_seen)
         self.sources = Sources(loop, self.copies, self.renderer)
         self.chat = self.another_chat()
         self._fill_trash()
         self.comparison = self._keep(self._comparison(self.chat))
-        self.finder = FinderService(loop, self.session, self.chat)
-        self.search = SearchService(loop, self.session, self.chats)
-        self.evals = EvalsService(
-            loop, profile, self.session, self.tools, self.notifications, folders().evals
-        )
-        self.models = ModelsService(loop, profile, self.session, self.notifications)
+        self.finder = FinderService(shared, self.chat)
+        self.search = SearchService(shared, self.chats)
+        self.evals = EvalsService(shared, self.tools)
+        self.models = ModelsService(shared)
         self.unfinished = Unfinished(self.activity, self.sync)
         self.trail = TrailService()
         self.histories = HistoriesService(loop, folders().state, profile)
         self.sample = SampleService(
-            loop,
-            self.session,
-            self.files,
-            self.documents,
-            self.libraries,
-            self.agents,
-            self.chat,
+            shared, self.files, self.documents, self.libraries, self.agents, self.chat
         )
 
     def _fill_trash(self) -> None:
@@ -134,51 +121,21 @@ class Store:
 
     def another_libraries(self) -> LibrariesService:
         """Return libraries with a selection of their own."""
-        return self._keep(
-            LibrariesService(
-                self.loop,
-                self.session,
-                self.activity,
-                self.notifications,
-                self.trash,
-                self._last_seen,
-            )
-        )
+        return self._keep(LibrariesService(self._shared))
 
     def another_document(self) -> DocumentsService:
         """Return one more open document."""
-        return self._keep(
-            DocumentsService(
-                self.loop,
-                self.session,
-                self.activity,
-                self.copies,
-                self.renderer,
-                self._ocr_options,
-                self._corrections,
-            )
-        )
+        document = DocumentsService(self._shared, self._ocr_options, self._corrections)
+        return self._keep(document)
 
     def another_agents(self) -> AgentsService:
         """Return agents with a selection of their own."""
-        return self._keep(
-            AgentsService(self.loop, self.session, self.notifications, self.trash, self._last_seen)
-        )
+        return self._keep(AgentsService(self._shared))
 
     def another_chat(self, *, saved: bool = True) -> ChatService:
         """Return one more chat."""
-        return self._keep(
-            ChatService(
-                self.loop,
-                self.session,
-                self.files,
-                self.tools,
-                self.chats,
-                self.kept_chats,
-                self.trash,
-                saved=saved,
-            )
-        )
+        own = (self.files, self.tools, self.chats, self.kept_chats)
+        return self._keep(ChatService(self._shared, *own, saved=saved))
 
     def another_comparison(self, *, saved: bool = True) -> ComparisonService:
         """Return one more comparison, with chats of its own."""

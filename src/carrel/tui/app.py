@@ -29,7 +29,7 @@ from carrel.tui.terminal.clipboard import copy
 from carrel.tui.terminal.failures import RecentErrors
 from carrel.tui.terminal.hiding import Hiding, secret_keys, secret_names
 from carrel.tui.terminal.key_names import KEY_NAMES
-from carrel.tui.terminal.recorded import recorded
+from carrel.tui.terminal.recorded import record_driver
 from carrel.tui.terminal.textual_private import SteadyApp, read_alt_digits
 from carrel.tui.terminal.typeahead import TypeAhead
 from carrel.tui.theme.appearance import Appearance
@@ -40,7 +40,7 @@ from carrel.tui.widgets.text.prose import prose_theme
 
 if TYPE_CHECKING:
     from carrel.store.core.problem import Problem
-    from carrel.store.notifications.state import NotificationsState
+    from carrel.store.notifications import NotificationsState
     from carrel.store.store import Store
     from carrel.tui.base.jumps import Jumps
     from carrel.tui.base.screen import MainScreen
@@ -448,7 +448,7 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
             return
         from carrel.tui.flows.files import upload_all
 
-        place.run_flow(upload_all(place, tuple(files), self._uploaded))
+        place.run_flow(upload_all(place, tuple(files), self._reveal_upload))
 
     def show_uploads(self) -> None:
         """Go to where uploads show."""
@@ -463,7 +463,7 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
         if isinstance(place := self.place, LibrariesScreen):
             place.offer(folder)
 
-    def _uploaded(self, file: "File") -> None:
+    def _reveal_upload(self, file: "File") -> None:
         from carrel.tui.screens.files import FilesScreen
 
         if isinstance(place := self.place, FilesScreen):
@@ -473,7 +473,7 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
 
     def get_driver_class(self) -> type[Driver]:
         driver = super().get_driver_class()
-        return driver if self._recorder is None else recorded(driver, self._recorder)
+        return driver if self._recorder is None else record_driver(driver, self._recorder)
 
     def _recording_failed(self, error: OSError) -> None:
         from carrel.store.core.problem import Problem

@@ -79,14 +79,14 @@ def _mistakes(keymap: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         for key in _keys(keys):
             if not _is_key(key):
                 yield binding_id, f"“{key}” is not a key. Keys are like u, U, ctrl+u, alt+1, f2, ?"
-            elif _named(key) not in map(_named, _keys(binding.key)):
+            elif _normalise(key) not in map(_normalise, _keys(binding.key)):
                 yield from (
                     (binding_id, f"{key} is the key of “{other}” already. Choose a free one, or "
                      f"give “{other}” another key, too.")
                     for other, (theirs, there) in known.items()
                     if other != binding_id
                     and _meet(owner, theirs)
-                    and _named(key) in map(_named, _keys(keymap.get(other, there.key)))
+                    and _normalise(key) in map(_normalise, _keys(keymap.get(other, there.key)))
                 )  # fmt: skip
 
 
@@ -104,7 +104,7 @@ def _keys(keys: str) -> list[str]:
     return [key.strip() for key in keys.split(",")] if keys != "," else [keys]
 
 
-def _named(key: str) -> str:
+def _normalise(key: str) -> str:
     """Return the one name of a key that has several: `?` is `question_mark`."""
     return key_name(key) if len(key) == 1 else key
 

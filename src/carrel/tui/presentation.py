@@ -1,7 +1,6 @@
 """The app in presentation: without its frame, with captions, played from a demo's file."""
 
 import asyncio
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
@@ -12,7 +11,7 @@ from textual.screen import Screen
 from carrel.config.profiles import Profile
 from carrel.config.settings import Settings
 from carrel.recording.recorder import Recorder
-from carrel.store.demo.script import Demo, Show, Step
+from carrel.store.demo.script import Demo, Show
 from carrel.store.demo.showing import ScreenName, put
 from carrel.store.demo.state import DemoState
 from carrel.tui.app import CarrelApp
@@ -31,14 +30,6 @@ HANDLED = 0.01
 """Seconds between two looks whether a key was handled."""
 CHARACTERS = {"space": " ", "enter": "\r", "tab": "\t"}
 """The characters of named keys."""
-
-
-class Steps(Choose):
-    """The steps of a demo to jump to; the id of each counts those before it."""
-
-    def __init__(self, steps: Sequence[Step]) -> None:
-        options = [Option(str(at), f"{at + 1}  {step.summary}") for at, step in enumerate(steps)]
-        super().__init__("Jump to a step", options)
 
 
 class Presentation(CarrelApp):
@@ -74,6 +65,7 @@ class Presentation(CarrelApp):
         self.again: int | None = None
         self._demo = demo
         self._begin = begin
+        self._steps: Choose | None = None
         self._sent: list[events.Key] = []
         self._awaits_key: asyncio.Future[None] | None = None
 
@@ -121,11 +113,16 @@ class Presentation(CarrelApp):
             self.player.pause()
 
     def action_jump_to_step(self) -> None:
-        if self.player is not None and not isinstance(self.screen, Steps):
+        if self.player is not None and self.screen is not self._steps:
             self.run_worker(self._jump(), exit_on_error=False)
 
     async def _jump(self) -> None:
-        chosen = await self.push_screen(Steps(self._demo.steps), wait_for_dismiss=True)
+        # The id of each counts those before it.
+        options = [
+            Option(str(at), f"{at + 1}  {step.summary}") for at, step in enumerate(self._demo.steps)
+        ]
+        self._steps = Choose("Jump to a step", options)
+        chosen = await self.push_screen(self._steps, wait_for_dismiss=True)
         if chosen is not None:
             # Only from the beginning is what a step finds known.
             self.again = int(chosen)

@@ -3,7 +3,7 @@ from typing import cast
 import pytest
 
 from carrel.store.agents.drafts import Draft
-from carrel.store.agents.review import review
+from carrel.store.agents.review import review, review_switch
 from carrel.store.core.problem import ProblemError
 from carrel.store.session.service import SessionService
 from carrel.wire.generation.agents import Agent
@@ -55,6 +55,16 @@ def test_a_new_agent_is_made_and_warned_of_nothing() -> None:
     found = review(Draft.copy_of(agent()), [agent()], {}, SESSION)
     assert found is not None and found.is_new
     assert found.verb == "Create" and found.doubt == ""
+
+
+def test_another_version_is_made_active_after_its_changes_are_shown() -> None:
+    before = agent(version=1, instructions="Be brief.")
+    found = review_switch(agent(), before, {})
+    assert (found.title, found.verb) == ("Make v1 of support active?", "Make active")
+    assert found.about == "v2 is active now. What changes:"
+    assert [row.field for row in found.rows] == ["instructions"]
+    back = review_switch(agent(), before, {}, back=True)
+    assert (back.title, back.verb) == ("Roll support back to v1?", "Roll back")
 
 
 def test_a_draft_without_a_name_cannot_be_sent() -> None:

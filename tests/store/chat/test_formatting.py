@@ -72,12 +72,12 @@ def test_only_what_the_text_names_and_is_there_is_cited(
 
 
 def test_an_agent_with_a_library_that_reports_no_search_is_marked() -> None:
-    assert chat.ended(Turn("assistant", "Three.", searches=True)) == chat.NO_SEARCH
+    assert chat.end_note(Turn("assistant", "Three.", searches=True)) == chat.NO_SEARCH
     nothing = Turn("assistant", "Three.", searches=True, searched=True)
-    assert chat.ended(nothing) == chat.NOTHING_FOUND
-    assert chat.ended(Turn("assistant", "Three.")) == ""
-    assert chat.ended(Turn("assistant", "Thr", "writing", searches=True)) == ""
-    assert chat.ended(Turn("assistant", "Thr", cut=True)) == chat.CUT
+    assert chat.end_note(nothing) == chat.NOTHING_FOUND
+    assert chat.end_note(Turn("assistant", "Three.")) == ""
+    assert chat.end_note(Turn("assistant", "Thr", "writing", searches=True)) == ""
+    assert chat.end_note(Turn("assistant", "Thr", cut=True)) == chat.CUT
 
 
 @pytest.mark.parametrize(

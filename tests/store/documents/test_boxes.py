@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from carrel.store.documents.blocks import Rect
 from carrel.store.documents.boxes import TextPassage, block_at, boxes, lacking, passages
-from carrel.store.documents.marks import TextMark, doubtful, hits, marked, runs
+from carrel.store.documents.marks import TextMark, doubtful, hits, mark_text, runs
 from carrel.wire.ocr import Block, Page, PageTable
 from support.pages import CLAUSE, TABLE, lease_page
 
@@ -101,7 +101,7 @@ def test_a_marked_text_is_the_same_text_with_its_marks(text: str, data: st.DataO
     found = [
         TextMark(0, a, b, "hit", "") for a, b in zip(cuts[::2], cuts[1::2], strict=False) if a < b
     ]
-    drawn = [*runs(marked(TextPassage(text, 0, None), found, found[0] if found else None))]
+    drawn = [*runs(mark_text(TextPassage(text, 0, None), found, found[0] if found else None))]
     plain = "".join(piece for piece, _ in drawn)
     assert len(plain) == len(text)
     roles = [role for piece, role in drawn for _ in piece]

@@ -18,7 +18,7 @@ from carrel.store.documents.corrections import (
     page_words,
 )
 from carrel.store.documents.formatting import page_hits
-from carrel.store.documents.marks import TextMark, doubtful, marked, runs, unmarked
+from carrel.store.documents.marks import TextMark, doubtful, mark_text, runs, unmark
 from carrel.store.documents.service import NOTHING_OPEN
 from carrel.store.documents.state import DocumentState
 from carrel.store.store import Store
@@ -106,8 +106,8 @@ def test_a_corrected_word_is_shown_in_its_place() -> None:
     [mark] = doubtful(page)
     state = DocumentState(pages=(page,), corrections={key_of(mark): "writing"})
     clause = next(one for one in passages(page) if one.block == 1)
-    shown = marked(clause, page_hits(state), None)
-    assert unmarked(shown) == clause.text.replace("writlng", "writing")
+    shown = mark_text(clause, page_hits(state), None)
+    assert unmark(shown) == clause.text.replace("writlng", "writing")
     assert ("writing", "corrected") in [*runs(shown)]
     assert not [role for _, role in runs(shown) if role == "doubtful"]
 

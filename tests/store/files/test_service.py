@@ -11,9 +11,9 @@ from carrel.store.activity.formatting import work_words
 from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.paging import KEPT
 from carrel.store.core.sorting import Sort
-from carrel.store.files.formatting import file_rows, sort_words, sorted_files
+from carrel.store.files.formatting import file_rows, sort_files, sort_words
 from carrel.store.files.state import FilesState
-from carrel.store.session.area import READ_ONLY
+from carrel.store.session.state import READ_ONLY
 from carrel.store.store import Store
 from support.cuts import line
 from support.process import RunningServer, serve
@@ -326,16 +326,16 @@ async def test_all_files_are_loaded_to_be_sorted(empty: Store, tmp_path: Path) -
         await empty.files.upload(made(tmp_path, f"{number}.txt", b"x" * size))
     await empty.files.sort(Sort("size", descending=True))
     state = empty.files.slice.value
-    ordered = sorted_files(state, {})
+    ordered = sort_files(state, {})
     assert ordered is not None
     assert [file.bytes for file in ordered] == [70, 60, 50, 40, 30, 20, 10]
     assert (state.missing, sort_words(state)) == (None, "")
     await empty.files.upload(made(tmp_path, "least.txt", b"x"))
     await until(empty.files.slice, lambda state: state.total == 8 and state.missing is None)
-    ordered = sorted_files(empty.files.slice.value, {})
+    ordered = sort_files(empty.files.slice.value, {})
     assert ordered is not None and ordered[-1].filename == "least.txt"
     await empty.files.sort(None)
-    assert sorted_files(empty.files.slice.value, {}) is None
+    assert sort_files(empty.files.slice.value, {}) is None
 
 
 def test_it_is_said_when_only_a_part_is_sorted() -> None:

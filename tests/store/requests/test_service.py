@@ -11,13 +11,13 @@ import pytest
 from carrel.client import Call
 from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.requests.formatting import (
+    answer_text,
     as_command,
     as_curl,
     as_python,
     details,
-    received,
     request_rows,
-    sent,
+    request_text,
     title,
 )
 from carrel.store.requests.service import KEPT, RequestsService
@@ -80,12 +80,12 @@ def request_rows_of(call: Call):  # type: ignore[no-untyped-def]
 
 
 def test_an_answer_is_read_as_far_as_it_is_kept() -> None:
-    assert received(LIST) == '{\n  "data": []\n}'
-    assert received(replace(LIST, received='{"data": [1, 2')) == '{"data": [1, 2'
-    assert received(replace(LIST, received="")) == "1.2 kB that are not kept."
+    assert answer_text(LIST) == '{\n  "data": []\n}'
+    assert answer_text(replace(LIST, received='{"data": [1, 2')) == '{"data": [1, 2'
+    assert answer_text(replace(LIST, received="")) == "1.2 kB that are not kept."
     signed = replace(LIST, path="/v1/files/f/url", received="")
-    assert "signed address" in received(signed)
-    assert sent(replace(LIST, upload="a b.pdf")) == "The file a b.pdf"
+    assert "signed address" in answer_text(signed)
+    assert request_text(replace(LIST, upload="a b.pdf")) == "The file a b.pdf"
 
 
 def test_as_curl_a_shell_gives_the_same_request() -> None:
@@ -154,4 +154,4 @@ async def test_the_calls_of_a_store_are_logged_without_its_key(
     assert details(item).startswith("200 OK · ")
     for item in state.items:
         told = f"{as_curl(item.call, server.url)}{as_python(item.call, server.url)}{item}"
-        assert server.api_key not in told + received(item.call)
+        assert server.api_key not in told + answer_text(item.call)

@@ -7,7 +7,7 @@ import pytest
 
 from carrel.store.chat.conversation import Conversation, Turn
 from carrel.store.chat.sessions.saved import ChatSession
-from carrel.store.search.formatting import grouped, place_of, places_words
+from carrel.store.search.formatting import group_hits, place_of, places_words
 from carrel.store.search.state import FoundPassage, SearchedPlaces
 from carrel.store.store import Store
 
@@ -55,7 +55,7 @@ def test_hits_stand_by_library_with_their_page() -> None:
         FoundPassage("document", "e", "other.pdf", "leases", "c", "l2", 0),
         FoundPassage("chat", "s", "Which?", "clerk", "d"),
     )
-    groups = [(title, [place_of(hit) for hit in hits]) for title, hits in grouped(found)]
+    groups = [(title, [place_of(hit) for hit in hits]) for title, hits in group_hits(found)]
     assert groups == [
         ("leases · 2 passages", ["lease.pdf p. 2", "lease.pdf"]),
         ("leases · 1 passage", ["other.pdf p. 1"]),

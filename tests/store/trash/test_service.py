@@ -10,7 +10,7 @@ from carrel.config.profiles import Profile, folders
 from carrel.store.chat.conversation import Conversation, Turn
 from carrel.store.chat.sessions.saved import ChatSession
 from carrel.store.core.actions.loop import OwnerLoop
-from carrel.store.session.area import READ_ONLY
+from carrel.store.session.state import READ_ONLY
 from carrel.store.store import Store
 from carrel.store.trash.formatting import deleted_rows, way_back
 from carrel.store.trash.service import NOTHING

@@ -6,12 +6,12 @@ from typing import TypeAlias, Unpack
 
 from carrel.notebook.bench.agent_maker import AgentMaker, in_words
 from carrel.notebook.bench.base import BenchBase
-from carrel.notebook.bench.keywords import AgentKeywords, spelled
-from carrel.notebook.bench.plan import AgentPlan
+from carrel.notebook.bench.keywords import AgentKeywords, spell
 from carrel.notebook.cells.cell import trying
 from carrel.notebook.cells.errors import BenchError
-from carrel.notebook.cells.wait import checked, done, permission
+from carrel.notebook.cells.wait import check_handle, done, permission
 from carrel.notebook.results.evals import EvalRun
+from carrel.notebook.results.plan import AgentPlan
 from carrel.notebook.results.votes import VoteCount
 from carrel.store.agents.drafts import Draft
 from carrel.store.chat.service import ChatService
@@ -41,8 +41,8 @@ class AgentCalls(BenchBase):
         super().__init__(store)
         self._maker = AgentMaker(store, self._names)
 
-    @checked
-    @spelled
+    @check_handle
+    @spell
     def draft(self, agent: str | Agent, **fields: Unpack[AgentKeywords]) -> Draft:
         """Return an agent that is not saved, to be tried: `bench.chat("support", beside=[draft])`.
 
@@ -72,7 +72,7 @@ class AgentCalls(BenchBase):
         id = self._names.agent(agent).id
         return Side(id, self._names.version(id, version))
 
-    @checked
+    @check_handle
     def plan(
         self,
         *files: str | Path,
@@ -91,12 +91,12 @@ class AgentCalls(BenchBase):
         made = done(self._store, self._store.agents.plan(paths, delete), timeout)
         return AgentPlan(made, self._store)
 
-    @checked
+    @check_handle
     def votes(self, *, timeout: float | None = None) -> VoteCount:
         """Return the votes of all comparisons, counted per version."""
         return VoteCount(done(self._store, self._store.comparison.count_votes(), timeout))
 
-    @checked
+    @check_handle
     def evaluate(
         self,
         agent: str | Agent,
@@ -139,7 +139,7 @@ class AgentCalls(BenchBase):
         tried = EvalRun(run, report(run), service.records)
         return tried if baseline is None else tried.beside(baseline)
 
-    @checked
+    @check_handle
     def eval_run(self, run: str, *, baseline: "EvalRun | str | None" = None) -> EvalRun:
         """Return a kept run of test cases, by its id, the beginning of it, or a file.
 

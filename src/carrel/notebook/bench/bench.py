@@ -16,11 +16,11 @@ from carrel.notebook.bench.aio import AsyncBench
 from carrel.notebook.bench.client import SyncClient
 from carrel.notebook.bench.documents import DocumentCalls
 from carrel.notebook.bench.inputs import OneInput
-from carrel.notebook.bench.keywords import AgentKeywords, spelled
+from carrel.notebook.bench.keywords import AgentKeywords, spell
 from carrel.notebook.bench.together import Together
 from carrel.notebook.cells.cell import keep, writing
 from carrel.notebook.cells.errors import BenchError
-from carrel.notebook.cells.wait import checked, done, permission
+from carrel.notebook.cells.wait import check_handle, done, permission
 from carrel.notebook.panels.activity import ActivityPanel
 from carrel.notebook.panels.agent import AgentPanel
 from carrel.notebook.panels.chat import ChatPanel
@@ -37,9 +37,9 @@ from carrel.notebook.results.answer import (
     Answer,
     as_answer,
     check_question,
+    collect_turns,
     last_answer,
     partial_on_error,
-    said_before,
 )
 from carrel.notebook.results.deleted import DeletedItems
 from carrel.store.chat.conversation import Conversation
@@ -142,7 +142,7 @@ class Bench(DocumentCalls, AgentCalls):
         }
         return self._kept(Workbench(self._store, panels))
 
-    @checked
+    @check_handle
     def library(
         self,
         library: str | Library,
@@ -167,8 +167,8 @@ class Bench(DocumentCalls, AgentCalls):
         leave = self._together.join(service, rests=lambda: panel.rests)
         return self._kept(panel.at_end(leave))
 
-    @checked
-    @spelled
+    @check_handle
+    @spell
     def agent(
         self,
         agent: str | Agent,
@@ -235,7 +235,7 @@ class Bench(DocumentCalls, AgentCalls):
         layout: Layout | None = None,
     ) -> ComparePanel: ...
 
-    @checked
+    @check_handle
     def chat(
         self,
         agent: Asked | None = None,
@@ -280,7 +280,7 @@ class Bench(DocumentCalls, AgentCalls):
         return self._kept(ComparePanel(self._store, comparison, **options))
 
     # Its server is that of this machine, whichever this bench has.
-    @partial(checked, waits=False)
+    @partial(check_handle, waits=False)
     def demo(
         self,
         file: str | Path | None = None,
@@ -332,8 +332,8 @@ class Bench(DocumentCalls, AgentCalls):
 
     # agents
 
-    @checked
-    @spelled
+    @check_handle
+    @spell
     def create_agent(
         self,
         name: str,
@@ -350,8 +350,8 @@ class Bench(DocumentCalls, AgentCalls):
         self._names.warn_of_twins("agent", made)
         return made
 
-    @checked
-    @spelled
+    @check_handle
+    @spell
     def edit_agent(
         self,
         agent: str | Agent,
@@ -369,7 +369,7 @@ class Bench(DocumentCalls, AgentCalls):
             )
         return edited
 
-    @checked
+    @check_handle
     def ask(
         self,
         agent: str | Agent,
@@ -399,7 +399,7 @@ class Bench(DocumentCalls, AgentCalls):
         attached = self._attachments(files, timeout)
         service = self._store.another_chat(saved=False)
         try:
-            before = Conversation.of(*said_before(history))
+            before = Conversation.of(*collect_turns(history))
             done(self._store, service.new(asked.id, version, after=before))
             for attachment in attached:
                 done(self._store, service.attach_known(attachment))
@@ -415,20 +415,20 @@ class Bench(DocumentCalls, AgentCalls):
         finally:
             self._store.let_go(service)
 
-    @checked
+    @check_handle
     def trash(self, *, timeout: float | None = None) -> DeletedItems:
         """Return the deleted items that can be restored, the last deleted first."""
         done(self._store, self._store.trash.load(), timeout)
         return DeletedItems(self._store.trash.slice.value)
 
-    @checked
+    @check_handle
     def restore(self, *items: str, timeout: float | None = None) -> int:
         """Restores deleted items, by name or id, and gives their number."""
         there = self.trash(timeout=timeout)
         ids = [there.find(item).id for item in items]
         return done(self._store, self._store.trash.restore(ids), timeout)
 
-    @checked
+    @check_handle
     def sample(self, *, timeout: float | None = None) -> Answer:
         """Plays the shipped sample: reads it, searches it in a library, asks an agent about it."""
         done(self._store, self._store.sample.play(), timeout)

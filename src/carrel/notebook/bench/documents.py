@@ -13,7 +13,7 @@ from carrel.notebook.bench.inputs import Input, Inputs, OneInput, inputs, is_sev
 from carrel.notebook.bench.reading import Reading, as_reading
 from carrel.notebook.bench.waits import read
 from carrel.notebook.cells.errors import BenchError
-from carrel.notebook.cells.wait import checked, done
+from carrel.notebook.cells.wait import check_handle, done
 from carrel.notebook.panels.document import DocumentPanel
 from carrel.notebook.results.search import SearchHits
 from carrel.notebook.results.sync import Synced
@@ -39,7 +39,7 @@ class DocumentCalls(BenchBase):
         super().__init__(store)
         self._incoming = Incoming(store.session, store.files)
 
-    @checked
+    @check_handle
     def upload(
         self, document: Inputs, *, title: str | None = None, timeout: float | None = None
     ) -> Any:
@@ -58,7 +58,7 @@ class DocumentCalls(BenchBase):
         files = [self._file(one, timeout) for one in given]
         return files if is_several(document) else files[0]
 
-    @checked
+    @check_handle
     def ocr(
         self,
         document: Inputs,
@@ -131,7 +131,7 @@ class DocumentCalls(BenchBase):
             found += [Attachment("file", file.id, file.filename) for file in files]
         return found
 
-    @checked
+    @check_handle
     def create_library(self, name: str, description: str | None = None) -> Library:
         """Create a library. One that has this name already stays, and a warning gives both ids.
 
@@ -141,7 +141,7 @@ class DocumentCalls(BenchBase):
         self._names.warn_of_twins("library", made)
         return made
 
-    @checked
+    @check_handle
     def add(
         self,
         library: str | Library,
@@ -183,7 +183,7 @@ class DocumentCalls(BenchBase):
             return libraries.upload(library_id, Path(content))
         return libraries.add_file(library_id, self._file(given, timeout).id)
 
-    @checked
+    @check_handle
     def delete(
         self,
         item: str | Item,
@@ -202,7 +202,7 @@ class DocumentCalls(BenchBase):
             item = find_item(self._store, self._names, item, library)
         return delete(self._store, item, timeout)
 
-    @checked
+    @check_handle
     def sync(
         self,
         library: str | Library,
@@ -232,7 +232,7 @@ class DocumentCalls(BenchBase):
         assert state.summary is not None, "it has ended"
         return Synced(path, state.summary)
 
-    @checked
+    @check_handle
     def search(
         self,
         query: str,
@@ -258,7 +258,7 @@ class DocumentCalls(BenchBase):
         state = done(self._store, self._store.search.search(query, limit, ids), timeout)
         return SearchHits(state.query, state.found, state.places or SearchedPlaces())
 
-    @checked
+    @check_handle
     def wait_ready(self, document: Document, *, timeout: float | None = None) -> Document:
         """Wait until a library's document is processed and return it."""
         ready = done(self._store, self._store.libraries.wait_processed(document), timeout)
@@ -269,10 +269,10 @@ class DocumentCalls(BenchBase):
 
 
 def _page_words(pages: str | int | Sequence[int]) -> str:
-    return pages if isinstance(pages, str) else ", ".join(map(str, _listed(pages)))
+    return pages if isinstance(pages, str) else ", ".join(map(str, _as_list(pages)))
 
 
-def _listed(pages: int | Sequence[int]) -> Sequence[int]:
+def _as_list(pages: int | Sequence[int]) -> Sequence[int]:
     return [pages] if isinstance(pages, int) else pages
 
 

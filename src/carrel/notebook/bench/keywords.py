@@ -47,7 +47,7 @@ class AgentKeywords(TypedDict, total=False):
     message: str
 
 
-def spelled(method: F) -> F:
+def spell(method: F) -> F:
     """Put the keywords of AgentKeywords into the signature and the docstring of a method.
 
     IPython completes what is in the signature, not what a TypedDict unpacks to.

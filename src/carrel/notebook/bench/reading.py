@@ -17,8 +17,8 @@ from carrel.notebook.html.markdown import to_html
 from carrel.notebook.html.tables import table
 from carrel.notebook.panels.core.base import shown_as
 from carrel.notebook.results.frames import frame
-from carrel.notebook.results.pictures import DOUBTFUL, SURE, as_tag, framed, opened
-from carrel.store.core.formatting import count
+from carrel.notebook.results.pictures import DOUBTFUL, SURE, as_tag, draw_frame, open_picture
+from carrel.store.core.formatting import counted
 from carrel.store.documents.boxes import boxes, from_file, sureness
 from carrel.store.documents.export import ReadDocument, as_json, markdown
 from carrel.store.documents.formatting import confidence, option_words
@@ -140,7 +140,7 @@ class ReadPage:
         """
         found = boxes(self.data)
         coloured = ((box.rect, DOUBTFUL if box.heat == "doubtful" else SURE) for box in found)
-        return framed(self._draw(self.index, width), coloured)
+        return draw_frame(self._draw(self.index, width), coloured)
 
     def to_html(self) -> str:
         """Its text as safe HTML."""
@@ -155,7 +155,7 @@ class ReadPage:
 
     def _repr_html_(self) -> str:
         words = f"<p><strong>{escape(self._words)}</strong></p>"
-        return f"{words}{_pictured(self, PICTURE_WIDTH)}{self.to_html()}"
+        return f"{words}{_with_picture(self, PICTURE_WIDTH)}{self.to_html()}"
 
 
 @dataclass(frozen=True)
@@ -243,9 +243,9 @@ class Reading:
     @property
     def _words(self) -> str:
         found = len(self.tables)
-        words = [f"{count(len(self.pages))} page{'' if len(self.pages) == 1 else 's'}"]
+        words = [counted(len(self.pages), "page")]
         if found:
-            words.append(f"{count(found)} table{'' if found == 1 else 's'}")
+            words.append(counted(found, "table"))
         if self.confidence is not None:
             own = all(from_file(page.data) for page in self.pages)
             words.append(sureness(self.confidence, from_file=own))
@@ -256,7 +256,7 @@ class Reading:
 
     def _repr_html_(self) -> str:
         head = f"<p><strong>{escape(self.name)}</strong> · {escape(self._words)}</p>"
-        pictures = "".join(_pictured(page, THUMBNAIL_WIDTH) for page in self.pages[:THUMBNAILS])
+        pictures = "".join(_with_picture(page, THUMBNAIL_WIDTH) for page in self.pages[:THUMBNAILS])
         more = len(self.pages) - 1
         rest = f"<p><em>and {more} more page{'' if more == 1 else 's'}</em></p>" if more > 0 else ""
         first = self.pages[0].to_html() if self.pages else ""
@@ -265,7 +265,7 @@ class Reading:
         return f"{head}{pictures}{annotation}{first}{rest}"
 
 
-def _pictured(page: ReadPage, width: int) -> str:
+def _with_picture(page: ReadPage, width: int) -> str:
     try:
         return as_tag(page.show(width), page._words)
     except BenchError:
@@ -275,7 +275,7 @@ def _pictured(page: ReadPage, width: int) -> str:
 def _picture(url: str | None) -> Image.Image | None:
     """Return a picture that came with the answer, as a data URL."""
     try:
-        return opened(base64.b64decode((url or "").partition(",")[2], validate=True))
+        return open_picture(base64.b64decode((url or "").partition(",")[2], validate=True))
     except (binascii.Error, OSError):
         return None
 
@@ -289,7 +289,7 @@ def as_reading(
     """Return the pages of the document that a service has open, for plain code."""
 
     def draw(page: int, width: int) -> Image.Image:
-        return opened(done(store, service.picture(page, width), PICTURE_SECONDS))
+        return open_picture(done(store, service.picture(page, width), PICTURE_SECONDS))
 
     state = service.slice.value
     assert state.source is not None, "its pages are read"

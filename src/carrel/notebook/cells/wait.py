@@ -120,7 +120,7 @@ def _check_reached(store: Store, began: float, now: float) -> None:
         )
 
 
-def checked(method: F, *, waits: bool = True) -> F:
+def check_handle(method: F, *, waits: bool = True) -> F:
     """Turn errors of a bench's method into plain words: unknown keywords, calls after close.
 
     With `waits`, a lost server of this machine is waited for first. The traceback of an error

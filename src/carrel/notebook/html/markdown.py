@@ -4,6 +4,7 @@ Raw HTML stays text, script URLs are refused, and pictures become their names: r
 document or an answer must never make the browser contact another host.
 """
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from html import escape
@@ -14,6 +15,27 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
 from carrel.store.core.formatting import picture_words
+from carrel.store.documents.marks import MarkRole, runs, unmark
+
+# The renderer writes ">" only at the end of a tag.
+_TAG = re.compile(r"(<[^>]*>)")
+
+
+def to_marked_html(markdown: str) -> str:
+    """Markdown as safe HTML with each marked range in a `mark` element with the class of its
+    role.
+    """
+    parts: list[str] = []
+    role: MarkRole | None = None
+    for part in _TAG.split(to_html(markdown)):
+        if part.startswith("<"):
+            parts.append(unmark(part))
+            continue
+        for piece, is_now in runs(part, role):
+            role = is_now
+            shown = role and piece.strip()
+            parts.append(f'<mark class="{role}">{piece}</mark>' if shown else piece)
+    return "".join(parts)
 
 
 def _picture(
@@ -83,7 +105,7 @@ def _placed_blocks(text: str) -> list[tuple[int, str]]:
     return blocks
 
 
-def folded_thinking(words: str, thinking: str) -> str:
+def fold_thinking(words: str, thinking: str) -> str:
     """Return what a model thought before an answer, folded; empty if it did not."""
     if not thinking:
         return ""

@@ -13,13 +13,12 @@ from carrel.notebook.panels.core.base import Cell, Json, badge_json, intent, pro
 from carrel.notebook.panels.core.changes import changes_json
 from carrel.notebook.panels.core.table import TablePanel
 from carrel.notebook.panels.trial import Trial
-from carrel.store.agents.compare import FieldChange, compare_agents
+from carrel.store.agents.compare import FieldChange
 from carrel.store.agents.drafts import Draft
 from carrel.store.agents.formatting import (
     DraftRow,
     VersionRow,
     agent_rows,
-    changed_field_rows,
     diff_title,
     draft_changes,
     draft_row,
@@ -30,7 +29,7 @@ from carrel.store.agents.formatting import (
     version_name,
     version_rows,
 )
-from carrel.store.agents.review import NOTHING_CHANGED, review
+from carrel.store.agents.review import NOTHING_CHANGED, review, review_switch
 from carrel.store.agents.service import AgentsService
 from carrel.store.agents.starters import starters
 from carrel.store.agents.state import AgentsState
@@ -191,17 +190,11 @@ class AgentPanel(TablePanel):
         """Return the changes made by a rollback, and the version that it makes active."""
         shown = self._shown(agent)
         version = self._agents.active_before(shown)
-        title = f"Roll {shown.name} back to {version_name(version)}?"
-        return {**self._preview(shown, version), "title": title, "version": version}
+        return {**self._preview(shown, version, back=True), "version": version}
 
-    def _preview(self, agent: Agent, version: int) -> Json:
-        other = self._version(version)
-        rows = changed_field_rows(compare_agents(agent, other), self._libraries())
-        return {
-            "title": f"Make {version_name(version)} of {agent.name} active?",
-            "about": f"{version_name(agent.version)} is active now. What changes:",
-            "rows": changes_json(rows),
-        }
+    def _preview(self, agent: Agent, version: int, *, back: bool = False) -> Json:
+        found = review_switch(agent, self._version(version), self._libraries(), back=back)
+        return {"title": found.title, "about": found.about, "rows": changes_json(found.rows)}
 
     @intent
     async def _on_make_active(self, agent: str, version: int) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from carrel.notebook.cells.cell import writing
 from carrel.notebook.cells.wait import done, permission
-from carrel.notebook.html.markdown import GrowingText, folded_thinking, to_blocks, to_html
+from carrel.notebook.html.markdown import GrowingText, fold_thinking, to_blocks, to_html
 from carrel.notebook.panels.core.assets import module, style
 from carrel.notebook.panels.core.base import Json, intent, problem_json
 from carrel.notebook.panels.core.drops import DropPanel
@@ -355,7 +355,7 @@ def _still_turn(row: TurnRow) -> str:
     about = "".join(f"<p><em>{escape(note)}</em></p>" for note in notes)
     sources = "".join(f"<li>{escape(source.words)}</li>" for source in row.sources)
     drawn = f"<p>{escape(row.sources_title)}</p><ul>{sources}</ul>" if sources else ""
-    thought = folded_thinking(row.thought, row.thinking)
+    thought = fold_thinking(row.thought, row.thinking)
     return (
         f"<p><strong>{escape(row.speaker)}</strong></p>{thought}{to_html(row.text)}{about}{drawn}"
     )

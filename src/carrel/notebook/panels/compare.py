@@ -15,7 +15,7 @@ from carrel.store.chat.formatting import title
 from carrel.store.comparison.formatting import (
     agent_differences,
     answer_differences,
-    answered,
+    has_answer,
     judgement_words,
     questions,
     tally_words,
@@ -98,7 +98,7 @@ class ComparePanel(Panel):
             "busy": not idle,
             "begun": any(state.turns for state in states),
             "compared": record is not None,
-            "answered": idle and any(map(answered, states)),
+            "answered": idle and any(map(has_answer, states)),
             "hidden": comparison.slice.value.hidden,
             "blind": record is not None and record.blind_after is not None,
             "seed": len(seeds) == 1 and None not in seeds,

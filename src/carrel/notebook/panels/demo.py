@@ -15,13 +15,12 @@ from carrel.notebook.panels.library import LibraryPanel
 from carrel.store.core.actions.handle import Cancelled
 from carrel.store.core.actions.watch import watch
 from carrel.store.core.problem import Problem, ProblemError
-from carrel.store.demo.formatting import AWAITS_KEY, LEFT_OUT, RECORDED, place_words, way_on
 from carrel.store.demo.journal import Journal
 from carrel.store.demo.player import Field, Player
 from carrel.store.demo.script import Demo, Show
 from carrel.store.demo.setting import Connect, set_up
 from carrel.store.demo.showing import ScreenName, put
-from carrel.store.demo.state import DemoState
+from carrel.store.demo.state import AWAITS_KEY, LEFT_OUT, RECORDED, DemoState, place_words, way_on
 from carrel.store.store import Store
 
 REMOVED_IN = 30.0

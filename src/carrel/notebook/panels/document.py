@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from carrel.notebook.html.highlights import to_marked_html
-from carrel.notebook.html.markdown import to_html
+from carrel.notebook.html.markdown import to_html, to_marked_html
 from carrel.notebook.panels.core.assets import module, style
 from carrel.notebook.panels.core.base import Json, Panel, intent, problem_json
-from carrel.notebook.results.pictures import as_address, opened
+from carrel.notebook.results.pictures import as_address, open_picture
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.problem import Problem, ProblemError
@@ -24,7 +23,7 @@ from carrel.store.documents.corrections import (
     doubtful_words,
     page_words,
 )
-from carrel.store.documents.export import ExportFormat, zipped
+from carrel.store.documents.export import ExportFormat, zip_files
 from carrel.store.documents.formatting import (
     annotation,
     changed_words,
@@ -43,7 +42,7 @@ from carrel.store.documents.formatting import (
     word_row,
     words_title,
 )
-from carrel.store.documents.marks import marked, unmarked
+from carrel.store.documents.marks import mark_text, unmark
 from carrel.store.documents.reader import OCROptions
 from carrel.store.documents.service import DocumentsService
 from carrel.store.documents.state import DocumentState
@@ -154,7 +153,7 @@ class DocumentPanel(Panel):
                 png = await self._documents.picture(state.current, STILL_WIDTH)
             except ProblemError:
                 return None
-            self._pictured = (key, await asyncio.to_thread(lambda: as_address(opened(png))))
+            self._pictured = (key, await asyncio.to_thread(lambda: as_address(open_picture(png))))
         return self._pictured[1]
 
     def _loads(self) -> Sequence[Handle[Any]]:
@@ -270,7 +269,7 @@ class DocumentPanel(Panel):
     async def _on_export(self, form: ExportFormat) -> bytes:
         """Return the pages read: one file, or a ZIP file of several."""
         made = await self._documents.as_files(form)
-        return made[0][1] if form in ("markdown", "json") else zipped(made)
+        return made[0][1] if form in ("markdown", "json") else zip_files(made)
 
 
 def _passages(state: DocumentState, page: Page) -> list[Json]:
@@ -278,8 +277,8 @@ def _passages(state: DocumentState, page: Page) -> list[Json]:
     marks = page_hits(state)
     return [
         {
-            "html": to_marked_html(marked(passage, marks, state.mark)),
-            "raw": unmarked(marked(passage, marks, None)),
+            "html": to_marked_html(mark_text(passage, marks, state.mark)),
+            "raw": unmark(mark_text(passage, marks, None)),
             "block": passage.block,
         }
         for passage in passages(page)

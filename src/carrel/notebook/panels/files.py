@@ -24,7 +24,7 @@ from carrel.store.files.formatting import (
     sort_words,
     title,
 )
-from carrel.store.previews.formatting import preview_lines
+from carrel.store.previews.state import preview_lines
 from carrel.store.sample.state import SampleState
 from carrel.store.session.formatting import service_words
 from carrel.store.store import Store

@@ -11,13 +11,13 @@ from PIL import Image
 
 from carrel.notebook.cells.errors import BenchError
 from carrel.notebook.cells.wait import PICTURE_SECONDS, done
-from carrel.notebook.html.markdown import folded_thinking, to_html
+from carrel.notebook.html.markdown import fold_thinking, to_html
 from carrel.notebook.results.frames import frame
-from carrel.notebook.results.pictures import SURE, as_tag, framed, opened
+from carrel.notebook.results.pictures import SURE, as_tag, draw_frame, open_picture
 from carrel.store.chat.conversation import Turn
 from carrel.store.chat.formatting import (
     call_words,
-    ended,
+    end_note,
     source_title,
     sources_title,
     thought_words,
@@ -107,7 +107,7 @@ class Source:
         return f"<{self._words}>"
 
     def _repr_html_(self) -> str:
-        shown = _pictured(self, 360)
+        shown = _with_picture(self, 360)
         return f"<p><strong>{escape(self._words)}</strong></p>{shown}<p>{escape(self.snippet)}</p>"
 
 
@@ -143,7 +143,7 @@ class Answer:
         """Return the answer with its sources as safe HTML."""
         sources = "".join(f"<li>{escape(_where(one))}</li>" for one in self.sources)
         drawn = f"<p>{self._sources_title}</p><ol>{sources}</ol>" if sources else ""
-        thought = folded_thinking(thought_words(self._turn), self.thinking)
+        thought = fold_thinking(thought_words(self._turn), self.thinking)
         speaker = f"<p><strong>{escape(self._speaker)}</strong></p>"
         note = f"<p><em>{escape(self.note)}</em></p>" if self.note else ""
         return f"{speaker}{thought}{to_html(self.text)}{note}{drawn}"
@@ -186,11 +186,11 @@ class Answer:
 
     def _repr_html_(self) -> str:
         return self.to_html() + "".join(
-            _pictured(source, THUMBNAIL_WIDTH) for source in self.sources[:THUMBNAILS]
+            _with_picture(source, THUMBNAIL_WIDTH) for source in self.sources[:THUMBNAILS]
         )
 
 
-def _pictured(source: Source, width: int) -> str:
+def _with_picture(source: Source, width: int) -> str:
     try:
         return as_tag(source.show(width), source._words)
     except BenchError:
@@ -254,7 +254,7 @@ def partial_on_error(
         raise
 
 
-def said_before(history: Sequence[Answer | Mapping[str, str]]) -> Iterator[Turn]:
+def collect_turns(history: Sequence[Answer | Mapping[str, str]]) -> Iterator[Turn]:
     """Yield the turns of answers and messages, oldest first.
 
     Raises:
@@ -288,7 +288,7 @@ def as_source(store: Store, passage: Passage) -> Source:
 
     def draw(passage: Passage, width: int) -> Image.Image:
         excerpt = done(store, store.sources.excerpt(passage, width), PICTURE_SECONDS)
-        return framed(opened(excerpt.png), [(excerpt.box, SURE)] if excerpt.box else [])
+        return draw_frame(open_picture(excerpt.png), [(excerpt.box, SURE)] if excerpt.box else [])
 
     return Source(passage, draw)
 
@@ -308,6 +308,6 @@ def as_answer(store: Store, agent: str, turn: Turn, question: str = "") -> Answe
         turn.thinking,
         turn.thought,
         reason,
-        _NOTES.get(reason) or ended(turn),
+        _NOTES.get(reason) or end_note(turn),
         question,
     )

@@ -18,13 +18,15 @@ EDGE = (200, 200, 200)
 """The colour around a small page, which is white on white otherwise."""
 
 
-def opened(png: bytes) -> Image.Image:
+def open_picture(png: bytes) -> Image.Image:
     """Return a drawn page."""
     with Image.open(io.BytesIO(png)) as picture:
         return picture.convert("RGB")
 
 
-def framed(page: Image.Image, boxes: Iterable[tuple[Rect, tuple[int, int, int]]]) -> Image.Image:
+def draw_frame(
+    page: Image.Image, boxes: Iterable[tuple[Rect, tuple[int, int, int]]]
+) -> Image.Image:
     """Return the page with a frame of its colour around each box."""
     picture = page.copy()
     draw = ImageDraw.Draw(picture)

@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING, overload
 
 from carrel.notebook.results.frames import frame
-from carrel.store.search.formatting import grouped, place_of, places_words
+from carrel.store.search.formatting import group_hits, place_of, places_words
 from carrel.store.search.state import FoundPassage, SearchedPlaces
 
 if TYPE_CHECKING:
@@ -42,20 +42,20 @@ class SearchHits(Sequence[FoundPassage]):
 
     def __repr__(self) -> str:
         lines = [] if self.hits else ["Nothing found."]
-        for title, hits in grouped(self.hits):
+        for title, hits in group_hits(self.hits):
             lines += [title, *(f"  {place_of(hit)}: {hit.passage}" for hit in hits)]
         return "\n".join([*lines, f"{places_words(self.places)}."])
 
     def _repr_html_(self) -> str:
         parts = [] if self.hits else ["<p>Nothing found.</p>"]
-        for title, hits in grouped(self.hits):
+        for title, hits in group_hits(self.hits):
             rows = "".join(
-                f"<li><strong>{escape(place_of(hit))}</strong><br>{_marked(hit.passage)}</li>"
+                f"<li><strong>{escape(place_of(hit))}</strong><br>{_mark_words(hit.passage)}</li>"
                 for hit in hits
             )
             parts.append(f"<p>{escape(title)}</p><ul>{rows}</ul>")
         return "".join([*parts, f"<p><small>{escape(places_words(self.places))}.</small></p>"])
 
 
-def _marked(passage: str) -> str:
+def _mark_words(passage: str) -> str:
     return escape(passage).replace("«", "<mark>").replace("»", "</mark>")

@@ -87,10 +87,10 @@ def activity_rows(
 
     With a `sort` they are in that order instead.
     """
-    return tuple(activity_row(item, now) for item in sorted_items(state, sort))
+    return tuple(activity_row(item, now) for item in sort_items(state, sort))
 
 
-def sorted_items(state: ActivityState, sort: Sort | None = None) -> list[ActivityItem]:
+def sort_items(state: ActivityState, sort: Sort | None = None) -> list[ActivityItem]:
     """Return the items in the order of their rows."""
     # What waits stands in the order in which it is done.
     waiting = [item for item in reversed(state.items) if item.status == "queued"]
@@ -134,11 +134,11 @@ def work_words(state: ActivityState) -> str:
         several = [item for item in of_kind if item.unit == "items"]
         parts += [f"{doing} {count(item.done or 0)} of {item.name}" for item in several]
         if single := [item for item in of_kind if item.unit != "items"]:
-            parts.append(f"{doing} {_counted(single, state.begun.get(kind, 0))}")
+            parts.append(f"{doing} {_count_of(single, state.begun.get(kind, 0))}")
     return " · ".join(parts)
 
 
-def _counted(items: Sequence[ActivityItem], begun: int) -> str:
+def _count_of(items: Sequence[ActivityItem], begun: int) -> str:
     """Return `26 of 400`, or of few that began together, how far they are: `2, 61 %`."""
     if begun > max(len(items), FEW):
         return f"{count(begun - len(items))} of {count(begun)}"
@@ -161,10 +161,10 @@ def running_words(state: ActivityState) -> str:
 
 def left_words(state: ActivityState) -> str:
     """Return `78 of 100 uploads left, 1 OCR run left`; empty when an earlier start left nothing."""
-    return counted_left(Counter(item.kind for item in state.interrupted), state.begun)
+    return count_left(Counter(item.kind for item in state.interrupted), state.begun)
 
 
-def counted_left(kinds: Mapping[str, int], begun_by_kind: Mapping[str, int]) -> str:
+def count_left(kinds: Mapping[str, int], begun_by_kind: Mapping[str, int]) -> str:
     """Return the same, of the numbers by kind that are left and that were begun."""
     parts = []
     for kind, number in kinds.items():

@@ -70,10 +70,10 @@ class ActivityEntry:
         self._service.set_cancel(self.id, handle.cancel)
         if again is not None:
             self._service.set_again(self.id, again)
-        handle.add_done_callback(self._ended)
+        handle.add_done_callback(self._end_with)
         return handle
 
-    def _ended(self, handle: Handle[Any]) -> None:
+    def _end_with(self, handle: Handle[Any]) -> None:
         if handle.outcome == "done":
             self._service.change(self.id, status="done")
         elif handle.outcome == "failed":

@@ -56,7 +56,7 @@ def source_name(source: UploadSource) -> str:
     return clean_text(source.name if isinstance(source, Path) else source[0])
 
 
-def journaled(source: UploadSource, task: str) -> tuple[str, dict[str, Any]]:
+def describe_upload(source: UploadSource, task: str) -> tuple[str, dict[str, Any]]:
     """Return an upload in the journal: the task that does it again, and what that needs.
 
     Bytes that are not in a file of this machine cannot be sent again by the next start.
@@ -66,6 +66,6 @@ def journaled(source: UploadSource, task: str) -> tuple[str, dict[str, Any]]:
     return "", {"bytes": source[1]}
 
 
-def expanded(source: UploadSource) -> UploadSource:
+def expand_home(source: UploadSource) -> UploadSource:
     """Return the source with `~` expanded."""
     return source.expanduser() if isinstance(source, Path) else source

@@ -35,10 +35,10 @@ def from_yaml(text: str, draft: Draft) -> Draft:
     Raises:
         YAMLError: it is not YAML, or not a valid agent.
     """
-    return _taken(read(text, "There is no agent here: its fields are gone."), draft)
+    return _apply(read(text, "There is no agent here: its fields are gone."), draft)
 
 
-def _taken(document: Document, draft: Draft) -> Draft:
+def _apply(document: Document, draft: Draft) -> Draft:
     from pydantic import ValidationError
 
     from carrel.wire.generation.agents import AgentCreate
@@ -52,6 +52,6 @@ def _taken(document: Document, draft: Draft) -> Draft:
     try:
         AgentCreate.model_validate({**new, MESSAGE: message})
     except ValidationError as error:
-        raise document.complaint(error, AgentCreate) from None
+        raise document.complaint(error, AgentCreate) from error
     cleared = dict.fromkeys(known)
     return replace(draft.changed(**{**cleared, **data}), message=message or "")

@@ -82,7 +82,7 @@ def _value(field: str, old: object, new: object) -> FieldChange:
         change = "added"
     elif new is None:
         change = "removed"
-    return FieldChange(field, change, _shown(old), _shown(new))
+    return FieldChange(field, change, _as_text(old), _as_text(new))
 
 
 def _arguments(old: dict[str, Any], new: dict[str, Any]) -> Iterator[FieldChange]:
@@ -125,7 +125,7 @@ def _structure(field: str, old: object, new: object, name: str | None = None) ->
 
     Where both versions have structure, what differs inside. `name` stands for it.
     """
-    if old == new or not (_has_parts(old) and type(old) is type(new)):
+    if old == new or not (isinstance(old, dict | list) and type(old) is type(new)):
         return _value(field, old, new)
     return FieldChange(field, "changed", name, name, parts=tuple(_parts("", old, new)))
 
@@ -148,19 +148,15 @@ def _elements(path: str, old: Sequence[object], new: Sequence[object]) -> Iterat
     before, after = [_json(one) for one in old], [_json(one) for one in new]
     for kind, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if kind != "equal":
-            yield from (FieldChange(path, "removed", old=_shown(one)) for one in old[a:b])
-            yield from (FieldChange(path, "added", new=_shown(one)) for one in new[c:d])
-
-
-def _has_parts(value: object) -> bool:
-    return isinstance(value, dict | list)
+            yield from (FieldChange(path, "removed", old=_as_text(one)) for one in old[a:b])
+            yield from (FieldChange(path, "added", new=_as_text(one)) for one in new[c:d])
 
 
 def _if_any(change: FieldChange, present: bool) -> tuple[FieldChange, ...]:
     return (change,) if present else ()
 
 
-def _shown(value: object) -> str | None:
+def _as_text(value: object) -> str | None:
     return value if value is None or isinstance(value, str) else _json(value)
 
 

@@ -127,7 +127,7 @@ class Draft:
         """
         from carrel.wire.generation.agents import AgentCreate
 
-        return _checked(AgentCreate, {**self._named(), **self._about()})
+        return _validate(AgentCreate, {**self._check_named(), **self._about()})
 
     def update(self, agent: Agent) -> AgentUpdate | None:
         """Return the request that makes an agent's next version of it; None when nothing differs.
@@ -137,13 +137,13 @@ class Draft:
         """
         from carrel.wire.generation.agents import AgentUpdate
 
-        mine, theirs = self._named(), fields_of(agent)
+        mine, theirs = self._check_named(), fields_of(agent)
         changes = {
             name: mine.get(name, _CLEARED.get(name))
             for name in FIELDS
             if mine.get(name) != theirs.get(name)
         }
-        return _checked(AgentUpdate, {**changes, **self._about()}) if changes else None
+        return _validate(AgentUpdate, {**changes, **self._about()}) if changes else None
 
     def preview(self, agent: Agent) -> Agent:
         """Return the agent with this draft applied."""
@@ -159,7 +159,7 @@ class Draft:
             changes["completion_args"] = {**kept, **changes["completion_args"]}
         return agent.model_copy(update=changes)
 
-    def _named(self) -> dict[str, Any]:
+    def _check_named(self) -> dict[str, Any]:
         for name in ("name", "model"):
             if not str(self.fields.get(name, "")).strip():
                 raise ProblemError(Problem(f"An agent needs a {name}", "This one has none."))
@@ -185,7 +185,7 @@ def _saying(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {name: known[name] for name in FIELDS if known.get(name)}
 
 
-def _checked(kind: type[R], body: dict[str, Any]) -> R:
+def _validate(kind: type[R], body: dict[str, Any]) -> R:
     from pydantic import ValidationError
 
     try:
@@ -193,7 +193,7 @@ def _checked(kind: type[R], body: dict[str, Any]) -> R:
     except ValidationError as error:
         raise ProblemError(
             Problem("An agent cannot be like this", " ".join(complaints(error)))
-        ) from None
+        ) from error
 
 
 def complaints(error: ValidationError) -> list[str]:
@@ -254,4 +254,4 @@ def _from_json(data: Any) -> Draft:
             raise ValueError("another format")
         return replace(Draft(**data), fields=_saying(data["fields"]))
     except (AttributeError, KeyError, TypeError) as error:
-        raise ValueError(f"not a draft: {error}") from None
+        raise ValueError(f"not a draft: {error}") from error

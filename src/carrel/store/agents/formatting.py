@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from carrel.store.agents.compare import DEFAULTS, Change, FieldChange, compare_agents, tool_name
 from carrel.store.agents.drafts import LIBRARY, Draft
 from carrel.store.core.diff import Hunk, hunks
-from carrel.store.core.formatting import age, count, one_line
+from carrel.store.core.formatting import age, count, counted, one_line
 from carrel.store.core.sorting import Sort, in_order
 
 if TYPE_CHECKING:
@@ -186,8 +186,7 @@ def diff_title(state: AgentsState) -> str:
 
 def changes_words(changes: Iterable[FieldChange]) -> str:
     """Return `3 changes`."""
-    number = sum(change.change != "same" for change in changes)
-    return f"{count(number)} change{'' if number == 1 else 's'}"
+    return counted(sum(change.change != "same" for change in changes), "change")
 
 
 def field_rows(
@@ -232,7 +231,7 @@ def change_words(change: FieldChange) -> str:
 
 def gap_words(lines: int) -> str:
     """Return `⋯ 12 lines the same`."""
-    return f"⋯ {count(lines)} line{'' if lines == 1 else 's'} the same"
+    return f"⋯ {counted(lines, 'line')} the same"
 
 
 def line_sign(change: str) -> str:

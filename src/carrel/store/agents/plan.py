@@ -25,7 +25,7 @@ from carrel.store.agents.formatting import (
     version_name,
 )
 from carrel.store.agents.trials import is_trial
-from carrel.store.core.formatting import one_line
+from carrel.store.core.formatting import counted, one_line
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.yamlfile import FileError
 
@@ -163,8 +163,7 @@ def step_words(step: Step) -> str:
         case "create", _:
             return "new agent"
         case "delete", agent if agent is not None:
-            count = len(agent.versions)
-            return f"to delete, with {count} version{'' if count == 1 else 's'}"
+            return f"to delete, with {counted(len(agent.versions), 'version')}"
         case "change", agent if agent is not None:
             way = f"{version_name(agent.version)} → {next_version(agent)}"
             return f"{way} · {changes_words(step.changes)}"
@@ -224,7 +223,7 @@ async def _step(
         return Step(definition.name, "create", None, draft, changes)
     wanted = same_fields(names.fields(defined, agent.model), agent)
     draft = replace(Draft.of(agent), fields=wanted, message=message)
-    applied = await _applied(client, agent)
+    applied = await _find_applied(client, agent)
     if not draft.differs_from(agent):
         # An agent that its file describes has not drifted, whoever made it so.
         kind: StepKind = "same" if applied == agent.version else "adopt"
@@ -234,7 +233,7 @@ async def _step(
     return Step(definition.name, "change", agent, draft, changes, *drift)
 
 
-async def _applied(client: Client, agent: Agent) -> int | None:
+async def _find_applied(client: Client, agent: Agent) -> int | None:
     """Return the version that was applied last."""
     from carrel.client.http.errors import NotFound
 

@@ -1,4 +1,4 @@
-"""What saving a draft would change, shown before anything is sent."""
+"""What saving a draft, or making a version active, would change: shown before it is done."""
 
 from __future__ import annotations
 
@@ -60,8 +60,32 @@ def review(
     else:
         version = next_version(agent)
         title = f"Save this as {agent.name} {version}?"
-        about = f"{version_name(agent.version)} is active now. What changes:"
+        about = _active_words(agent)
         verb = f"Save as {version}"
     old = agent or nobody()
     rows = changed_field_rows(compare_agents(old, draft.preview(old)), libraries)
     return DraftReview(agent is None, title, about, draft.message, doubt, rows, verb)
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchReview:
+    """A question about making a version active, its answer `verb`, and the fields that change."""
+
+    title: str
+    about: str
+    rows: tuple[FieldRow, ...]
+    verb: str
+
+
+def review_switch(
+    agent: Agent, version: Agent, libraries: Mapping[str, str], *, back: bool = False
+) -> SwitchReview:
+    """Return what making another version of an agent active would do, or rolling it `back`."""
+    name = version_name(version.version)
+    title = f"Roll {agent.name} back to {name}?" if back else f"Make {name} of {agent.name} active?"
+    rows = changed_field_rows(compare_agents(agent, version), libraries)
+    return SwitchReview(title, _active_words(agent), rows, "Roll back" if back else "Make active")
+
+
+def _active_words(agent: Agent) -> str:
+    return f"{version_name(agent.version)} is active now. What changes:"

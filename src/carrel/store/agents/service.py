@@ -13,15 +13,10 @@ from carrel.store.agents.compare import FieldChange, compare_agents
 from carrel.store.agents.drafts import Draft, SavedDrafts
 from carrel.store.agents.state import AgentsState, Switched
 from carrel.store.agents.trials import is_left_over, is_trial, remove_trial
-from carrel.store.cache.last_seen import LastSeen
-from carrel.store.core.actions.action import Policy, action, instant
-from carrel.store.core.actions.loop import OwnerLoop
+from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.deleting import delete_each
 from carrel.store.core.problem import Problem, ProblemError
-from carrel.store.notifications.service import NotificationsService
-from carrel.store.session.area import Area
-from carrel.store.session.service import SessionService
-from carrel.store.trash.service import TrashService
+from carrel.store.shared import Shared
 
 if TYPE_CHECKING:
     from carrel.client import Client
@@ -29,19 +24,13 @@ if TYPE_CHECKING:
     from carrel.wire.generation.agents import Agent, AgentAlias, AgentCreate, AgentUpdate
 
 
-class AgentsService(Area[AgentsState]):
-    def __init__(
-        self,
-        loop: OwnerLoop,
-        session: SessionService,
-        notifications: NotificationsService,
-        trash: TrashService,
-        last_seen: LastSeen,
-    ) -> None:
-        super().__init__(loop, AgentsState(), session)
-        self._last_seen = last_seen
-        self._notifications = notifications
-        self._trash = trash
+class AgentsService(Service[AgentsState]):
+    def __init__(self, shared: Shared) -> None:
+        super().__init__(shared.loop, AgentsState(), shared.session)
+        self._session = shared.session
+        self._last_seen = shared.last_seen
+        self._notifications = shared.notifications
+        self._trash = shared.trash
         self._switched: dict[str, list[Switched]] = {}
         self._versions_of: Agent | None = None
         """The agent as it was listed when the versions that are shown were asked for."""
@@ -242,13 +231,13 @@ class AgentsService(Area[AgentsState]):
         client = await self._session.client()
         try:
             made = await client.agents.set_alias(agent_id, alias, version)
-        except ValueError:
+        except ValueError as error:
             raise ProblemError(
                 Problem(
                     f"“{alias}” cannot be an alias",
                     "It has small letters, digits, _ and -, with a letter first.",
                 )
-            ) from None
+            ) from error
         await self._load_versions_again().settled()
         self._notifications.notify(f"{made.alias} is now v{made.version}.")
 
@@ -321,7 +310,7 @@ class AgentsService(Area[AgentsState]):
     async def _load_drafts(self) -> None:
         drafts = await asyncio.to_thread(self._saved().all)
         state = self.slice.value
-        self.slice.set(drafts=_adopted(drafts, state.items) if state.loaded else drafts)
+        self.slice.set(drafts=_adopt(drafts, state.items) if state.loaded else drafts)
 
     def _saved(self) -> SavedDrafts:
         from carrel.config.profiles import folders
@@ -348,7 +337,7 @@ class AgentsService(Area[AgentsState]):
         selected = self.slice.value.selected
         agents, as_of = await self._load_agents()
         items = [agent for agent in agents if not is_trial(agent)]
-        drafts = _adopted(self.slice.value.drafts, items)
+        drafts = _adopt(self.slice.value.drafts, items)
         self.slice.set(items=tuple(items), drafts=drafts, as_of=as_of, loaded=True)
         # An agent selected meanwhile may be newer than this list.
         if self.slice.value.selected == selected and selected not in {one.id for one in items}:
@@ -428,7 +417,7 @@ class AgentsService(Area[AgentsState]):
             self.slice.set(selected=agent_id, versions=(), aliases=(), marked=(), diff=())
 
 
-def _adopted(drafts: Sequence[Draft], agents: Sequence[Agent]) -> tuple[Draft, ...]:
+def _adopt(drafts: Sequence[Draft], agents: Sequence[Agent]) -> tuple[Draft, ...]:
     """Return the drafts; those of deleted agents become drafts of new ones."""
     there = {agent.id for agent in agents}
     return tuple(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from carrel.store.activity.state import ActivityItem, ActivityStatus
-from carrel.store.core.formatting import count
+from carrel.store.core.formatting import count, counted
 from carrel.store.core.problem import Problem
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def item_of(job: BatchJob) -> ActivityItem:
 def job_name(job: BatchJob) -> str:
     """Return `OCR of 12 files`, `Chat, 40 questions`."""
     verb, one, many = _NAMES.get(job.endpoint, (f"{job.endpoint},", "request", "requests"))
-    return f"{verb} {count(job.total_requests)} {one if job.total_requests == 1 else many}"
+    return f"{verb} {counted(job.total_requests, one, many)}"
 
 
 def saved_words(names: list[str]) -> str:
@@ -81,8 +81,8 @@ def saved_words(names: list[str]) -> str:
 
 def read_words(read: int, failed: int) -> str:
     """Return `12 files read by the batch job; 1 failed.`"""
-    files = "1 file" if read == 1 else f"{count(read)} files"
-    return f"{files} read by the batch job{f'; {count(failed)} failed' if failed else ''}."
+    rest = f"; {count(failed)} failed" if failed else ""
+    return f"{counted(read, 'file')} read by the batch job{rest}."
 
 
 def _facts(job: BatchJob) -> list[tuple[str, str]]:

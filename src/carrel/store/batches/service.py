@@ -6,30 +6,26 @@ import asyncio
 import contextlib
 import json
 import logging
+import threading
 from collections.abc import AsyncIterator, Collection, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
-from carrel.store.activity.service import ActivityService
+from carrel.config.profiles import folders
 from carrel.store.batches.formatting import item_of, job_name, read_words, saved_words
-from carrel.store.batches.state import BatchesState
-from carrel.store.batches.submitted import SubmittedJobs
-from carrel.store.cache.copies import Copies, DocumentSource
-from carrel.store.core.actions.action import Policy, action
-from carrel.store.core.actions.loop import OwnerLoop
+from carrel.store.cache.copies import DocumentSource
+from carrel.store.core.actions.action import Policy, Service, action
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.documents.reader import HOSTED_MODEL, USUAL, DocumentReader, OCROptions
-from carrel.store.notifications.service import NotificationsService
-from carrel.store.session.area import Area
-from carrel.store.session.service import SessionService
+from carrel.store.shared import Shared
+from carrel.system.atomic import write_private
 from carrel.system.filenames import file_name, free
 
 if TYPE_CHECKING:
     from carrel.client import Client
     from carrel.wire.batches import BatchJob
-
-logger = logging.getLogger(__name__)
 
 LOOK = 5.0
 """Seconds between two looks at jobs that run."""
@@ -40,24 +36,68 @@ _OPTIONS = "carrel_ocr"
 _LINE = 64 * 1024 * 1024
 
 
-class BatchesService(Area[BatchesState]):
+@dataclass(frozen=True, slots=True)
+class BatchesState:
+    """The newest jobs, newest first; none where the service has no batch jobs."""
+
+    jobs: tuple[BatchJob, ...] = ()
+    error: Problem | None = None
+
+
+class SubmittedJobs:
+    """Ids of one profile's jobs, on disk. May be used from several threads at once."""
+
+    def __init__(self, state: Path, profile: str) -> None:
+        self._path = state / "batches" / f"{quote(profile, safe=' ')}.json"
+        self._lock = threading.Lock()
+
+    def all(self) -> frozenset[str]:
+        """Return the ids."""
+        return frozenset(self._read())
+
+    def add(self, job_id: str) -> None:
+        """Note a job.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        with self._lock:
+            self._write([*self._read(), job_id])
+
+    def remove(self, job_id: str) -> None:
+        """Forget a job, whose pages are here or never will be.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        with self._lock:
+            self._write([one for one in self._read() if one != job_id])
+
+    def _read(self) -> list[str]:
+        try:
+            found = json.loads(self._path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return []
+        return [str(one) for one in found] if isinstance(found, list) else []
+
+    def _write(self, ids: list[str]) -> None:
+        write_private(self._path, json.dumps(ids))
+
+
+logger = logging.getLogger(__name__)
+
+
+class BatchesService(Service[BatchesState]):
     """Shows the jobs in Activity; a job of OCR that ends here becomes readings."""
 
-    def __init__(
-        self,
-        loop: OwnerLoop,
-        session: SessionService,
-        activity: ActivityService,
-        copies: Copies,
-        notifications: NotificationsService,
-        state: Path,
-    ) -> None:
-        super().__init__(loop, BatchesState(), session)
-        self._activity = activity
-        self._copies = copies
-        self._notifications = notifications
-        self._reader = DocumentReader(session)
-        self._submitted = SubmittedJobs(state, session.slice.value.profile)
+    def __init__(self, shared: Shared) -> None:
+        super().__init__(shared.loop, BatchesState(), shared.session)
+        self._session = shared.session
+        self._activity = shared.activity
+        self._copies = shared.copies
+        self._notifications = shared.notifications
+        self._reader = DocumentReader(shared.session)
+        self._submitted = SubmittedJobs(folders().state, shared.session.slice.value.profile)
         self._ended: set[str] = set()
         """Jobs that were shown as ended: one that is dismissed stays away."""
 

@@ -106,7 +106,7 @@ def turn_rows(state: ChatState) -> tuple[TurnRow, ...]:
             _speaker(state, turn, names),
             figures(turn),
             turn.text,
-            ended(turn),
+            end_note(turn),
             _variant(state, place),
             sources_title(turn),
             tuple(source_rows(turn)),
@@ -138,7 +138,7 @@ def thought_words(turn: Turn) -> str:
     return "thought" if turn.thought is None else f"thought for {duration(turn.thought)}"
 
 
-def ended(turn: Turn) -> str:
+def end_note(turn: Turn) -> str:
     """Return a note on how an answer ended; empty for most."""
     if turn.status == "failed" and turn.refusal and not turn.text:
         return f"No answer: {turn.refusal} Retry asks again."

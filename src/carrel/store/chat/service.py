@@ -22,16 +22,13 @@ from carrel.store.chat.sessions.remote_chats import RemoteChats
 from carrel.store.chat.sessions.saved import ChatSession, SavedSessions
 from carrel.store.chat.state import ChatState
 from carrel.store.chat.transcript import ChatFormat, export
-from carrel.store.core.actions.action import Policy, action, instant
+from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.actions.handle import Handle
-from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.deleting import Deleted
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.files.service import FilesService
-from carrel.store.session.area import Area
-from carrel.store.session.service import SessionService
+from carrel.store.shared import Shared
 from carrel.store.tools.service import ToolsService
-from carrel.store.trash.service import TrashService
 
 if TYPE_CHECKING:
     from carrel.wire.generation.agents import Agent, AgentCreate
@@ -45,7 +42,7 @@ UNREADABLE = Problem("This session cannot be opened", "Its file is missing or da
 WAITS = Problem("The agent waits for a result", "", "Answer its call first, or try again.")
 
 
-class ChatService(Area[ChatState]):
+class ChatService(Service[ChatState]):
     """One open session and the list of the saved ones; tools are called as agents ask for it.
 
     With `saved` false its sessions are not kept: it stands beside another chat to compare.
@@ -53,24 +50,21 @@ class ChatService(Area[ChatState]):
 
     def __init__(
         self,
-        loop: OwnerLoop,
-        session: SessionService,
+        shared: Shared,
         files: FilesService,
         tools: ToolsService,
         sessions: SavedSessions,
         remote: RemoteChats,
-        trash: TrashService,
         *,
         saved: bool = True,
     ) -> None:
-        super().__init__(loop, ChatState(), session)
-        self._trash = trash
-        self._current = OpenSession(self.slice, session)
+        super().__init__(shared.loop, ChatState(), shared.session)
+        self._session = shared.session
+        self._trash = shared.trash
+        self._current = OpenSession(self.slice, shared.session)
         self._list = SessionList(self.slice, sessions, remote, keeps=saved)
         self._question = NextQuestion(self.slice, files)
-        self._answers = Answers(
-            self.slice, session, self._current, tools, self._save, self._check_allowed
-        )
+        self._answers = Answers(self.slice, shared.session, self._current, tools, self._save)
 
     # The list of sessions
 

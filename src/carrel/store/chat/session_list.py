@@ -112,10 +112,10 @@ class SessionList:
         ]
         asked += [turn.text for turn in self._slice.value.conversation.said if turn.role == "user"]
         history = tuple(reversed(dict.fromkeys(reversed(asked))))[-HISTORY:]
-        listed = sorted(self._listed(found), key=lambda one: one.updated, reverse=True)
+        listed = sorted(self._merge(found), key=lambda one: one.updated, reverse=True)
         self._slice.set(sessions=tuple(listed), history=history)
 
-    def _listed(self, found: Sequence[ChatSession]) -> Iterator[SessionSummary]:
+    def _merge(self, found: Sequence[ChatSession]) -> Iterator[SessionSummary]:
         """Yield the sessions of this machine and those of the service, once each.
 
         The chats of a comparison are listed as the first of them.

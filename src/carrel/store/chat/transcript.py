@@ -7,7 +7,7 @@ from typing import Literal
 
 from carrel.store.agents.formatting import version_name
 from carrel.store.chat.conversation import Turn
-from carrel.store.chat.formatting import ended, figures, source_words
+from carrel.store.chat.formatting import end_note, figures, source_words
 from carrel.store.chat.sessions.saved import ChatSession, to_json
 from carrel.store.core.formatting import one_line
 
@@ -29,18 +29,18 @@ def _turn(session: ChatSession, turn: Turn) -> list[str]:
         names = ", ".join(one_line(one.name) for one in turn.attachments)
         return ["## You", turn.text, *([f"Attached: {names}"] if names else [])]
     if turn.role == "tool":
-        return ["## Result", _fenced(turn.text)]
+        return ["## Result", _fence(turn.text)]
     who = f"{one_line(turn.agent or session.agent_name)} {version_name(turn.version)}".strip()
     told = figures(turn)
     parts = [f"## {who}" + (f" ({told})" if told else "")]
     parts += [turn.text] if turn.text else []
-    parts += [f"Calls `{call.name}`:\n\n{_fenced(call.arguments)}" for call in turn.calls]
-    parts += [f"*{note}*"] if (note := ended(turn)) else []
+    parts += [f"Calls `{call.name}`:\n\n{_fence(call.arguments)}" for call in turn.calls]
+    parts += [f"*{note}*"] if (note := end_note(turn)) else []
     parts += ["\n".join(f"- {source_words(source)}" for source in turn.sources)]
     return [part for part in parts if part]
 
 
-def _fenced(text: str) -> str:
+def _fence(text: str) -> str:
     fence = "```"
     while fence in text:
         fence += "`"

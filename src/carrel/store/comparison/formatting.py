@@ -34,7 +34,7 @@ def last_answer(state: ChatState) -> Turn | None:
     )
 
 
-def answered(state: ChatState) -> bool:
+def has_answer(state: ChatState) -> bool:
     """Return whether the last question has an answer."""
     return last_answer(state) is not None
 

@@ -13,15 +13,14 @@ from carrel.store.chat.compared import Comparison, Judgement
 from carrel.store.chat.conversation import EMPTY, Conversation
 from carrel.store.chat.service import OPENING, ChatService
 from carrel.store.chat.state import ChatState
-from carrel.store.comparison.formatting import ALIASES, answered, answerer, questions
+from carrel.store.comparison.formatting import ALIASES, answerer, has_answer, questions
 from carrel.store.comparison.state import MOST, ComparisonState, Side
 from carrel.store.comparison.votes import Votes, count_votes
-from carrel.store.core.actions.action import Policy, action, instant
+from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.requests.service import RequestsService
-from carrel.store.session.area import Area
 from carrel.store.session.service import SessionService
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ UNANSWERED = Problem("Nothing to judge yet", "", "Ask something, and wait for th
 VOTE_FIRST = Problem("The names are hidden", "", "Vote first: they are shown then.")
 
 
-class ComparisonService(Area[ComparisonState]):
+class ComparisonService(Service[ComparisonState]):
     """Chats that get the same questions: `first`, and up to three beside it.
 
     The first chat keeps the comparison: whatever opens another session in it opens the chats
@@ -51,6 +50,7 @@ class ComparisonService(Area[ComparisonState]):
         another: Callable[[], ChatService],
     ) -> None:
         super().__init__(loop, ComparisonState(), session)
+        self._session = session
         self._requests = requests
         self.every = (first, *(another() for _ in range(MOST - 1)))
         """All chats that may be sides, used or not."""
@@ -129,7 +129,7 @@ class ComparisonService(Area[ComparisonState]):
     @action(Policy.LATEST, lane="open")
     def go_on(self, number: int) -> Coroutine[Any, Any, None]:
         """Go on with one side alone, by its place; the comparison stays in the list of chats."""
-        record = self._compared()
+        record = self._require_comparison()
         if self.slice.value.hidden:
             raise ProblemError(VOTE_FIRST)
         return self._go_on(self.chats[number], record)
@@ -137,12 +137,12 @@ class ComparisonService(Area[ComparisonState]):
     @action(Policy.LATEST, lane="open")
     def leave(self) -> Coroutine[Any, Any, None]:
         """Go on with the first chat alone."""
-        return self._go_on(self.first, self._compared())
+        return self._go_on(self.first, self._require_comparison())
 
     def _go_on(self, chat: ChatService, record: Comparison) -> Coroutine[Any, Any, None]:
         state = chat.slice.value
         if chat is self.first and questions(state) == record.since:
-            return _ended([self.first.set_comparison(None)])
+            return _settle_all([self.first.set_comparison(None)])
         side = Side(state.agent_id or "", state.pinned, _draft_of(chat))
         return self._begin_from(side, state)
 
@@ -175,8 +175,8 @@ class ComparisonService(Area[ComparisonState]):
         handles = [chat.send(text) for chat in chats]
         # The names are hidden by now.
         if (record := self.record) is not None and record.blind_after is not None:
-            self.first.set_comparison(replace(record, order=_shuffled(record.order)))
-        return _ended(handles)
+            self.first.set_comparison(replace(record, order=_shuffle(record.order)))
+        return _settle_all(handles)
 
     def _edit(self, place: int, others: Sequence[ChatService]) -> None:
         """Edit the question of the first chat at a place in the others too."""
@@ -200,7 +200,7 @@ class ComparisonService(Area[ComparisonState]):
             last = questions(self.first.slice.value)
             others = (one for one in record.judgements if one.question != last)
             handles.append(self._judge(record, others))
-        return _ended(handles)
+        return _settle_all(handles)
 
     @instant
     def stop(self) -> None:
@@ -220,7 +220,7 @@ class ComparisonService(Area[ComparisonState]):
     @instant
     def set_blind(self, blind: bool) -> None:
         """Turn blind mode on or off; names stay hidden until the vote."""
-        record = self._compared()
+        record = self._require_comparison()
         if self.slice.value.hidden and not blind:
             raise ProblemError(VOTE_FIRST)
         if not blind:
@@ -233,9 +233,9 @@ class ComparisonService(Area[ComparisonState]):
     @action(Policy.BESIDE)
     def vote(self, number: int | None) -> Coroutine[Any, Any, None]:
         """Vote for the answer at a place, or for none of them: a tie. The names show then."""
-        record, before = self._judged()
+        record, before = self._open_judgement()
         chat = None if number is None else self.chats[number]
-        if chat is not None and not answered(chat.slice.value):
+        if chat is not None and not has_answer(chat.slice.value):
             raise ProblemError(UNANSWERED)
         judged = replace(
             before,
@@ -244,29 +244,29 @@ class ComparisonService(Area[ComparisonState]):
             voted=True,
         )
         others = (one for one in record.judgements if one.question != before.question)
-        return _ended([self._judge(record, (*others, judged))])
+        return _settle_all([self._judge(record, (*others, judged))])
 
     @action(Policy.BESIDE)
     def note(self, text: str) -> Coroutine[Any, Any, None]:
         """Write a note about the last answers; it leaves hidden names hidden."""
-        record, before = self._judged()
+        record, before = self._open_judgement()
         others = (one for one in record.judgements if one.question != before.question)
-        return _ended([self._judge(record, (*others, replace(before, note=text.strip())))])
+        return _settle_all([self._judge(record, (*others, replace(before, note=text.strip())))])
 
     @action(Policy.JOIN)
     async def count_votes(self) -> tuple[Votes, ...]:
         """Return the votes of all comparisons, those of this machine and of the service."""
         return count_votes(await self.first.comparisons())
 
-    def _compared(self) -> Comparison:
+    def _require_comparison(self) -> Comparison:
         if self.record is None:
             raise ProblemError(NOT_COMPARED)
         return self.record
 
-    def _judged(self) -> tuple[Comparison, Judgement]:
+    def _open_judgement(self) -> tuple[Comparison, Judgement]:
         """Return the comparison, and its judgement of the last answers so far."""
-        record, states = self._compared(), [chat.slice.value for chat in self.chats]
-        if any(state.phase != "idle" for state in states) or not any(map(answered, states)):
+        record, states = self._require_comparison(), [chat.slice.value for chat in self.chats]
+        if any(state.phase != "idle" for state in states) or not any(map(has_answer, states)):
             raise ProblemError(UNANSWERED)
         question = questions(states[0])
         return record, record.judgement(question) or Judgement(question)
@@ -302,13 +302,13 @@ class ComparisonService(Area[ComparisonState]):
                 self.every[number].hide_as(alias)
 
 
-def _shuffled(order: Sequence[int]) -> tuple[int, ...]:
+def _shuffle(order: Sequence[int]) -> tuple[int, ...]:
     return tuple(random.SystemRandom().sample(order, len(order)))
 
 
 def _answerer(chat: ChatService) -> str:
     state = chat.slice.value
-    return answerer(state) if answered(state) else ""
+    return answerer(state) if has_answer(state) else ""
 
 
 def _draft_of(chat: ChatService) -> AgentCreate | None:
@@ -339,7 +339,7 @@ async def _open(chat: ChatService, side: Side, after: Conversation) -> None:
         await chat.new(side.agent_id, side.version, after=after)
 
 
-async def _ended(handles: Sequence[Handle[None]]) -> None:
+async def _settle_all(handles: Sequence[Handle[None]]) -> None:
     """Wait for all of them; each failure shows in its own chat."""
     for handle in handles:
         await handle.settled()

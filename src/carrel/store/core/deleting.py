@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
-from carrel.store.core.formatting import count
+from carrel.store.core.formatting import count, counted
 from carrel.store.core.problem import Problem, ProblemError
 
 NAMED = 3
@@ -36,7 +36,7 @@ class Deleted:
     @staticmethod
     def counted(number: int, one: str, many: str) -> str:
         """Return “one file”, “3 files”."""
-        return f"{'one' if number == 1 else count(number)} {_of(number, one, many)}"
+        return f"one {one}" if number == 1 else counted(number, one, many)
 
     def check(self, one: str, many: str) -> None:
         """Check that all are deleted.
@@ -48,7 +48,7 @@ class Deleted:
             return
         number = len(self.failed)
         was = "was" if number == 1 else "were"
-        title = f"{count(number)} {_of(number, one, many)} {was} not deleted"
+        title = f"{counted(number, one, many)} {was} not deleted"
         names = ", ".join(self.failed[:NAMED])
         if number > NAMED:
             names += f" and {count(number - NAMED)} more"
@@ -89,7 +89,3 @@ async def delete_each(
         ids.append(id)
         forget(id)
     return Deleted(len(names) - len(failed), gone, tuple(failed), reason, tuple(ids))
-
-
-def _of(number: int, one: str, many: str) -> str:
-    return one if number == 1 else many

@@ -59,7 +59,7 @@ def compare_lines(old: str, new: str) -> tuple[DiffLine, ...]:
         if kind == "equal":
             lines += (DiffLine("same", (DiffSpan(line, "same"),)) for line in before[a:b])
         else:
-            lines += _replaced(before[a:b], after[c:d])
+            lines += _replace(before[a:b], after[c:d])
     return tuple(lines)
 
 
@@ -104,7 +104,7 @@ def side_by_side(lines: Sequence[DiffLine]) -> tuple[Pair, ...]:
     return tuple(pairs)
 
 
-def _replaced(before: Sequence[str], after: Sequence[str]) -> Iterator[DiffLine]:
+def _replace(before: Sequence[str], after: Sequence[str]) -> Iterator[DiffLine]:
     """Yield replaced lines, paired in order."""
     pairs = [_words(old, new) for old, new in zip(before, after, strict=False)]
     paired = len(pairs)

@@ -44,7 +44,7 @@ def picture_words(name: str) -> str:
     return name if number is None else f"Picture {int(number[1]) + 1}"
 
 
-def shortened(name: str, room: int) -> str:
+def shorten(name: str, room: int) -> str:
     """Return a name that is longer than `room`, cut in its middle: its ending tells the kind."""
     kept = max(room - 1, 8)
     if len(name) <= kept + 1:
@@ -67,9 +67,9 @@ def count(number: int) -> str:
     return f"{number:,}"
 
 
-def counted(number: int, noun: str) -> str:
-    """Return `1 blob` or `1,204 blobs`."""
-    return f"{count(number)} {noun}{'' if number == 1 else 's'}"
+def counted(number: int, noun: str, nouns: str = "") -> str:
+    """Return `1 blob` or `1,204 blobs`; `nouns` is a plural that has no s at its end alone."""
+    return f"{count(number)} {noun if number == 1 else nouns or noun + 's'}"
 
 
 def size(number: float | None) -> str:

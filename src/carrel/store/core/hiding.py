@@ -54,7 +54,7 @@ class Hider:
 
     def hide(self, text: str) -> str:
         """Return the text with these spans masked."""
-        return self._pattern.sub(lambda found: masked(found[0]), text)
+        return self._pattern.sub(lambda found: mask(found[0]), text)
 
 
 def _parts(key: str) -> tuple[str, str]:
@@ -63,6 +63,6 @@ def _parts(key: str) -> tuple[str, str]:
     return rf"{first}\S*", rf"\S*{last}"
 
 
-def masked(text: str) -> str:
+def mask(text: str) -> str:
     """Return as many marks as the text is wide in a terminal."""
     return MASK * sum(2 if unicodedata.east_asian_width(it) in "WF" else 1 for it in text)

@@ -8,7 +8,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def toggled(marked: Mapping[str, T], id: str, thing: T | None) -> Mapping[str, T]:
+def toggle(marked: Mapping[str, T], id: str, thing: T | None) -> Mapping[str, T]:
     """Return the marks with one toggled. An unknown item (None) gets no mark."""
     if id in marked:
         return without(marked, id)
@@ -20,7 +20,7 @@ def without(marked: Mapping[str, T], id: str) -> Mapping[str, T]:
     return {other: thing for other, thing in marked.items() if other != id}
 
 
-def inverted(marked: Mapping[str, T], things: Mapping[str, T]) -> Mapping[str, T]:
+def invert(marked: Mapping[str, T], things: Mapping[str, T]) -> Mapping[str, T]:
     """Return the marks with those of `things` toggled; the marks of other things stay."""
     elsewhere = {id: thing for id, thing in marked.items() if id not in things}
     return {**elsewhere, **{id: thing for id, thing in things.items() if id not in marked}}

@@ -30,7 +30,7 @@ def all_seen(seen: Seen[T]) -> tuple[T, ...]:
     return tuple(item for page in sorted(seen) for item in seen[page])
 
 
-def seen_at(index: int, page_size: int, page: int, items: tuple[T, ...], seen: Seen[T]) -> T | None:
+def find_at(index: int, page_size: int, page: int, items: tuple[T, ...], seen: Seen[T]) -> T | None:
     """Return the entry at a place of the whole list, if it was seen.
 
     `items` are those of `page`.

@@ -57,13 +57,13 @@ class Journal:
             return Record.model_validate_json(self._path.read_bytes())
         except FileNotFoundError:
             return None
-        except ValidationError:
+        except ValidationError as error:
             problem = Problem(
                 "The journal of the last demo cannot be read",
                 str(self._path),
                 "Remove the agents and libraries that it made, then this file.",
             )
-            raise ProblemError(problem) from None
+            raise ProblemError(problem) from error
 
     def begin(self) -> Record:
         """Begin a run; everything that it makes bears the run's mark."""

@@ -218,9 +218,9 @@ class Player(Service[DemoState]):
                 known = self._libraries.value.error
                 return lambda: self._found(step.search, known)
         before = self._chat.value
-        return lambda: self._answered(before)
+        return lambda: self._has_answer(before)
 
-    def _answered(self, before: ChatState) -> bool:
+    def _has_answer(self, before: ChatState) -> bool:
         chat = self._chat.value
         if chat.phase != "idle":
             return False

@@ -45,14 +45,14 @@ async def put(areas: Areas, show: Show) -> ScreenName:
     """
     if show.library is not None:
         await areas.libraries.load()
-        library = _named(areas.libraries.slice.value.items, show.library, "library")
+        library = _find_named(areas.libraries.slice.value.items, show.library, "library")
         if areas.libraries.slice.value.query:
             await areas.libraries.search("")
         await areas.libraries.select(library.id)
         return "libraries"
     if (name := show.agent or show.chat) is not None:
         await areas.agents.load()
-        agent = _named(areas.agents.slice.value.items, name, "agent")
+        agent = _find_named(areas.agents.slice.value.items, name, "agent")
         if show.chat is not None:
             await areas.chat.new(agent.id)
             return "chat"
@@ -74,7 +74,7 @@ async def put(areas: Areas, show: Show) -> ScreenName:
     return "document"
 
 
-def _named(items: Iterable[N], name: str, kind: str) -> N:
+def _find_named(items: Iterable[N], name: str, kind: str) -> N:
     for item in items:
         if item.name == name:
             return item

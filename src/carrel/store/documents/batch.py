@@ -7,19 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from carrel.pages.errors import NoPicture
-from carrel.pages.renderer import Renderer
-from carrel.store.activity.service import ActivityEntry, ActivityService
-from carrel.store.cache.copies import Copies, DocumentSource
-from carrel.store.core.actions.action import Policy, action
+from carrel.store.activity.service import ActivityEntry
+from carrel.store.cache.copies import DocumentSource
+from carrel.store.core.actions.action import Policy, Service, action
 from carrel.store.core.actions.handle import Handle
-from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.problem import Problem
 from carrel.store.documents.reader import OCR, DocumentReader, OCROptions, ocr_needs
 from carrel.store.documents.remembered import RememberedOptions
 from carrel.store.journal.entries import Entry
-from carrel.store.notifications.service import NotificationsService
-from carrel.store.session.area import Area
-from carrel.store.session.service import SessionService
+from carrel.store.shared import Shared
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,25 +26,17 @@ class BatchState:
     error: Problem | None = None
 
 
-class BatchService(Area[BatchState]):
-    def __init__(
-        self,
-        loop: OwnerLoop,
-        session: SessionService,
-        activity: ActivityService,
-        copies: Copies,
-        renderer: Renderer,
-        notifications: NotificationsService,
-        remembered: RememberedOptions,
-    ) -> None:
-        super().__init__(loop, BatchState(), session)
-        self._activity = activity
-        self._renderer = renderer
-        self._notifications = notifications
-        self._copies = copies
+class BatchService(Service[BatchState]):
+    def __init__(self, shared: Shared, remembered: RememberedOptions) -> None:
+        super().__init__(shared.loop, BatchState(), shared.session)
+        self._session = shared.session
+        self._activity = shared.activity
+        self._renderer = shared.renderer
+        self._notifications = shared.notifications
+        self._copies = shared.copies
         self._remembered = remembered
-        self._reader = DocumentReader(session)
-        activity.set_task(OCR, self._read_left)
+        self._reader = DocumentReader(shared.session)
+        shared.activity.set_task(OCR, self._read_left)
 
     @action(Policy.BESIDE)
     async def read(

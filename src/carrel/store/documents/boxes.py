@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from carrel.store.core.formatting import percent
+from carrel.store.core.formatting import counted, percent
 from carrel.store.documents.blocks import Rect, blocks_of, per_page
 from carrel.store.documents.order import DOUBTFUL, cells_doubtful, order_doubtful
 from carrel.store.documents.table_rows import as_markdown, rows_of
@@ -104,7 +104,7 @@ def passages(page: Page) -> tuple[TextPassage, ...]:
             continue
         start, end = place
         found += _between(text, at, start)
-        table = _taken_out(page, block)
+        table = _find_table(page, block)
         found.append(
             TextPassage(text[start:end], start, number)
             if table is None
@@ -165,7 +165,7 @@ def check_words(*, order: bool, cells: bool, words: int) -> list[str]:
     """Return `Check: order, table cells, 3 words`, naming what is doubtful; else nothing."""
     parts = ["order"] * order + ["table cells"] * cells
     if words:
-        parts.append(f"{words:,} word{'' if words == 1 else 's'}")
+        parts.append(counted(words, "word"))
     return [f"Check: {', '.join(parts)}"] if parts else []
 
 
@@ -241,7 +241,7 @@ def _loosely(content: str) -> str:
     return r"\s+".join(map(re.escape, content.split()))
 
 
-def _taken_out(page: Page, block: Block) -> str | None:
+def _find_table(page: Page, block: Block) -> str | None:
     """Return a table that the text only links to, as Markdown."""
     table = next((one for one in page.tables if one.id == block.table_id), None)
     return None if table is None else as_markdown(rows_of(table.content))

@@ -72,7 +72,7 @@ async def files(document: ReadDocument, format: ExportFormat, draw: Draw) -> lis
     return made
 
 
-def zipped(named: Sequence[NamedFile]) -> bytes:
+def zip_files(named: Sequence[NamedFile]) -> bytes:
     """Several files as one ZIP file."""
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as zip_file:
@@ -119,7 +119,7 @@ async def _pictures(document: ReadDocument, draw: Draw) -> AsyncIterator[NamedFi
                 continue
             own = Path(file_name(block.image_id, "picture", _LONGEST)).stem
             name = f"{document.stem} page {page.index + 1} {own}"
-            if picture := _sent(sent.get(block.image_id)):
+            if picture := _decode_picture(sent.get(block.image_id)):
                 yield f"{name}.{picture[0]}", picture[1]
             elif (box := drawable.get(number)) and page.dimensions and page.dimensions.width:
                 try:
@@ -128,7 +128,7 @@ async def _pictures(document: ReadDocument, draw: Draw) -> AsyncIterator[NamedFi
                     continue
 
 
-def _sent(url: str | None) -> tuple[str, bytes] | None:
+def _decode_picture(url: str | None) -> tuple[str, bytes] | None:
     """Return the kind and the bytes of a picture that came with the answer."""
     match = _DATA_URL.match(url or "")
     if url is None or match is None:

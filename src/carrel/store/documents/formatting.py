@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from carrel.store.core.diff import DiffLine, compare_lines
-from carrel.store.core.formatting import count, left, one_line, percent
+from carrel.store.core.formatting import count, counted, left, one_line, percent
 from carrel.store.documents.blocks import blocks_of
 from carrel.store.documents.boxes import FAIR, boxes, check_words, from_file, sureness
 from carrel.store.documents.corrections import (
@@ -164,8 +164,8 @@ def heat_words(page: Page | None) -> str:
     if page is None or scores is None or scores.word_confidence_scores is None:
         return "heat: no word of this page is scored"
     warm, hot = len(heat(page)), len(doubtful(page))
-    words = f"{count(warm)} word{'' if warm == 1 else 's'}"
-    return f"heat: {words} below {percent(FAIR)}, {count(hot)} below {percent(DOUBTFUL)}"
+    below = f"{percent(FAIR)}, {count(hot)} below {percent(DOUBTFUL)}"
+    return f"heat: {counted(warm, 'word')} below {below}"
 
 
 def chosen_block(state: DocumentState) -> str:
@@ -195,7 +195,7 @@ def mark_words(state: DocumentState) -> str:
     where = f"{at} of {count(len(found))} on this page" if at else ""
     if state.query.strip():
         on_pages = sum(bool(page and hits(page, state.query)) for page in state.pages)
-        pages = f"on {count(on_pages)} page{'' if on_pages == 1 else 's'}"
+        pages = f"on {counted(on_pages, 'page')}"
         rest = where or (pages if on_pages else "not found")
         return f"find: {one_line(state.query)} · {rest}"
     if state.mark is None or state.mark.sure is None:
@@ -243,8 +243,8 @@ def changed_words(state: DocumentState) -> str:
     if not both:
         return ""
     differing = sum(old.markdown != new.markdown for old, new in both)
-    pages = f"{count(len(both))} page{'' if len(both) == 1 else 's'}"
-    return f"read again: {count(differing) if differing else 'none'} of {pages} changed"
+    number = count(differing) if differing else "none"
+    return f"read again: {number} of {counted(len(both), 'page')} changed"
 
 
 def option_words(options: OCROptions) -> str:

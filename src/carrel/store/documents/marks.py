@@ -56,7 +56,7 @@ class TextMark:
 @per_page
 def words(page: Page) -> tuple[TextMark, ...]:
     """Return every word of a page: as the service scores it, else as blanks part it."""
-    scored = _scored(page)
+    scored = _score_words(page)
     taken = {at for mark in scored for at in range(mark.start, mark.end)}
     found = [*scored]
     for match in _WORD.finditer(page.markdown):
@@ -70,11 +70,11 @@ def words(page: Page) -> tuple[TextMark, ...]:
 @per_page
 def heat(page: Page) -> tuple[TextMark, ...]:
     """Return the words of a page with a confidence below FAIR."""
-    return tuple(mark for mark in _scored(page) if mark.kind != "sure")
+    return tuple(mark for mark in _score_words(page) if mark.kind != "sure")
 
 
 @per_page
-def _scored(page: Page) -> tuple[TextMark, ...]:
+def _score_words(page: Page) -> tuple[TextMark, ...]:
     scores = page.confidence_scores
     found = []
     for word in (scores and scores.word_confidence_scores) or ():
@@ -108,7 +108,7 @@ def marks(page: Page, query: str) -> tuple[TextMark, ...]:
     return hits(page, query) if query.strip() else doubtful(page)
 
 
-def marked(passage: TextPassage, found: Iterable[TextMark], chosen: TextMark | None) -> str:
+def mark_text(passage: TextPassage, found: Iterable[TextMark], chosen: TextMark | None) -> str:
     """Return a passage's Markdown with signs around its marks, for `runs` to find when it is
     drawn.
     """
@@ -145,6 +145,6 @@ def runs(text: str, role: MarkRole | None = None) -> Iterator[tuple[str, MarkRol
     yield text[at:], role
 
 
-def unmarked(text: str) -> str:
+def unmark(text: str) -> str:
     """Text without the signs, also where they were encoded for an address."""
     return _ENCODED.sub("", _SIGNS.sub("", text))

@@ -81,7 +81,7 @@ class OCROptions:
         try:
             schema = json.loads(self.schema)
         except ValueError as error:
-            raise ProblemError(Problem("The schema is no JSON", str(error))) from None
+            raise ProblemError(Problem("The schema is no JSON", str(error))) from error
         if not isinstance(schema, dict):
             raise ProblemError(
                 Problem("The schema is no JSON schema", "", 'Begin with {"type": "object", …}.')
@@ -166,13 +166,13 @@ class DocumentReader:
     ) -> KeptResult:
         """One request: these pages, or all."""
         client = await self._session.client()
-        return _kept(await client.ocr.process(await self.request(source, pages, options)))
+        return _as_result(await client.ocr.process(await self.request(source, pages, options)))
 
     async def keep(
         self, source: DocumentSource, key: str, answer: OCRResult, options: OCROptions
     ) -> None:
         """Keep an answer to one request for all the pages that are wanted."""
-        kept = _kept(answer)
+        kept = _as_result(answer)
         if options.wanted(None) is None:
             kept.page_count = len(kept.pages)
         await self.results.add(key, kept)
@@ -210,7 +210,7 @@ class DocumentReader:
         return DocumentURLChunk(document_url=url, document_name=source.name)
 
 
-def _kept(answer: OCRResult) -> KeptResult:
+def _as_result(answer: OCRResult) -> KeptResult:
     found = {page.index: page for page in answer.pages}
     return KeptResult(found, annotation=answer.document_annotation)
 

@@ -10,12 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from carrel.pages.errors import NoPicture
-from carrel.pages.renderer import Renderer
-from carrel.store.activity.service import ActivityEntry, ActivityService
-from carrel.store.cache.copies import Copies, DocumentSource
-from carrel.store.core.actions.action import Policy, action, instant
+from carrel.store.activity.service import ActivityEntry
+from carrel.store.cache.copies import DocumentSource
+from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.actions.handle import Handle
-from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.documents import export
 from carrel.store.documents.blocks import Rect
@@ -25,8 +23,7 @@ from carrel.store.documents.marks import TextMark, marks
 from carrel.store.documents.reader import OCR, DocumentReader, OCROptions, ocr_needs
 from carrel.store.documents.remembered import RememberedOptions
 from carrel.store.documents.state import DocumentState, OpenedDocument
-from carrel.store.session.area import Area
-from carrel.store.session.service import SessionService
+from carrel.store.shared import Shared
 
 if TYPE_CHECKING:
     from carrel.wire.libraries import PageBox
@@ -37,22 +34,16 @@ LARGE = 20
 NOTHING_OPEN = Problem("Nothing is open", "", "Open a file or a document first.")
 
 
-class DocumentsService(Area[DocumentState]):
+class DocumentsService(Service[DocumentState]):
     def __init__(
-        self,
-        loop: OwnerLoop,
-        session: SessionService,
-        activity: ActivityService,
-        copies: Copies,
-        renderer: Renderer,
-        remembered: RememberedOptions,
-        corrections: SavedCorrections,
+        self, shared: Shared, remembered: RememberedOptions, corrections: SavedCorrections
     ) -> None:
-        super().__init__(loop, DocumentState(), session)
-        self._activity = activity
-        self._renderer = renderer
-        self._copies = copies
-        self._reader = DocumentReader(session)
+        super().__init__(shared.loop, DocumentState(), shared.session)
+        self._session = shared.session
+        self._activity = shared.activity
+        self._renderer = shared.renderer
+        self._copies = shared.copies
+        self._reader = DocumentReader(shared.session)
         self._remembered = remembered
         self._corrections = corrections
 

@@ -47,12 +47,12 @@ def as_markdown(rows: Rows) -> str:
     """Return a Markdown table whose first row is the head."""
     if not rows:
         return ""
-    head, *body = (list(map(_escaped, row)) for row in rows)
+    head, *body = (list(map(_escape, row)) for row in rows)
     lines = [head, ["---"] * len(head), *body]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
-def _escaped(cell: str) -> str:
+def _escape(cell: str) -> str:
     """Return a cell's text that Markdown shows as it is."""
     return _SYNTAX.sub(r"\\\g<0>", cell).replace("\n", "<br>")
 

@@ -166,7 +166,7 @@ class Target:
             case.request("", seed), complete, tools, known=self._asked.functions
         )
         if end != "answered":
-            answered.error = _unanswered(request, end)
+            answered.error = _explain_unanswered(request, end)
         return answered
 
     async def _complete(self, request: CompletionRequest) -> Completion:
@@ -180,7 +180,7 @@ class Target:
             completion = await self._ask(self._agent_id, request)
         version = completion.agent_version
         if self._active and version is not None and version != self._version.version:
-            raise ProblemError(self._replaced(version))
+            raise ProblemError(self._replacement_problem(version))
         return completion
 
     async def _ask(self, agent_id: str, request: CompletionRequest) -> Completion:
@@ -207,8 +207,8 @@ class Target:
                 return
             try:
                 await self._client.agents.version(self._version.id, self._version.version)
-            except NotFound:
-                raise ProblemError(self._gone()) from None
+            except NotFound as error:
+                raise ProblemError(self._gone()) from error
             if not self._active:
                 await self._enter()
 
@@ -216,7 +216,7 @@ class Target:
         name = f"v{self._version.version} of {one_line(self._version.name)}"
         return Problem(f"{name} is gone", "It was deleted during the run.", "What ended is kept.")
 
-    def _replaced(self, version: int) -> Problem:
+    def _replacement_problem(self, version: int) -> Problem:
         number = self._version.version
         return Problem(
             f"{one_line(self._version.name)} was changed during the run",
@@ -256,7 +256,7 @@ class Asking:
         return _read_verdict(text_of(completion.choices[0].message.content))
 
 
-def _unanswered(request: CompletionRequest, end: str) -> str:
+def _explain_unanswered(request: CompletionRequest, end: str) -> str:
     if end == "limit":
         return "The agent went on calling functions."
     *_, last = (one for one in request.messages if one.role == "assistant")

@@ -54,7 +54,7 @@ class Similar(_Strict):
     model: Name = "mistral-embed"
 
     @model_validator(mode="after")
-    def _bounded(self) -> Similar:
+    def _check_bounds(self) -> Similar:
         if self.at_least is None and self.at_most is None:
             raise ValueError("Give at_least or at_most, a number from -1 to 1")
         return self
@@ -96,7 +96,7 @@ class Check(_Strict):
         try:
             re.compile(value or "")
         except re.error as error:
-            raise ValueError(f"This is no regular expression: {error}") from None
+            raise ValueError(f"This is no regular expression: {error}") from error
         return value
 
     @field_validator("json_schema")
@@ -108,12 +108,12 @@ class Check(_Strict):
             try:
                 validators.validator_for(value).check_schema(value)
             except SchemaError as error:
-                raise ValueError(f"This is no JSON schema: {error.message}") from None
+                raise ValueError(f"This is no JSON schema: {error.message}") from error
         return value
 
     @model_validator(mode="after")
     def _one(self) -> Check:
-        if len(self._given()) != 1:
+        if len(self._fields_given()) != 1:
             names = ", ".join(type(self).model_fields)
             raise ValueError(f"A check is exactly one of {names}")
         return self
@@ -121,9 +121,9 @@ class Check(_Strict):
     @property
     def kind(self) -> str:
         """`contains`, `regex` …"""
-        return self._given()[0]
+        return self._fields_given()[0]
 
-    def _given(self) -> list[str]:
+    def _fields_given(self) -> list[str]:
         return [name for name in type(self).model_fields if getattr(self, name) is not None]
 
 
@@ -243,7 +243,7 @@ def add_case(path: Path, case: Case) -> None:
         text = before + json.dumps(entry, ensure_ascii=False) + "\n"
     else:
         item = dump({"cases": [entry]}).partition("\n")[2]
-        text = (before or "cases:\n") + _indented_like(before, item)
+        text = (before or "cases:\n") + _indent_like(before, item)
         read(text)
     from carrel.system.atomic import write_private
 
@@ -251,7 +251,7 @@ def add_case(path: Path, case: Case) -> None:
     write_private(path, text)
 
 
-def _indented_like(text: str, item: str) -> str:
+def _indent_like(text: str, item: str) -> str:
     """Return a list's item with the indent of the last item of a text's list of cases."""
     first = re.search(r"^cases:[^\n]*\n(?:\s*#[^\n]*\n|\s*\n)*( *)-", text, re.MULTILINE)
     indent = first[1] if first else ""

@@ -39,7 +39,7 @@ class Service(Protocol):
         """Return whether an agent finds that an answer meets a criterion, and its reason."""
 
 
-async def checked(case: Case, given: Given, service: Service) -> list[Checked]:
+async def run_checks(case: Case, given: Given, service: Service) -> list[Checked]:
     """Return the result of each check of a case."""
     found = []
     for check in case.checks:

@@ -6,7 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from carrel.store.agents.formatting import version_name
-from carrel.store.core.formatting import Badge, age, count, duration, one_line, percent
+from carrel.store.core.formatting import (
+    Badge,
+    age,
+    count,
+    counted,
+    duration,
+    one_line,
+    percent,
+)
 from carrel.store.evals.records import Attempt, Run
 from carrel.store.evals.report import OUTCOMES, TELLING_REPEATS, CaseResult, Outcome, Report
 from carrel.store.evals.running import Progress
@@ -72,7 +80,7 @@ def run_rows(runs: Sequence[Run], now: float) -> tuple[RunRow, ...]:
             run.id,
             run_title(run),
             one_line(run.header.cases.name),
-            rate_words(_all(run)),
+            rate_words(Tally(sum(one.passed for one in run.attempts), len(run.attempts))),
             "done" if run.finished else f"{len(run.attempts)} of {run.total}",
             age(now - run.header.begun),
         )
@@ -121,7 +129,7 @@ def verdict_words(report: Report) -> str:
         ("Better", evidence.better, evidence.p_better if evidence.set_better else None),
     ):
         if cases or whole is not None:
-            what = f"{len(cases)} case{'' if len(cases) == 1 else 's'}" if cases else ""
+            what = counted(len(cases), "case") if cases else ""
             which = f"the set as a whole, p = {whole:.2g}" if whole is not None else ""
             found.append(f"{worse} {beside}: {'; '.join(filter(None, (what, which)))}.")
     if found:
@@ -209,7 +217,3 @@ def _row(one: CaseResult) -> CaseRow:
         f"{one.seconds:.1f}" if asked else "",
         one_line(one.reason),
     )
-
-
-def _all(run: Run) -> Tally:
-    return Tally(sum(one.passed for one in run.attempts), len(run.attempts))

@@ -195,8 +195,8 @@ class Records:
         if path.suffix == ".jsonl" and path.is_file():
             try:
                 return _read(path)
-            except ValueError:
-                raise ProblemError(Problem("This file is no run", wanted)) from None
+            except ValueError as error:
+                raise ProblemError(Problem("This file is no run", wanted)) from error
         names = sorted(one.stem for one in self._folder.glob("*.jsonl"))
         found = [wanted] if wanted in names else [one for one in names if one.startswith(wanted)]
         if len(found) != 1:
@@ -205,7 +205,9 @@ class Records:
         try:
             return _read(self._folder / f"{found[0]}.jsonl")
         except ValueError as error:
-            raise ProblemError(Problem("This run cannot be read", f"{found[0]}: {error}")) from None
+            raise ProblemError(
+                Problem("This run cannot be read", f"{found[0]}: {error}")
+            ) from error
 
     def path(self, run_id: str) -> Path:
         """Return the path of a run's file."""
@@ -213,9 +215,10 @@ class Records:
 
     def unfinished(self, like: Header) -> Run | None:
         """Return the newest run of the same questions to the same version that is not whole."""
-        wanted = _asked(like)
+        wanted = _question_key(like)
         return next(
-            (run for run in self.all() if not run.finished and _asked(run.header) == wanted), None
+            (run for run in self.all() if not run.finished and _question_key(run.header) == wanted),
+            None,
         )
 
     @contextmanager
@@ -230,7 +233,7 @@ class Records:
         except OSError as error:
             raise _unwritable(self._folder, error) from error
         path = self.path(header.id)
-        with _locked(path) as file:
+        with _lock(path) as file:
             _append(file, path, header.model_dump_json())
             yield Journal(path, Run(header=header, attempts=[]), file)
 
@@ -242,7 +245,7 @@ class Records:
             ProblemError: another program goes on with it, or it cannot be written.
         """
         path = self.path(run.id)
-        with _locked(path) as file:
+        with _lock(path) as file:
             # Read again under the lock; half a line is what a kill has left.
             file.truncate(path.read_bytes().rfind(b"\n") + 1)
             yield Journal(path, _read(path), file)
@@ -260,7 +263,7 @@ class Records:
                 if run.header.service != service or not trial:
                     continue
                 with suppress(ProblemError):
-                    file = stack.enter_context(_locked(self.path(run.id)))
+                    file = stack.enter_context(_lock(self.path(run.id)))
                     left.append((Journal(self.path(run.id), run, file), trial))
             yield [trial for _, trial in left]
             for journal, _ in left:
@@ -268,7 +271,7 @@ class Records:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[BufferedWriter]:
+def _lock(path: Path) -> Iterator[BufferedWriter]:
     try:
         file = lock_file(path)
     except Locked:
@@ -294,7 +297,7 @@ def new_id() -> str:
     return f"{time.strftime('%Y%m%d-%H%M', time.gmtime())}-{uuid.uuid4().hex[:4]}"
 
 
-def _asked(header: Header) -> tuple[object, ...]:
+def _question_key(header: Header) -> tuple[object, ...]:
     return (
         *(header.service, header.agent_id, header.version),
         *(header.hash, header.repeats, header.seed),

@@ -16,7 +16,7 @@ from carrel.store.core.naming import ids_of
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.evals.asking import Answered, Asking, Pace, Target
 from carrel.store.evals.cases import Case, CaseSet
-from carrel.store.evals.checks import Given, checked
+from carrel.store.evals.checks import Given, run_checks
 from carrel.store.evals.records import Attempt, Header, Journal, Records, Run, new_id
 
 if TYPE_CHECKING:
@@ -158,12 +158,12 @@ class _Running:
         attempt = Attempt(case=case.id, repeat=repeat, seed=seed)
         try:
             answered = await target.answer(case, seed, self._pace, self._tools())
-            attempt = attempt.model_copy(update=_kept(answered))
+            attempt = attempt.model_copy(update=_fields_of(answered))
             if attempt.error:
                 return attempt
             given = Given(answered.text, answered.passages)
             asking = Asking(self._client, self._pace, self._judges)
-            checks = await checked(case, given, asking)
+            checks = await run_checks(case, given, asking)
             return attempt.model_copy(update={"checks": checks, "judging": asking.judging})
         except (NotFound, Unauthorized):
             raise
@@ -176,7 +176,7 @@ class _Running:
         self._on_progress(Progress(so_far, waiting))
 
 
-def _kept(answered: Answered) -> dict[str, object]:
+def _fields_of(answered: Answered) -> dict[str, object]:
     return {
         "answer": answered.text,
         "error": answered.error,
@@ -198,10 +198,10 @@ async def _version(client: Client, agent: Agent, version: int | None) -> Agent:
         return agent
     try:
         return await client.agents.version(agent.id, version)
-    except NotFound:
+    except NotFound as error:
         known = ", ".join(f"v{one}" for one in sorted(agent.versions))
         title = f"{one_line(agent.name)} has no v{version}"
-        raise ProblemError(Problem(title, f"It has {known}.")) from None
+        raise ProblemError(Problem(title, f"It has {known}.")) from error
 
 
 async def _judges(client: Client, cases: CaseSet) -> dict[str, str]:

@@ -9,14 +9,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from carrel.config.profiles import Profile
-from carrel.store.core.actions.action import Policy, action, instant
-from carrel.store.core.actions.loop import OwnerLoop
+from carrel.config.profiles import folders
+from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.evals.state import EvalsState
-from carrel.store.notifications.service import NotificationsService
-from carrel.store.session.area import Area
-from carrel.store.session.service import SessionService
+from carrel.store.shared import Shared
 from carrel.store.tools.service import ToolsService
 
 if TYPE_CHECKING:
@@ -28,22 +25,14 @@ LIVE = 0.5
 """Seconds between two tables of a run that goes on."""
 
 
-class EvalsService(Area[EvalsState]):
-    def __init__(
-        self,
-        loop: OwnerLoop,
-        profile: Profile,
-        session: SessionService,
-        tools: ToolsService,
-        notifications: NotificationsService,
-        folder: Path,
-    ) -> None:
-        """`folder` holds the runs."""
-        super().__init__(loop, EvalsState(), session)
-        self._profile = profile
+class EvalsService(Service[EvalsState]):
+    def __init__(self, shared: Shared, tools: ToolsService) -> None:
+        super().__init__(shared.loop, EvalsState(), shared.session)
+        self._session = shared.session
+        self._profile = shared.profile
+        self._notifications = shared.notifications
         self._tools = tools
-        self._notifications = notifications
-        self._folder = folder
+        self._folder = folders().evals
 
     @cached_property
     def records(self) -> Records:
@@ -102,7 +91,7 @@ class EvalsService(Area[EvalsState]):
             client = await self._session.client()
             agent = await client.agents.get(agent_id)
             if version not in (None, agent.version):
-                self._check_allowed()  # another version answers by an agent made for it
+                self._session.check_allowed()  # another version answers by an agent made for it
             return await run_set(
                 *(client, self._profile, self.records, agent, version, cases, plan),
                 self._tools.of_question,
@@ -146,7 +135,7 @@ class EvalsService(Area[EvalsState]):
             await asyncio.to_thread(add_case, path, case)
         except OSError as error:
             detail = f"{path}: {error.strerror}."
-            raise ProblemError(Problem("The case was not added", detail)) from None
+            raise ProblemError(Problem("The case was not added", detail)) from error
         self.slice.set(file=path)
         self._notifications.notify(f"Added to {path.name}: {case.id}")
 

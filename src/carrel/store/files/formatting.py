@@ -56,8 +56,8 @@ class Facet:
 
 def file_rows(state: FilesState, activity: ActivityState, now: float) -> tuple[FileRow, ...]:
     """Return a page of the files in the chosen order, without those that the search leaves out."""
-    runs, wanted = ocr_runs(activity), hidden(state)
-    ordered, first = sorted_files(state, runs), state.page * state.page_size
+    runs, wanted = ocr_runs(activity), negative_filter(state)
+    ordered, first = sort_files(state, runs), state.page * state.page_size
     files = state.items if ordered is None else ordered[first : first + state.page_size]
     return tuple(
         file_row(file, state, runs, now)
@@ -89,7 +89,7 @@ def ocr_runs(activity: ActivityState) -> Mapping[str | None, ActivityItem]:
     return {item.subject: item for item in reversed(activity.items) if item.kind == "ocr"}
 
 
-def hidden(state: FilesState) -> NameFilter:
+def negative_filter(state: FilesState) -> NameFilter:
     """Return the filter for words after a `!`, which the service does not support."""
     return NameFilter(without=NameFilter.parse(state.search).without)
 
@@ -102,7 +102,7 @@ def filter_words(state: FilesState) -> str:
 
 def facets(state: FilesState) -> tuple[Facet, ...]:
     """Return the filters there are, and their current values."""
-    from carrel.store.files.media_types import TYPES
+    from carrel.store.files.state import TYPES
     from carrel.wire.files import PURPOSES, SOURCES
 
     return (
@@ -112,9 +112,7 @@ def facets(state: FilesState) -> tuple[Facet, ...]:
     )
 
 
-def sorted_files(
-    state: FilesState, runs: Mapping[str | None, ActivityItem]
-) -> Sequence[File] | None:
+def sort_files(state: FilesState, runs: Mapping[str | None, ActivityItem]) -> Sequence[File] | None:
     """Return the loaded files in the order that is chosen; None: the service's own order."""
     sort = state.sort
     if sort is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import tempfile
 import uuid
 from collections.abc import AsyncIterator
@@ -14,17 +15,53 @@ import httpx
 
 from carrel.client.http.errors import NotFound
 from carrel.client.http.uploads import size_of
+from carrel.config.profiles import folders
 from carrel.store.activity.uploads import UploadSource
-from carrel.store.cache.uploaded import Uploaded
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.files.service import FilesService
 from carrel.store.session.service import SessionService
+from carrel.system.atomic import write_private
 from carrel.system.filenames import file_name
+from carrel.system.hashes import hashed_name
 from carrel.wire.files import File
+
+MOST = 2000
+"""Files that are kept in mind; the oldest are forgotten."""
 
 ADDRESS_SECONDS = 30.0
 """Seconds without a byte after which an address is given up."""
 CHUNK = 1 << 18
+
+
+class Uploaded:
+    """The uploads of one profile from this machine."""
+
+    def __init__(self, profile: str) -> None:
+        self._path = folders().cache / "uploaded" / f"{hashed_name(profile)}.json"
+
+    async def find(self, digest: str, name: str) -> str | None:
+        """Return the id of the file uploaded from bytes of this SHA-256 under this name, if any."""
+        return (await asyncio.to_thread(self._load)).get(f"{digest} {name}")
+
+    async def note(self, digest: str, name: str, file_id: str) -> None:
+        """Note an upload."""
+        await asyncio.to_thread(self._note, f"{digest} {name}", file_id)
+
+    def _load(self) -> dict[str, str]:
+        try:
+            known = json.loads(self._path.read_text("utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return known if isinstance(known, dict) else {}
+
+    def _note(self, key: str, file_id: str) -> None:
+        known = self._load()
+        known.pop(key, None)
+        known[key] = file_id
+        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_private(self._path, json.dumps(dict([*known.items()][-MOST:])))
+
+
 _ADDRESS = ("http://", "https://")
 
 Document = str | Path | bytes
@@ -60,7 +97,7 @@ class Incoming:
         return await self._bring(path, title or path.name)
 
     async def _bring(self, content: Path | bytes, name: str) -> File:
-        source = await asyncio.to_thread(_measured, content, name)
+        source = await asyncio.to_thread(_measure, content, name)
         digest = await asyncio.to_thread(_digest, content)
         if known := await self._uploaded.find(digest, name):
             client = await self._session.client()
@@ -129,7 +166,7 @@ async def _exists(path: Path) -> bool:
     return await asyncio.to_thread(path.exists)
 
 
-def _measured(content: Path | bytes, name: str) -> UploadSource:
+def _measure(content: Path | bytes, name: str) -> UploadSource:
     """Return the source of an upload under a name.
 
     Raises:

@@ -8,33 +8,28 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from carrel.store.activity.service import ActivityEntry, ActivityService, Report
+from carrel.store.activity.service import ActivityEntry, Report
 from carrel.store.activity.uploads import (
     UploadSource,
-    expanded,
-    journaled,
+    describe_upload,
+    expand_home,
     source_name,
     through,
 )
-from carrel.store.cache.last_seen import LastSeen, Seen
+from carrel.store.cache.last_seen import Seen
 from carrel.store.cache.readings import Readings
-from carrel.store.core.actions.action import Policy, action, instant
+from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.actions.handle import Handle
-from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.deleting import delete_each
 from carrel.store.core.formatting import count
-from carrel.store.core.marking import inverted, toggled, with_range, without
+from carrel.store.core.marking import invert, toggle, with_range, without
 from carrel.store.core.paging import last_page, with_page
 from carrel.store.core.sorting import Sort
-from carrel.store.files.formatting import hidden
-from carrel.store.files.media_types import TYPES
+from carrel.store.files.formatting import negative_filter
 from carrel.store.files.same import same_file
-from carrel.store.files.state import FilesState
+from carrel.store.files.state import TYPES, FilesState
 from carrel.store.journal.entries import UPLOAD_FILE, Entry
-from carrel.store.notifications.service import NotificationsService
-from carrel.store.session.area import Area
-from carrel.store.session.service import SessionService
-from carrel.store.trash.service import TrashService
+from carrel.store.shared import Shared
 from carrel.system.filenames import file_name, free
 
 if TYPE_CHECKING:
@@ -49,25 +44,18 @@ DOWNLOAD = "download a file"
 """A task of the journal."""
 
 
-class FilesService(Area[FilesState]):
-    def __init__(
-        self,
-        loop: OwnerLoop,
-        session: SessionService,
-        activity: ActivityService,
-        notifications: NotificationsService,
-        trash: TrashService,
-        last_seen: LastSeen,
-    ) -> None:
-        super().__init__(loop, FilesState(), session)
-        self._last_seen = last_seen
-        self._trash = trash
-        self._activity = activity
-        self._notifications = notifications
-        self._readings = Readings(session.slice.value.profile)
+class FilesService(Service[FilesState]):
+    def __init__(self, shared: Shared) -> None:
+        super().__init__(shared.loop, FilesState(), shared.session)
+        self._session = shared.session
+        self._last_seen = shared.last_seen
+        self._trash = shared.trash
+        self._activity = shared.activity
+        self._notifications = shared.notifications
+        self._readings = Readings(shared.session.slice.value.profile)
         self._uploaded = 0  # files since no upload waited
-        activity.set_task(UPLOAD_FILE, self._upload_left)
-        activity.set_task(DOWNLOAD, self._download_left)
+        shared.activity.set_task(UPLOAD_FILE, self._upload_left)
+        shared.activity.set_task(DOWNLOAD, self._download_left)
 
     @action(Policy.JOIN)
     async def load(self) -> None:
@@ -122,7 +110,7 @@ class FilesService(Area[FilesState]):
     def mark(self, file_id: str) -> None:
         """Toggle the mark of a file in the cached pages."""
         state = self.slice.value
-        self.slice.set(marked=toggled(state.marked, file_id, state.find(file_id)))
+        self.slice.set(marked=toggle(state.marked, file_id, state.find(file_id)))
 
     @instant
     def mark_range(self, file_ids: Iterable[str]) -> None:
@@ -143,7 +131,7 @@ class FilesService(Area[FilesState]):
     @action(Policy.LATEST, lane="marks")
     async def invert_marks(self) -> None:
         """Mark every unmarked file of the list, and no other one of it."""
-        await self._mark(inverted)
+        await self._mark(invert)
 
     async def _mark(self, change: Marking) -> None:
         before = self._narrowing()
@@ -158,7 +146,7 @@ class FilesService(Area[FilesState]):
 
     async def _every(self) -> Mapping[str, File]:
         """Return all files of the list by id, those of other pages included."""
-        wanted = hidden(self.slice.value)
+        wanted = negative_filter(self.slice.value)
         files: list[File] = []
         page = 0
         while found := (await self._list(page)).value.data:
@@ -198,7 +186,7 @@ class FilesService(Area[FilesState]):
         self, source: UploadSource, purpose: Purpose | None, left: Entry | None = None
     ) -> Handle[File]:
         """Upload a file; one that is `left` of an earlier start may be there already."""
-        task, needs = journaled(source, UPLOAD_FILE)
+        task, needs = describe_upload(source, UPLOAD_FILE)
         entry = self._activity.begin(
             "upload",
             source_name(source),
@@ -264,7 +252,7 @@ class FilesService(Area[FilesState]):
             # The file may arrive although the answer is lost.
             left = True
             return await client.files.upload(
-                expanded(source), purpose=purpose, on_progress=entry.progress
+                expand_home(source), purpose=purpose, on_progress=entry.progress
             )
 
         file = await through(self._session, entry, send)
@@ -341,7 +329,7 @@ class FilesService(Area[FilesState]):
         from carrel.wire.files import FileList
 
         state = self.slice.value
-        size, search = state.page_size, _wanted(state.search)
+        size, search = state.page_size, _drop_negations(state.search)
         return await self._last_seen.ask(
             f"files {(page, size, search, state.purpose, state.source, state.type)}",
             FileList,
@@ -379,6 +367,6 @@ def _only_one(path: Path, to: Path, name: str, file_id: str) -> Path:
     return earlier
 
 
-def _wanted(text: str) -> str:
+def _drop_negations(text: str) -> str:
     """Return the part of a search that the service supports: no words after a `!`."""
     return " ".join(word for word in text.split() if not word.startswith("!"))

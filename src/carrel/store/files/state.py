@@ -7,12 +7,47 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from carrel.store.cache.readings import PagesRead
-from carrel.store.core.paging import Seen, first_missing, last_page, seen_at
+from carrel.store.core.paging import Seen, find_at, first_missing, last_page
 from carrel.store.core.problem import Problem
 from carrel.store.core.sorting import Sort
 
 if TYPE_CHECKING:
     from carrel.wire.files import File, Purpose, Source
+
+_OFFICE = "application/vnd.openxmlformats-officedocument"
+_OPEN = "application/vnd.oasis.opendocument"
+TYPES: Mapping[str, tuple[str, ...]] = {
+    "PDF": ("application/pdf",),
+    "picture": (
+        "image/png",
+        "image/jpeg",
+        "image/tiff",
+        "image/webp",
+        "image/gif",
+        "image/bmp",
+        "image/heic",
+        "image/heif",
+        "image/avif",
+        "image/svg+xml",
+    ),
+    "office": (
+        f"{_OFFICE}.wordprocessingml.document",
+        f"{_OFFICE}.presentationml.presentation",
+        f"{_OFFICE}.spreadsheetml.sheet",
+        f"{_OPEN}.text",
+        f"{_OPEN}.presentation",
+        f"{_OPEN}.spreadsheet",
+        "application/msword",
+        "application/vnd.ms-excel",
+        "application/vnd.ms-powerpoint",
+        "application/rtf",
+    ),
+    "text": ("text/plain", "text/markdown", "text/html", "text/csv", "text/x-rst"),
+    "JSONL": ("application/jsonl", "application/x-ndjson"),
+    "JSON": ("application/json",),
+    "mail": ("message/rfc822", "application/vnd.ms-outlook"),
+}
+"""Kinds of files that a list can be narrowed to, and the media types that belong to each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +97,7 @@ class FilesState:
 
     def at(self, index: int) -> File | None:
         """Return the file in this place of the whole list, if it is in a cached page."""
-        return seen_at(index, self.page_size, self.page, self.items, self.seen)
+        return find_at(index, self.page_size, self.page, self.items, self.seen)
 
     def find(self, file_id: str | None) -> File | None:
         """Return a file in the cached pages."""

@@ -8,11 +8,9 @@ from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
 
 from carrel.store.chat.service import ChatService
-from carrel.store.core.actions.action import Policy, action
-from carrel.store.core.actions.loop import OwnerLoop
+from carrel.store.core.actions.action import Policy, Service, action
 from carrel.store.finder.state import KINDS, FinderState, FoundItem
-from carrel.store.session.area import Area
-from carrel.store.session.service import SessionService
+from carrel.store.shared import Shared
 
 if TYPE_CHECKING:
     from carrel.client import Client
@@ -28,9 +26,10 @@ AT_ONCE = 4
 _VERSION = re.compile(r"(?P<name>.*?)\s*\bv(?P<number>\d*)$")
 
 
-class FinderService(Area[FinderState]):
-    def __init__(self, loop: OwnerLoop, session: SessionService, chat: ChatService) -> None:
-        super().__init__(loop, FinderState(), session)
+class FinderService(Service[FinderState]):
+    def __init__(self, shared: Shared, chat: ChatService) -> None:
+        super().__init__(shared.loop, FinderState(), shared.session)
+        self._session = shared.session
         self._chat = chat
 
     @action(Policy.LATEST)

@@ -80,8 +80,8 @@ class Journal:
     def take_over(self) -> Left:
         """Take the open entries of ended processes into this journal, under new ids."""
         left = Left()
-        for path, found in self._ended():
-            entries = tuple(_renamed(entry) for entry in found.entries)
+        for path, found in self._find_ended():
+            entries = tuple(_rename(entry) for entry in found.entries)
             for entry in entries:
                 self.add(entry)
             if self._file is not None and entries:
@@ -94,7 +94,7 @@ class Journal:
     def look(self) -> Left:
         """Return the open entries of ended processes; they stay theirs."""
         left = Left()
-        for _, found in self._ended():
+        for _, found in self._find_ended():
             left += found
         return left
 
@@ -108,7 +108,7 @@ class Journal:
             self._path.with_suffix(".lock").unlink(missing_ok=True)
         self._file = self._lock = None
 
-    def _ended(self) -> Iterator[tuple[Path, Left]]:
+    def _find_ended(self) -> Iterator[tuple[Path, Left]]:
         """Yield the journals of ended processes, locked meanwhile."""
         for path in sorted(self._folder.glob(f"*{_LINES}")):
             if path == self._path:
@@ -148,5 +148,5 @@ class Journal:
             self._failed = True
 
 
-def _renamed(entry: Entry) -> Entry:
+def _rename(entry: Entry) -> Entry:
     return replace(entry, id=f"{entry.kind}-{uuid.uuid4().hex[:12]}")

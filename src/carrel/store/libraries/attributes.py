@@ -42,7 +42,7 @@ def _value(value: object) -> str:
     if not isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
     plain = value == value.strip() and "\n" not in value and "\r" not in value
-    return value if plain and _parsed(value) == value else json.dumps(value)
+    return value if plain and _parse(value) == value else json.dumps(value)
 
 
 def _read(line: str, number: int) -> tuple[str, Any]:
@@ -57,14 +57,14 @@ def _read(line: str, number: int) -> tuple[str, Any]:
         name, rest = line[:end].rstrip(), line[end:]
     if not name or not rest.startswith(":"):
         raise _wrong(number, "Write a name, a colon and a value, such as year: 2024")
-    value = _parsed(rest[1:].strip())
+    value = _parse(rest[1:].strip())
     parts = value if isinstance(value, list) else [value]
     if not all(isinstance(part, str | int | float) for part in parts):
         raise _wrong(number, KINDS)
     return name, value
 
 
-def _parsed(text: str) -> Any:
+def _parse(text: str) -> Any:
     """Return the value as JSON, else as text."""
     try:
         return json.loads(text, parse_constant=str)

@@ -171,11 +171,6 @@ def hit_rows(state: LibrariesState, sort: Sort | None = None) -> tuple[HitRow, .
     return tuple(rows)
 
 
-def document_count(documents: int) -> str:
-    """Return `1 document` or `1,204 documents`."""
-    return counted(documents, "document")
-
-
 def title(state: LibrariesState) -> str:
     """Return `contracts · 412 documents · 2 marked · 9 of 50 not ready`, where 50 are loaded."""
     name = next((each.name for each in state.items if each.id == state.selected), None)
@@ -183,7 +178,7 @@ def title(state: LibrariesState) -> str:
         return "Libraries"
     parts = [one_line(name)]
     if state.total is not None:
-        parts.append(document_count(state.total))
+        parts.append(counted(state.total, "document"))
     if state.marked:
         parts.append(f"{count(len(state.marked))} marked")
     waiting = sum(document_phase(each) != "ready" for each in state.documents)

@@ -47,7 +47,7 @@ class LibraryLists:
     async def load_libraries(self) -> None:
         """Load the libraries; the first is selected where the selected one is gone."""
         selected = self._slice.value.selected
-        seen = await self._seen_libraries()
+        seen = await self._ask_libraries()
         items = seen.value
         self._slice.set(items=items, as_of=seen.as_of, loaded=True)
         # A library selected meanwhile may be newer than this list.
@@ -59,7 +59,7 @@ class LibraryLists:
         client = await self._session.client()
         return tuple([library async for library in client.libraries.every()])
 
-    async def _seen_libraries(self) -> Seen[tuple[Library, ...]]:
+    async def _ask_libraries(self) -> Seen[tuple[Library, ...]]:
         from carrel.wire.libraries import Library
 
         async def every(_: Client) -> tuple[Library, ...]:
@@ -67,7 +67,7 @@ class LibraryLists:
 
         return await self._last_seen.ask("libraries", tuple[Library, ...], every)
 
-    async def _seen_documents(self, library_id: str, page: int) -> Seen[DocumentList]:
+    async def _ask_documents(self, library_id: str, page: int) -> Seen[DocumentList]:
         from carrel.wire.documents import DocumentList
 
         size = self._slice.value.page_size
@@ -89,7 +89,7 @@ class LibraryLists:
         library_id = self._slice.value.selected
         if library_id is None:
             return
-        answer = await self._seen_documents(library_id, page)
+        answer = await self._ask_documents(library_id, page)
         found = answer.value
         if self._slice.value.selected != library_id:
             return

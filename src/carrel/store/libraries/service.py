@@ -8,14 +8,18 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from carrel.store.activity.service import ActivityEntry, ActivityService, Report
-from carrel.store.activity.uploads import UploadSource, expanded, journaled, source_name, through
-from carrel.store.cache.last_seen import LastSeen
-from carrel.store.core.actions.action import Policy, action, instant
+from carrel.store.activity.service import ActivityEntry, Report
+from carrel.store.activity.uploads import (
+    UploadSource,
+    describe_upload,
+    expand_home,
+    source_name,
+    through,
+)
+from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.actions.handle import Handle
-from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.deleting import delete_each
-from carrel.store.core.marking import inverted, toggled, with_range, without
+from carrel.store.core.marking import invert, toggle, with_range, without
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.core.sorting import Sort
 from carrel.store.journal.entries import Entry
@@ -23,10 +27,7 @@ from carrel.store.libraries.lists import LibraryLists
 from carrel.store.libraries.phase import UNFINISHED, document_phase
 from carrel.store.libraries.processing import ProcessingItems
 from carrel.store.libraries.state import LibrariesState
-from carrel.store.notifications.service import NotificationsService
-from carrel.store.session.area import Area
-from carrel.store.session.service import SessionService
-from carrel.store.trash.service import TrashService
+from carrel.store.shared import Shared
 
 if TYPE_CHECKING:
     from carrel.wire.documents import AttributeValue, Document
@@ -44,27 +45,20 @@ AWAITED = 0.3
 """Poll interval in seconds for a document that a caller waits for."""
 
 
-class LibrariesService(Area[LibrariesState]):
+class LibrariesService(Service[LibrariesState]):
     """Libraries and their documents; polls documents until they are processed."""
 
-    def __init__(
-        self,
-        loop: OwnerLoop,
-        session: SessionService,
-        activity: ActivityService,
-        notifications: NotificationsService,
-        trash: TrashService,
-        last_seen: LastSeen,
-    ) -> None:
-        super().__init__(loop, LibrariesState(), session)
-        self._last_seen = last_seen
-        self._activity = activity
-        self._processing = ProcessingItems(activity, self.reprocess)
-        self._lists = LibraryLists(self.slice, session, last_seen, self._processing)
-        self._notifications = notifications
-        self._trash = trash
-        activity.set_task(UPLOAD, self._upload_left)
-        activity.set_task(ADD, self._add_left)
+    def __init__(self, shared: Shared) -> None:
+        super().__init__(shared.loop, LibrariesState(), shared.session)
+        self._session = shared.session
+        self._last_seen = shared.last_seen
+        self._activity = shared.activity
+        self._notifications = shared.notifications
+        self._trash = shared.trash
+        self._processing = ProcessingItems(shared.activity, self.reprocess)
+        self._lists = LibraryLists(self.slice, shared.session, shared.last_seen, self._processing)
+        shared.activity.set_task(UPLOAD, self._upload_left)
+        shared.activity.set_task(ADD, self._add_left)
 
     # Lists
 
@@ -240,10 +234,10 @@ class LibrariesService(Area[LibrariesState]):
             )
             if self.slice.value.selected == library_id:
                 self.slice.set(hits=tuple(seen.value.data))
-        except NotFound:
+        except NotFound as error:
             problem = Problem("No search here", "This service does not search its libraries.")
             self.slice.set(search_error=problem)
-            raise ProblemError(problem) from None
+            raise ProblemError(problem) from error
         except Exception as error:
             self.slice.set(search_error=Problem.of(error))
             raise
@@ -319,7 +313,7 @@ class LibrariesService(Area[LibrariesState]):
     def mark_document(self, document_id: str) -> None:
         """Toggle the mark of a document in the cached pages."""
         state = self.slice.value
-        self.slice.set(marked=toggled(state.marked, document_id, state.find(document_id)))
+        self.slice.set(marked=toggle(state.marked, document_id, state.find(document_id)))
 
     @instant
     def mark_range(self, document_ids: Iterable[str]) -> None:
@@ -340,7 +334,7 @@ class LibrariesService(Area[LibrariesState]):
     @action(Policy.LATEST, lane="marks")
     def invert_marks(self) -> Coroutine[Any, Any, None]:
         """Mark every unmarked document of the selected library, and no other one."""
-        return self._mark(self.slice.value.selected, inverted)
+        return self._mark(self.slice.value.selected, invert)
 
     async def _mark(self, library_id: str | None, change: Marking) -> None:
         if library_id is None:
@@ -361,7 +355,7 @@ class LibrariesService(Area[LibrariesState]):
     def _begin_upload(
         self, library_id: str, source: UploadSource, left: Entry | None = None
     ) -> Handle[Document]:
-        task, needs = journaled(source, UPLOAD)
+        task, needs = describe_upload(source, UPLOAD)
         entry = self._activity.begin(
             "upload",
             source_name(source),
@@ -412,7 +406,7 @@ class LibrariesService(Area[LibrariesState]):
             client = await self._session.client()
             entry.progress(0)
             return await client.documents.upload(
-                library_id, expanded(source), on_progress=entry.progress
+                library_id, expand_home(source), on_progress=entry.progress
             )
 
         document = await through(self._session, entry, send)
@@ -423,7 +417,7 @@ class LibrariesService(Area[LibrariesState]):
             document = await client.documents.update(
                 library_id, document.id, DocumentUpdate(name=name)
             )
-        return await self._added(library_id, document, entry)
+        return await self._finish_upload(library_id, document, entry)
 
     @action(Policy.QUEUE, lane="upload", changes=True)
     async def _add_file(self, library_id: str, file_id: str, entry: ActivityEntry) -> Document:
@@ -439,9 +433,11 @@ class LibrariesService(Area[LibrariesState]):
             document = await client.documents.upload(
                 library_id, (file.filename, file.bytes, content), on_progress=entry.progress
             )
-        return await self._added(library_id, document, entry)
+        return await self._finish_upload(library_id, document, entry)
 
-    async def _added(self, library_id: str, document: Document, entry: ActivityEntry) -> Document:
+    async def _finish_upload(
+        self, library_id: str, document: Document, entry: ActivityEntry
+    ) -> Document:
         entry.about(document.id)
         # At once: a quick failure may be over before the list is loaded again.
         self._processing.show(document)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from carrel.store.core.paging import Seen, last_page, seen_at
+from carrel.store.core.paging import Seen, find_at, last_page
 from carrel.store.core.problem import Problem
 from carrel.store.core.sorting import Sort
 
@@ -54,7 +54,7 @@ class LibrariesState:
 
     def at(self, index: int) -> Document | None:
         """Return the document in this place of the whole list, if it is in a cached page."""
-        return seen_at(index, self.page_size, self.page, self.documents, self.seen)
+        return find_at(index, self.page_size, self.page, self.documents, self.seen)
 
     def find(self, document_id: str | None) -> Document | None:
         """Return a document in the cached pages."""

@@ -7,15 +7,11 @@ import codecs
 from typing import TYPE_CHECKING
 
 from carrel.pages.errors import NoPicture
-from carrel.pages.renderer import Renderer
-from carrel.store.cache.copies import Copies, DocumentSource
-from carrel.store.cache.last_seen import LastSeen
-from carrel.store.core.actions.action import Policy, action
+from carrel.store.cache.copies import DocumentSource
+from carrel.store.core.actions.action import Policy, Service, action
 from carrel.store.core.actions.handle import Handle
-from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.previews.state import PreviewKind, PreviewState
-from carrel.store.session.area import Area
-from carrel.store.session.service import SessionService
+from carrel.store.shared import Shared
 from carrel.text import clean_text
 
 if TYPE_CHECKING:
@@ -32,19 +28,13 @@ MOST, MOST_HOSTED = 64_000_000, 4_000_000
 _BYTE_ORDERS = ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
-class PreviewService(Area[PreviewState]):
-    def __init__(
-        self,
-        loop: OwnerLoop,
-        session: SessionService,
-        copies: Copies,
-        renderer: Renderer,
-        last_seen: LastSeen,
-    ) -> None:
-        super().__init__(loop, PreviewState(), session)
-        self._last_seen = last_seen
-        self._renderer = renderer
-        self._copies = copies
+class PreviewService(Service[PreviewState]):
+    def __init__(self, shared: Shared) -> None:
+        super().__init__(shared.loop, PreviewState(), shared.session)
+        self._session = shared.session
+        self._last_seen = shared.last_seen
+        self._renderer = shared.renderer
+        self._copies = shared.copies
         self._file: File | None = None
 
     def service_is_back(self) -> None:
@@ -105,7 +95,7 @@ class PreviewService(Area[PreviewState]):
                     if len(content) > TEXT:
                         break
             more = len(content) > TEXT
-            return _decoded(bytes(content[:TEXT]), more=more), more
+            return _decode(bytes(content[:TEXT]), more=more), more
 
         seen = await self._last_seen.ask(f"preview {file.id}", tuple[str, bool], begin)
         text, more = seen.value
@@ -128,7 +118,7 @@ def kind_of(file: File) -> PreviewKind:
 _TEXTS = (".json", ".xml", ".yaml", ".yml", ".tex", ".bib", ".md", ".txt", ".csv", ".eml", ".ipynb")
 
 
-def _decoded(content: bytes, *, more: bool) -> str:
+def _decode(content: bytes, *, more: bool) -> str:
     """Return the text, without a truncated last line."""
     encoding = next((name for mark, name in _BYTE_ORDERS if content.startswith(mark)), "utf-8-sig")
     text = clean_text(content.decode(encoding, "replace"))

@@ -9,6 +9,15 @@ from typing import Literal
 from carrel.store.cache.copies import Copy
 from carrel.store.core.problem import Problem
 
+
+def preview_lines(state: PreviewState) -> tuple[tuple[str, str], ...]:
+    """Return a text's lines, each with its number where every line is a record of its own."""
+    lines = state.text.splitlines()
+    numbered = state.kind == "lines"
+    rows = [(str(at) if numbered else "", line) for at, line in enumerate(lines, 1)]
+    return (*rows, ("", "…")) if state.more else tuple(rows)
+
+
 PreviewKind = Literal["text", "lines", "picture", "none"]
 
 

@@ -78,12 +78,12 @@ def details(item: LoggedCall) -> str:
     return " · ".join((words, _took(call.seconds), size(call.bytes)))
 
 
-def sent(call: Call) -> str:
+def request_text(call: Call) -> str:
     """Return what was sent, to be read."""
     return f"The file {call.upload}" if call.upload else _readable(call.sent)
 
 
-def received(call: Call) -> str:
+def answer_text(call: Call) -> str:
     """Return the beginning of what came back, to be read; why not, where that is not kept."""
     if call.received:
         return _readable(call.received)
@@ -173,7 +173,7 @@ def as_command(call: Call, profile: str) -> str | None:
         if method != call.method or found is None:
             continue
         ids = [shlex.quote(unquote(group)) for group in found.groups()]
-        named = {name: shlex.quote(value) for name, value in _named(call).items()}
+        named = {name: shlex.quote(value) for name, value in _words_of(call).items()}
         try:
             filled = words.format(*ids, **named)
         except KeyError:
@@ -182,7 +182,7 @@ def as_command(call: Call, profile: str) -> str | None:
     return None
 
 
-def _named(call: Call) -> dict[str, str]:
+def _words_of(call: Call) -> dict[str, str]:
     """Return the values of a call that a command takes as words."""
     body: dict[str, Any] = json.loads(call.sent) if call.sent.startswith("{") else {}
     named = {name: str(value) for name, value in parse_qsl(call.query)}

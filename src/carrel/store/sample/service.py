@@ -11,17 +11,16 @@ from carrel.store.agents.service import AgentsService
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.chat.conversation import Turn
 from carrel.store.chat.service import ChatService
-from carrel.store.core.actions.action import Policy, action
-from carrel.store.core.actions.loop import OwnerLoop
+from carrel.store.core.actions.action import Policy, Service, action
 from carrel.store.core.actions.watch import until
+from carrel.store.core.formatting import counted
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.documents.service import DocumentsService
 from carrel.store.files.service import FilesService
 from carrel.store.libraries.phase import document_phase
 from carrel.store.libraries.service import LibrariesService
 from carrel.store.sample.state import SampleState
-from carrel.store.session.area import Area
-from carrel.store.session.service import SessionService
+from carrel.store.shared import Shared
 
 if TYPE_CHECKING:
     from carrel.wire.documents import Document
@@ -41,7 +40,7 @@ ANSWER = 120
 ELSEWHERE = Problem("The sample was stopped", "Something else was opened meanwhile.")
 
 
-class SampleService(Area[SampleState]):
+class SampleService(Service[SampleState]):
     """Does what a person would do, with the services of the areas, so that each of them shows it.
 
     What an earlier run has made is used again.
@@ -49,15 +48,15 @@ class SampleService(Area[SampleState]):
 
     def __init__(
         self,
-        loop: OwnerLoop,
-        session: SessionService,
+        shared: Shared,
         files: FilesService,
         documents: DocumentsService,
         libraries: LibrariesService,
         agents: AgentsService,
         chat: ChatService,
     ) -> None:
-        super().__init__(loop, SampleState(), session)
+        super().__init__(shared.loop, SampleState(), shared.session)
+        self._session = shared.session
         self._files = files
         self._documents = documents
         self._libraries = libraries
@@ -73,7 +72,11 @@ class SampleService(Area[SampleState]):
             pages = await self._step(1, lambda: self._read(file), "{} pages".format)
             assert pages
             library = await self._step(2, self._fill, lambda library: f"ready in “{library.name}”")
-            answer = await self._step(3, lambda: self._ask(library), _found)
+            answer = await self._step(
+                3,
+                lambda: self._ask(library),
+                lambda turn: f"{counted(len(turn.sources), 'passage')} found",
+            )
             self.slice.set(answer=answer)
         finally:
             self.slice.set(running=False)
@@ -173,11 +176,6 @@ class SampleService(Area[SampleState]):
             tools=[LibraryTool(type="document_library", library_ids=[library.id])],
         )
         return await self._agents.create(made).linked()
-
-
-def _found(turn: Turn) -> str:
-    number = len(turn.sources)
-    return f"{number} passage{'' if number == 1 else 's'} found"
 
 
 class _Content:

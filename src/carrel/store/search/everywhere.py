@@ -96,14 +96,14 @@ def _in_chats(chats: Iterable[ChatSession], query: str, limit: int) -> list[Foun
         for turn in chat.conversation.said:
             said = turn.text.casefold()
             if words and all(word.casefold() in said for word in words):
-                passage = _marked(turn.text, pattern)
+                passage = _mark_words(turn.text, pattern)
                 title, agent = one_line(chat.title), one_line(chat.agent_name)
                 found.append(FoundPassage("chat", chat.id, title, agent, passage))
                 break
     return found
 
 
-def _marked(text: str, pattern: re.Pattern[str]) -> str:
+def _mark_words(text: str, pattern: re.Pattern[str]) -> str:
     """Return the text around its first match, with all matches between « and »."""
     first = pattern.search(text)
     at = first.start() if first is not None else 0

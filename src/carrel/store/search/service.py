@@ -5,20 +5,19 @@ from __future__ import annotations
 import asyncio
 
 from carrel.store.chat.sessions.saved import SavedSessions
-from carrel.store.core.actions.action import Policy, action
-from carrel.store.core.actions.loop import OwnerLoop
+from carrel.store.core.actions.action import Policy, Service, action
 from carrel.store.search.everywhere import search_everywhere, search_libraries
 from carrel.store.search.state import SearchState
-from carrel.store.session.area import Area
-from carrel.store.session.service import SessionService
+from carrel.store.shared import Shared
 
 LIMIT = 10
 """Passages of each library, and of the chats, at most."""
 
 
-class SearchService(Area[SearchState]):
-    def __init__(self, loop: OwnerLoop, session: SessionService, chats: SavedSessions) -> None:
-        super().__init__(loop, SearchState(), session)
+class SearchService(Service[SearchState]):
+    def __init__(self, shared: Shared, chats: SavedSessions) -> None:
+        super().__init__(shared.loop, SearchState(), shared.session)
+        self._session = shared.session
         self._chats = chats
 
     @action(Policy.LATEST)

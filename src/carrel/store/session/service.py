@@ -14,7 +14,7 @@ from carrel.config.profiles import on_this_machine
 from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.problem import Problem, ProblemError
-from carrel.store.session.state import Connection, SessionState
+from carrel.store.session.state import READ_ONLY, Connection, SessionState
 
 if TYPE_CHECKING:
     from carrel.client import Call, Client
@@ -141,6 +141,11 @@ class SessionService(Service[SessionState]):
         """Whether nobody answers there; a service that takes too long is still worth asking."""
         out = self.slice.value.connection in ("lost", "failed")
         return out and not self._refused and not self._late
+
+    def check_allowed(self) -> None:
+        """Raise ProblemError where this profile must not change anything."""
+        if self.slice.value.read_only:
+            raise ProblemError(READ_ONLY)
 
     def check_connection(self) -> None:
         """Check the service now, because a request did not reach it."""

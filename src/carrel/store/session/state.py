@@ -8,6 +8,11 @@ from typing import Literal
 from carrel.store.core.problem import Problem
 
 Connection = Literal["starting", "ready", "slow", "lost", "failed"]
+READ_ONLY = Problem(
+    "Read-only profile",
+    "Changes are off.",
+    "Allow changes in the command palette turns them on.",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from carrel.store.core.formatting import Badge, age, clock, count, one_line, size
+from carrel.store.core.formatting import Badge, age, clock, count, counted, one_line, size
 
 if TYPE_CHECKING:
     from carrel.store.sync.state import FolderState, SyncState
@@ -144,7 +144,7 @@ def preview_words(preview: Preview) -> str:
         _counted(len(preview.present), "there already"),
     ]
     words = ", ".join(part for part in parts if part)
-    words = words or f"Nothing to do: {files(preview.files)} in sync"
+    words = words or f"Nothing to do: {counted(preview.files, 'file')} in sync"
     words += _staying(len(plan.kept), len(plan.left_out))
     if preview.failures:
         words += f"; {count(len(preview.failures))} cannot be synced"
@@ -158,8 +158,8 @@ def progress_words(progress: SyncProgress) -> str:
     if progress.phase == "looking":
         if not progress.of_files:
             return "Looking at the folder"
-        return f"Looking at {count(progress.files)} of {files(progress.of_files)}"
-    words = f"{count(progress.files)} of {files(progress.of_files)}"
+        return f"Looking at {count(progress.files)} of {counted(progress.of_files, 'file')}"
+    words = f"{count(progress.files)} of {counted(progress.of_files, 'file')}"
     if progress.of_bytes:
         words += f" · {100 * progress.bytes // progress.of_bytes} %"
     return words
@@ -184,7 +184,7 @@ def summary_words(summary: Summary) -> str:
     ]
     words = ", ".join(part for part in parts if part)
     if not words and not summary.failures:
-        words = f"{files(summary.files)} in sync"
+        words = f"{counted(summary.files, 'file')} in sync"
     if summary.failures:
         words += f"{'; ' if words else ''}{count(len(summary.failures))} failed"
     words += _staying(summary.kept, summary.left_out)
@@ -211,12 +211,7 @@ def unfinished_words(state: SyncState) -> tuple[str, ...]:
 
 def held_words(summary: Summary) -> str:
     """Return `12 deletions held back`: more than may be deleted without a question."""
-    return f"{count(summary.held)} deletion{'' if summary.held == 1 else 's'} held back"
-
-
-def files(number: int) -> str:
-    """Return `1 file`, `1,204 files`."""
-    return f"{count(number)} file{'' if number == 1 else 's'}"
+    return f"{counted(summary.held, 'deletion')} held back"
 
 
 def _status(folder: FolderState, now: float) -> Badge:
@@ -231,7 +226,7 @@ def _status(folder: FolderState, now: float) -> Badge:
     if preview is not None and (preview.plan or preview.plan.kept or preview.failures):
         return Badge("○", preview_words(preview), "waiting")
     if preview is None and summary is not None and summary.failures:
-        return Badge("✕", f"{files(len(summary.failures))} failed", "failed")
+        return Badge("✕", f"{counted(len(summary.failures), 'file')} failed", "failed")
     if preview is None and summary is not None and summary.held:
         return Badge("○", held_words(summary), "waiting")
     if preview is None and summary is not None and summary.kept:
@@ -273,7 +268,7 @@ def _staying(kept: int, left_out: int) -> str:
     for number, why in ((kept, "deleted"), (left_out, "left out")):
         if number:
             stay = "stays" if number == 1 else "stay"
-            words += f"; {files(number)} {why} here {stay} in the library"
+            words += f"; {counted(number, 'file')} {why} here {stay} in the library"
     return words
 
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from carrel.store.activity.service import ActivityService
 from carrel.store.activity.state import ActivityItem, ActivityStatus
+from carrel.store.core.formatting import counted
 from carrel.store.core.problem import Problem
 from carrel.store.libraries.service import LibrariesService
-from carrel.store.notifications.service import NotificationsService
-from carrel.store.sync.formatting import files, folder_name, summary_words
+from carrel.store.notifications import NotificationsService
+from carrel.store.sync.formatting import folder_name, summary_words
 
 if TYPE_CHECKING:
     from carrel.sync.ledger import SyncedFolder
@@ -77,7 +78,7 @@ class Round:
             self._close("failed", error)
             self._change(problem=error, progress=None)
             return
-        problem = _failed(result)
+        problem = _problem_of(result)
         self._close("failed" if problem else "done", problem)
         self._change(
             problem=None,
@@ -116,12 +117,12 @@ class Round:
         self._item = None
 
 
-def _failed(summary: Summary) -> Problem | None:
+def _problem_of(summary: Summary) -> Problem | None:
     if not summary.failures:
         return None
     number = len(summary.failures)
     return Problem(
-        f"{files(number)} {'was' if number == 1 else 'were'} not synced",
+        f"{counted(number, 'file')} {'was' if number == 1 else 'were'} not synced",
         "; ".join(f"{each.path}: {each.reason}" for each in summary.failures[:LISTED]),
         "The next sync tries again.",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 
-def wanted(
+def select_names(
     folder: str, names: Iterable[str], rules: Iterable[tuple[str, str]], *, folders: bool = False
 ) -> list[str]:
     """Return the names of a folder's files, or of the folders in it, that a sync would take.

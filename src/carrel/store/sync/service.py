@@ -11,16 +11,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from carrel.config.profiles import Profile, folders
-from carrel.store.activity.service import ActivityService
-from carrel.store.core.actions.action import Policy, action
+from carrel.config.profiles import folders
+from carrel.store.core.actions.action import Policy, Service, action
 from carrel.store.core.actions.handle import Handle
-from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.libraries.service import LibrariesService
-from carrel.store.notifications.service import NotificationsService
-from carrel.store.session.area import Area
-from carrel.store.session.service import SessionService
+from carrel.store.shared import Shared
 from carrel.store.sync.round import Round
 from carrel.store.sync.state import FolderState, SyncState
 
@@ -46,20 +42,13 @@ class _Run:
     handle: Handle[None]
 
 
-class SyncService(Area[SyncState]):
-    def __init__(
-        self,
-        loop: OwnerLoop,
-        profile: Profile,
-        session: SessionService,
-        activity: ActivityService,
-        notifications: NotificationsService,
-        libraries: LibrariesService,
-    ) -> None:
-        super().__init__(loop, SyncState(), session)
-        self._service = profile.service
-        self._activity = activity
-        self._notifications = notifications
+class SyncService(Service[SyncState]):
+    def __init__(self, shared: Shared, libraries: LibrariesService) -> None:
+        super().__init__(shared.loop, SyncState(), shared.session)
+        self._session = shared.session
+        self._activity = shared.activity
+        self._notifications = shared.notifications
+        self._service = shared.profile.service
         self._libraries = libraries
         self._opened: Ledger | None = None
         self._runs: dict[tuple[str, Path], _Run] = {}
@@ -85,7 +74,7 @@ class SyncService(Area[SyncState]):
         """Load the synced folders, and compares with their libraries those not compared lately."""
         known = {each.id: each for each in self.slice.value.folders}
         found = self._ledger().folders(self._service)
-        folders = tuple(known.get(each.id) or self._recalled(each) for each in found)
+        folders = tuple(known.get(each.id) or self._recall_state(each) for each in found)
         self.slice.set(folders=folders)
         for folder, state in zip(found, folders, strict=True):
             if state.due(time.time()):
@@ -95,9 +84,9 @@ class SyncService(Area[SyncState]):
         """Show the synced folders as earlier starts left them; on the owner loop."""
         if (folders().sync / LEDGER).exists():
             found = self._ledger().folders(self._service)
-            self.slice.set(folders=tuple(self._recalled(each) for each in found))
+            self.slice.set(folders=tuple(self._recall_state(each) for each in found))
 
-    def _recalled(self, folder: SyncedFolder) -> FolderState:
+    def _recall_state(self, folder: SyncedFolder) -> FolderState:
         if self._ledger().is_busy(folder):  # in another process
             return replace(_state(folder), reached=None, watched=False)
         return _state(folder)

@@ -36,7 +36,7 @@ class Functions:
         except PydanticUserError as error:
             raise TypeError(
                 f"The parameters of {function.__name__} cannot be described: {error}"
-            ) from None
+            ) from error
         self._functions[function.__name__] = function
 
     async def list(self) -> Sequence[FunctionTool]:

@@ -51,7 +51,7 @@ class McpServer:
 
         found: list[FunctionTool] = []
         cursor: str | None = None
-        client = await self._connected()
+        client = await self._ensure_connected()
         try:
             async with asyncio.timeout(self._settings.timeout):
                 while len(found) < MOST_TOOLS:
@@ -71,7 +71,7 @@ class McpServer:
                         break
         except Exception as error:
             await self.close()
-            raise ProblemError(self._problem(error)) from None
+            raise ProblemError(self._problem(error)) from error
         return found[:MOST_TOOLS]
 
     async def call(self, name: str, arguments: str) -> str:
@@ -83,7 +83,7 @@ class McpServer:
         except ValueError:
             return "Error: the arguments are not a JSON object."
         try:
-            client = await self._connected()
+            client = await self._ensure_connected()
             async with asyncio.timeout(self._settings.timeout):
                 answer = await client.call_tool(name, given)
         except TimeoutError:
@@ -92,7 +92,7 @@ class McpServer:
             return f"Error: {error.problem}"
         except Exception as error:
             logger.info("a call of the MCP server %s failed", self._name, exc_info=error)
-            if not _refused(error):
+            if not _is_refusal(error):
                 await self.close()
             return as_result(f"Error: {error}")
         text = as_result("\n".join(_words(one) for one in answer.content))
@@ -107,7 +107,7 @@ class McpServer:
             await asyncio.wait([self._task])
             self._task = self._client = None
 
-    async def _connected(self) -> Client:
+    async def _ensure_connected(self) -> Client:
         async with self._connecting:
             if self._task is not None and self._task.done():
                 self._task = self._client = None
@@ -128,7 +128,7 @@ class McpServer:
             await asyncio.wait([task])
             ready.cancel()
             if isinstance(error, Exception):
-                raise ProblemError(self._problem(error)) from None
+                raise ProblemError(self._problem(error)) from error
             raise
         self._task = task
         return client
@@ -151,14 +151,14 @@ class McpServer:
             from mcp.client.streamable_http import streamable_http_client
 
             from mcp import Client, StdioServerParameters
-        except ModuleNotFoundError:
+        except ModuleNotFoundError as error:
             raise ProblemError(
                 Problem(
                     "The MCP SDK is not installed",
                     f"The tools of {self._name} need it.",
                     "Install it with: pip install 'carrel[mcp]'",
                 )
-            ) from None
+            ) from error
         settings = self._settings
         if settings.url:
             import httpx2
@@ -206,7 +206,7 @@ def _cause(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _refused(error: BaseException) -> bool:
+def _is_refusal(error: BaseException) -> bool:
     """Return whether the server itself answered with this error."""
     from mcp.shared.exceptions import MCPError
 

@@ -138,7 +138,7 @@ class ToolsService(Service[ToolsState]):
         """
         consent = self._consent(name, settings)
         if not await self.permitted(consent):
-            raise ProblemError(_refused(name))
+            raise ProblemError(_refusal(name))
         if consent.mark not in self._servers:
             self._servers[consent.mark] = McpServer(name, settings, settings_file().parent)
         source = self._servers[consent.mark]
@@ -198,7 +198,7 @@ class QuestionTools:
         """Return the tools that the agent does not have itself."""
         self._declared = known
         offers = await self._found()
-        return [_renamed(offer.tool, name) for name, offer in offers.items() if name not in known]
+        return [_rename(offer.tool, name) for name, offer in offers.items() if name not in known]
 
     async def result(self, call: AgentCall) -> str | None:
         """Call the tool of that name."""
@@ -231,12 +231,12 @@ class QuestionTools:
         raise ProblemError(_unknown(name))
 
 
-def _renamed(tool: FunctionTool, name: str) -> FunctionTool:
+def _rename(tool: FunctionTool, name: str) -> FunctionTool:
     function = tool.function.model_copy(update={"name": name})
     return tool.model_copy(update={"function": function})
 
 
-def _refused(name: str) -> Problem:
+def _refusal(name: str) -> Problem:
     return Problem(
         f"The tools of “{name}” were not allowed",
         "",

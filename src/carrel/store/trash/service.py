@@ -8,12 +8,11 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from carrel.store.core.actions.action import Policy, action, instant
+from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.deleting import Deleted
 from carrel.store.core.problem import Problem, ProblemError
-from carrel.store.notifications.service import NotificationsService
-from carrel.store.session.area import Area
+from carrel.store.notifications import NotificationsService
 from carrel.store.session.service import SessionService
 from carrel.store.trash.state import DeletedFrom, DeletedItem, DeletedKind, Deletion, TrashState
 
@@ -42,13 +41,14 @@ class _Kind:
     kept: Kept
 
 
-class TrashService(Area[TrashState]):
+class TrashService(Service[TrashState]):
     """The deletions of this run; the service keeps the items, as long as it says."""
 
     def __init__(
         self, loop: OwnerLoop, session: SessionService, notifications: NotificationsService
     ) -> None:
         super().__init__(loop, TrashState(), session)
+        self._session = session
         self._notifications = notifications
         self._numbers = itertools.count(1)
         self._ways: dict[int, _WayBack] = {}
@@ -94,7 +94,7 @@ class TrashService(Area[TrashState]):
         if deletion is None:
             raise ProblemError(NOTHING)
         if self._ways[deletion.number].restore is None:
-            self._check_allowed()
+            self._session.check_allowed()
         way = self._take(deletion)
         return self._undo(deletion, way)
 
@@ -134,7 +134,7 @@ class TrashService(Area[TrashState]):
         ids = {*item_ids}
         items = [item for item in self.slice.value.items if item.id in ids]
         if any(item.kind != "conversation" for item in items):
-            self._check_allowed()
+            self._session.check_allowed()
         return self._restore_each(items)
 
     async def _restore_each(self, items: Sequence[DeletedItem]) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.documents.state import DocumentState
-from carrel.store.navigation.state import Spot
+from carrel.store.navigation import Spot
 from carrel.store.store import Store
 
 

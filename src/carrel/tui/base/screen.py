@@ -20,9 +20,8 @@ from carrel.store.core.actions.slice import Slice
 from carrel.store.core.actions.watch import watch
 from carrel.store.core.problem import Problem
 from carrel.store.layout.state import LayoutState
-from carrel.store.session.area import READ_ONLY
 from carrel.store.session.formatting import connection, service_words, status
-from carrel.store.session.state import SessionState
+from carrel.store.session.state import READ_ONLY, SessionState
 from carrel.store.store import Store
 from carrel.store.trash.formatting import way_back
 from carrel.tui.base.frame import Frame

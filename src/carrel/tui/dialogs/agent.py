@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, cast, get_args
+from typing import ClassVar, Literal, cast
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.timer import Timer
-from textual.widgets import Button, Label, Static
+from textual.widgets import Label
 from textual.widgets.selection_list import Selection
 
 from carrel.store.agents.drafts import Draft
@@ -113,9 +113,8 @@ class AgentForm(Dialog[Filled]):
         scroll = self.query_one(VerticalScroll)
         self.call_after_refresh(scroll.scroll_home, animate=False)
 
-    def on_button_pressed(self, event: Button.Pressed) -> None:
-        if event.button.id in get_args(Then):
-            self.action_fill(cast(Then, event.button.id))
+    def press(self, button: str) -> None:
+        self.action_fill(cast(Then, button))
 
     def on_input_changed(self) -> None:
         self._keep_soon()
@@ -129,30 +128,27 @@ class AgentForm(Dialog[Filled]):
     def _keep_soon(self) -> None:
         if self._timer is not None:
             self._timer.stop()
-        self._timer = self.set_timer(KEEP_AFTER, self._keep_now)
-
-    def _keep_now(self) -> None:
-        self._keep(self._draft())
+        self._timer = self.set_timer(KEEP_AFTER, lambda: self._keep(self._draft()))
 
     def action_fill(self, then: Then) -> None:
         draft = self._draft()
         missing = next((name for name in ("name", "model") if not draft.fields.get(name)), None)
         wrong = next((name for name in _NUMBERS if self._number(name) is _WRONG), None)
         if then == "save" and missing:
-            self._refuse(missing, f"The {missing} is missing.")
+            self._refuse_field(missing, f"The {missing} is missing.")
         elif then != "leave" and wrong:
-            self._refuse(wrong, f"This is not a number: {self._text(wrong)}")
+            self._refuse_field(wrong, f"This is not a number: {self._text(wrong)}")
         else:
             self.dismiss(Filled(draft, then))
 
-    def _refuse(self, field: str, words: str) -> None:
+    def _refuse_field(self, field: str, why: str) -> None:
         self.query_one(f"#{field}").focus()
-        self.query_one(".hint", Static).update(labels.line(words, "$failed"))
+        self.refuse(why)
 
     def _text(self, field: str) -> str:
         return self.query_one(f"#{field}", Field).value.strip()
 
-    def _edited(self, field: str, text: str) -> str:
+    def _read_text(self, field: str, text: str) -> str:
         """Return a text as it was edited. One that was not is no change, whatever its ends are."""
         before = str(self._start.fields.get(field, ""))
         return before if text == clean_text(before) else text.strip()
@@ -173,7 +169,7 @@ class AgentForm(Dialog[Filled]):
         }
         texts["instructions"] = self.query_one("#instructions", MultilineField).text
         draft = self._start.changed(
-            **{name: self._edited(name, text) for name, text in texts.items()}
+            **{name: self._read_text(name, text) for name, text in texts.items()}
         )
         numbers = {name: self._number(name) for name in _NUMBERS}
         draft = draft.with_arguments(

@@ -1,4 +1,4 @@
-"""Dialogs of a chat: how its answers are drawn, and taking it along."""
+"""Dialogs of chats: how answers are drawn, taking a chat along, and the votes on them."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,16 +6,20 @@ from pathlib import Path
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
-from textual.widgets import Button, Input, Label, Static
+from textual.widgets import Input, Label
 
 from carrel.store.chat.formatting import code_blocks
 from carrel.store.chat.parameters import Parameters
 from carrel.store.chat.service import ChatService
 from carrel.store.chat.state import ChatState
+from carrel.store.comparison.votes import HEADINGS, Votes
 from carrel.store.core.problem import Problem
 from carrel.tui.dialogs.core.dialog import Dialog, buttons, hint
 from carrel.tui.dialogs.core.model_field import ModelField, model_label
+from carrel.tui.theme import labels
 from carrel.tui.widgets.inputs.fields import Field
+from carrel.tui.widgets.tables.columns import Column
+from carrel.tui.widgets.tables.table import Row, VirtualTable
 from carrel.wire.generation.completions import Passage
 
 FIELDS = {
@@ -75,16 +79,10 @@ class ParametersForm(Dialog[Parameters]):
         yield Label(words, markup=False)
         yield Field("" if value in (None, ()) else str(value), id=name)
 
-    def on_button_pressed(self, event: Button.Pressed) -> None:
-        if event.button.id == "save":
-            self._accept()
-        else:
-            self.dismiss(None)
-
     def on_input_submitted(self) -> None:
-        self._accept()
+        self.action_accept()
 
-    def _accept(self) -> None:
+    def action_accept(self) -> None:
         values: dict[str, object] = {
             name: self.query_one(f"#{name}", Field).value.strip() for name in ("model", *FIELDS)
         }
@@ -94,7 +92,7 @@ class ParametersForm(Dialog[Parameters]):
         try:
             self.dismiss(Parameters.of(values))
         except ValueError as error:
-            self.query_one(".hint", Static).update(Content.styled(str(error), "$failed"))
+            self.refuse(str(error))
 
 
 class SaveDialog(Dialog[Path]):
@@ -116,14 +114,11 @@ class SaveDialog(Dialog[Path]):
             with path.open("x", encoding="utf-8") as file:
                 file.write(text)
         except FileExistsError:
-            self._refuse("There is a file of this name already. Choose another.")
+            self.refuse("There is a file of this name already. Choose another.")
         except (OSError, ValueError) as error:
-            self._refuse(str(Problem.of(error)))
+            self.refuse(str(Problem.of(error)))
         else:
             self.dismiss(path)
-
-    def _refuse(self, why: str) -> None:
-        self.query_one(".hint", Static).update(Content.styled(why, "$failed"))
 
 
 def copies(state: ChatState, source: Passage | None) -> dict[str, str]:
@@ -137,3 +132,31 @@ def copies(state: ChatState, source: Passage | None) -> dict[str, str]:
     if source is not None:
         texts["source"] = source.snippet
     return texts
+
+
+class VotesDialog(Dialog[None]):
+    """The votes of all comparisons, a row for each version."""
+
+    DEFAULT_CSS = """
+    VotesDialog .dialog { width: 76; height: auto; max-height: 86%; padding: 0 1; }
+    VotesDialog VirtualTable { height: 12; border: none; }
+    """
+
+    def __init__(self, votes: Sequence[Votes]) -> None:
+        super().__init__("Votes of all comparisons")
+        self._votes = votes
+
+    def inside(self) -> ComposeResult:
+        name, *figures = HEADINGS
+        columns = (Column(figure, 9, right=True) for figure in figures)
+        yield VirtualTable(Column(name, least=20), *columns, classes="")
+        yield hint("esc closes")
+
+    def on_mount(self) -> None:
+        table = self.query_one(VirtualTable)
+        table.show(
+            [Row(each.answerer, tuple(map(labels.line, each.cells))) for each in self._votes]
+        )
+        none = "No answers were judged yet: v votes, where chats stand side by side."
+        table.say(Content.styled(none, "$muted"))
+        table.focus()

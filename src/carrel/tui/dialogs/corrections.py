@@ -11,7 +11,6 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Input
 
-from carrel.store.core.actions.watch import watch
 from carrel.store.core.problem import ProblemError
 from carrel.store.documents.corrections import ReadWord, around, doubtful_words, page_words
 from carrel.store.documents.formatting import word_row, words_title
@@ -79,11 +78,8 @@ class Corrections(Dialog[None]):
         )
 
     def on_mount(self) -> None:
-        self._close = watch(self._documents.slice, self._show, deliver=self.call_later)
+        self.follow(self._documents.slice, self._show)
         self.query_one(Field).focus()
-
-    def on_unmount(self) -> None:
-        self._close()
 
     @property
     def _table(self) -> VirtualTable:

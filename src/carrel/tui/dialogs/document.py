@@ -6,12 +6,11 @@ from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.widgets import Button, Label, Static
+from textual.widgets import Label
 
 from carrel.store.core.problem import ProblemError
 from carrel.store.libraries.attributes import KINDS, from_text, to_text
 from carrel.tui.dialogs.core.dialog import Dialog, buttons, hint
-from carrel.tui.theme import labels
 from carrel.tui.widgets.inputs.fields import Field, MultilineField
 
 
@@ -32,7 +31,7 @@ class DocumentForm(Dialog[DocumentFields]):
     DocumentForm MultilineField { height: 8; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f2,ctrl+s", "save", "Save", id="document_form.save"),
+        Binding("f2,ctrl+s", "accept", "Save", id="document_form.save"),
     ]
 
     def __init__(self, said: DocumentFields) -> None:
@@ -50,22 +49,15 @@ class DocumentForm(Dialog[DocumentFields]):
     def on_mount(self) -> None:
         self.query_one(Field).focus()
 
-    def on_button_pressed(self, event: Button.Pressed) -> None:
-        if event.button.id == "save":
-            self.action_save()
-        else:
-            self.dismiss(None)
-
     def on_input_submitted(self) -> None:
-        self.action_save()
+        self.action_accept()
 
-    def action_save(self) -> None:
+    def action_accept(self) -> None:
         name = self.query_one(Field).value.strip()
         try:
             attributes = from_text(self.query_one(MultilineField).text)
         except ProblemError as error:
-            words = labels.line(str(error.problem), "$failed")
-            self.query_one(".hint", Static).update(words)
+            self.refuse(str(error.problem))
             return
         if name:
             self.dismiss(DocumentFields(name, attributes))

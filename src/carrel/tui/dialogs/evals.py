@@ -8,7 +8,6 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Static
 
-from carrel.store.core.actions.watch import watch
 from carrel.store.evals.state import EvalsState
 from carrel.tui.dialogs.core.dialog import Dialog, hint
 from carrel.tui.theme import labels
@@ -85,10 +84,7 @@ class Evals(Dialog[str]):
 
     def on_mount(self) -> None:
         self.table.focus()
-        self._close = watch(self._store.evals.slice, self._show, deliver=self.call_later, hz=5)
-
-    def on_unmount(self) -> None:
-        self._close()
+        self.follow(self._store.evals.slice, self._show, hz=5)
 
     def _show(self, state: EvalsState) -> None:
         from carrel.store.evals.formatting import (

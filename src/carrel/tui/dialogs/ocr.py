@@ -7,7 +7,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.widgets import Button, Input, Label, RadioSet, Static
+from textual.widgets import Label, RadioSet
 from textual.widgets.selection_list import Selection
 
 from carrel.store.core.formatting import one_line
@@ -15,7 +15,6 @@ from carrel.store.core.problem import ProblemError
 from carrel.store.documents.reader import OCROptions
 from carrel.tui.dialogs.core.dialog import Dialog, buttons, hint
 from carrel.tui.terminal.textual_private import MarkedRadioButton
-from carrel.tui.theme import labels
 from carrel.tui.widgets.inputs.choices import Choices
 from carrel.tui.widgets.inputs.fields import Field, MultilineField
 
@@ -52,7 +51,7 @@ class OCRForm(Dialog[OCROptions]):
     OCRForm MultilineField { height: 6; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f2,ctrl+s", "read", "Run OCR", id="ocr.read"),
+        Binding("f2,ctrl+s", "accept", "Run OCR", id="ocr.read"),
     ]
 
     def __init__(
@@ -96,31 +95,24 @@ class OCRForm(Dialog[OCROptions]):
     def on_mount(self) -> None:
         self.query_one("#pages").focus()
 
-    def on_button_pressed(self, event: Button.Pressed) -> None:
-        if event.button.id == "read":
-            self.action_read()
-        else:
-            self.dismiss(None)
+    def on_input_submitted(self) -> None:
+        self.action_accept()
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        self.action_read()
-
-    def action_read(self) -> None:
+    def action_accept(self) -> None:
         also = self.query_one(Choices).selected
         options = OCROptions(
             pages=self.query_one("#pages", Field).value.strip(),
-            tables=_chosen(self.query_one("#tables", RadioSet)),
+            tables=_choice(self.query_one("#tables", RadioSet)),
             headers="headers" in also,
-            scores=_chosen(self.query_one("#scores", RadioSet)),
+            scores=_choice(self.query_one("#scores", RadioSet)),
             pictures="pictures" in also,
             schema=self.query_one("#schema", MultilineField).text.strip(),
-            model=_chosen(self.query_one("#model", RadioSet)) if len(self._models) > 1 else "",
+            model=_choice(self.query_one("#model", RadioSet)) if len(self._models) > 1 else "",
         )
         try:
             options.check()
         except ProblemError as error:
-            words = labels.line(str(error.problem), "$failed")
-            self.query_one(".hint", Static).update(words)
+            self.refuse(str(error.problem))
         else:
             self.dismiss(options)
 
@@ -132,7 +124,7 @@ def _radio(id: str, words: dict[str, str], chosen: str) -> RadioSet:
     return RadioSet(*made, id=id, compact=True)
 
 
-def _chosen(radio: RadioSet) -> Any:
+def _choice(radio: RadioSet) -> Any:
     pressed = radio.pressed_button
     assert pressed is not None, "one is always chosen"
     return pressed.name

@@ -13,14 +13,13 @@ from textual.timer import Timer
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
-from carrel.store.core.actions.watch import watch
 from carrel.tui.dialogs.core.dialog import Dialog
 from carrel.tui.theme import labels
 from carrel.tui.widgets.inputs.fields import Field
 
 if TYPE_CHECKING:
     from carrel.store.finder.service import FinderService
-    from carrel.store.finder.state import FinderState, FoundItem
+    from carrel.store.finder.state import FoundItem
 
 MATCH = Style(bold=True, underline=True)
 """The style of the matched letters."""
@@ -80,10 +79,9 @@ class Palette(Dialog[Command]):
         yield options
 
     def on_mount(self) -> None:
-        self._close = watch(self._finder.slice, self._found, deliver=self.call_later, hz=10)
+        self.follow(self._finder.slice, lambda _: self._list(), hz=10)
 
     def on_unmount(self) -> None:
-        self._close()
         self._finder.find("")
 
     @property
@@ -100,9 +98,6 @@ class Palette(Dialog[Command]):
     def _search(self) -> None:
         # Not returned: Textual would wait for the service here, and be deaf meanwhile.
         self._finder.find("" if self._typed.startswith(ACTIONS) else self._typed)
-
-    def _found(self, state: "FinderState") -> None:
-        self._list()
 
     def _list(self, *, reset: bool = False) -> None:
         typed = self._typed.removeprefix(ACTIONS).strip()
@@ -138,11 +133,7 @@ class Palette(Dialog[Command]):
         return Content("")
 
     def action_move(self, step: int) -> None:
-        options = self.query_one(OptionList)
-        if step > 0:
-            options.action_cursor_down()
-        else:
-            options.action_cursor_up()
+        super().action_move(step)
         command = self._highlighted()
         if command is not None and command.preview is not None:
             command.preview()

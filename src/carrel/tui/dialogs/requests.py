@@ -11,13 +11,13 @@ from textual.widgets import Static
 
 from carrel.store.requests.formatting import (
     RequestRow,
+    answer_text,
     as_command,
     as_curl,
     as_python,
     details,
-    received,
     request_rows,
-    sent,
+    request_text,
     target,
     title,
 )
@@ -84,12 +84,12 @@ class RequestLog(Listing[RequestsState]):
         self.query_one(".dialog").border_title = labels.title(title(state))
         self.table.show([_row(row) for row in request_rows(state)])
 
-    def _logged(self) -> LoggedCall | None:
+    def _current_call(self) -> LoggedCall | None:
         items = self._store.requests.slice.value.items
         return next((item for item in items if str(item.id) == self.table.key), None)
 
     def on_virtual_table_moved(self, event: VirtualTable.Moved) -> None:
-        item = self._logged()
+        item = self._current_call()
         self.query_one("#call", Static).update(Content("") if item is None else _whole(item))
         self.query_one(TextPane).scroll_home(animate=False)
 
@@ -106,7 +106,7 @@ class RequestLog(Listing[RequestsState]):
 
     @work(exit_on_error=False)
     async def action_copy(self) -> None:
-        item = self._logged()
+        item = self._current_call()
         if item is None:
             return
         session = self._store.session.slice.value
@@ -115,8 +115,8 @@ class RequestLog(Listing[RequestsState]):
             "curl": as_curl(call, session.url),
             "Python": as_python(call, session.url),
             "a carrel command": as_command(call, session.profile),
-            "the request": sent(call),
-            "the answer": received(call),
+            "the request": request_text(call),
+            "the answer": answer_text(call),
             "the request ID": call.request_id,
         }
 
@@ -148,7 +148,7 @@ def _whole(item: LoggedCall) -> Content:
     ]
     if call.request_id:
         parts.append(labels.line(f"Request ID: {call.request_id}", "$muted"))
-    for name, text in (("Request", sent(call)), ("Answer", received(call))):
+    for name, text in (("Request", request_text(call)), ("Answer", answer_text(call))):
         if text:
             parts += [Content(""), Content.styled(name, "bold $accent"), labels.block(text)]
     return Content("\n").join(parts)

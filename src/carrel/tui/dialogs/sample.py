@@ -1,18 +1,16 @@
 """The sample, step by step, and where to look at what came of it."""
 
 import time
-from collections.abc import Callable
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.widgets import Button, Static
+from textual.widgets import Static
 
 from carrel import samples
 from carrel.store.chat.formatting import source_words
-from carrel.store.core.actions.watch import watch
 from carrel.store.core.formatting import duration
 from carrel.store.sample.service import SampleService
 from carrel.store.sample.state import SampleState, SampleStep
@@ -42,7 +40,6 @@ class SampleDialog(Dialog[str]):
     def __init__(self, service: SampleService) -> None:
         super().__init__("The sample")
         self._service = service
-        self._close: Callable[[], None] = lambda: None
 
     def inside(self) -> ComposeResult:
         with VerticalScroll(classes="words", can_focus=False):
@@ -57,10 +54,9 @@ class SampleDialog(Dialog[str]):
         self.query_one(".buttons").display = False
         self._ticker = self.set_interval(1, lambda: self._show(self._service.slice.value))
         self._service.play()
-        self._close = watch(self._service.slice, self._show, deliver=self.call_later)
+        self.follow(self._service.slice, self._show)
 
     def on_unmount(self) -> None:
-        self._close()
         self._service.stop()
 
     def _show(self, state: SampleState) -> None:
@@ -85,8 +81,8 @@ class SampleDialog(Dialog[str]):
             self.query_one(".buttons").display = True
             self.query_one("#chat").focus()
 
-    def on_button_pressed(self, event: Button.Pressed) -> None:
-        self.dismiss(event.button.id)
+    def press(self, button: str) -> None:
+        self.dismiss(button)
 
 
 def _line(step: SampleStep, seconds: float) -> Content:

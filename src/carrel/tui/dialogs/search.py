@@ -9,8 +9,7 @@ from textual.timer import Timer
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from carrel.store.core.actions.watch import watch
-from carrel.store.search.formatting import grouped, place_of, places_words
+from carrel.store.search.formatting import group_hits, place_of, places_words
 from carrel.tui.dialogs.core.dialog import Dialog, hint
 from carrel.tui.theme import labels
 from carrel.tui.widgets.inputs.fields import Field
@@ -53,11 +52,8 @@ class Search(Dialog["FoundPassage"]):
         yield hint("↑ ↓ choose · enter opens · esc closes")
 
     def on_mount(self) -> None:
-        self._close = watch(self._service.slice, self._show, deliver=self.call_later)
+        self.follow(self._service.slice, self._show)
         self._look()
-
-    def on_unmount(self) -> None:
-        self._close()
 
     def on_resize(self) -> None:
         self._show(self._service.slice.value)
@@ -79,7 +75,7 @@ class Search(Dialog["FoundPassage"]):
         lines = options.size.height // max(1, len(state.found)) - 1
         self._shown = {}
         options.clear_options()
-        for title, hits in grouped(state.found):
+        for title, hits in group_hits(state.found):
             options.add_option(Option(labels.line(title, "bold $accent"), disabled=True))
             for hit in hits:
                 id = str(len(self._shown))
@@ -87,24 +83,17 @@ class Search(Dialog["FoundPassage"]):
                 options.add_option(Option(self._words(hit, lines), id=id))
         if self._shown:
             options.highlighted = at or 1
-        self.query_one("#said", Static).update(_said(state))
+        self.query_one("#said", Static).update(_status(state))
 
     def _words(self, hit: "FoundPassage", lines: int) -> Content:
         """Return where a hit stands, and as much of its sentence as there is room for."""
         width = max(self.query_one(OptionList).size.width - 6, 20)
-        wrapped = labels.highlighted(hit.passage).wrap(width)
+        wrapped = labels.highlight(hit.passage).wrap(width)
         shown = wrapped[: max(2, min(lines, MOST_LINES))]
         if len(shown) < len(wrapped):
             shown[-1] = (shown[-1] + Content(" …")).truncate(width, ellipsis=True)
         rows = [labels.line(place_of(hit)), *(Content("  ") + line for line in shown)]
         return Content("\n").join(rows)
-
-    def action_move(self, step: int) -> None:
-        options = self.query_one(OptionList)
-        if step > 0:
-            options.action_cursor_down()
-        else:
-            options.action_cursor_up()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         option = self.query_one(OptionList).highlighted_option
@@ -117,7 +106,7 @@ class Search(Dialog["FoundPassage"]):
         self.dismiss(self._shown.get(event.option.id or ""))
 
 
-def _said(state: "SearchState") -> Content:
+def _status(state: "SearchState") -> Content:
     """Return what was looked through, or why there is nothing to see."""
     if state.error is not None:
         return labels.line(f"✕ {state.error.title}. {state.error.detail}", "$failed")

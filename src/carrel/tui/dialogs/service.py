@@ -6,7 +6,8 @@ from typing import ClassVar, Literal
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.widgets import Button, Input, Label, OptionList, Static
+from textual.content import Content
+from textual.widgets import Input, Label, OptionList, Static
 from textual.widgets.selection_list import Selection
 
 from carrel.config.profiles import (
@@ -21,7 +22,6 @@ from carrel.config.profiles import (
 from carrel.store.session.probe import probe, unencrypted
 from carrel.tui.dialogs.core.ask import Choose, Option
 from carrel.tui.dialogs.core.dialog import Dialog, buttons, hint
-from carrel.tui.theme import labels
 from carrel.tui.widgets.inputs.choices import Choices
 from carrel.tui.widgets.inputs.fields import Field
 
@@ -60,7 +60,7 @@ class ServiceForm(Dialog[Profile]):
     ServiceForm Choices { height: auto; margin: 1 0; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f2,ctrl+s", "connect", "Save", id="service.connect"),
+        Binding("f2,ctrl+s", "accept", "Save", id="service.connect"),
     ]
 
     def __init__(self, profile: Profile | None = None) -> None:
@@ -85,36 +85,30 @@ class ServiceForm(Dialog[Profile]):
         yield hint(HOW)
         yield buttons(("cancel", "Cancel"), ("connect", "F2 Connect"))
 
-    def on_button_pressed(self, event: Button.Pressed) -> None:
-        if event.button.id == "connect":
-            self.action_connect()
-        else:
-            self.dismiss(None)
-
     def on_input_submitted(self, event: Input.Submitted) -> None:
         fields = [*self.query(Field)]
         empty = next((field for field in fields if not field.value.strip()), None)
         if event.input is not fields[-1] and empty is not None:
             empty.focus()
         else:
-            self.action_connect()
+            self.action_accept()
 
-    def action_connect(self) -> None:
+    def action_accept(self) -> None:
         if self._trying:
             return
         try:
             profile = self._profile()
         except ConfigError as error:
-            self._say(str(error), "$failed")
+            self.refuse(str(error))
             return
         if profile == self._doubted:
             self._keep(profile)
         elif unencrypted(profile) and profile != self._plain:
             self._plain = profile
-            self._say(PLAIN, "$failed")
+            self.refuse(PLAIN)
         else:
             self._trying = True
-            self._say("Trying it …", "$muted")
+            self.query_one(".hint", Static).update(Content("Trying it …"))
             self.run_worker(self._try(profile), exit_on_error=False)
 
     def _profile(self) -> Profile:
@@ -146,15 +140,12 @@ class ServiceForm(Dialog[Profile]):
             self._keep(profile)
         else:
             self._doubted = profile
-            self._say(f"{problem.title}. {problem.detail}\n{AGAIN}", "$failed")
+            self.refuse(f"{problem.title}. {problem.detail}\n{AGAIN}")
 
     def _keep(self, profile: Profile) -> None:
         try:
             add_profile(profile)
         except ConfigError as error:
-            self._say(str(error), "$failed")
+            self.refuse(str(error))
         else:
             self.dismiss(load_profile(profile.name))
-
-    def _say(self, words: str, style: str) -> None:
-        self.query_one(".hint", Static).update(labels.block(words, style))

@@ -1,6 +1,6 @@
 """The preview of a sync, with its options."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -11,11 +11,10 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.timer import Timer
-from textual.widgets import Button, Input, SelectionList, Static
+from textual.widgets import Input, SelectionList, Static
 from textual.widgets.selection_list import Selection
 
 from carrel.store.core.actions.handle import Handle
-from carrel.store.core.actions.watch import watch
 from carrel.store.session.formatting import service_words
 from carrel.store.store import Store
 from carrel.store.sync.formatting import (
@@ -30,8 +29,6 @@ from carrel.store.sync.formatting import (
 from carrel.store.sync.state import SyncState
 from carrel.tui.dialogs.core.confirm import Confirm
 from carrel.tui.dialogs.core.dialog import Dialog, buttons, hint
-from carrel.tui.dialogs.core.path import PathDialog
-from carrel.tui.terminal.drops import parse_folder
 from carrel.tui.theme import labels
 from carrel.tui.widgets.inputs.choices import Choices
 from carrel.tui.widgets.inputs.fields import Field
@@ -72,21 +69,6 @@ class SyncWish:
         return self.delete, self.include, self.exclude
 
 
-class FolderDialog(PathDialog):
-    """Gives one existing folder."""
-
-    PLACEHOLDER = "Path of a folder, such as ~/Documents/contracts"
-    MISSING = "There is no folder at this path."
-    HOW = "tab completes · ↑ ↓ choose · enter accepts · or drop a folder here"
-
-    def offers(self, name: str) -> bool:
-        return False
-
-    def named(self, text: str) -> tuple[Path, ...]:
-        folder = parse_folder(text, relative=True)
-        return () if folder is None else (folder,)
-
-
 class SyncDialog(Dialog[SyncWish]):
     """The preview follows the choices; only the one on screen can be confirmed."""
 
@@ -120,7 +102,6 @@ class SyncDialog(Dialog[SyncWish]):
         self._previewed: SyncWish | None = None
         self._preview_shown: Preview | None = None
         self._failed = False
-        self._close: Callable[[], None] = lambda: None
 
     def inside(self) -> ComposeResult:
         yield Static(id="what")
@@ -142,15 +123,12 @@ class SyncDialog(Dialog[SyncWish]):
             never = pattern_words(self._wish.exclude)
             yield Field(never, placeholder="Leave out, such as drafts/", id="exclude")
         yield hint(HOW)
-        yield buttons(("no", "Cancel"), ("yes", "F2 Sync"))
+        yield buttons(("cancel", "Cancel"), ("yes", "F2 Sync"))
 
     def on_mount(self) -> None:
-        self._close = watch(self._store.sync.slice, self._show_looking, deliver=self.call_later)
+        self.follow(self._store.sync.slice, self._show_looking)
         self.query_one("#yes").focus()
         self._preview()
-
-    def on_unmount(self) -> None:
-        self._close()
 
     @property
     def wish(self) -> SyncWish:
@@ -171,9 +149,9 @@ class SyncDialog(Dialog[SyncWish]):
         handle = self._store.sync.preview(
             self._library_id, self._folder, wish.delete, wish.include, wish.exclude
         )
-        handle.add_done_callback(lambda handle: self.call_later(self._looked, handle, wish))
+        handle.add_done_callback(lambda handle: self.call_later(self._show_preview, handle, wish))
 
-    def _looked(self, handle: "Handle[Preview]", wish: SyncWish) -> None:
+    def _show_preview(self, handle: "Handle[Preview]", wish: SyncWish) -> None:
         if not self.is_attached or wish is not self._wish:
             return
         self.query_one(".hint", Static).update(Content(HOW))
@@ -211,18 +189,12 @@ class SyncDialog(Dialog[SyncWish]):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         self.query_one("#yes").focus()
 
-    def on_button_pressed(self, event: Button.Pressed) -> None:
-        if event.button.id == "yes":
-            self.action_accept()
-        else:
-            self.dismiss(None)
-
     def action_accept(self) -> None:
         seen, wish = self._previewed, self.wish
         if seen is not None and seen.rules == wish.rules:
             self._confirm(wish)
             return
-        self.query_one(".hint", Static).update(Content.styled(WAIT, "$failed"))
+        self.refuse(WAIT)
         if seen is not None or self._failed:
             self._preview()
 

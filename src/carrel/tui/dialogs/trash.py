@@ -61,7 +61,7 @@ class Trash(Listing[TrashState]):
         elif state.loaded:
             self.table.say(Content.styled("Nothing is in the trash.", "$muted"))
 
-    def _chosen(self) -> Iterable[str]:
+    def _selection(self) -> Iterable[str]:
         """Return the marked items, else the one under the cursor."""
         key = self.table.key
         return self._trash.slice.value.marked or ([] if key is None else [key])
@@ -73,7 +73,7 @@ class Trash(Listing[TrashState]):
 
     def on_virtual_table_opened(self, event: VirtualTable.Opened) -> None:
         event.stop()
-        self._do(self._trash.restore(self._chosen()))
+        self._do(self._trash.restore(self._selection()))
 
 
 def _row(row: DeletedRow) -> Row:

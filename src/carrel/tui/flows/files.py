@@ -8,9 +8,8 @@ from pathlib import Path
 
 from carrel.store.batches.formatting import AS_A_BATCH, MANY, NOW
 from carrel.store.cache.copies import DocumentSource
-from carrel.store.core.formatting import count, size
+from carrel.store.core.formatting import count, counted, size
 from carrel.store.files.formatting import facets, link_words
-from carrel.store.libraries.formatting import document_count
 from carrel.tui.base.screen import MainScreen
 from carrel.tui.dialogs.core.ask import Ask, AskNumber, Option
 from carrel.tui.dialogs.core.path import PathDialog
@@ -30,7 +29,7 @@ _NEW = "new library"
 
 async def upload(place: MainScreen) -> None:
     """Upload files that are named by their paths."""
-    if files := await place.ask(PathDialog()):
+    if files := await place.ask(PathDialog("Upload")):
         place.workbench.upload(files)
 
 
@@ -143,7 +142,7 @@ async def add_to_library(place: MainScreen, files: Sequence[File]) -> None:
     libraries = place.store.libraries
     state = await place.load(libraries)
     options = [
-        Option(each.id, each.name, document_count(each.nb_documents)) for each in state.items
+        Option(each.id, each.name, counted(each.nb_documents, "document")) for each in state.items
     ]
     new = Option(_NEW, "New library…")
     title = "Add to library" if len(files) == 1 else f"Add {len(files)} files to library"

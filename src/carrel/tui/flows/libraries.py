@@ -7,8 +7,7 @@ from textual.content import Content
 
 from carrel.store.core.formatting import count, size
 from carrel.tui.base.screen import MainScreen
-from carrel.tui.dialogs.core.ask import Ask, Option
-from carrel.tui.dialogs.core.many import ChooseMany
+from carrel.tui.dialogs.core.ask import Ask, ChooseMany, Option
 from carrel.tui.dialogs.core.path import PathDialog
 from carrel.tui.dialogs.document import DocumentFields, DocumentForm
 from carrel.tui.flows.files import may_upload

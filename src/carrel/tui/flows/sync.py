@@ -4,13 +4,14 @@ from pathlib import Path
 
 from textual.content import Content
 
-from carrel.store.libraries.formatting import document_count
+from carrel.store.core.formatting import counted
 from carrel.store.sync.formatting import folder_name, folder_rows
 from carrel.store.sync.state import FolderState
 from carrel.tui.base.screen import MainScreen
 from carrel.tui.dialogs.core.ask import Option
 from carrel.tui.dialogs.core.confirm import Confirm
-from carrel.tui.dialogs.sync import FolderDialog, SyncDialog, SyncWish
+from carrel.tui.dialogs.core.path import FOLDER, PathDialog
+from carrel.tui.dialogs.sync import SyncDialog, SyncWish
 from carrel.tui.theme import labels
 from carrel.wire.libraries import Library
 
@@ -22,11 +23,11 @@ _NEW = "new library"
 async def sync_library(place: MainScreen, library: Library) -> None:
     """Sync a folder with a library: one of those it is synced with, or another."""
     answer: str | None = _OTHER
-    if interrupted := _interrupted(place, library):
+    if interrupted := _find_interrupted(place, library):
         for folder in interrupted:
             place.do(place.store.sync.again(folder.id))
         return
-    if synced := _synced(place, library):
+    if synced := _synced_options(place, library):
         options = [
             *synced,
             Option(_OTHER, "Another folder …"),
@@ -34,7 +35,7 @@ async def sync_library(place: MainScreen, library: Library) -> None:
         ]
         answer = await place.choose(f"Synced with {library.name}", options)
     if answer == _OTHER:
-        if folders := await place.ask(FolderDialog(f"Sync a folder into {library.name}")):
+        if folders := await place.ask(PathDialog(f"Sync a folder into {library.name}", FOLDER)):
             await _preview(place, library, folders[0], SyncWish())
     elif answer == _FORGET:
         await _forget(place, library)
@@ -47,7 +48,9 @@ async def offer_folder(place: MainScreen, folder: Path, library: Library | None)
     if library is None:
         name = _name_of(folder)
         items = place.store.libraries.slice.value.items
-        options = [Option(each.id, each.name, document_count(each.nb_documents)) for each in items]
+        options = [
+            Option(each.id, each.name, counted(each.nb_documents, "document")) for each in items
+        ]
         new = Option(_NEW, f"A new library “{name}”")
         answer = await place.choose(f"Sync {folder_name(folder)} into", [new, *options])
         if answer == _NEW:
@@ -60,7 +63,7 @@ async def offer_folder(place: MainScreen, folder: Path, library: Library | None)
     await _preview(place, library, folder, SyncWish())
 
 
-def _interrupted(place: MainScreen, library: Library) -> list[FolderState]:
+def _find_interrupted(place: MainScreen, library: Library) -> list[FolderState]:
     """Return the folders whose sync with a library was cut off."""
     folders = place.store.sync.slice.value.of(library.id)
     return [folder for folder in folders if folder.reached and not folder.running]
@@ -71,7 +74,7 @@ def _name_of(folder: Path) -> str:
     return folder.resolve().name or "Library"
 
 
-def _synced(place: MainScreen, library: Library) -> list[Option]:
+def _synced_options(place: MainScreen, library: Library) -> list[Option]:
     """Return the folders that are synced with a library."""
     rows = folder_rows(place.store.sync.slice.value, library.id, 0)
     return [Option(str(row.id), row.name, str(row.status)) for row in rows]
@@ -79,7 +82,7 @@ def _synced(place: MainScreen, library: Library) -> list[Option]:
 
 async def _forget(place: MainScreen, library: Library) -> None:
     """Take a synced folder, chosen if there are several, off the list."""
-    options = _synced(place, library)
+    options = _synced_options(place, library)
     chosen: str | None
     if len(options) == 1:
         chosen = options[0].id

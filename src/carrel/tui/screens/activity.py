@@ -14,7 +14,7 @@ from carrel.store.activity.formatting import (
     ActivityRow,
     activity_row,
     running_words,
-    sorted_items,
+    sort_items,
 )
 from carrel.store.activity.service import ActivityService
 from carrel.store.activity.state import ActivityItem, ActivityState
@@ -99,7 +99,7 @@ class ActivityScreen(MarkingScreen):
 
     def _show(self, state: ActivityState) -> None:
         sort = self.store.layout.slice.value.table("activity").sort
-        items, now = sorted_items(state, sort), time.time()
+        items, now = sort_items(state, sort), time.time()
 
         def make(index: int) -> Row:
             return _row(activity_row(items[index], now), items[index].id in state.marked)
@@ -149,7 +149,7 @@ class ActivityScreen(MarkingScreen):
             places = {"ocr": "document", "processing": "libraries", "sync": "libraries"}
             self.open_place(places.get(item.kind, "files"))
 
-    def _chosen(self) -> tuple[ActivityItem, ...]:
+    def _selection(self) -> tuple[ActivityItem, ...]:
         """Return the marked items, else the one under the cursor."""
         state, item = self.store.activity.slice.value, self._item()
         if state.marked:
@@ -157,7 +157,7 @@ class ActivityScreen(MarkingScreen):
         return () if item is None else (item,)
 
     def lacking(self, action: str) -> str:
-        items = self._chosen()
+        items = self._selection()
         item = next(iter(items), None)
         if action in MARKING and item is None:
             return "Nothing has run yet."
@@ -184,7 +184,7 @@ class ActivityScreen(MarkingScreen):
         return super().back()
 
     async def action_cancel(self) -> None:
-        items = self._chosen()
+        items = self._selection()
         self.run_flow(flows.cancel(self, items))
 
     def action_resume(self) -> None:
@@ -193,7 +193,7 @@ class ActivityScreen(MarkingScreen):
         self.store.activity.retry(*(wanted or [item.id for item in state.interrupted]))
 
     def action_retry(self) -> None:
-        self.store.activity.retry(*(item.id for item in self._chosen() if item.retryable))
+        self.store.activity.retry(*(item.id for item in self._selection() if item.retryable))
 
     def action_save(self) -> None:
         item = self._item()
@@ -207,7 +207,7 @@ class ActivityScreen(MarkingScreen):
         self.store.activity.dismiss_all()
 
     def action_dismiss_item(self) -> None:
-        self.store.activity.dismiss(*(item.id for item in self._chosen()))
+        self.store.activity.dismiss(*(item.id for item in self._selection()))
 
 
 class _Marks:

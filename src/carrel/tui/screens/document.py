@@ -12,7 +12,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from carrel.store.cache.copies import DocumentSource
-from carrel.store.core.formatting import one_line, shortened
+from carrel.store.core.formatting import one_line, shorten
 from carrel.store.documents.blocks import Rect
 from carrel.store.documents.boxes import block_at, lacking, passages
 from carrel.store.documents.formatting import (
@@ -170,7 +170,7 @@ class DocumentScreen(MainScreen):
         name = "Text"
         if state.source is not None and self.one_pane:
             room = self.size.width - 6 - sum(3 + len(part) for part in rest if part)
-            name = shortened(one_line(state.source.name), max(room, 12))
+            name = shorten(one_line(state.source.name), max(room, 12))
         text.border_title = labels.title(name, *rest)
         heat = heat_words(state.page) if picture.warm and state.source is not None else ""
         below = (
@@ -197,7 +197,7 @@ class DocumentScreen(MainScreen):
         if len(crumbs) + len(name) > room:
             # The way there goes before a part of the name does.
             crumbs = ""
-        return crumbs + words.replace(name, shortened(name, room), 1)
+        return crumbs + words.replace(name, shorten(name, room), 1)
 
     def _show_progress(self) -> None:
         self.status.doing = Content(progress(self.state, time.time()))

@@ -10,7 +10,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input
 
-from carrel.store.activity.formatting import ActivityRow, activity_row, sorted_items
+from carrel.store.activity.formatting import ActivityRow, activity_row, sort_items
 from carrel.store.activity.state import ActivityItem, ActivityState
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.formatting import count, type_words, view_words
@@ -18,11 +18,11 @@ from carrel.store.files.formatting import (
     FileRow,
     file_row,
     filter_words,
-    hidden,
+    negative_filter,
     nothing_words,
     ocr_runs,
+    sort_files,
     sort_words,
-    sorted_files,
     title,
 )
 from carrel.store.files.state import FilesState
@@ -130,7 +130,7 @@ class FilesScreen(MarkingScreen):
         table.entitle(
             labels.title(title(state), sort_words(state), words, "esc clears" if found else "")
         )
-        table.filter(hidden(state))
+        table.filter(negative_filter(state))
         table.show(self._rows(state))
         self._show_range()
         if self._awaited is not None and state.find(self._awaited) is not None:
@@ -148,7 +148,7 @@ class FilesScreen(MarkingScreen):
 
     def _rows(self, state: FilesState) -> PagedRows:
         now, runs = time.time(), self._runs
-        ordered = sorted_files(state, runs)
+        ordered = sort_files(state, runs)
 
         def make(index: int) -> Row | None:
             file = state.at(index) if ordered is None else ordered[index]
@@ -171,7 +171,7 @@ class FilesScreen(MarkingScreen):
 
     def _show_work(self, state: ActivityState) -> None:
         open_uploads = [
-            item for item in sorted_items(state) if item.kind == "upload" and item.status in SHOWN
+            item for item in sort_items(state) if item.kind == "upload" and item.status in SHOWN
         ]
         now = time.time()
         uploads = [_upload_row(activity_row(item, now)) for item in open_uploads[:UPLOADS]]
@@ -255,7 +255,7 @@ class FilesScreen(MarkingScreen):
         needs_file = action in ("read", "add", "copy", "delete", "save", *MARKING)
         if needs_file and not self.table.rows:
             return "There is no file yet: u uploads one."
-        if needs_file and not self._chosen():
+        if needs_file and not self._selection():
             return "This one is still on its way: choose a file below it."
         state = self.store.files.slice.value
         if action in ("filter", "narrow") and state.total == 0 and not state.narrowed:
@@ -266,7 +266,7 @@ class FilesScreen(MarkingScreen):
         """Return the file under the cursor."""
         return self.store.files.slice.value.find(self.table.key)
 
-    def _chosen(self) -> list[File]:
+    def _selection(self) -> list[File]:
         """Return the marked files, else the one under the cursor."""
         state = self.store.files.slice.value
         if not state.marked:
@@ -283,7 +283,7 @@ class FilesScreen(MarkingScreen):
 
     def action_read(self) -> None:
         if self.store.files.slice.value.marked:
-            sources = [DocumentSource("file", each.id, each.filename) for each in self._chosen()]
+            sources = [DocumentSource("file", each.id, each.filename) for each in self._selection()]
             self.run_flow(flows.run_ocr(self, sources))
         else:
             self._open()
@@ -339,11 +339,11 @@ class FilesScreen(MarkingScreen):
         return True
 
     def action_delete(self) -> None:
-        if files := self._chosen():
+        if files := self._selection():
             self.run_flow(flows.delete(self, files))
 
     def action_save(self) -> None:
-        if files := self._chosen():
+        if files := self._selection():
             self.run_flow(flows.save(self, files))
 
     def action_copy(self) -> None:
@@ -351,7 +351,7 @@ class FilesScreen(MarkingScreen):
             self.run_flow(flows.copy_part(self, file))
 
     def action_add(self) -> None:
-        if files := self._chosen():
+        if files := self._selection():
             self.run_flow(flows.add_to_library(self, files))
 
 

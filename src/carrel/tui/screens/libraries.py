@@ -236,7 +236,7 @@ class LibrariesScreen(MarkingScreen):
         at = self.hits.cursor
         return self._hits[at] if at < len(self._hits) else None
 
-    def _chosen(self) -> list[Document]:
+    def _selection(self) -> list[Document]:
         """Return the marked documents, else the one under the cursor."""
         state = self.store.libraries.slice.value
         if not state.marked or state.query.strip():
@@ -408,14 +408,14 @@ class LibrariesScreen(MarkingScreen):
         return True
 
     def action_reprocess(self) -> None:
-        if documents := self._chosen():
+        if documents := self._selection():
             self.run_flow(flows.reprocess(self, documents))
 
     def action_delete(self) -> None:
         library = self._library(self.store.libraries.slice.value)
         if self.libraries.has_focus and library is not None:
             self.run_flow(flows.delete_library(self, library))
-        elif documents := self._chosen():
+        elif documents := self._selection():
             self.run_flow(flows.delete_documents(self, documents))
 
     def reload(self) -> None:

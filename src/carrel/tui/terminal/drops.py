@@ -96,7 +96,7 @@ def _readings(text: str) -> Iterator[list[str]]:
 def _is_whole(name: str) -> bool:
     return any(
         candidate.startswith(("/", "~/")) or candidate.lower().startswith("file:")
-        for candidate in (name, *_unquoted(name))
+        for candidate in (name, *_unquote(name))
     )
 
 
@@ -107,7 +107,7 @@ def _why(name: str) -> str:
 
 
 def _existing(name: str, relative: bool, wanted: Callable[[Path], bool]) -> Path | None:
-    for candidate in (name, *_unquoted(name)):
+    for candidate in (name, *_unquote(name)):
         path = _as_path(candidate)
         try:
             if path is not None and (relative or path.is_absolute()) and wanted(path):
@@ -117,7 +117,7 @@ def _existing(name: str, relative: bool, wanted: Callable[[Path], bool]) -> Path
     return None
 
 
-def _unquoted(name: str) -> list[str]:
+def _unquote(name: str) -> list[str]:
     words = _split(name)
     return words if len(words) == 1 else []
 

@@ -9,7 +9,7 @@ from textual.color import Color
 from textual.filter import LineFilter
 
 from carrel.config.profiles import Profile, profiles
-from carrel.store.core.hiding import Hider, masked
+from carrel.store.core.hiding import Hider, mask
 
 
 class Hiding(LineFilter):
@@ -33,7 +33,7 @@ class Hiding(LineFilter):
                     text = text[:first] + "\0" * (last - first) + text[last:]
             original = segments[len(drawn)].text
             shown = "".join(
-                masked(was) if is_now == "\0" else is_now
+                mask(was) if is_now == "\0" else is_now
                 for was, is_now in zip(original, text, strict=True)
             )
             drawn.append(Segment(shown, style, control))

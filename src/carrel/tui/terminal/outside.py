@@ -14,7 +14,7 @@ from carrel.system.editor import edit
 
 
 @contextlib.asynccontextmanager
-async def suspended(app: App[Any]) -> AsyncIterator[None]:
+async def suspend(app: App[Any]) -> AsyncIterator[None]:
     """Give the terminal to another program. The app goes on meanwhile, and draw nothing."""
     # ctrl+c is for that program, which is in the same group of processes.
     before = signal.signal(signal.SIGINT, lambda *_: None)
@@ -25,7 +25,7 @@ async def suspended(app: App[Any]) -> AsyncIterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-async def edited(app: App[Any], text: str) -> str:
+async def edit_text(app: App[Any], text: str) -> str:
     """Return a text as it is after it was edited in the user's editor.
 
     Raises:
@@ -35,7 +35,7 @@ async def edited(app: App[Any], text: str) -> str:
     with tempfile.TemporaryDirectory(prefix="carrel-") as folder:
         path = Path(folder) / "text.md"
         path.write_text(text, encoding="utf-8")
-        async with suspended(app):
+        async with suspend(app):
             after = await asyncio.to_thread(edit, path)
     # An editor ends the last line, which the text did not.
     return after if text.endswith("\n") else after.removesuffix("\n")

@@ -5,7 +5,7 @@ from textual.driver import Driver
 from carrel.recording.recorder import Recorder
 
 
-def recorded(driver: type[Driver], recorder: Recorder) -> type[Driver]:
+def record_driver(driver: type[Driver], recorder: Recorder) -> type[Driver]:
     """Return the driver with a recorder of everything that the app draws."""
 
     class Recorded(driver):  # type: ignore[misc,valid-type]

@@ -94,7 +94,7 @@ def bar(fraction: float | None, width: int = 16) -> Content:
     return Content.assemble((full, "$accent"), ("─" * (width - len(full)), "$line"))
 
 
-def highlighted(passage: str) -> Content:
+def highlight(passage: str) -> Content:
     """Return a passage with what stands between « and » marked."""
     parts: list[Content] = []
     for index, part in enumerate(passage.split("«")):

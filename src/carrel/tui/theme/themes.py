@@ -95,12 +95,12 @@ def read_theme(path: Path) -> Theme:
     try:
         node = yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
     except (OSError, UnicodeDecodeError) as error:
-        raise ThemeError(path, [Mistake(None, f"it cannot be read: {error}.")]) from None
+        raise ThemeError(path, [Mistake(None, f"it cannot be read: {error}.")]) from error
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         reason = getattr(error, "problem", None) or "something is wrong"
         line = mark.line + 1 if mark else None
-        raise ThemeError(path, [Mistake(line, f"this is not valid YAML: {reason}.")]) from None
+        raise ThemeError(path, [Mistake(line, f"this is not valid YAML: {reason}.")]) from error
     mistakes: list[Mistake] = []
     top = dict(_pairs(node, _KEYS, "setting", mistakes))
     texts = {key: _text(value, key, mistakes) for key, value in top.items() if key != "colours"}

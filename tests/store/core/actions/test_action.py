@@ -17,20 +17,30 @@ class State:
     error: Problem | None = None
 
 
+class Landlord:
+    """Says whether anybody may cook, and hears of a lost kitchen."""
+
+    allowed = True
+    asked = 0
+
+    def check_allowed(self) -> None:
+        if not self.allowed:
+            raise ProblemError(Problem("Closed", "Nobody cooks."))
+
+    def check_connection(self) -> None:
+        self.asked += 1
+
+
 class Kitchen(Service[State]):
     """Cooks dishes; each is done when it is released."""
 
     def __init__(self, loop: OwnerLoop) -> None:
-        super().__init__(loop, State())
+        self.landlord = Landlord()
+        super().__init__(loop, State(), self.landlord)
         self.releases: dict[str, asyncio.Event] = {}
-        self.allowed = True
 
     def release(self, dish: str) -> None:
         self.releases.setdefault(dish, asyncio.Event()).set()
-
-    def _check_allowed(self) -> None:
-        if not self.allowed:
-            raise ProblemError(Problem("Closed", "Nobody cooks."))
 
     async def _cook(self, dish: str) -> str:
         self._say(f"{dish} begins")
@@ -81,6 +91,10 @@ class Kitchen(Service[State]):
     @action(Policy.QUEUE)
     async def burn(self) -> None:
         raise ZeroDivisionError("the pan is at absolute zero")
+
+    @action(Policy.QUEUE)
+    async def lose(self) -> None:
+        raise ProblemError(Problem("No gas", "", lost=True))
 
     @action(Policy.QUEUE, changes=True)
     async def change(self) -> None:
@@ -184,11 +198,24 @@ async def test_what_nobody_expected_ends_in_the_slice_and_a_report(
 
 
 async def test_a_change_that_is_not_allowed_is_refused(kitchen: Kitchen) -> None:
-    kitchen.allowed = False
+    kitchen.landlord.allowed = False
     handle = kitchen.change()
     await handle.settled()
     assert handle.error == Problem("Closed", "Nobody cooks.")
     assert kitchen.slice.value.log == ()
+
+
+async def test_a_lost_service_is_looked_for_and_its_error_ends_when_it_is_back(
+    kitchen: Kitchen,
+) -> None:
+    await kitchen.burn().settled()
+    kitchen.service_is_back()
+    assert kitchen.landlord.asked == 0
+    assert kitchen.slice.value.error is not None
+    await kitchen.lose().settled()
+    assert kitchen.landlord.asked == 1
+    kitchen.service_is_back()
+    assert kitchen.slice.value.error is None
 
 
 async def test_any_thread_may_call_an_action(kitchen: Kitchen) -> None:

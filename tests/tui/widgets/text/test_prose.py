@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.style import Style
 
 from carrel.tui.theme.themes import DEFAULT, read_theme, shipped_folder
-from carrel.tui.widgets.text.prose import MIN_TAIL, Prose, prose_theme, settled
+from carrel.tui.widgets.text.prose import MIN_TAIL, Prose, prose_theme, settled_length
 
 COLOURS = read_theme(shipped_folder() / f"{DEFAULT}.yaml").variables
 
@@ -41,18 +41,18 @@ blocks = st.sampled_from(
 @settings(deadline=None, max_examples=60)
 def test_a_text_drawn_in_two_parts_looks_like_the_whole(parts: list[str], repeat: int) -> None:
     text = "\n\n".join(parts) + "\n\n" + "tail " * (MIN_TAIL // 5 + repeat)
-    cut = settled(text)
+    cut = settled_length(text)
     assert len(text) - cut >= MIN_TAIL
     assert squeezed(drawn(text[:cut]) + drawn(text[cut:])) == squeezed(drawn(text))
 
 
 def test_an_open_fence_is_never_cut() -> None:
-    assert settled("```\n" + "line\n\n" * 2000) == 0
+    assert settled_length("```\n" + "line\n\n" * 2000) == 0
 
 
 def test_a_long_text_is_settled_for_the_most_part() -> None:
     text = "A paragraph.\n\n" * 2000
-    assert len(text) - settled(text) < MIN_TAIL + 100
+    assert len(text) - settled_length(text) < MIN_TAIL + 100
 
 
 def test_markup_and_control_characters_are_text() -> None:

@@ -30,12 +30,12 @@ def _text(name: str) -> str:
 
 def module(panel: str) -> str:
     """Return the panel's module with the shared part in front, as it cannot import a neighbour."""
-    return _COMMENTS.sub("", _joined(panel, "js"))
+    return _COMMENTS.sub("", _join(panel, "js"))
 
 
 def style(panel: str) -> str:
     """Return the panel's style sheet, the shared part first."""
-    return _joined(panel, "css")
+    return _join(panel, "css")
 
 
 def still_style() -> str:
@@ -43,5 +43,5 @@ def still_style() -> str:
     return _text("still.css")
 
 
-def _joined(panel: str, kind: str) -> str:
+def _join(panel: str, kind: str) -> str:
     return "\n".join(_text(f"{name}.{kind}") for name in ("_shared", *PARTS.get(panel, ()), panel))

@@ -1,7 +1,7 @@
 """Dropped folders: selects the files that a sync of the folder would take."""
 
 from carrel.notebook.panels.core.base import Json, Panel, intent
-from carrel.store.sync.selection import wanted
+from carrel.store.sync.selection import select_names
 
 
 class DropPanel(Panel):
@@ -13,6 +13,6 @@ class DropPanel(Panel):
     ) -> Json:
         """Return the files of a dropped folder to take, and the folders to scan."""
         return {
-            "files": wanted(folder, files, rules),
-            "folders": wanted(folder, folders, rules, folders=True),
+            "files": select_names(folder, files, rules),
+            "folders": select_names(folder, folders, rules, folders=True),
         }

@@ -40,14 +40,12 @@ class Answers:
         current: OpenSession,
         tools: ToolsService,
         save: Callable[[], Awaitable[None]],
-        check_allowed: Callable[[], None],
     ) -> None:
         self._slice = slice
         self._session = session
         self._current = current
         self._tools = tools
         self._save = save
-        self._check_allowed = check_allowed
 
     async def answer(self, conversation: Conversation, parameters: Parameters) -> None:
         """Answer the last turn, and continue while tools answer the calls."""
@@ -77,7 +75,7 @@ class Answers:
         """Stream an answer to the last turn."""
         state = self._slice.value
         begun = Turn("assistant", "", "writing", version=state.version)
-        answer = GrowingAnswer(self._grown, begun)
+        answer = GrowingAnswer(self._show_growth, begun)
         self._slice.set(
             conversation=conversation.add(begun),
             phase="connecting",
@@ -95,7 +93,7 @@ class Answers:
             asked = await self._current.current_agent()
             answer.trial = asked.needs_trial(parameters)
             if answer.trial:
-                self._check_allowed()
+                self._session.check_allowed()
             answer.turn = replace(
                 answer.turn, version=asked.version, searches=bool(asked.library_ids)
             )
@@ -104,7 +102,7 @@ class Answers:
             self._slice.set(phase="waiting")
             async with asked.answering(client, parameters) as agent_id:
                 request = request.model_copy(update={"agent_id": agent_id})
-                async with client.completions.stream(request, self._stepped) as chunks:
+                async with client.completions.stream(request, self._show_step) as chunks:
                     async for chunk in chunks:
                         answer.take(chunk)
             status = "done"
@@ -120,11 +118,11 @@ class Answers:
         finally:
             answer.end(status)
 
-    def _stepped(self, progress: Progress) -> None:
+    def _show_step(self, progress: Progress) -> None:
         """Show the service's step before the first word."""
         self._slice.set(step=progress)
 
-    def _grown(self, turn: Turn) -> None:
+    def _show_growth(self, turn: Turn) -> None:
         """Write the growing answer to the slice."""
         state = self._slice.value
         phase: Phase = state.phase
@@ -147,10 +145,10 @@ class Answers:
                 continue
             path = attachments.local_path(name)
             if path is not None:
-                self._check_allowed()
+                self._session.check_allowed()
                 file = await client.files.upload(path)
                 found.append(Attachment("file", file.id, file.filename))
-            elif one := await attachments.named(client, name, self._current.library_ids):
+            elif one := await attachments.find_named(client, name, self._current.library_ids):
                 found.append(one)
         question = replace(question, attachments=tuple(dict.fromkeys(found)))
         self._slice.set(conversation=self._slice.value.conversation.with_turn(-2, question))

@@ -59,7 +59,9 @@ async def names_like(
     return tuple(one for one in found if wanted in one.name.casefold())[:FOUND]
 
 
-async def named(client: Client, name: str, library_ids: Iterable[str] = ()) -> Attachment | None:
+async def find_named(
+    client: Client, name: str, library_ids: Iterable[str] = ()
+) -> Attachment | None:
     """Return the document or file of just that name.
 
     Punctuation after it may belong to the sentence.

@@ -18,7 +18,7 @@ async def messages(client: Client, turns: Sequence[Turn]) -> list[Message]:
     """Return the messages that turns become; the last turn is what is to be answered."""
     found: list[Message] = []
     for turn, following in zip(turns, (*turns[1:], None), strict=True):
-        if _says_nothing(turn) or (following is not None and _refused(turn, following)):
+        if _says_nothing(turn) or (following is not None and _is_refused(turn, following)):
             continue
         found.append(await _message(client, turn))
     return found
@@ -29,7 +29,7 @@ def _says_nothing(turn: Turn) -> bool:
     return turn.role == "assistant" and not turn.text and not turn.calls
 
 
-def _refused(turn: Turn, following: Turn) -> bool:
+def _is_refused(turn: Turn, following: Turn) -> bool:
     """Return a failed question that would fail the next ones, too: a picture that no model here
     reads.
     """

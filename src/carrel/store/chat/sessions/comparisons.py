@@ -20,13 +20,13 @@ async def every_comparison(saved: SavedSessions, client: Client | None) -> tuple
         for session in await asyncio.to_thread(saved.all)
         if session.comparison is not None
     }
-    for id, kept in (await _kept(client) if client is not None else {}).items():
+    for id, kept in (await _load_remote(client) if client is not None else {}).items():
         if id not in found or found[id][0] < kept[0]:
             found[id] = kept
     return tuple(comparison for _, comparison in found.values())
 
 
-async def _kept(client: Client) -> dict[str, tuple[float, Comparison]]:
+async def _load_remote(client: Client) -> dict[str, tuple[float, Comparison]]:
     from carrel.client.http.errors import ServiceError
 
     try:

@@ -15,7 +15,6 @@ from carrel.store.chat.parameters import AGENTS_OWN, Parameters
 from carrel.store.chat.sessions.entries import entries_of, turns_of
 from carrel.store.chat.sessions.saved import ChatSession, SessionSummary
 from carrel.store.core.problem import ProblemError
-from carrel.store.session.area import READ_ONLY
 from carrel.store.session.service import SessionService
 
 if TYPE_CHECKING:
@@ -188,8 +187,8 @@ class RemoteChats:
         if self.listed is None:
             await self.load()
         known = session_id in self._tried | (self.listed or {}).keys()
-        if known and self._session.slice.value.read_only:
-            raise ProblemError(READ_ONLY)
+        if known:
+            self._session.check_allowed()
         self._deleted.add(session_id)
         if not known:
             return

@@ -247,7 +247,7 @@ def _from_json(data: Any) -> ChatSession:
             Comparison.of(compared) if (compared := data.get("comparison")) else None,
         )
     except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"not a session: {error}") from None
+        raise ValueError(f"not a session: {error}") from error
 
 
 def _draft(saved: dict[str, Any] | None) -> AgentCreate | None:

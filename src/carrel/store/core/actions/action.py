@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from enum import Enum
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar
 
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.actions.loop import OwnerLoop
@@ -102,7 +103,7 @@ class Lane:
         try:
             return await turn.work
         except Exception as error:
-            raise self._in_words(error) from None
+            raise self._in_words(error) from error
 
     def _before(self, turn: _Turn) -> _Turn | None:
         """Return the call that entered last before this one, while any does."""
@@ -133,13 +134,28 @@ async def _end_of(task: asyncio.Task[T]) -> T:
     return await asyncio.shield(task)
 
 
-class Service(Generic[S]):
-    """The actions of one area, and its slice, which only they write."""
+class Link(Protocol):
+    """The connection to the profile's service, as actions know it."""
 
-    def __init__(self, loop: OwnerLoop, state: S) -> None:
+    def check_allowed(self) -> None:
+        """Raise ProblemError where this profile must not change anything."""
+
+    def check_connection(self) -> None:
+        """Check the service now, because a request did not reach it."""
+
+
+class Service(Generic[S]):
+    """The actions of one area, and its slice, which only they write.
+
+    With a `link` they ask the profile's service; without, they stay on this machine.
+    """
+
+    def __init__(self, loop: OwnerLoop, state: S, link: Link | None = None) -> None:
         self.slice = Slice(state)
         self._loop = loop
+        self._link = link
         self._lanes: dict[str, Lane] = {}
+        self._loads = 0
         self._closed = False
 
     @property
@@ -153,17 +169,30 @@ class Service(Generic[S]):
         tasks = [task for lane in self._lanes.values() for task in lane.cancel()]
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _check_allowed(self) -> None:
-        """Raise ProblemError where this profile must not change anything."""
+    def service_is_back(self) -> None:
+        """Clear an error caused by the lost service."""
+        error: Problem | None = getattr(self.slice.value, "error", None)
+        if error is not None and error.lost:
+            self.slice.set(error=None)
 
-    def _failed(self, error: Exception) -> Problem:
-        """Put a failure into the slice."""
-        problem = Problem.of(error)
-        self.slice.set(error=problem)
-        return problem
+    @contextmanager
+    def _loading(self) -> Iterator[None]:
+        """Set `loading` in the slice while the block runs."""
+        self._loads += 1
+        self.slice.set(loading=True, error=None)
+        try:
+            yield
+        finally:
+            self._loads -= 1
+            self.slice.set(loading=self._loads > 0)
 
     def _in_words(self, error: Exception) -> ProblemError:
-        return ProblemError(self._failed(error))
+        """Put a failure into the slice, and return it in words."""
+        problem = Problem.of(error)
+        self.slice.set(error=problem)
+        if problem.lost and self._link is not None:
+            self._link.check_connection()
+        return ProblemError(problem)
 
     def _admit(self, call: Callable[[], T]) -> T:
         if self._closed:
@@ -171,7 +200,7 @@ class Service(Generic[S]):
         try:
             return call()
         except Exception as error:
-            raise self._in_words(error) from None
+            raise self._in_words(error) from error
 
     def _lane(self, name: str) -> Lane:
         return self._lanes.setdefault(name, Lane(self._in_words))
@@ -201,8 +230,8 @@ def action(
 
         def start(service: Sv, /, *args: P.args, **kwargs: P.kwargs) -> Handle[T]:
             def begin() -> asyncio.Task[T]:
-                if changes:
-                    service._check_allowed()
+                if changes and service._link is not None:
+                    service._link.check_allowed()
                 return service._lane(name).enter(
                     policy, method.__name__, lambda: method(service, *args, **kwargs)
                 )

@@ -11,10 +11,12 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option as ListOption
+from textual.widgets.selection_list import Selection
 
 from carrel.tui.dialogs.core.dialog import Dialog, hint
 from carrel.tui.terminal.textual_private import bindings_of
 from carrel.tui.theme import labels
+from carrel.tui.widgets.inputs.choices import Choices
 from carrel.tui.widgets.inputs.fields import Field
 
 
@@ -57,7 +59,7 @@ class AskNumber(Dialog[int]):
         if text.isdecimal() and len(text) < 10 and int(text) in self._range:
             self.dismiss(int(text))
         elif text:
-            self.query_one(".hint", Static).update(labels.line(self._wrong, "$failed"))
+            self.refuse(self._wrong)
 
 
 @dataclass(frozen=True)
@@ -77,8 +79,8 @@ class Choose(Dialog[str]):
     Choose OptionList { height: auto; max-height: 16; margin-bottom: 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j", "move('down')", "Down", show=False, id="choose.down"),
-        Binding("k", "move('up')", "Up", show=False, id="choose.up"),
+        Binding("j", "move(1)", "Down", show=False, id="choose.down"),
+        Binding("k", "move(-1)", "Up", show=False, id="choose.up"),
     ]
 
     HOW: ClassVar[str] = "a letter or enter chooses · esc closes"
@@ -114,15 +116,41 @@ class Choose(Dialog[str]):
             event.stop()
             self.dismiss(self.options[self._letters.index(event.character)].id)
 
-    def action_move(self, direction: str) -> None:
-        shown = self.query_one(OptionList)
-        if direction == "down":
-            shown.action_cursor_down()
-        else:
-            shown.action_cursor_up()
-
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         self.dismiss(self.options[event.option_index].id)
+
+
+class ChooseMany(Dialog[tuple[str, ...]]):
+    """The marked ones of several options by their ids, else the one under the cursor."""
+
+    DEFAULT_CSS = """
+    ChooseMany Choices { height: auto; max-height: 16; margin-bottom: 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        # With priority: the list would mark with it.
+        Binding("enter", "accept", "Accept", show=False, priority=True, id="many.accept"),
+        Binding("j", "move(1)", "Down", show=False, id="many.down"),
+        Binding("k", "move(-1)", "Up", show=False, id="many.up"),
+    ]
+
+    def __init__(self, title: str, options: Sequence[Option]) -> None:
+        super().__init__(title)
+        self._options = options
+
+    def inside(self) -> ComposeResult:
+        yield Choices(*(Selection(_words(option), option.id) for option in self._options))
+        yield hint("space marks · enter accepts · esc closes")
+
+    def action_accept(self) -> None:
+        choices = self.query_one(Choices)
+        marked = set(choices.selected)
+        if not marked and choices.highlighted is not None:
+            marked = {self._options[choices.highlighted].id}
+        self.dismiss(tuple(option.id for option in self._options if option.id in marked))
+
+
+def _words(option: Option) -> Content:
+    return Content.assemble(labels.line(option.name), labels.line("  " + option.details, "$muted"))
 
 
 def letters(options: Sequence[Option], free: Iterable[str]) -> list[str]:

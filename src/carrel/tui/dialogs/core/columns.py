@@ -7,7 +7,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
-from carrel.store.core.actions.watch import watch
 from carrel.store.core.sorting import Sort
 from carrel.store.layout.service import LayoutService
 from carrel.store.layout.state import LayoutState
@@ -53,11 +52,8 @@ class Columns(Dialog[None]):
         yield hint("enter sorts · space hides · ← → width · backspace resets")
 
     def on_mount(self) -> None:
-        self._close = watch(self._layout.slice, self._show, deliver=self.call_later)
+        self.follow(self._layout.slice, self._show)
         self.query_one(VirtualTable).focus()
-
-    def on_unmount(self) -> None:
-        self._close()
 
     def _show(self, state: LayoutState) -> None:
         layout, widths = state.table(self._table), self._widths()

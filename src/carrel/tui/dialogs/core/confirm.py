@@ -7,7 +7,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.widgets import Button, Static
+from textual.widgets import Static
 
 from carrel.tui.dialogs.core.dialog import Dialog, buttons
 from carrel.tui.theme import labels
@@ -43,5 +43,5 @@ class Confirm(Dialog[bool]):
     def action_other(self) -> None:
         self.query_one("#no" if self.query_one("#yes").has_focus else "#yes").focus()
 
-    def on_button_pressed(self, event: Button.Pressed) -> None:
-        self.dismiss(event.button.id == "yes")
+    def press(self, button: str) -> None:
+        self.dismiss(button == "yes")

@@ -1,18 +1,22 @@
 """The frame of every dialog."""
 
-from typing import ClassVar, TypeVar
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Button, Static
+from textual.widgets import Button, OptionList, Static
 
+from carrel.store.core.actions.slice import Slice
+from carrel.store.core.actions.watch import watch
 from carrel.tui.terminal.textual_private import Steady
 from carrel.tui.theme import labels
 
 T = TypeVar("T")
+S = TypeVar("S", bound=Any)
 
 
 class Dialog(Steady, ModalScreen[T | None]):
@@ -51,6 +55,7 @@ class Dialog(Steady, ModalScreen[T | None]):
     def __init__(self, title: str) -> None:
         super().__init__()
         self._title = title
+        self._closers: list[Callable[[], None]] = []
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog") as box:
@@ -60,6 +65,39 @@ class Dialog(Steady, ModalScreen[T | None]):
     def inside(self) -> ComposeResult:
         """Return the content of the box."""
         raise NotImplementedError
+
+    def follow(self, part: Slice[S], show: Callable[[S], object], *, hz: float = 30) -> None:
+        """Show a part of the state now and whenever it changes, while the dialog is open."""
+        self._closers.append(watch(part, show, deliver=self.call_later, hz=hz))
+
+    def on_unmount(self) -> None:
+        for close in self._closers:
+            close()
+
+    def refuse(self, why: str) -> None:
+        """Say in the hint why the dialog stays open."""
+        self.query_one(".hint", Static).update(labels.block(why, "$failed"))
+
+    def press(self, button: str) -> None:
+        """Act on a button by its id: the first cancels, the other accepts."""
+        if button == "cancel":
+            self.dismiss(None)
+        else:
+            self.action_accept()
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        self.press(event.button.id or "")
+
+    def action_accept(self) -> None:
+        """Give what was chosen or typed, if it can be taken."""
+
+    def action_move(self, step: int) -> None:
+        """Move the cursor of the list down, or up with -1."""
+        options = self.query_one(OptionList)
+        if step > 0:
+            options.action_cursor_down()
+        else:
+            options.action_cursor_up()
 
 
 def buttons(*words: tuple[str, str]) -> Horizontal:

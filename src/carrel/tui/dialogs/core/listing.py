@@ -5,7 +5,6 @@ from typing import Any, ClassVar, Generic, TypeVar
 from textual.binding import Binding, BindingType
 
 from carrel.store.core.actions.slice import Slice
-from carrel.store.core.actions.watch import watch
 from carrel.tui.dialogs.core.dialog import Dialog
 from carrel.tui.widgets.inputs.filter import ListFilter
 from carrel.tui.widgets.tables.table import VirtualTable
@@ -39,10 +38,7 @@ class Listing(Dialog[None], Generic[S]):
 
     def on_mount(self) -> None:
         self.table.focus()
-        self._close = watch(self._part, self.show_state, deliver=self.call_later, hz=self._hz)
-
-    def on_unmount(self) -> None:
-        self._close()
+        self.follow(self._part, self.show_state, hz=self._hz)
 
     def show_state(self, state: S) -> None:
         """Show the state."""

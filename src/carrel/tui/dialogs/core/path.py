@@ -1,50 +1,86 @@
 """Choosing files by their path: typed with completion, pasted, or dropped."""
 
 import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import ClassVar, cast
 
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.content import Content
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from carrel.tui.dialogs.core.dialog import Dialog, hint
 from carrel.tui.terminal.completion import PathCompletion, complete
-from carrel.tui.terminal.drops import parse_drop
+from carrel.tui.terminal.drops import parse_drop, parse_folder
 from carrel.tui.theme import labels
 from carrel.tui.widgets.inputs.fields import Dropped, Field
 from carrel.tui.workbench import Workbench
 
 
-class PathDialog(Dialog[tuple[Path, ...]]):
-    """Gives existing files. Tab completes; the arrows choose among the matches."""
+@dataclass(frozen=True)
+class PathKind:
+    """What a path may name; `missing` says that it names none.
 
-    PLACEHOLDER: ClassVar[str] = "Path of a file, such as ~/Documents/invoice.pdf"
-    MISSING: ClassVar[str] = "There is no file at this path."
-    HOW: ClassVar[str] = "tab completes · ↑ ↓ choose · enter accepts · or drop a file here"
+    `offers` says of a file's name whether it is among the matches; `find` gives what a text names.
+    """
+
+    placeholder: str
+    missing: str
+    hint: str
+    offers: Callable[[str], bool]
+    find: Callable[[str], tuple[Path, ...]]
+
+
+def find_folder(text: str) -> tuple[Path, ...]:
+    """Return the existing folder that a text names; empty where there is none."""
+    folder = parse_folder(text, relative=True)
+    return () if folder is None else (folder,)
+
+
+FILES = PathKind(
+    "Path of a file, such as ~/Documents/invoice.pdf",
+    "There is no file at this path.",
+    "tab completes · ↑ ↓ choose · enter accepts · or drop a file here",
+    offers=lambda name: True,
+    find=partial(parse_drop, relative=True),
+)
+FOLDER = PathKind(
+    "Path of a folder, such as ~/Documents/contracts",
+    "There is no folder at this path.",
+    "tab completes · ↑ ↓ choose · enter accepts · or drop a folder here",
+    offers=lambda name: False,
+    find=find_folder,
+)
+
+
+class PathDialog(Dialog[tuple[Path, ...]]):
+    """Gives what exists at a path. Tab completes; the arrows choose among the matches."""
+
     DEFAULT_CSS = """
     PathDialog OptionList { height: 10; margin: 0 1; }
     PathDialog .dialog { width: 90; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab", "complete", "Complete", id="path.complete"),
-        Binding("down", "move('down')", "Down", show=False, id="path.down"),
-        Binding("up", "move('up')", "Up", show=False, id="path.up"),
+        Binding("down", "move(1)", "Down", show=False, id="path.down"),
+        Binding("up", "move(-1)", "Up", show=False, id="path.up"),
     ]
 
-    def __init__(self, title: str = "Upload") -> None:
+    def __init__(self, title: str, kind: PathKind = FILES) -> None:
         super().__init__(title)
+        self._kind = kind
         self._completion = PathCompletion("", ())
 
     def inside(self) -> ComposeResult:
-        yield Field(placeholder=self.PLACEHOLDER)
+        yield Field(placeholder=self._kind.placeholder)
         matches = OptionList()
         matches.can_focus = False
         yield matches
-        yield hint(self.HOW)
+        yield hint(self._kind.hint)
 
     def on_mount(self) -> None:
         self._look("")
@@ -54,7 +90,7 @@ class PathDialog(Dialog[tuple[Path, ...]]):
 
     @work(exclusive=True, exit_on_error=False)
     async def _look(self, typed: str) -> None:
-        self._completion = await asyncio.to_thread(complete, typed, self.offers)
+        self._completion = await asyncio.to_thread(complete, typed, self._kind.offers)
         options = self.query_one(OptionList)
         options.clear_options()
         options.add_options(
@@ -62,19 +98,12 @@ class PathDialog(Dialog[tuple[Path, ...]]):
             for match in self._completion.matches
         )
 
-    def action_move(self, direction: str) -> None:
-        options = self.query_one(OptionList)
-        if direction == "down":
-            options.action_cursor_down()
-        else:
-            options.action_cursor_up()
-
     async def action_complete(self) -> None:
         typed = self.query_one(Field).value
-        certain = await asyncio.to_thread(complete, typed, self.offers)
-        self._type(self._chosen() or certain.text)
+        certain = await asyncio.to_thread(complete, typed, self._kind.offers)
+        self._type(self._highlighted_match() or certain.text)
 
-    def _chosen(self) -> str | None:
+    def _highlighted_match(self) -> str | None:
         """Return the match that the arrows stand on, if it goes with what is typed."""
         index = self.query_one(OptionList).highlighted
         matches = self._completion.matches
@@ -92,23 +121,15 @@ class PathDialog(Dialog[tuple[Path, ...]]):
         self._accept(self._completion.matches[event.option_index])
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        self._accept(self._chosen() or event.value)
-
-    def offers(self, name: str) -> bool:
-        """Return whether a file of this name is among the matches."""
-        return True
-
-    def named(self, text: str) -> tuple[Path, ...]:
-        """Return the existing files that a typed path names; empty when there are none."""
-        return parse_drop(text, relative=True)
+        self._accept(self._highlighted_match() or event.value)
 
     def _accept(self, text: str) -> None:
-        if found := self.named(text):
+        if found := self._kind.find(text):
             self.dismiss(found)
         elif text.endswith("/"):
             self._type(text)
         elif text.strip():
-            self.query_one(".hint", Static).update(Content.styled(self.MISSING, "$failed"))
+            self.refuse(self._kind.missing)
 
     def on_dropped(self, event: Dropped) -> None:
         self.dismiss(event.drop.files)

@@ -45,8 +45,8 @@ class ProblemPanel(Dialog[None]):
         copy(self.app, str(self._problem))
         self.query_one("#copy", Button).label = Content("Copied")
 
-    def on_button_pressed(self, event: Button.Pressed) -> None:
-        if event.button.id == "copy":
+    def press(self, button: str) -> None:
+        if button == "copy":
             self.action_copy()
         else:
             self.dismiss(None)

@@ -22,10 +22,10 @@ from carrel.store.core.problem import Problem
 from carrel.system.editor import EditorError, edit
 from carrel.tui.base.screen import MainScreen
 from carrel.tui.dialogs.agent import AgentForm
-from carrel.tui.dialogs.changes import Changes
 from carrel.tui.dialogs.core.ask import Option
+from carrel.tui.dialogs.core.changes import Changes
 from carrel.tui.dialogs.core.confirm import Confirm
-from carrel.tui.terminal.outside import suspended
+from carrel.tui.terminal.outside import suspend
 from carrel.tui.theme import labels
 from carrel.wire.generation.agents import Agent
 from carrel.yamlfile import YAMLError
@@ -99,7 +99,7 @@ async def write(place: MainScreen, draft: Draft) -> None:
     while True:
         path = await agents.write(draft, library_names(place))
         try:
-            async with suspended(place.app):
+            async with suspend(place.app):
                 text = await asyncio.to_thread(edit, path)
             edited = from_yaml(text, draft)
         except EditorError as error:

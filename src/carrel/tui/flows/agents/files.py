@@ -1,38 +1,27 @@
 """Agents in files: the difference from the service, then exactly that change."""
 
-from pathlib import Path
-from typing import ClassVar
-
 from carrel.store.agents.definitions import SUFFIXES
 from carrel.store.agents.plan import done_words, overwriting_words, plan_rows, step_words
 from carrel.store.core.formatting import one_line
 from carrel.tui.base.screen import MainScreen
-from carrel.tui.dialogs.changes import Changes
-from carrel.tui.dialogs.core.path import PathDialog
-from carrel.tui.terminal.drops import parse_drop, parse_folder
+from carrel.tui.dialogs.core.changes import Changes
+from carrel.tui.dialogs.core.path import PathDialog, PathKind, find_folder
+from carrel.tui.terminal.drops import parse_drop
 from carrel.tui.theme import labels
 
 _APPLY = "apply"
-
-
-class DefinitionsDialog(PathDialog):
-    """Gives a folder of agents, or files."""
-
-    PLACEHOLDER: ClassVar[str] = "Path of a folder of agents, or of a YAML file"
-    MISSING: ClassVar[str] = "There is no file or folder at this path."
-    HOW: ClassVar[str] = "tab completes · ↑ ↓ choose · enter accepts"
-
-    def offers(self, name: str) -> bool:
-        return name.endswith(SUFFIXES)
-
-    def named(self, text: str) -> tuple[Path, ...]:
-        folder = parse_folder(text, relative=True)
-        return (folder,) if folder is not None else parse_drop(text, relative=True)
+DEFINITIONS = PathKind(
+    "Path of a folder of agents, or of a YAML file",
+    "There is no file or folder at this path.",
+    "tab completes · ↑ ↓ choose · enter accepts",
+    offers=lambda name: name.endswith(SUFFIXES),
+    find=lambda text: find_folder(text) or parse_drop(text, relative=True),
+)
 
 
 async def plan(place: MainScreen) -> None:
     """Show what differs between agents and their files, and applies it if that is wanted."""
-    paths = await place.ask(DefinitionsDialog("Agents in files"))
+    paths = await place.ask(PathDialog("Agents in files", DEFINITIONS))
     if not paths:
         return
     made = await place.store.agents.plan(paths)

@@ -2,11 +2,11 @@
 
 from textual.content import Content
 
-from carrel.store.agents.compare import compare_agents
-from carrel.store.agents.formatting import changed_field_rows, version_name
+from carrel.store.agents.formatting import version_name
+from carrel.store.agents.review import SwitchReview, review_switch
 from carrel.tui.base.screen import MainScreen
-from carrel.tui.dialogs.changes import Changes
 from carrel.tui.dialogs.core.ask import Ask, Option
+from carrel.tui.dialogs.core.changes import Changes
 from carrel.tui.flows.agents.drafts import library_names
 from carrel.tui.theme import labels
 from carrel.wire.generation.agents import Agent
@@ -17,8 +17,7 @@ _NEW = "a new one"
 
 async def make_active(place: MainScreen, agent: Agent, version: Agent) -> None:
     """Make another version of an agent active, after its changes were shown."""
-    title = f"Make {version_name(version.version)} of {agent.name} active?"
-    if await _confirm(place, agent, version, title, "Make active"):
+    if await _confirm(place, review_switch(agent, version, library_names(place))):
         place.do(place.store.agents.switch(agent.id, version.version))
 
 
@@ -27,17 +26,15 @@ async def roll_back(place: MainScreen, agent: Agent) -> None:
     agents = place.store.agents
     number = agents.active_before(agent)
     version = next(each for each in agents.slice.value.versions if each.version == number)
-    title = f"Roll {agent.name} back to {version_name(number)}?"
-    if await _confirm(place, agent, version, title, "Roll back"):
+    if await _confirm(place, review_switch(agent, version, library_names(place), back=True)):
         place.do(agents.roll_back(agent.id, number))
 
 
-async def _confirm(place: MainScreen, agent: Agent, version: Agent, title: str, verb: str) -> bool:
+async def _confirm(place: MainScreen, found: SwitchReview) -> bool:
     """Show what changes for everybody who asks the agent."""
-    rows = changed_field_rows(compare_agents(agent, version), library_names(place))
-    about = labels.line(f"{version_name(agent.version)} is active now. What changes:")
-    answers = (("no", "Cancel"), ("yes", verb))
-    return await place.ask(Changes(title, about, rows, answers)) == "yes"
+    answers = (("no", "Cancel"), ("yes", found.verb))
+    question = Changes(found.title, labels.line(found.about), found.rows, answers)
+    return await place.ask(question) == "yes"
 
 
 async def edit_aliases(place: MainScreen, agent: Agent, version: int) -> None:

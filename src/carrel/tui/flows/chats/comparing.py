@@ -9,14 +9,14 @@ from carrel.store.chat.formatting import title
 from carrel.store.comparison.formatting import (
     agent_differences,
     answer_differences,
-    answered,
+    has_answer,
     last_answer,
 )
 from carrel.store.comparison.state import Side
 from carrel.tui.base.screen import MainScreen
-from carrel.tui.dialogs.changes import Changes
+from carrel.tui.dialogs.chat import VotesDialog
 from carrel.tui.dialogs.core.ask import Ask, Option
-from carrel.tui.dialogs.votes import VotesDialog
+from carrel.tui.dialogs.core.changes import Changes
 from carrel.tui.flows.agents.choice import choose_agent
 from carrel.tui.theme import labels
 
@@ -37,7 +37,7 @@ async def add(place: MainScreen) -> bool:
 async def vote(place: MainScreen) -> None:
     """Vote for one of the last answers, write a note about them, or show all votes."""
     comparison = place.store.comparison
-    options = [Option(str(number), name) for number, name in _answered(place)]
+    options = [Option(str(number), name) for number, name in _answer_names(place)]
     options += [Option(TIE, "Tie", "none is better"), Option(NOTE, "Write a note…")]
     options.append(Option(ALL, "All votes…", "per version, over all comparisons"))
     chosen = await place.choose("Which answer is best?", options)
@@ -74,7 +74,7 @@ async def agents_differ(place: MainScreen) -> None:
 
 async def answers_differ(place: MainScreen) -> None:
     """Show what differs between two finished answers."""
-    names = _answered(place)
+    names = _answer_names(place)
     if len(names) < 2:
         place.notice("Two finished answers can be compared: wait for them.")
         return
@@ -111,6 +111,6 @@ def _names(place: MainScreen) -> list[tuple[int, str]]:
     return [(number, title(chat.slice.value)) for number, chat in enumerate(chats)]
 
 
-def _answered(place: MainScreen) -> list[tuple[int, str]]:
+def _answer_names(place: MainScreen) -> list[tuple[int, str]]:
     chats = place.store.comparison.chats
-    return [(at, name) for at, name in _names(place) if answered(chats[at].slice.value)]
+    return [(at, name) for at, name in _names(place) if has_answer(chats[at].slice.value)]

@@ -71,7 +71,7 @@ class Prompt(MultilineField, KeyedTextArea):
         elif action := actions.get(key):
             action()
         else:
-            return self._recalled(key)
+            return self._recall(key)
         return True
 
     def action_send(self) -> None:
@@ -111,7 +111,7 @@ class Prompt(MultilineField, KeyedTextArea):
         aside, self._aside = self._aside, ""
         self.put(aside)
 
-    def _recalled(self, key: str) -> bool:
+    def _recall(self, key: str) -> bool:
         """Show the question asked before, or after, where the key means that and there is one."""
         if key == "up" and self.cursor_at_first_line:
             back = self._back + 1

@@ -54,7 +54,7 @@ class SourcePane(Vertical):
         self.call_after_refresh(self._draw, passage)
 
     def _say(self, passage: Passage, *more: Content) -> None:
-        words = labels.highlighted(one_line(marked(passage.snippet, passage.matches)))
+        words = labels.highlight(one_line(marked(passage.snippet, passage.matches)))
         how = Content.styled("enter page · ] next · esc close", "$muted")
         quote = Content.assemble("“", words, "”")
         self.query_one("#words", Static).update(Content("\n\n").join([quote, *more, how]))

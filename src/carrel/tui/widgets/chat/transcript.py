@@ -16,7 +16,7 @@ from carrel.store.chat.formatting import TurnRow
 from carrel.text import clean_text
 from carrel.tui.widgets.text.find import FindPane
 from carrel.tui.widgets.text.note import Note
-from carrel.tui.widgets.text.prose import MIN_TAIL, Prose, settled
+from carrel.tui.widgets.text.prose import MIN_TAIL, Prose, settled_length
 from carrel.tui.widgets.text.rendered import Rendered
 
 MAX_TURNS = 200
@@ -72,7 +72,7 @@ class TurnView(Vertical):
         parts = []
         tail = text[self._settled :]
         # Of a text that is here at once, parts as long as those of one that grew.
-        while cut := settled(tail[: 2 * MIN_TAIL]) or settled(tail):
+        while cut := settled_length(tail[: 2 * MIN_TAIL]) or settled_length(tail):
             parts.append(Rendered(self._prose(tail[:cut])))
             self._settled += cut
             tail = tail[cut:]

@@ -47,7 +47,7 @@ def lay_out(rows: Iterable[FieldRow], width: int, split: bool) -> Layout:
                 laid.changes.append(len(laid.lines))
             if hunk.skipped:
                 laid.lines.append(labels.line(" " * INDENT + gap_words(hunk.skipped), "$muted"))
-            laid.lines += (_split if split else _unified)(hunk, width - INDENT)
+            laid.lines += (_lay_out_split if split else _lay_out_unified)(hunk, width - INDENT)
     return laid
 
 
@@ -58,13 +58,13 @@ def _head(row: FieldRow, width: int) -> Iterator[Content]:
     yield from _hanging(labels.line(f"{name:<{NAME_WIDTH}}  ", style), words, width)
 
 
-def _unified(hunk: Hunk, width: int) -> Iterator[Content]:
+def _lay_out_unified(hunk: Hunk, width: int) -> Iterator[Content]:
     for line in hunk.lines:
         for part in _line(line, width):
             yield Content(" " * INDENT) + part
 
 
-def _split(hunk: Hunk, width: int) -> Iterator[Content]:
+def _lay_out_split(hunk: Hunk, width: int) -> Iterator[Content]:
     side = max((width - len(BETWEEN)) // 2, 8)
     for old, new in side_by_side(hunk.lines):
         left, right = (list(_line(line, side)) if line else [] for line in (old, new))

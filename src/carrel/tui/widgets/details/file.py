@@ -8,11 +8,10 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from carrel.store.core.formatting import shortened
+from carrel.store.core.formatting import shorten
 from carrel.store.core.problem import ProblemError
-from carrel.store.previews.formatting import preview_lines
 from carrel.store.previews.service import PreviewService
-from carrel.store.previews.state import PreviewState
+from carrel.store.previews.state import PreviewState, preview_lines
 from carrel.tui.theme import labels
 from carrel.tui.widgets.pages.picture import PagePicture
 
@@ -73,7 +72,7 @@ class FileDetails(Vertical):
         count = self._shown.page_count or 0
         pages = f"{count:,} pages" if count > 1 else ""
         room = self.size.width - 4 - (len(pages) + 3 if pages else 0)
-        self.border_title = labels.title(shortened(self._filename, room) or "Details", pages)
+        self.border_title = labels.title(shorten(self._filename, room) or "Details", pages)
 
     def on_resize(self) -> None:
         self._show_title()

@@ -34,7 +34,7 @@ class LibraryDetails(VerticalScroll):
         page = Content.styled(f"page {hit.page}" if hit.page else "", "$muted")
         how = Content.styled("enter opens it there", "$muted")
         name = labels.line(hit.name, "bold")
-        self._put(name, page, Content(""), labels.highlighted(hit.passage), Content(""), how)
+        self._put(name, page, Content(""), labels.highlight(hit.passage), Content(""), how)
 
     def show_library(self, library: Library) -> None:
         """Show what is known of a library."""

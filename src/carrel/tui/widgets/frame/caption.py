@@ -8,8 +8,7 @@ from textual.widget import Widget
 
 from carrel.store.core.actions.slice import Slice
 from carrel.store.core.actions.watch import watch
-from carrel.store.demo.formatting import RECORDED, way_on
-from carrel.store.demo.state import DemoState
+from carrel.store.demo.state import RECORDED, DemoState, way_on
 from carrel.tui.theme import labels
 
 KEYS = "F8 next · F7 back · F9 pause · F10 jump · ctrl+q end"

@@ -10,11 +10,11 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
-from carrel.store.histories.service import HistoriesService
+from carrel.store.histories import HistoriesService
 from carrel.system.editor import EditorError
 from carrel.text import clean_text
 from carrel.tui.terminal.drops import Drop, parse_some
-from carrel.tui.terminal.outside import edited
+from carrel.tui.terminal.outside import edit_text
 from carrel.tui.terminal.textual_private import bindings_of
 
 
@@ -117,7 +117,7 @@ class MultilineField(TextArea):
     async def _edit_outside(self) -> None:
         text = self.text
         try:
-            after = clean_text(await edited(self.app, text))
+            after = clean_text(await edit_text(self.app, text))
         except EditorError as error:
             self.post_message(self.NotEdited(str(error)))
             return

@@ -10,7 +10,8 @@ from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from carrel.store.core.filters import NameFilter
-from carrel.store.histories.service import HistoriesService
+from carrel.store.core.formatting import counted
+from carrel.store.histories import HistoriesService
 from carrel.tui.widgets.inputs.fields import Field, RecallField
 from carrel.tui.widgets.tables.table import VirtualTable
 from carrel.tui.widgets.text.find import FindPane
@@ -139,12 +140,10 @@ class ListFilter(Horizontal):
         text = self.field.value
         if isinstance(self.over, VirtualTable):
             self.over.filter(NameFilter.parse(text))
-            counted = f"{len(self.over.rows)} of {self.over.total}"
+            words = f"{len(self.over.rows)} of {self.over.total}"
         elif self.over is not None:
-            lines = self.over.find(text.strip())
-            counted = (
-                f"{lines:,} {'line' if lines == 1 else 'lines'} · [ ] goes from one to the next"
-            )
+            lines = counted(self.over.find(text.strip()), "line")
+            words = f"{lines} · [ ] goes from one to the next"
         else:
             return
-        self.query_one(".count", Static).update(Content(f"{counted} · esc clears"))
+        self.query_one(".count", Static).update(Content(f"{words} · esc clears"))

@@ -179,7 +179,7 @@ class PagePicture(Steady, ScrollableContainer, can_focus=True):
         self._png, self._columns, self._frames = png, columns, tuple(frames)
         if self._protocol == "halfblock":
             self._plain = self._reduce(png, columns)
-            await self._replace(HalfBlocks(_framed(self._plain, self._frames, 1)))
+            await self._replace(HalfBlocks(_draw_framed(self._plain, self._frames, 1)))
         else:
             await self._replace(self._image())
 
@@ -191,7 +191,7 @@ class PagePicture(Steady, ScrollableContainer, can_focus=True):
         if self._protocol != "halfblock":
             await self._replace(self._image())
         elif isinstance(child := self.children[0], HalfBlocks):
-            child.draw(_framed(self._plain, self._frames, 1))
+            child.draw(_draw_framed(self._plain, self._frames, 1))
 
     def reveal(self, rect: Rect) -> None:
         """Bring a part of the picture into view."""
@@ -235,7 +235,7 @@ class PagePicture(Steady, ScrollableContainer, can_focus=True):
 
         kitty, sixel = image_widgets()
         with Image.open(io.BytesIO(self._png)) as picture:
-            framed = _framed(picture.convert("RGB"), self._frames, 2)
+            framed = _draw_framed(picture.convert("RGB"), self._frames, 2)
         across, down = cell_pixels()
         cells = self._columns or self.columns
         widget: Widget = (kitty if self._protocol == "kitty" else sixel)(framed)
@@ -244,11 +244,11 @@ class PagePicture(Steady, ScrollableContainer, can_focus=True):
         return widget
 
 
-def _framed(picture: Any, frames: Sequence[PictureFrame], line: int) -> Any:
+def _draw_framed(picture: Any, frames: Sequence[PictureFrame], line: int) -> Any:
     """Return a copy of the picture with frames drawn around what they are about, not over it."""
     from PIL import Image, ImageDraw
 
-    picture = _heated(picture, frames)
+    picture = _tint(picture, frames)
     plain = picture.copy()
     _draw_frames(
         ImageDraw.Draw(plain),
@@ -268,7 +268,7 @@ def _framed(picture: Any, frames: Sequence[PictureFrame], line: int) -> Any:
     return framed
 
 
-def _heated(picture: Any, frames: Sequence[PictureFrame]) -> Any:
+def _tint(picture: Any, frames: Sequence[PictureFrame]) -> Any:
     """Return a copy of the picture with warm parts tinted; print stays as dark as it was."""
     from PIL import Image, ImageChops
 

@@ -19,11 +19,11 @@ from textual.strip import Strip
 
 from carrel.store.core.diff import DiffLine
 from carrel.store.documents.boxes import TextPassage
-from carrel.store.documents.marks import MarkRole, TextMark, marked, runs
+from carrel.store.documents.marks import MarkRole, TextMark, mark_text, runs
 from carrel.text import clean_text
 from carrel.tui.terminal.textual_private import Steady
 from carrel.tui.widgets.text.prose import Prose
-from carrel.tui.widgets.text.selecting import selectable, selected
+from carrel.tui.widgets.text.selecting import extract_selection, selectable
 
 BAR = 2
 """Columns before the text, for the mark of the chosen passage."""
@@ -82,7 +82,7 @@ class PageText(Steady, ScrollView, can_focus=True):
         known, self._known = self._known, {}
         lines: list[DrawnLine] = []
         for passage in passages:
-            text = marked(passage, marks, chosen)
+            text = mark_text(passage, marks, chosen)
             key = (text, passage.block, raw, warm, width, self.app.theme)
             drawn = known.get(key) or self._draw(text, passage.block, width, raw=raw)
             self._known[key] = drawn
@@ -204,7 +204,9 @@ class PageText(Steady, ScrollView, can_focus=True):
 
     def get_selection(self, selection: Selection) -> tuple[str, str]:
         bar = " " * BAR
-        return selected(selection, len(self._lines), lambda at: bar + self._lines[at].strip.text)
+        return extract_selection(
+            selection, len(self._lines), lambda at: bar + self._lines[at].strip.text
+        )
 
     def _draw_sentence(self, y: int, width: int) -> Strip:
         lines = [line for words in self._sentence for line in words.wrap(max(width - 2, 1))]

@@ -51,7 +51,7 @@ def _without_folders(path: Content, width: int) -> Content:
     return ends[-1][1:] if ends else path
 
 
-def laid_out(columns: Sequence[Column], layout: TableLayout) -> list[Column]:
+def lay_out_columns(columns: Sequence[Column], layout: TableLayout) -> list[Column]:
     """Return the columns with the widths of a layout; those that it hides are marked so."""
     changed = []
     for column in columns:

@@ -37,7 +37,7 @@ def draw_hit(row: HitRow) -> Row:
             Content(str(row.number)),
             labels.line(row.name),
             Content(row.page),
-            labels.highlighted(_from_match(row.passage)),
+            labels.highlight(_from_match(row.passage)),
         ),
     )
 

@@ -18,8 +18,8 @@ from textual.style import Style
 from carrel.store.core.filters import NameFilter
 from carrel.store.layout.state import USUAL, TableLayout
 from carrel.tui.terminal.textual_private import Steady
-from carrel.tui.widgets.tables.columns import GAP, Column, column_widths, laid_out
-from carrel.tui.widgets.text.selecting import selectable, selected
+from carrel.tui.widgets.tables.columns import GAP, Column, column_widths, lay_out_columns
+from carrel.tui.widgets.text.selecting import extract_selection, selectable
 
 _MAX_CACHED = 1000
 _NONE = Content("")
@@ -85,80 +85,51 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
     cursor = var(0)
 
     @dataclass
-    class Moved(Message):
+    class TableMessage(Message):
+        """What happened in a table."""
+
+        table: "VirtualTable"
+
+        @property
+        def control(self) -> "VirtualTable":
+            return self.table
+
+    @dataclass
+    class Moved(TableMessage):
         """The cursor stands on another row; `key` is None while there is none."""
 
-        table: "VirtualTable"
         key: str | None
 
-        @property
-        def control(self) -> "VirtualTable":
-            return self.table
-
     @dataclass
-    class Opened(Message):
+    class Opened(TableMessage):
         """A row was chosen with enter or a double click."""
 
-        table: "VirtualTable"
         key: str
 
-        @property
-        def control(self) -> "VirtualTable":
-            return self.table
-
-    @dataclass
-    class OpenedEmpty(Message):
+    class OpenedEmpty(TableMessage):
         """Enter was pressed where there are no rows."""
 
-        table: "VirtualTable"
-
-        @property
-        def control(self) -> "VirtualTable":
-            return self.table
-
     @dataclass
-    class Wanted(Message):
+    class Wanted(TableMessage):
         """A row came into view that is not here yet; `index` counts those a filter hides too."""
 
-        table: "VirtualTable"
         index: int
 
-        @property
-        def control(self) -> "VirtualTable":
-            return self.table
-
-    @dataclass
-    class Scrolled(Message):
+    class Scrolled(TableMessage):
         """Other rows are in view."""
 
-        table: "VirtualTable"
-
-        @property
-        def control(self) -> "VirtualTable":
-            return self.table
-
     @dataclass
-    class HeaderClicked(Message):
+    class HeaderClicked(TableMessage):
         """The title of a column was clicked."""
 
-        table: "VirtualTable"
         column: Column
-
-        @property
-        def control(self) -> "VirtualTable":
-            return self.table
 
     @dataclass
-    class EdgeDragged(Message):
+    class EdgeDragged(TableMessage):
         """The edge of a column's title was dragged; `width` in cells is wished for."""
 
-        table: "VirtualTable"
         column: Column
         width: int
-
-        @property
-        def control(self) -> "VirtualTable":
-            return self.table
 
     def __init__(
         self, *columns: Column, id: str | None = None, header: bool = True, classes: str = "pane"
@@ -224,7 +195,7 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
     def _widths_in(self, width: int) -> list[int]:
         if self._drawn_at != (width, self._layout):
             self._drawn_at = (width, self._layout)
-            self._drawn = column_widths(laid_out(self.columns, self._layout), width - GAP)
+            self._drawn = column_widths(lay_out_columns(self.columns, self._layout), width - GAP)
         return self._drawn
 
     @property
@@ -240,7 +211,11 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         """
         self._all, self._rows, self._places = rows, rows, range(len(rows))
         if self._filter:
-            self._places = self._passing()
+            self._places = [
+                place
+                for place, row in enumerate(self._all)
+                if row is None or self._filter.matches(row.text)
+            ]
             self._rows = [rows[place] for place in self._places]
         now = ((index, self._rows[index]) for index in self.in_view)
         same = {index for index, row in now if row and row.looks_like(self._seen.get(index))}
@@ -266,13 +241,6 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         if wanted != self._filter:
             self._filter = wanted
             self.show(self._all)
-
-    def _passing(self) -> list[int]:
-        return [
-            place
-            for place, row in enumerate(self._all)
-            if row is None or self._filter.matches(row.text)
-        ]
 
     def entitle(self, title: Content | None = None, below: str | None = None) -> None:
         """Set the title, or the words at the lower border; only what changed is drawn."""
@@ -431,7 +399,7 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
     def get_selection(self, selection: Selection) -> tuple[str, str]:
         width = self._width
         lines = len(self._rows) + self._header
-        return selected(selection, lines, lambda line: self._draw_line(line, width).text)
+        return extract_selection(selection, lines, lambda line: self._draw_line(line, width).text)
 
     def _draw_line(self, line: int, width: int) -> Strip:
         """Return a line of the whole table; its header is the first."""

@@ -140,7 +140,7 @@ _FENCE = re.compile(r" {0,3}(```+|~~~+)")
 _CONTINUES = re.compile(r"\s|[-*+>|]|\d+[.)]")
 
 
-def settled(text: str) -> int:
+def settled_length(text: str) -> int:
     """Return the number of characters of a growing text that will not be drawn differently later.
 
     Cuts at a blank line that no fence, list, table or quote runs across, and

@@ -8,7 +8,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from carrel.tui.widgets.text.find import Findable
-from carrel.tui.widgets.text.selecting import selectable, selected
+from carrel.tui.widgets.text.selecting import extract_selection, selectable
 
 
 class _Drawn(Widget):
@@ -39,7 +39,7 @@ class _Drawn(Widget):
 
     def get_selection(self, selection: Selection) -> tuple[str, str]:
         lines = self._drawn_lines(self.size.width)
-        return selected(selection, len(lines), lambda y: Strip(lines[y]).text)
+        return extract_selection(selection, len(lines), lambda y: Strip(lines[y]).text)
 
     def notify_style_update(self) -> None:
         super().notify_style_update()

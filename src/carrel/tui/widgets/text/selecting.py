@@ -26,7 +26,9 @@ def selectable(widget: Widget, strip: Strip, line: int) -> Strip:
     return strip.apply_offsets(0, line)
 
 
-def selected(selection: Selection, lines: int, text: Callable[[int], str]) -> tuple[str, str]:
+def extract_selection(
+    selection: Selection, lines: int, text: Callable[[int], str]
+) -> tuple[str, str]:
     """Return the selected text of a widget of so many lines, as `Widget.get_selection` gives it."""
     first = 0 if selection.start is None else selection.start.y
     last = lines - 1 if selection.end is None else min(selection.end.y, lines - 1)

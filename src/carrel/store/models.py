@@ -4,36 +4,36 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from carrel.config.profiles import folders
-from carrel.store.core.actions.action import Policy, action
-from carrel.store.core.actions.loop import OwnerLoop
+from carrel.store.core.actions.action import Policy, Service, action
 from carrel.store.core.problem import Problem, ProblemError
-from carrel.store.models.state import ModelsState
-from carrel.store.notifications.service import NotificationsService
-from carrel.store.session.area import Area
-from carrel.store.session.service import SessionService
+from carrel.store.shared import Shared
 
 if TYPE_CHECKING:
-    from carrel.config.profiles import Profile
     from carrel.local import ModelServer as ModelServer
 
 PATIENCE = 60.0
 """Time-out in seconds for the server to reload its settings."""
 
 
-class ModelsService(Area[ModelsState]):
-    def __init__(
-        self,
-        loop: OwnerLoop,
-        profile: Profile,
-        session: SessionService,
-        notifications: NotificationsService,
-    ) -> None:
-        super().__init__(loop, ModelsState(), session)
-        self._profile = profile
-        self._notifications = notifications
+@dataclass(frozen=True, slots=True)
+class ModelsState:
+    """The model servers that answer here."""
+
+    found: tuple[ModelServer, ...] = ()
+    looked: bool = False
+    error: Problem | None = None
+
+
+class ModelsService(Service[ModelsState]):
+    def __init__(self, shared: Shared) -> None:
+        super().__init__(shared.loop, ModelsState(), shared.session)
+        self._session = shared.session
+        self._profile = shared.profile
+        self._notifications = shared.notifications
 
     @action(Policy.SINGLE)
     async def look(self, addresses: Mapping[str, str]) -> tuple[ModelServer, ...]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
@@ -10,11 +13,42 @@ from carrel.config.profiles import Profile
 from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.hiding import holds_secret
-from carrel.store.histories.saved import KEPT, load_histories, save_histories
-from carrel.store.histories.state import HistoriesState
+from carrel.store.core.problem import Problem
+from carrel.system.atomic import write_private
 
+FORMAT = 1
+KEPT = 50
+"""Texts that are kept of each list."""
 LONGEST = 500
 """Characters of the longest text that is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class HistoriesState:
+    """What was typed in each list, the newest last, each text once."""
+
+    texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    error: Problem | None = None
+
+
+def load_histories(path: Path) -> Mapping[str, tuple[str, ...]]:
+    """Return the saved histories; none where there are none that can be read."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        if data["format"] != FORMAT:
+            return {}
+        return {str(name): tuple(map(str, texts))[-KEPT:] for name, texts in data["texts"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def save_histories(path: Path, texts: Mapping[str, tuple[str, ...]]) -> None:
+    """Write the histories.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    write_private(path, json.dumps({"format": FORMAT, "texts": texts}, ensure_ascii=False))
 
 
 class HistoriesService(Service[HistoriesState]):

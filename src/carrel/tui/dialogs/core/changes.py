@@ -68,5 +68,5 @@ class Changes(Dialog[str]):
     def action_change(self, step: int) -> None:
         self.query_one(DiffView).go(step)
 
-    def on_button_pressed(self, event: Button.Pressed) -> None:
-        self.dismiss(event.button.id)
+    def press(self, button: str) -> None:
+        self.dismiss(button)

@@ -1,5 +1,4 @@
-from carrel.store.navigation.service import KEPT, TrailService
-from carrel.store.navigation.state import Spot
+from carrel.store.navigation import KEPT, Spot, TrailService
 
 FILES, CHAT, HITS = Spot("files"), Spot("chat"), Spot("libraries", "contracts")
 FIRST, LAST = Spot("document", "lease", 0), Spot("document", "lease", 11)

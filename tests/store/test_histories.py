@@ -4,8 +4,7 @@ import pytest
 
 from carrel.config.profiles import Profile
 from carrel.store.core.actions.loop import OwnerLoop
-from carrel.store.histories.saved import KEPT
-from carrel.store.histories.service import LONGEST, HistoriesService
+from carrel.store.histories import KEPT, LONGEST, HistoriesService
 
 PROFILE = Profile("work", "https://example.org", "my own secret")
 

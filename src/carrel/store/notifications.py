@@ -4,14 +4,35 @@ from __future__ import annotations
 
 import itertools
 import time
+from dataclasses import dataclass
+from typing import Literal
 
 from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.actions.slice import Slice
 from carrel.store.core.formatting import one_line
-from carrel.store.notifications.state import Level, Notification, NotificationsState
+
+Level = Literal["info", "error"]
 
 KEPT = 50
 """Messages that are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """One line; `at` in seconds since 1970. `undo`: it tells of what can be undone."""
+
+    id: int
+    text: str
+    level: Level
+    at: float
+    undo: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NotificationsState:
+    """The last lines, newest last."""
+
+    items: tuple[Notification, ...] = ()
 
 
 class NotificationsService:

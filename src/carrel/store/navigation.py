@@ -2,11 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.actions.slice import Slice
-from carrel.store.navigation.state import Spot, TrailState
 
 KEPT = 100
 """Spots that are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A place by its name, and what was open in it: a document at a page, or something by its id.
+
+    Pages count from 0.
+    """
+
+    place: str
+    thing: DocumentSource | str | None = None
+    page: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TrailState:
+    """The spots to go back to and forward to, the nearest last."""
+
+    back: tuple[Spot, ...] = ()
+    forward: tuple[Spot, ...] = ()
 
 
 class TrailService:

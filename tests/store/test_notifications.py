@@ -1,7 +1,7 @@
 import asyncio
 
 from carrel.store.core.actions.loop import OwnerLoop
-from carrel.store.notifications.service import KEPT, NotificationsService
+from carrel.store.notifications import KEPT, NotificationsService
 
 
 async def test_lines_come_from_any_thread_and_are_one_line_each() -> None:

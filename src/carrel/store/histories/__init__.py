@@ -1,1 +1,0 @@
-"""Filters and searches that were typed before, by the name of their list."""

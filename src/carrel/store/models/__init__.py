@@ -1,1 +1,0 @@
-"""Model servers of this machine for the local server."""

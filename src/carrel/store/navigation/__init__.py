@@ -1,1 +1,0 @@
-"""Where somebody was, to go back and forward as in a browser."""

@@ -1,1 +1,0 @@
-"""Short messages on finished work."""

@@ -1,0 +1,30 @@
+"""Parts of the store that the areas share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from carrel.config.profiles import Profile
+from carrel.pages.renderer import Renderer
+from carrel.store.activity.service import ActivityService
+from carrel.store.cache.copies import Copies
+from carrel.store.cache.last_seen import LastSeen
+from carrel.store.core.actions.loop import OwnerLoop
+from carrel.store.notifications import NotificationsService
+from carrel.store.session.service import SessionService
+from carrel.store.trash.service import TrashService
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What the service of an area is made from, beside other areas."""
+
+    loop: OwnerLoop
+    profile: Profile
+    session: SessionService
+    activity: ActivityService
+    notifications: NotificationsService
+    trash: TrashService
+    last_seen: LastSeen
+    copies: Copies
+    renderer: Renderer

@@ -1,1 +1,0 @@
-"""Work that runs now, and work that an earlier start left, of every kind."""
