@@ -66,8 +66,7 @@ def _cut(parts: list[T], gutter: float) -> list[list[T]]:
         # A full-width part leaves no room beside it.
         full = any(part.box.left < left and part.box.right > right for part in strips[start])
         end = start if full else _shared_gutter(strips, start, gutter)
-        more = start + 1 < len(strips)
-        if end == start or (more and not was_columns and _ends_above(strips, start, gutter)):
+        if end == start:
             if not was_columns:
                 groups[-1] += strips[start]
             else:
@@ -141,17 +140,6 @@ def _one_sided(span: "_Span", strips: list[list[T]], following: int, gutter: flo
             if box.right > right + gutter:
                 return False
     return False
-
-
-def _ends_above(strips: list[list[T]], start: int, gutter: float) -> bool:
-    """Return whether a strip is the short last line of the text above the columns."""
-    strip, above, below = strips[start], strips[start - 1], strips[start + 1]
-    if len(_merged(_spans(strip), gutter)) > 1:
-        return False
-    box = Box.around(part.box for part in strip)
-    before = box.top - max(part.box.bottom for part in above)
-    after = min(part.box.top for part in below) - box.bottom
-    return 1.3 * max(before, 0.0) + 1 < after
 
 
 def _without_tail(strips: list[list[T]], start: int, end: int, gutter: float) -> int:

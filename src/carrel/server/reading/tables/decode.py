@@ -21,8 +21,6 @@ _POSSIBLE = 0.1
 """Less likely cells in a table's box are no part of it."""
 _FEWEST = 4
 """Fewest pieces of a table."""
-_INSIDE = 0.5
-"""Least part of a table's box in another's, if both are one."""
 _CURRENCIES = frozenset("$€£¥")
 _DOUBT = 0.01
 """Added to all likelihoods: one pair alone decides little."""
@@ -96,14 +94,13 @@ def table_pieces(page: PageReading, taken: Collection[int] = ()) -> list[list[in
     for _, one, other, chance in pairs:
         if chance > _CERTAIN:
             sets.join(one, other)
-    _join_on_average(sets, pairs)
     groups = [
         part
         for group in sets.groups(np.flatnonzero(cell).tolist())
         if len(group) > 1
         for part in _parted(page, group)
     ]
-    found = [group for group in _merged(groups, page.boxes) if len(group) >= _FEWEST]
+    found = [group for group in groups if len(group) >= _FEWEST]
     taken = {*taken, *(number for group in found for number in group)}
     possible = page.view.role("cell") > _POSSIBLE
     for group in found:
@@ -115,18 +112,6 @@ def table_pieces(page: PageReading, taken: Collection[int] = ()) -> list[list[in
         )
         taken.update(group)
     return found
-
-
-def _join_on_average(sets: Sets, pairs: Iterable[tuple[int, int, int, float]]) -> None:
-    """Join groups of which most neighbours share a table: one wrong pair joins nothing."""
-    between: dict[tuple[int, int], list[float]] = {}
-    for _, one, other, chance in pairs:
-        first, second = sorted((sets.root(one), sets.root(other)))
-        if first != second:
-            between.setdefault((first, second), []).append(chance)
-    for (first, second), chances in between.items():
-        if sum(chances) > _LIKELY * len(chances):
-            sets.join(first, second)
 
 
 def _parted(page: PageReading, group: list[int]) -> list[list[int]]:
@@ -170,30 +155,6 @@ def _bands(page: PageReading, group: Iterable[int]) -> tuple[list[list[Line]], d
     return bands, {
         number_of[id(piece)]: band for band, pieces in enumerate(bands) for piece in pieces
     }
-
-
-def _merged(groups: list[list[int]], boxes: Sequence[Box]) -> list[list[int]]:
-    """Return the groups; join those that lie in each other."""
-    found: list[tuple[Box, list[int]]] = []
-    for group in sorted(groups, key=len, reverse=True):
-        box = Box.around(boxes[number] for number in group)
-        for place, (other, held) in enumerate(found):
-            if _shared(box, other) > _INSIDE * _area(box):
-                found[place] = (Box.around([box, other]), held + group)
-                break
-        else:
-            found.append((box, group))
-    return [group for _, group in found]
-
-
-def _area(box: Box) -> float:
-    return max(box.width, 0.1) * max(box.height, 0.1)
-
-
-def _shared(one: Box, two: Box) -> float:
-    across = min(one.right, two.right) - max(one.left, two.left)
-    down = min(one.bottom, two.bottom) - max(one.top, two.top)
-    return max(0.0, across) * max(0.0, down)
 
 
 def decoded_table(page: PageReading, members: Sequence[int]) -> Table | None:
