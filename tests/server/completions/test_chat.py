@@ -182,7 +182,10 @@ def test_of_a_document_so_many_pages_are_read(
 def test_what_would_change_the_answer_but_cannot_is_refused(model: Answers) -> None:
     assert model.refusal("Hello", logprobs=True)["param"] == "logprobs"
     assert model.refusal("Hello", functions=[])["param"] == "functions"
-    assert model.post("Hello", tools=[{"type": "web_search"}]).status_code == 422
+    assert model.post("Hello", tools=[{"type": "no_such_tool"}]).status_code == 422
+    without = model.post("Hello", tools=[{"type": "web_search"}])
+    assert without.status_code == 400
+    assert "has no connector for it" in without.json()["message"]
 
 
 def test_errors_have_the_shapes_of_agent_completions(model: Answers) -> None:

@@ -68,7 +68,7 @@ class RequestContext:
     def __init__(self, request: Request) -> None:
         self.server: Server = request.app.state.server
         self.caller: Caller = request.state.caller
-        self._base_url = self.server.settings.public_url or str(request.base_url)
+        self._request = request
 
     @property
     def trash_days(self) -> int:
@@ -78,7 +78,8 @@ class RequestContext:
     def sign(self, kind: Kind, id: str, blob: str | None, served: Download, seconds: int) -> str:
         """Return an address that works without a key, the object store's own where it signs."""
         own = self.server.blobs.signed_url(blob, served, seconds) if blob else None
-        return own or self.server.signer.url(self._base_url, kind, id, seconds)
+        base = self.server.settings.public_url or str(self._request.base_url)
+        return own or self.server.signer.url(base, kind, id, seconds)
 
     async def read(self, query: Query[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Return what a query of the records gives the caller."""
