@@ -1,4 +1,4 @@
-"""Wakes: the threads of the job queues look for jobs when there are some, not at intervals.
+"""Wake the threads of the job queues when a job is enqueued, so that they rarely poll.
 
 DBOS only polls, at 3 ms of processor a time. A wake is rung in this process after the commit that
 enqueues a job, and reaches the other servers of a database by its NOTIFY.
@@ -16,7 +16,7 @@ import sqlalchemy as sa
 log = logging.getLogger(__name__)
 
 SELDOM_SECONDS = 4.0
-"""The wait without a wake, for jobs of which no wake told."""
+"""Seconds between two polls that no wake shortens; they find jobs whose wake was lost."""
 
 _CHANNEL = "carrel_jobs"
 # The first wait collects the jobs of a burst; the second is for a job that ended meanwhile, which
@@ -84,5 +84,5 @@ async def listen(address: str, woken: Callable[[str], None]) -> None:
                 async for told in connection.notifies():
                     woken(told.payload)
         except psycopg.OperationalError:
-            log.info("the database tells of no jobs: they are looked for every few seconds")
+            log.info("the database sends no notifications: polling every %d s", SELDOM_SECONDS)
         await asyncio.sleep(SELDOM_SECONDS)
