@@ -33,10 +33,10 @@ from carrel.tui.terminal.recorded import record_driver
 from carrel.tui.terminal.textual_private import SteadyApp, read_alt_digits
 from carrel.tui.terminal.typeahead import TypeAhead
 from carrel.tui.theme.appearance import Appearance
+from carrel.tui.theme.prose import prose_theme
 from carrel.tui.theme.themes import with_roles
 from carrel.tui.widgets.frame.topbar import PLACES
 from carrel.tui.widgets.inputs.fields import MultilineField
-from carrel.tui.widgets.text.prose import prose_theme
 
 if TYPE_CHECKING:
     from carrel.store.core.problem import Problem
@@ -554,6 +554,7 @@ def _import_the_rest() -> None:
     # What is drawn has no cycles, and is many objects: collecting after every few of them costs
     # as much as the drawing.
     gc.set_threshold(20_000, 20, 20)
+    gc.enable()
 
 
 def run(

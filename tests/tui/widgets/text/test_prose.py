@@ -5,8 +5,9 @@ from hypothesis import strategies as st
 from rich.console import Console
 from rich.style import Style
 
+from carrel.tui.theme.prose import prose_theme
 from carrel.tui.theme.themes import DEFAULT, read_theme, shipped_folder
-from carrel.tui.widgets.text.prose import MIN_TAIL, Prose, prose_theme, settled_length
+from carrel.tui.widgets.text.prose import MIN_TAIL, Prose, settled_length
 
 COLOURS = read_theme(shipped_folder() / f"{DEFAULT}.yaml").variables
 

@@ -1,7 +1,7 @@
 """Text fields that know a dropped file from pasted text."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.actions import SkipAction
@@ -10,12 +10,14 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
-from carrel.store.histories import HistoriesService
 from carrel.system.editor import EditorError
 from carrel.text import clean_text
 from carrel.tui.terminal.drops import Drop, parse_some
 from carrel.tui.terminal.outside import edit_text
 from carrel.tui.terminal.textual_private import bindings_of
+
+if TYPE_CHECKING:
+    from carrel.store.histories import HistoriesService
 
 
 @dataclass
@@ -58,7 +60,7 @@ class RecallField(Field):
     ]
 
     def __init__(
-        self, history: str, histories: HistoriesService | None = None, placeholder: str = ""
+        self, history: str, histories: "HistoriesService | None" = None, placeholder: str = ""
     ) -> None:
         """`history` is the name of its list in the histories."""
         super().__init__(placeholder=placeholder)

@@ -1,6 +1,7 @@
 """Lines to filter or search with; they are there only while they are used."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -11,10 +12,12 @@ from textual.widgets import Input, Static
 
 from carrel.store.core.filters import NameFilter
 from carrel.store.core.formatting import counted
-from carrel.store.histories import HistoriesService
 from carrel.tui.widgets.inputs.fields import Field, RecallField
 from carrel.tui.widgets.tables.table import VirtualTable
 from carrel.tui.widgets.text.find import FindPane
+
+if TYPE_CHECKING:
+    from carrel.store.histories import HistoriesService
 
 PAUSE = 0.2
 """Seconds without a key after which what was typed counts."""
@@ -37,7 +40,7 @@ class FilterLine(Horizontal):
 
         text: str
 
-    def __init__(self, placeholder: str, history: str, histories: HistoriesService) -> None:
+    def __init__(self, placeholder: str, history: str, histories: "HistoriesService") -> None:
         super().__init__()
         self._placeholder = placeholder
         self._history = history

@@ -10,7 +10,6 @@ from rich.markdown import CodeBlock, Heading, ImageItem, Markdown, Paragraph
 from rich.style import Style
 from rich.syntax import Syntax
 from rich.text import Text
-from rich.theme import Theme
 
 from carrel.store.chat.formatting import citations
 from carrel.store.core.formatting import picture_words
@@ -96,44 +95,6 @@ class Prose:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield _Markdown(self._text, self._code_theme, self._sources)
-
-
-def prose_theme(variables: dict[str, str]) -> Theme:
-    """Return the styles Prose draws with, from a theme's colours (those that are plain
-    `#rrggbb`).
-    """
-
-    def colour(role: str) -> str:
-        value = variables.get(role, "")
-        return value if re.fullmatch(r"#[0-9A-Fa-f]{6}", value) else "default"
-
-    accent, muted, line = colour("accent"), colour("muted"), colour("line")
-    return Theme(
-        {
-            "markdown.h1": f"bold {accent}",
-            "markdown.h2": "bold underline",
-            "markdown.h3": "bold",
-            "markdown.h4": "bold italic",
-            "markdown.h5": "italic",
-            "markdown.h6": f"italic {muted}",
-            "markdown.code": colour("busy"),
-            "markdown.code_block": colour("foreground"),
-            "markdown.link": colour("busy"),
-            "markdown.link_url": muted,
-            "markdown.item.bullet": accent,
-            "markdown.item.number": accent,
-            "markdown.hr": line,
-            "markdown.block_quote": muted,
-            "markdown.table.border": line,
-            "markdown.table.header": "bold",
-            "markdown.image": muted,
-            "carrel.you": f"bold {colour('speaker')}",
-            "carrel.agent": f"bold {accent}",
-            "carrel.muted": muted,
-            "carrel.failed": colour("error"),
-            "carrel.source": colour("busy"),
-        }
-    )
 
 
 _FENCE = re.compile(r" {0,3}(```+|~~~+)")
