@@ -1,11 +1,12 @@
 """Batch jobs as clients of the chat dialect know them: batches."""
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict
 
 from carrel.wire.base import JSONObject, Request, ResponseModel, Text
 from carrel.wire.batches import BatchJob
+from carrel.wire.id_lists import IdList
 
 ChatBatchStatus = Literal[
     "validating", "in_progress", "completed", "expired", "cancelling", "cancelled"
@@ -93,16 +94,5 @@ class ChatBatch(ResponseModel):
 _ENDED = ("completed", "expired", "cancelled")
 
 
-class ChatBatchList(ResponseModel):
-    object: str = "list"
-    data: list[ChatBatch]
-    first_id: str | None
-    last_id: str | None
-    has_more: bool
-
-
-class ChatBatchQuery(Request):
-    """A page of batches, newest first: `limit` of them after the one of the id `after`."""
-
-    limit: Annotated[int, Field(ge=1, le=100)] = 20
-    after: Text | None = None
+class ChatBatchList(IdList[ChatBatch]):
+    """A page of batches."""

@@ -1,18 +1,30 @@
 """Libraries as vector stores, for clients that know them by that name."""
 
 import operator
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, computed_field
 
 from carrel.wire.base import JSONObject, Name, Request, ResponseModel, Text
-from carrel.wire.documents import Attributes, Document, processing_status
+from carrel.wire.documents import Attributes, Document
+from carrel.wire.id_lists import IdList, IdQuery
 from carrel.wire.libraries import Library, SearchHit
+
+MAX_FILES = 500
+"""Files that are added at once."""
 
 FileStatus = Literal["in_progress", "completed", "failed", "cancelled"]
 
-_STATUSES: dict[str, FileStatus] = {"Completed": "completed", "Error": "failed"}
+FILE_STATUSES: dict[str, FileStatus] = {
+    "done": "completed",
+    "noop": "completed",
+    "self_managed": "completed",
+    "error": "failed",
+    "missing_content": "cancelled",
+}
+"""Statuses of files by the process statuses of their documents; all others are in progress."""
 
 
 class _Lenient(Request):
@@ -26,7 +38,7 @@ class VectorStoreCreate(_Lenient):
 
     name: Name = "vector store"
     description: Text | None = None
-    file_ids: Annotated[list[Text], Field(max_length=500)] = Field(default_factory=list)
+    file_ids: Annotated[list[Text], Field(max_length=MAX_FILES)] = Field(default_factory=list)
 
 
 class VectorStoreUpdate(_Lenient):
@@ -36,11 +48,19 @@ class VectorStoreUpdate(_Lenient):
 class FileCounts(ResponseModel):
     """Documents by their status."""
 
-    in_progress: int
-    completed: int
-    failed: int
+    in_progress: int = 0
+    completed: int = 0
+    failed: int = 0
     cancelled: int = 0
-    total: int
+    total: int = 0
+
+    @classmethod
+    def of(cls, counted: Mapping[str, int]) -> "FileCounts":
+        """Return the numbers of documents, counted by their process status."""
+        counts = Counter[str]()
+        for status, number in counted.items():
+            counts[FILE_STATUSES.get(status, "in_progress")] += number
+        return cls(**counts, total=counts.total())
 
 
 class VectorStore(ResponseModel):
@@ -95,7 +115,7 @@ class VectorStoreFile(ResponseModel):
     @classmethod
     def of(cls, document: Document, id: str | None = None) -> "VectorStoreFile":
         """Return a document, under the id that it was asked by."""
-        status = file_status(document)
+        status = FILE_STATUSES.get(document.process_status or "", "in_progress")
         reason = document.error or "The document has no text."
         return cls(
             id=id or document.id,
@@ -106,16 +126,6 @@ class VectorStoreFile(ResponseModel):
             last_error=FileError(message=reason) if status == "failed" else None,
             attributes=document.attributes or {},
         )
-
-
-def file_status(document: Document) -> FileStatus:
-    """Return the status of a document among those of a vector store's files."""
-    return status_of(document.process_status or "todo")
-
-
-def status_of(process_status: str) -> FileStatus:
-    """Return a process status among those of a vector store's files."""
-    return _STATUSES.get(processing_status(process_status), "in_progress")
 
 
 class VectorStoreFileCreate(_Lenient):
@@ -129,32 +139,52 @@ class VectorStoreFileUpdate(_Lenient):
     attributes: Attributes
 
 
-class PageQuery(Request):
-    """A page of a list: `limit` items after the one of the id `after`."""
+class FileBatchCreate(_Lenient):
+    """Stored files that become documents together, all with `attributes` or each with its own."""
 
-    limit: Annotated[int, Field(ge=1, le=100)] = 20
-    order: Literal["asc", "desc"] = "desc"
-    after: Text | None = None
+    file_ids: Annotated[list[Text], Field(max_length=MAX_FILES)] = Field(default_factory=list)
+    files: Annotated[list[VectorStoreFileCreate], Field(max_length=MAX_FILES)] = Field(
+        default_factory=list
+    )
+    attributes: Attributes | None = None
+
+    @property
+    def new(self) -> list[VectorStoreFileCreate]:
+        """The files with the attributes of each."""
+        same = [
+            VectorStoreFileCreate(file_id=id, attributes=self.attributes) for id in self.file_ids
+        ]
+        return [*same, *self.files]
 
 
-class FilePageQuery(PageQuery):
+class FileBatch(ResponseModel):
+    """Files that were added together. One that was removed since is not counted."""
+
+    id: str
+    object: str = "vector_store.files_batch"
+    created_at: int
+    vector_store_id: str
+    file_counts: FileCounts
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def status(self) -> Literal["in_progress", "completed", "cancelled"]:
+        """Whether all files have ended, and whether some were cancelled."""
+        if self.file_counts.in_progress:
+            return "in_progress"
+        return "cancelled" if self.file_counts.cancelled else "completed"
+
+
+class FileQuery(IdQuery):
     filter: FileStatus | None = None
 
 
-class VectorStoreList(ResponseModel):
-    object: str = "list"
-    data: list[VectorStore]
-    first_id: str | None
-    last_id: str | None
-    has_more: bool
+class VectorStoreList(IdList[VectorStore]):
+    """A page of vector stores."""
 
 
-class VectorStoreFileList(ResponseModel):
-    object: str = "list"
-    data: list[VectorStoreFile]
-    first_id: str | None
-    last_id: str | None
-    has_more: bool
+class VectorStoreFileList(IdList[VectorStoreFile]):
+    """A page of the files of a vector store."""
 
 
 class RankingOptions(_Lenient):

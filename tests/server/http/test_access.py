@@ -96,11 +96,15 @@ def test_what_belongs_to_another_organisation_is_nowhere_to_be_found(
         "document_id": document,
         "version": "0",
     }
+    added = {"file_ids": [file["id"]]}
+    batches = f"/v1/vector_stores/{ids['store_id']}/file_batches"
+    ids["file_batch_id"] = http.post(batches, json=added).json()["id"]
     talks = "/v1/conversations/{conversation_id}"
     bodies = {
         **BODIES,
         ("post", talks): {"json": talk},
         ("post", "/v1/vector_stores/{store_id}/files"): {"json": {"file_id": file["id"]}},
+        ("post", "/v1/vector_stores/{store_id}/file_batches"): {"json": added},
         ("post", f"{talks}/restart"): {"json": {"from_entry_id": made["outputs"][0]["id"], **talk}},
     }
     whose = [

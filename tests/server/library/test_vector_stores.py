@@ -1,11 +1,13 @@
 """Libraries under the name that clients of the chat dialect know."""
 
 import time
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from support.documents import scanned_pdf
 from support.libraries import connect
 from support.process import RunningServer
 
@@ -133,6 +135,65 @@ def test_lists_go_on_after_an_id(http: httpx.Client) -> None:
     assert (len(page["data"]), page["has_more"]) == (1, True)
     after = http.get(f"{path}/files", params={"after": page["last_id"]}).json()
     assert len(after["data"]) == 1 and not after["has_more"]
+
+
+def test_files_are_added_together_and_listed_by_their_batch(http: httpx.Client) -> None:
+    store = http.post("/v1/vector_stores", json={"name": "batches"}).json()["id"]
+    path = f"/v1/vector_stores/{store}"
+    http.post(f"{path}/files", json={"file_id": _file(http, "other.txt", "not in the batch")})
+    files = [_file(http, f"{name}.txt", f"Cats of {name}.") for name in ("Bern", "Basel")]
+    made = http.post(
+        f"{path}/file_batches",
+        json={"file_ids": files, "attributes": {"year": 2024}, "chunking_strategy": {"a": 1}},
+    )
+    assert "chunking_strategy" in made.headers["warning"]
+    batch = made.json()
+    assert (batch["object"], batch["vector_store_id"]) == ("vector_store.files_batch", store)
+    assert batch["file_counts"]["total"] == 2
+    for file in files:
+        assert _processed(http, store, file)["attributes"] == {"year": 2024}
+    one = f"{path}/file_batches/{batch['id']}"
+    ended = http.get(one).json()
+    assert (ended["status"], ended["file_counts"]["completed"]) == ("completed", 2)
+    listed = http.get(f"{one}/files", params={"order": "asc"}).json()
+    assert [(file["id"], file["status"]) for file in listed["data"]] == [
+        (file, "completed") for file in files
+    ]
+    assert http.get(f"{path}/files").json()["data"][-1]["id"] not in files
+    # What is over is not cancelled any more.
+    assert http.post(f"{one}/cancel").json() == ended
+    own = [{"file_id": _file(http, "Bonn.txt", "Cats of Bonn."), "attributes": {"year": 1}}]
+    second = http.post(f"{path}/file_batches", json={"files": own}).json()
+    [file] = http.get(f"{path}/file_batches/{second['id']}/files").json()["data"]
+    assert file["attributes"] == {"year": 1}
+    missing = http.post(f"{path}/file_batches", json={"file_ids": [files[0], "nobody"]})
+    assert missing.status_code == http.get(f"{path}/file_batches/nobody").status_code == 404
+    before = len(http.get("/v1/vector_stores", params={"limit": 100}).json()["data"])
+    assert http.post("/v1/vector_stores", json={"file_ids": ["nobody"]}).status_code == 404
+    after = http.get("/v1/vector_stores", params={"limit": 100}).json()["data"]
+    assert len(after) == before, "no store is made without its files"
+
+
+def test_a_cancelled_batch_leaves_documents_without_text(
+    http: httpx.Client, tmp_path: Path
+) -> None:
+    store = http.post("/v1/vector_stores", json={"name": "cancelled"}).json()["id"]
+    path = f"/v1/vector_stores/{store}"
+    scan = scanned_pdf(tmp_path / "scan.pdf").read_bytes()
+    upload = http.post("/v1/files", files={"file": ("scan.pdf", scan)}).json()["id"]
+    batch = http.post(f"{path}/file_batches", json={"file_ids": [upload]}).json()["id"]
+    assert http.get(f"{path}/files", params={"filter": "in_progress"}).json()["data"]
+    cancelled = http.post(f"{path}/file_batches/{batch}/cancel").json()
+    assert (cancelled["status"], cancelled["file_counts"]["cancelled"]) == ("cancelled", 1)
+    [file] = http.get(f"{path}/files", params={"filter": "cancelled"}).json()["data"]
+    document = http.get(f"/v1/libraries/{store}/documents/{file['id']}").json()
+    assert document["processing_status"] == "Error" and "cancelled" in document["error"]
+    assert http.get(f"/v1/libraries/{store}/documents/{file['id']}/text_content").status_code == 409
+    again = f"/v1/libraries/{store}/documents/{file['id']}/reprocess"
+    assert http.post(again).status_code == 204
+    assert _processed(http, store, upload)["status"] == "completed"
+    ended = http.get(f"{path}/file_batches/{batch}").json()
+    assert (ended["status"], ended["file_counts"]["completed"]) == ("completed", 1)
 
 
 def test_what_is_removed_is_gone_and_the_file_stays(http: httpx.Client) -> None:

@@ -13,9 +13,11 @@ import sqlalchemy as sa
 from carrel.server.records import files
 from carrel.server.records.accounts.caller import Caller
 from carrel.server.records.errors import Conflict, NotFound
+from carrel.server.records.sql.conditions import comes_after
 from carrel.server.records.sql.ids import new_id
 from carrel.server.records.sql.tables import batch_inputs, batch_jobs, batch_lines, whole_seconds
 from carrel.wire.batches import UNFINISHED, BatchCreate, BatchJob, BatchList, BatchQuery
+from carrel.wire.id_lists import IdQuery
 
 
 @dataclass(frozen=True)
@@ -160,27 +162,22 @@ def page(connection: sa.Connection, caller: Caller, query: BatchQuery) -> BatchL
     return BatchList(data=[_job(row) for row in rows], total=total)
 
 
-def after(
-    connection: sa.Connection, caller: Caller, id: str | None, limit: int
-) -> tuple[list[BatchJob], bool]:
-    """Return the newest batches older than one of this id, and whether there are more.
+def after(connection: sa.Connection, caller: Caller, query: IdQuery) -> tuple[list[BatchJob], bool]:
+    """Return a page of batches, and whether there are more.
 
     Raises:
-        NotFound: there is no batch of the id.
+        NotFound: there is no batch of the id `after`.
     """
     columns = batch_jobs.c
     wanted = sa.select(batch_jobs).where(columns.organisation_id == caller.organisation_id)
-    if id is not None:
-        last = _find(connection, caller, id)
-        place = sa.tuple_(columns.created_at, columns.id)
-        there = (
-            sa.literal(last.created_at, columns.created_at.type),
-            sa.literal(last.id, columns.id.type),
-        )
-        wanted = wanted.where(place < sa.tuple_(*there))
-    newest = wanted.order_by(columns.created_at.desc(), columns.id.desc()).limit(limit + 1)
-    rows = list(connection.execute(newest))
-    return [_job(row) for row in rows[:limit]], len(rows) > limit
+    newest_first = query.newest_first
+    if query.after is not None:
+        last = _find(connection, caller, query.after)
+        wanted = wanted.where(comes_after(batch_jobs, last, newest_first=newest_first))
+    direction = sa.desc if newest_first else sa.asc
+    order = direction(columns.created_at), direction(columns.id)
+    rows = connection.execute(wanted.order_by(*order).limit(query.limit + 1)).all()
+    return [_job(row) for row in rows[: query.limit]], len(rows) > query.limit
 
 
 def cancel(connection: sa.Connection, caller: Caller, id: str) -> BatchJob:

@@ -12,7 +12,13 @@ from carrel.server.records import libraries, trash
 from carrel.server.records.accounts.caller import Caller
 from carrel.server.records.errors import Conflict, InvalidField, NotFound
 from carrel.server.records.libraries import Role, paginate
-from carrel.server.records.sql.conditions import contains, expired, has_attribute, unexpired
+from carrel.server.records.sql.conditions import (
+    comes_after,
+    contains,
+    expired,
+    has_attribute,
+    unexpired,
+)
 from carrel.server.records.sql.ids import new_id
 from carrel.server.records.sql.tables import document_pages, documents
 from carrel.wire.documents import (
@@ -23,6 +29,7 @@ from carrel.wire.documents import (
     TextQuery,
     processing_status,
 )
+from carrel.wire.vector_stores import FILE_STATUSES, FileQuery
 
 FIRST_GENERATION = 1
 """The generation of a new document's processing."""
@@ -82,13 +89,17 @@ def with_bytes(connection: sa.Connection, library_id: str, blob: str) -> StoredD
     return _one(connection, documents.c.library_id == library_id, documents.c.blob == blob)
 
 
-def count(connection: sa.Connection, library_id: str) -> dict[str, int]:
-    """Return the number of documents of a library by their process status."""
+def count(
+    connection: sa.Connection, library_id: str, ids: Collection[str] | None = None
+) -> dict[str, int]:
+    """Return the number of a library's documents, those among `ids` if given, by process status."""
     counted = (
         sa.select(documents.c.process_status, sa.func.count())
         .where(documents.c.library_id == library_id, unexpired(documents))
         .group_by(documents.c.process_status)
     )
+    if ids is not None:
+        counted = counted.where(documents.c.id.in_(ids))
     return {row[0]: row[1] for row in connection.execute(counted)}
 
 
@@ -125,6 +136,34 @@ def page(
         pagination=paginate(total, query.page, query.page_size),
         data=[_document_of(row, positions.get(row.id)).document for row in rows],
     )
+
+
+def after(
+    connection: sa.Connection, library_id: str, query: FileQuery, ids: Collection[str] | None
+) -> tuple[list[Document], bool]:
+    """Return a page of a library's documents, those among `ids` if given, and whether more follow.
+
+    Raises:
+        NotFound: there is no document of the id `after`.
+    """
+    wanted = [documents.c.library_id == library_id, unexpired(documents)]
+    if ids is not None:
+        wanted.append(documents.c.id.in_(ids))
+    listed = sa.select(documents).where(*wanted)
+    if query.after is not None:
+        last = connection.execute(listed.where(documents.c.id == query.after)).one_or_none()
+        if last is None:
+            raise NotFound.of("document", query.after)
+        listed = listed.where(comes_after(documents, last, newest_first=query.newest_first))
+    if query.filter is not None:
+        status = sa.case(FILE_STATUSES, value=documents.c.process_status, else_="in_progress")
+        listed = listed.where(status == query.filter)
+    direction = sa.desc if query.newest_first else sa.asc
+    order = direction(documents.c.created_at), direction(documents.c.id)
+    # One more than asked for says whether there are more.
+    rows = connection.execute(listed.order_by(*order).limit(query.limit + 1)).all()
+    found = [_document_of(row, None).document for row in rows[: query.limit]]
+    return found, len(rows) > query.limit
 
 
 def attributes(
@@ -251,7 +290,7 @@ def with_text(
     stored = get(connection, caller, library_id, id)
     if stored.generation is not None:
         return stored
-    if stored.document.process_status == "error":
+    if stored.document.processing_status == "Error":
         raise Conflict(f"The document has no text: {stored.document.error}")
     raise Conflict("The document is still being processed. Ask again when it is done.")
 
@@ -360,15 +399,16 @@ def _has_attributes(connection: sa.Connection, given: str | None) -> list[sa.Col
 
 
 def _document_of(row: sa.Row[Any], queue_position: int | None) -> StoredDocument:
+    status = processing_status(row.process_status)
     further = {
         "hash": row.blob,
-        "processing_status": processing_status(row.process_status),
+        "processing_status": status,
         "tokens_processing_total": row.tokens_total,
         "tokens_processing_main_content": row.tokens_main,
         "tokens_processing_summary": row.tokens_summary,
         "queue_position": queue_position,
         # A failed attempt that will be retried is not a failure yet.
-        "error": row.error if row.process_status == "error" else None,
+        "error": row.error if status == "Error" else None,
     }
     document = Document(**{**row._asdict(), **further})
     return StoredDocument(document, row.blob, row.ocr_blob, row.indexed_generation)

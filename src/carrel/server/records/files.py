@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from carrel.server.records import trash
 from carrel.server.records.accounts.caller import Caller
 from carrel.server.records.errors import NotFound
-from carrel.server.records.sql.conditions import contains, expired, unexpired
+from carrel.server.records.sql.conditions import comes_after, contains, expired, unexpired
 from carrel.server.records.sql.tables import files, whole_seconds
 from carrel.wire.files import File, FileList, FileQuery
 
@@ -78,7 +78,13 @@ def page(connection: sa.Connection, caller: Caller, query: FileQuery) -> FileLis
         NotFound: there is no file to come after.
     """
     wanted = [_visible(caller), *_filters(query)]
-    following = [] if query.after is None else [_after(connection, caller, query.after)]
+    following = []
+    if query.after is not None:
+        last = sa.select(files).where(_visible(caller), files.c.id == query.after)
+        row = connection.execute(last).one_or_none()
+        if row is None:
+            raise NotFound.of("file", query.after)
+        following.append(comes_after(files, row))
     rows = connection.execute(
         sa.select(files)
         .where(*wanted, *following)
@@ -91,16 +97,6 @@ def page(connection: sa.Connection, caller: Caller, query: FileQuery) -> FileLis
     if query.include_total:
         total = connection.scalar(sa.select(sa.func.count()).select_from(files).where(*wanted))
     return FileList(data=data, total=total, has_more=len(rows) > query.page_size)
-
-
-def _after(connection: sa.Connection, caller: Caller, id: str) -> sa.ColumnElement[bool]:
-    """Return the files that come after one in the list."""
-    columns = files.c.created_at, files.c.id
-    query = sa.select(*columns).where(_visible(caller), files.c.id == id)
-    row = connection.execute(query).one_or_none()
-    if row is None:
-        raise NotFound.of("file", id)
-    return sa.tuple_(*columns) < sa.tuple_(sa.literal(row.created_at, columns[0].type), row.id)
 
 
 def _filters(query: FileQuery) -> list[sa.ColumnElement[bool]]:

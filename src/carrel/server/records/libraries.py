@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from carrel.server.records import trash
 from carrel.server.records.accounts.caller import Caller
 from carrel.server.records.errors import InvalidField, NotAllowed, NotFound
-from carrel.server.records.sql.conditions import contains, unexpired
+from carrel.server.records.sql.conditions import comes_after, contains, unexpired
 from carrel.server.records.sql.database import take_turns
 from carrel.server.records.sql.ids import new_id
 from carrel.server.records.sql.tables import documents, libraries, library_shares
@@ -107,9 +107,7 @@ def after(
     wanted = _accessible(caller)
     if id is not None:
         at = get(connection, caller, id)
-        made = libraries.c.created_at
-        later = sa.or_(made > at.created_at, sa.and_(made == at.created_at, libraries.c.id > at.id))
-        wanted = wanted.where(~later if newest_first else later, libraries.c.id != id)
+        wanted = wanted.where(comes_after(libraries, at, newest_first=newest_first))
     direction = sa.desc if newest_first else sa.asc
     order = direction(libraries.c.created_at), direction(libraries.c.id)
     return [_library(row) for row in connection.execute(wanted.order_by(*order).limit(limit))]

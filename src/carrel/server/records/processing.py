@@ -5,7 +5,7 @@ are refused, and a new one's text replaces the old in one transaction. Only
 searchable text has chunks.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Self
@@ -297,6 +297,29 @@ def fail(connection: sa.Connection, job: Job, error: str) -> None:
         sa.select(documents.c.indexed_generation).where(documents.c.id == job.document_id)
     )
     _remove_pages(connection, job.document_id, keep=indexed)
+
+
+def cancel(connection: sa.Connection, library_id: str, ids: Collection[str]) -> None:
+    """End the first processing of documents that have no text yet; they stay without one."""
+    those = (
+        documents.c.library_id == library_id,
+        documents.c.id.in_(ids),
+        documents.c.process_status.in_(UNFINISHED),
+        documents.c.indexed_generation.is_(None),
+    )
+    ended = connection.scalars(
+        documents.update()
+        .where(*those)
+        .values(
+            process_status="missing_content",
+            error="It was cancelled before it was read. Process it again.",
+            not_before=None,
+            last_processed_at=datetime.now(UTC),
+        )
+        .returning(documents.c.id)
+    ).all()
+    for id in ended:
+        _remove_pages(connection, id, keep=None)
 
 
 def attempts(connection: sa.Connection, job: Job) -> int:

@@ -6,21 +6,17 @@ from fastapi import APIRouter, Depends, Response
 
 from carrel.server.library.vector_stores import VectorStores
 from carrel.server.records import documents, libraries
-from carrel.server.routes.dependencies import (
-    CurrentCaller,
-    CurrentServer,
-    ignored_note,
-    query_of,
-    warn_of,
-)
+from carrel.server.routes.dependencies import Context, InQuery, ignored_note, warn_of
 from carrel.wire.base import Request
 from carrel.wire.documents import DocumentUpdate
-from carrel.wire.libraries import LibraryCreate, LibraryUpdate, SearchQuery
+from carrel.wire.id_lists import IdQuery
+from carrel.wire.libraries import LibraryUpdate, SearchQuery
 from carrel.wire.vector_stores import (
     DeletedVectorStore,
     DeletedVectorStoreFile,
-    FilePageQuery,
-    PageQuery,
+    FileBatch,
+    FileBatchCreate,
+    FileQuery,
     VectorStore,
     VectorStoreCreate,
     VectorStoreFile,
@@ -37,77 +33,59 @@ from carrel.wire.vector_stores import (
 router = APIRouter(prefix="/v1/vector_stores")
 
 
-def _stores(server: CurrentServer) -> VectorStores:
-    return VectorStores(server.database, server.blobs, server.library)
+async def _stores(context: Context) -> VectorStores:
+    server = context.server
+    limits = server.settings.limits
+    return VectorStores(server.database, server.blobs, server.library, context.caller, limits)
 
 
 Stores = Annotated[VectorStores, Depends(_stores)]
 
 
 @router.get("")
-async def list_vector_stores(
-    stores: Stores, caller: CurrentCaller, query: Annotated[PageQuery, Depends(query_of(PageQuery))]
-) -> VectorStoreList:
-    data, more = await stores.page(caller, query)
-    ids: list[str | None] = [one.id for one in data] or [None]
-    return VectorStoreList(data=data, first_id=ids[0], last_id=ids[-1], has_more=more)
+async def list_vector_stores(stores: Stores, query: InQuery[IdQuery]) -> VectorStoreList:
+    return await stores.page(query)
 
 
 @router.post("")
 async def create_vector_store(
-    body: VectorStoreCreate,
-    response: Response,
-    server: CurrentServer,
-    stores: Stores,
-    caller: CurrentCaller,
+    body: VectorStoreCreate, response: Response, context: Context, stores: Stores
 ) -> VectorStore:
     """Make a library, and documents of stored files in it."""
-    new = LibraryCreate(name=body.name, description=body.description)
-    library, _ = await server.library.create(caller, new, server.settings.embedding_model)
-    limits = server.settings.limits
-    for file_id in body.file_ids:
-        await stores.add(caller, library.id, VectorStoreFileCreate(file_id=file_id), limits)
+    made = await stores.create(body, context.server.settings.embedding_model)
     _warn_of_ignored(body, response)
-    return await stores.get(caller, library.id)
+    return made
 
 
 @router.get("/{store_id}")
-async def get_vector_store(store_id: str, stores: Stores, caller: CurrentCaller) -> VectorStore:
-    return await stores.get(caller, store_id)
+async def get_vector_store(store_id: str, stores: Stores) -> VectorStore:
+    return await stores.get(store_id)
 
 
 @router.post("/{store_id}")
 async def update_vector_store(
-    store_id: str,
-    body: VectorStoreUpdate,
-    response: Response,
-    server: CurrentServer,
-    stores: Stores,
-    caller: CurrentCaller,
+    store_id: str, body: VectorStoreUpdate, response: Response, context: Context, stores: Stores
 ) -> VectorStore:
     if body.name is not None:
-        change = LibraryUpdate(name=body.name)
-        await server.database.write(libraries.update, caller, store_id, change)
+        await context.write(libraries.update, store_id, LibraryUpdate(name=body.name))
     _warn_of_ignored(body, response)
-    return await stores.get(caller, store_id)
+    return await stores.get(store_id)
 
 
 @router.delete("/{store_id}")
-async def delete_vector_store(
-    store_id: str, server: CurrentServer, caller: CurrentCaller
-) -> DeletedVectorStore:
-    days = server.settings.limits.trash_days
-    await server.database.write(libraries.delete, caller, store_id, trash_days=days)
+async def delete_vector_store(store_id: str, context: Context) -> DeletedVectorStore:
+    await context.write(libraries.delete, store_id, trash_days=context.trash_days)
     return DeletedVectorStore(id=store_id)
 
 
 @router.post("/{store_id}/search")
 async def search_vector_store(
-    store_id: str, body: VectorStoreSearch, server: CurrentServer, caller: CurrentCaller
+    store_id: str, body: VectorStoreSearch, context: Context
 ) -> VectorStoreResults:
     query = SearchQuery(query=" ".join(body.queries), limit=body.max_num_results)
     matches = body.filters.matches if body.filters else None
-    found = await server.library.search_library(caller, store_id, query, matches)
+    server = context.server
+    found = await server.library.search_library(context.caller, store_id, query, matches)
     ids = {one.document_id for one in found}
     attributes = await server.database.read(documents.attributes, library_id=store_id, ids=ids)
     threshold = body.ranking_options and body.ranking_options.score_threshold
@@ -121,72 +99,73 @@ async def search_vector_store(
 
 @router.get("/{store_id}/files")
 async def list_vector_store_files(
-    store_id: str,
-    stores: Stores,
-    caller: CurrentCaller,
-    query: Annotated[FilePageQuery, Depends(query_of(FilePageQuery))],
+    store_id: str, stores: Stores, query: InQuery[FileQuery]
 ) -> VectorStoreFileList:
-    data, more = await stores.files(caller, store_id, query)
-    ids: list[str | None] = [one.id for one in data] or [None]
-    return VectorStoreFileList(data=data, first_id=ids[0], last_id=ids[-1], has_more=more)
+    return await stores.files(store_id, query)
 
 
 @router.post("/{store_id}/files")
 async def add_vector_store_file(
-    store_id: str,
-    body: VectorStoreFileCreate,
-    response: Response,
-    server: CurrentServer,
-    stores: Stores,
-    caller: CurrentCaller,
+    store_id: str, body: VectorStoreFileCreate, response: Response, stores: Stores
 ) -> VectorStoreFile:
     """Make a document of a stored file; it is then processed."""
-    limits = server.settings.limits
-    added = await stores.add(caller, store_id, body, limits)
+    added = await stores.add(store_id, body)
     _warn_of_ignored(body, response)
     return added
 
 
 @router.get("/{store_id}/files/{file_id}")
-async def get_vector_store_file(
-    store_id: str, file_id: str, stores: Stores, caller: CurrentCaller
-) -> VectorStoreFile:
+async def get_vector_store_file(store_id: str, file_id: str, stores: Stores) -> VectorStoreFile:
     """Return a document, by its id or by that of its stored file."""
-    stored = await stores.document(caller, store_id, file_id)
-    return VectorStoreFile.of(stored.document, file_id)
+    return VectorStoreFile.of((await stores.document(store_id, file_id)).document, file_id)
 
 
 @router.post("/{store_id}/files/{file_id}")
 async def update_vector_store_file(
-    store_id: str,
-    file_id: str,
-    body: VectorStoreFileUpdate,
-    server: CurrentServer,
-    stores: Stores,
-    caller: CurrentCaller,
+    store_id: str, file_id: str, body: VectorStoreFileUpdate, context: Context, stores: Stores
 ) -> VectorStoreFile:
-    stored = await stores.document(caller, store_id, file_id)
-    changed = await server.database.write(
-        documents.update,
-        caller,
-        store_id,
-        stored.document.id,
-        DocumentUpdate(attributes=body.attributes),
-    )
+    id = (await stores.document(store_id, file_id)).document.id
+    change = DocumentUpdate(attributes=body.attributes)
+    changed = await context.write(documents.update, store_id, id, change)
     return VectorStoreFile.of(changed, file_id)
 
 
 @router.delete("/{store_id}/files/{file_id}")
 async def remove_vector_store_file(
-    store_id: str, file_id: str, server: CurrentServer, stores: Stores, caller: CurrentCaller
+    store_id: str, file_id: str, context: Context, stores: Stores
 ) -> DeletedVectorStoreFile:
     """Move a document to the trash; the stored file that it came from stays."""
-    stored = await stores.document(caller, store_id, file_id)
-    days = server.settings.limits.trash_days
-    await server.database.write(
-        documents.delete, caller, store_id, stored.document.id, trash_days=days
-    )
+    id = (await stores.document(store_id, file_id)).document.id
+    await context.write(documents.delete, store_id, id, trash_days=context.trash_days)
     return DeletedVectorStoreFile(id=file_id)
+
+
+@router.post("/{store_id}/file_batches")
+async def add_vector_store_files(
+    store_id: str, body: FileBatchCreate, response: Response, stores: Stores
+) -> FileBatch:
+    """Make documents of stored files; they are then processed."""
+    added = await stores.add_batch(store_id, body.new)
+    _warn_of_ignored(body, response)
+    return added
+
+
+@router.get("/{store_id}/file_batches/{file_batch_id}")
+async def get_file_batch(store_id: str, file_batch_id: str, stores: Stores) -> FileBatch:
+    return await stores.batch(store_id, file_batch_id)
+
+
+@router.post("/{store_id}/file_batches/{file_batch_id}/cancel")
+async def cancel_file_batch(store_id: str, file_batch_id: str, stores: Stores) -> FileBatch:
+    """End what of a batch is not read yet; those documents stay without text."""
+    return await stores.batch(store_id, file_batch_id, cancel=True)
+
+
+@router.get("/{store_id}/file_batches/{file_batch_id}/files")
+async def list_file_batch(
+    store_id: str, file_batch_id: str, stores: Stores, query: InQuery[FileQuery]
+) -> VectorStoreFileList:
+    return await stores.files(store_id, query, file_batch_id)
 
 
 def _warn_of_ignored(body: Request, response: Response) -> None:

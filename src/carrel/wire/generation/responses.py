@@ -7,6 +7,7 @@ from pydantic import ConfigDict, Discriminator, Field, Tag
 from carrel.wire.base import Count, JSONObject, Request, ResponseModel, Text
 from carrel.wire.generation.completions import MAX_MESSAGES, ReasoningEffort
 from carrel.wire.generation.tools import MAX_TOOLS
+from carrel.wire.id_lists import IdList
 
 
 class _Lenient(Request):
@@ -317,22 +318,8 @@ class DeletedResponse(ResponseModel):
     deleted: bool = True
 
 
-class ResponseItems(ResponseModel):
+class ResponseItems(IdList[JSONObject]):
     """The items that an answer was given, as they were sent."""
-
-    object: str = "list"
-    data: list[JSONObject]
-    first_id: str | None
-    last_id: str | None
-    has_more: bool
-
-
-class ItemQuery(Request):
-    """A page of items: `limit` items after the one of the id `after`."""
-
-    limit: Annotated[int, Field(ge=1, le=100)] = 20
-    order: Literal["asc", "desc"] = "desc"
-    after: Text | None = None
 
 
 class ResponseEvent(ResponseModel):

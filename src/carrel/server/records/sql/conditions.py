@@ -1,4 +1,4 @@
-"""Conditions of queries: a text within a column, an attribute, an expiry."""
+"""Conditions of queries: a text within a column, a place in a list, an attribute, an expiry."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -10,6 +10,14 @@ from sqlalchemy.dialects.postgresql import JSONB
 def contains(column: sa.Column[Any], text: str) -> sa.ColumnElement[bool]:
     """Return whether a column contains a text, whatever the case of its ASCII letters."""
     return column.icontains(text, autoescape=True)
+
+
+def comes_after(table: sa.Table, row: Any, *, newest_first: bool = True) -> sa.ColumnElement[bool]:
+    """Return whether a row comes after one with a `created_at` and an `id`, in their order."""
+    columns = table.c.created_at, table.c.id
+    place = sa.tuple_(*columns)
+    there = sa.tuple_(sa.literal(row.created_at, columns[0].type), sa.literal(row.id))
+    return place < there if newest_first else place > there
 
 
 def expired(table: sa.Table) -> sa.ColumnElement[bool]:

@@ -244,6 +244,17 @@ documents = sa.Table(
     ),
 )
 
+# Documents that were added together, by the files that they came from.
+file_batches = sa.Table(
+    "file_batches",
+    metadata,
+    sa.Column("id", sa.String(36), primary_key=True),
+    _reference("library_id", "libraries.id"),
+    # The ids of the files by those of the documents.
+    sa.Column("files", sa.JSON, nullable=False),
+    sa.Column("created_at", Moment, nullable=False),
+)
+
 document_pages = sa.Table(
     "document_pages",
     metadata,

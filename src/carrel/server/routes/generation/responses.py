@@ -3,9 +3,9 @@
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from functools import partial
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 from starlette.requests import ClientDisconnect
 
 from carrel.server.assembly import Server
@@ -24,9 +24,9 @@ from carrel.server.responses.background import shown
 from carrel.server.routes.dependencies import (
     CurrentCaller,
     CurrentServer,
+    InQuery,
     completion_call,
     ignored_note,
-    query_of,
     validated,
     warn_of,
 )
@@ -34,12 +34,12 @@ from carrel.wire.generation.chat import ChatRequest
 from carrel.wire.generation.completions import CompletionChunk
 from carrel.wire.generation.responses import (
     DeletedResponse,
-    ItemQuery,
     ModelResponse,
     ResponseEvent,
     ResponseItems,
     ResponseRequest,
 )
+from carrel.wire.id_lists import IdQuery
 
 router = APIRouter(prefix="/v1/responses")
 
@@ -119,22 +119,17 @@ async def list_input_items(
     response_id: str,
     server: CurrentServer,
     caller: CurrentCaller,
-    query: Annotated[ItemQuery, Depends(query_of(ItemQuery))],
+    query: InQuery[IdQuery],
 ) -> ResponseItems:
     """Return the items that an answer was given, without those of the answers before it."""
     kept = await _kept(response_id, server, caller)
-    items = kept.input if query.order == "asc" else kept.input[::-1]
-    ids: list[str | None] = [item["id"] for item in items]
+    items = kept.input[::-1] if query.newest_first else kept.input
+    ids = [item["id"] for item in items]
     if query.after is not None and query.after not in ids:
         raise NotFound.of("item", query.after)
     first = 0 if query.after is None else ids.index(query.after) + 1
-    listed = ids[first : first + query.limit] or [None]
-    return ResponseItems(
-        data=items[first : first + query.limit],
-        first_id=listed[0],
-        last_id=listed[-1],
-        has_more=len(items) > first + query.limit,
-    )
+    last = first + query.limit
+    return ResponseItems.of(items[first:last], len(items) > last)
 
 
 async def _kept(id: str, server: Server, caller: Caller) -> KeptResponse:
