@@ -709,7 +709,9 @@ async def _check_disk(store: Store, person: Person, service: LateService) -> Non
     for id in ids:
         digest = hashlib.sha256(content(id)).hexdigest()
         for options in (USUAL, OCROptions(tables="html")):
-            kept = await ResultCache().load(f"{digest}\0{store.profile.name}\0{options.key()}")
+            kept = await ResultCache(folders().cache).load(
+                f"{digest}\0{store.profile.name}\0{options.key()}"
+            )
             for page in kept.pages.values():
                 if not page.markdown.endswith(f" of {id}."):
                     person.wrong.append(f"{page.markdown} is kept as a page of {id}")
@@ -748,7 +750,7 @@ async def _run(seed: int) -> None:
     closed: list[object] = []
     with pytest.MonkeyPatch.context() as patch:
 
-        async def ensure() -> Address:
+        async def ensure(data: Path) -> Address:
             await asyncio.sleep(1)
             return Address(service.url, "key")
 

@@ -3,17 +3,15 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from carrel import samples
 from carrel.client import Client
-from carrel.config.profiles import folders
-from carrel.store.chat.sessions.saved import SavedSessions
-from carrel.store.demo.journal import Journal
-from carrel.store.demo.making import make, remove
 from carrel.store.demo.script import load_demo
+from carrel.store.demo.setting import set_up
 from carrel.tui.presentation import Presentation
 from support.process import RunningServer
 from support.spoken import SpokenModel
@@ -62,22 +60,17 @@ def file(tmp_path: Path) -> Path:
 @asynccontextmanager
 async def presented(server: RunningServer, file: Path, begin: int = 0) -> AsyncIterator[Workbench]:
     """A presentation of a file, and what it needs."""
-    demo = load_demo(file)
-    profile, journal = profile_of(server), Journal(folders().state / "demo.json")
+    profile = replace(profile_of(server), home=file.parent / "home")
+    async with set_up(load_demo(file), file.parent, profile, print) as demo:
+        app = Presentation(profile, None, demo, begin)
+        async with app.run_test(size=(120, 36)) as pilot:
+            running = Workbench(app, pilot)
+            await running.until(lambda: app.player is not None)
+            yield running
+            assert not app.failures, app.failures
     async with Client(server.url, server.api_key) as client:
-        try:
-            async for _ in make(client, demo, file.parent, journal):
-                pass
-            app = Presentation(profile, None, demo, begin)
-            async with app.run_test(size=(120, 36)) as pilot:
-                running = Workbench(app, pilot)
-                await running.until(lambda: app.player is not None)
-                yield running
-                assert not app.failures, app.failures
-        finally:
-            await remove(client, journal, SavedSessions(folders().state, profile.name))
-            assert [one async for one in client.agents.every()] == []
-            assert [one async for one in client.conversations.every()] == []
+        assert [one async for one in client.agents.every()] == []
+        assert [one async for one in client.conversations.every()] == []
 
 
 async def played(bench: Workbench, count: int) -> None:

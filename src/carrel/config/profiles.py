@@ -56,7 +56,8 @@ class Price:
 class Profile:
     """A service to talk to. Without a url it is the bundled server.
 
-    `prices` are by model, as far as they are set: nothing is guessed.
+    `prices` are by model, as far as they are set: nothing is guessed. `home` is a folder of its
+    own for all that is kept of it, its bundled server's data included, beside the user's folders.
     """
 
     name: str
@@ -65,6 +66,12 @@ class Profile:
     read_only: bool = False
     colour: str | None = None
     prices: Mapping[str, Price] = field(default_factory=dict, hash=False)
+    home: Path | None = None
+
+    @property
+    def folders(self) -> "Folders":
+        """Where all that is kept of it stands."""
+        return folders() if self.home is None else Folders(*(self.home / part for part in PARTS))
 
     @property
     def local(self) -> bool:
@@ -75,6 +82,10 @@ class Profile:
     def service(self) -> str:
         """The identity of its service: the bundled server's address may change."""
         return self.url or LOCAL
+
+
+PARTS = ("config", "data", "state", "cache")
+"""The folders of a home, in the order of the fields of `Folders`."""
 
 
 @dataclass(frozen=True)

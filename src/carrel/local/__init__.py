@@ -1,4 +1,4 @@
-"""The local server as seen from outside: found, started, held by a lease."""
+"""The local server as seen from outside: found, started, held by a lease, stopped."""
 
 from carrel.local.address import Address, find
 from carrel.local.errors import LocalError, NotInstalled
@@ -6,6 +6,7 @@ from carrel.local.installed import require_server
 from carrel.local.lease import Lease
 from carrel.local.models import ModelServer, find_model_servers, use_model
 from carrel.local.start import ensure
+from carrel.local.stop import stop
 
 __all__ = [
     "Address",
@@ -17,5 +18,6 @@ __all__ = [
     "find",
     "find_model_servers",
     "require_server",
+    "stop",
     "use_model",
 ]

@@ -15,6 +15,7 @@ class Address:
 
     url: str
     api_key: str = field(repr=False)
+    pid: int = 0
     started: bool = False
 
 
@@ -25,11 +26,11 @@ async def find(data: Path) -> Address | None:
     """
     try:
         said = json.loads((data / "server.json").read_text("utf-8"))
-        address, pid = Address(str(said["url"]), str(said["api_key"])), int(said["pid"])
+        address = Address(str(said["url"]), str(said["api_key"]), int(said["pid"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
     # A dead server's port may belong to another program by now.
-    return address if _alive(pid) and await _answers(address.url) else None
+    return address if _alive(address.pid) and await _answers(address.url) else None
 
 
 def loopback() -> httpx.AsyncClient:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from carrel.config.profiles import folders
 from carrel.store.core.actions.action import Policy, Service, action
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.shared import Shared
@@ -68,7 +67,7 @@ class ModelsService(Service[ModelsState]):
 
         before = self._session.slice.value.models
         url = server.url if server else None
-        changed = await asyncio.to_thread(use_model, folders().server, url, model)
+        changed = await asyncio.to_thread(use_model, self._profile.folders.server, url, model)
         name = server.name if server else "the built-in test model"
         try:
             async with asyncio.timeout(PATIENCE):

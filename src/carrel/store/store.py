@@ -6,7 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakSet
 
-from carrel.config.profiles import folders
 from carrel.pages.renderer import Renderer
 from carrel.store.activity.service import ActivityService
 from carrel.store.agents.service import AgentsService
@@ -61,12 +60,13 @@ class Store:
         self.profile = profile
         self.loop = loop
         self._was_lost = False
+        state = profile.folders.state
         self._made: WeakSet[Service[Any]] = WeakSet()
         self.renderer = Renderer()
         self.notifications = NotificationsService(loop)
         self.activity = ActivityService(loop, Journal(profile))
         self.requests = RequestsService(loop)
-        self.layout = LayoutService(loop, folders().state)
+        self.layout = LayoutService(loop, state)
         self.session = SessionService(loop, profile, self.requests.log)
         self.copies = Copies(self.session)
         self.trash = TrashService(loop, self.session, self.notifications)
@@ -85,14 +85,14 @@ class Store:
         self.previews = PreviewService(shared)
         self.libraries = self.another_libraries()
         self.sync = SyncService(shared, self.libraries)
-        self._ocr_options = RememberedOptions(folders().state)
-        self._corrections = SavedCorrections(folders().state)
+        self._ocr_options = RememberedOptions(state)
+        self._corrections = SavedCorrections(state)
         self.documents = self.another_document()
         self.batch = BatchService(shared, self._ocr_options)
         self.batches = BatchesService(shared)
         self.agents = self.another_agents()
-        self.tools = ToolsService(loop, profile, folders().state)
-        self.chats = SavedSessions(folders().state, profile.name)
+        self.tools = ToolsService(loop, profile, state)
+        self.chats = SavedSessions(state, profile.name)
         self.kept_chats = RemoteChats(self.session, shared.last_seen)
         self.sources = Sources(loop, self.copies, self.renderer)
         self.chat = self.another_chat()
@@ -104,7 +104,7 @@ class Store:
         self.models = ModelsService(shared)
         self.unfinished = Unfinished(self.activity, self.sync)
         self.trail = TrailService()
-        self.histories = HistoriesService(loop, folders().state, profile)
+        self.histories = HistoriesService(loop, state, profile)
         self.sample = SampleService(
             shared, self.files, self.documents, self.libraries, self.agents, self.chat
         )

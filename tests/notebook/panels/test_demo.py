@@ -1,7 +1,7 @@
 """A demo in a panel, against a real server."""
 
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from carrel.notebook.cells.errors import BenchError
 from carrel.notebook.panels.demo import DemoPanel
 from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.demo.script import load_demo
-from carrel.store.demo.setting import local_journal
+from carrel.store.demo.setting import own_profile
 from carrel.store.store import Store
 from support.panels import Wire
 from support.process import RunningServer
@@ -64,19 +64,14 @@ def play(talking: tuple[RunningServer, SpokenModel]) -> Iterator[Play]:
     loop = OwnerLoop.in_thread()
     panels: list[DemoPanel] = []
 
-    @asynccontextmanager
-    async def connect() -> AsyncIterator[Client]:
-        async with Client(server.url, server.api_key) as client:
-            yield client
-
     def begin(path: Path) -> Wire:
-        store = Store(profile_of(server), loop)
-        panel = DemoPanel(store, load_demo(path), path.parent, local_journal(), connect)
+        store = Store(replace(profile_of(server), home=own_profile().home), loop)
+        panel = DemoPanel(store, load_demo(path), path.parent)
         panels.append(panel)
         return Wire(panel)
 
     async def left() -> list[str | None]:
-        async with connect() as client:
+        async with Client(server.url, server.api_key) as client:
             names: list[str | None] = [one.name async for one in client.agents.every()]
             names += [one.name async for one in client.libraries.every()]
             return names + [one.id async for one in client.conversations.every()]
@@ -85,8 +80,14 @@ def play(talking: tuple[RunningServer, SpokenModel]) -> Iterator[Play]:
     for panel in panels:
         panel.close()
     assert loop.run(left()).result(10) == []
-    assert local_journal().record is None
+    assert not exists()
     loop.close()
+
+
+def exists() -> bool:
+    """Whether anything of the place of demos is left."""
+    home = own_profile().home
+    return home is not None and home.exists()
 
 
 def came(wire: Wire, words: str) -> dict[str, Any]:
@@ -179,7 +180,7 @@ def test_the_demo_that_ships_comes_to_its_end(play: Play, model: SpokenModel) ->
 def test_a_panel_that_is_closed_while_it_makes_leaves_nothing(play: Play, file: Path) -> None:
     wire = play(file)
     wire.panel.close()
-    assert local_journal().record is None
+    assert not exists()
 
 
 def test_two_demos_are_not_played_at_once(play: Play, file: Path) -> None:

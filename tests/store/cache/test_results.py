@@ -14,7 +14,7 @@ def kept() -> list[Path]:
 
 
 async def test_answers_add_up() -> None:
-    results = ResultCache()
+    results = ResultCache(folders().cache)
     await results.add("a", KeptResult({0: lease_page(0)}, annotation="{}"))
     await results.add("a", KeptResult({1: lease_page(1)}, page_count=2))
     await results.add("b", KeptResult({5: lease_page(5)}))
@@ -25,7 +25,7 @@ async def test_answers_add_up() -> None:
 
 
 async def test_a_line_that_was_cut_off_spoils_only_itself() -> None:
-    results = ResultCache()
+    results = ResultCache(folders().cache)
     await results.add("a", KeptResult({0: lease_page(0)}))
     (path,) = kept()
     whole = path.read_text()
@@ -35,7 +35,7 @@ async def test_a_line_that_was_cut_off_spoils_only_itself() -> None:
 
 
 async def test_pages_are_forgotten_alone_or_all() -> None:
-    results = ResultCache()
+    results = ResultCache(folders().cache)
     await results.add("a", KeptResult({n: lease_page(n) for n in range(3)}))
     await results.forget("a", [1])
     assert (await results.load("a")).pages.keys() == {0, 2}
@@ -46,7 +46,7 @@ async def test_pages_are_forgotten_alone_or_all() -> None:
 async def test_nobody_else_reads_them_and_the_oldest_make_room(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    results = ResultCache()
+    results = ResultCache(folders().cache)
     await results.add("a", KeptResult({0: lease_page(0)}))
     (path,) = kept()
     assert path.stat().st_mode & 0o077 == 0

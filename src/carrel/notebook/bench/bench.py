@@ -10,7 +10,7 @@ from typing import Any, Self, TypeVar, Unpack, overload
 from ipywidgets import Layout
 
 from carrel import samples
-from carrel.config.profiles import LOCAL, ConfigError, Profile, load_profile, profile_at
+from carrel.config.profiles import ConfigError, Profile, load_profile, profile_at
 from carrel.notebook.bench.agents import AgentCalls, Asked, begin_chat
 from carrel.notebook.bench.aio import AsyncBench
 from carrel.notebook.bench.client import SyncClient
@@ -49,7 +49,7 @@ from carrel.store.core.actions.handle import Cancelled
 from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.problem import Problem
 from carrel.store.demo.script import load_demo
-from carrel.store.demo.setting import connect_local, local_journal
+from carrel.store.demo.setting import own_profile
 from carrel.store.sample.service import AGENT
 from carrel.store.session.formatting import header
 from carrel.store.store import Store
@@ -290,8 +290,9 @@ class Bench(DocumentCalls, AgentCalls):
     ) -> DemoPanel:
         """Return a panel that plays a demo, each step at one key: F8.
 
-        What the demo needs is made on the server of this machine, and removed when the demo is
-        ended or the panel is closed. Another demo of this bench ends first.
+        It plays on a server of its own, with the model of the server of this machine. All of it is
+        removed when the demo is ended or the panel is closed. Another demo of this bench ends
+        first.
 
         Args:
             file: the demo's YAML file; without one, the demo that ships.
@@ -305,17 +306,8 @@ class Bench(DocumentCalls, AgentCalls):
             raise BenchError(Problem.of(error)) from None
         if self._demo is not None:
             self._demo.close()
-        store = Store(Profile(LOCAL), self._store.loop)
-        self._demo = self._kept(
-            DemoPanel(
-                store,
-                read,
-                path.parent,
-                local_journal(),
-                connect_local,
-                **shown_as(height, layout),
-            )
-        )
+        store = Store(own_profile(), self._store.loop)
+        self._demo = self._kept(DemoPanel(store, read, path.parent, **shown_as(height, layout)))
         return self._demo
 
     def tool(self, function: F) -> F:

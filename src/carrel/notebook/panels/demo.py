@@ -15,10 +15,9 @@ from carrel.notebook.panels.library import LibraryPanel
 from carrel.store.core.actions.handle import Cancelled
 from carrel.store.core.actions.watch import watch
 from carrel.store.core.problem import Problem, ProblemError
-from carrel.store.demo.journal import Journal
 from carrel.store.demo.player import Field, Player
 from carrel.store.demo.script import Demo, Show
-from carrel.store.demo.setting import Connect, set_up
+from carrel.store.demo.setting import own_place, set_up
 from carrel.store.demo.showing import ScreenName, put
 from carrel.store.demo.state import AWAITS_KEY, LEFT_OUT, RECORDED, DemoState, place_words, way_on
 from carrel.store.store import Store
@@ -32,7 +31,7 @@ _NOT_PLAYED = Problem("The demo is not played", "", "Run the cell again to begin
 
 
 class DemoPanel(Panel):
-    """Plays a demo, over a store of its own, which ends with the panel.
+    """Plays a demo, over a store of its own, which ends with the demo.
 
     What the demo needs is made first, and removed at its end or when the panel is closed.
     """
@@ -47,14 +46,10 @@ class DemoPanel(Panel):
         store: Store,
         demo: Demo,
         folder: Path,
-        journal: Journal,
-        connect: Connect,
         **options: Any,
     ) -> None:
         self._demo = demo
         self._folder = folder
-        self._journal = journal
-        self._connect = connect
         self._player: Player | None = None
         self._again: asyncio.Future[int | None] | None = None
         self._words = "Getting ready …"
@@ -77,22 +72,31 @@ class DemoPanel(Panel):
         self._follow()
         for panel in self._panels.values():
             panel.put_into(self)
-        store.loop.run(store.start())
         self._run = store.loop.run(self._present())
 
     async def _present(self) -> None:
-        """Set up and plays, from another step as often as it is jumped to."""
-        begin: int | None = 0
+        """Set up and play, from another step as often as it is jumped to."""
         try:
-            with self._journal.held() as journal:
-                while begin is not None:
-                    async with set_up(self._demo, self._folder, journal, self._connect, self._say):
-                        begin = await self._play(begin)
-                        self._say("Removing what the demo made …")
+            async with own_place():
+                try:
+                    await self._play_all()
+                finally:
+                    self._place = None
+                    # It would start the server of the place once more.
+                    await self._store.close()
         except Exception as error:
             self._problem = Problem.of(error)
         finally:
             self._say("" if self._problem else "All that the demo made is removed.")
+
+    async def _play_all(self) -> None:
+        store = self._store
+        await store.start()
+        begin: int | None = 0
+        while begin is not None:
+            async with set_up(self._demo, self._folder, store.profile, self._say) as self._demo:
+                begin = await self._play(begin)
+                self._say("Removing what the demo made …")
 
     async def _play(self, begin: int) -> int | None:
         """Play until the end or a jump, and return the step to begin anew at."""

@@ -313,9 +313,7 @@ class AgentsService(Service[AgentsState]):
         self.slice.set(drafts=_adopt(drafts, state.items) if state.loaded else drafts)
 
     def _saved(self) -> SavedDrafts:
-        from carrel.config.profiles import folders
-
-        return SavedDrafts(folders().state, self._session.slice.value.profile)
+        return SavedDrafts(self._session.folders.state, self._session.slice.value.profile)
 
     async def _show_active(self, agent: Agent, selected: str | None) -> None:
         await self._show(agent, selected)

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from carrel.config.profiles import folders
 from carrel.store.batches.formatting import item_of, job_name, read_words, saved_words
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.actions.action import Policy, Service, action
@@ -97,7 +96,7 @@ class BatchesService(Service[BatchesState]):
         self._copies = shared.copies
         self._notifications = shared.notifications
         self._reader = DocumentReader(shared.session)
-        self._submitted = SubmittedJobs(folders().state, shared.session.slice.value.profile)
+        self._submitted = SubmittedJobs(shared.profile.folders.state, shared.profile.name)
         self._ended: set[str] = set()
         """Jobs that were shown as ended: one that is dismissed stays away."""
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Literal
 from weakref import WeakKeyDictionary
 
-from carrel.config.profiles import folders
 from carrel.store.session.service import SessionService
 from carrel.system.hashes import hashed_name, sha256
 
@@ -48,7 +47,7 @@ class Copies:
     async def fetch(self, source: DocumentSource) -> Copy:
         """Return the document's bytes on this machine, downloaded unless they are here already."""
         key = f"{self._session.slice.value.profile}\0{source.id}"
-        folder = folders().cache / "documents"
+        folder = self._session.folders.cache / "documents"
         path = folder / hashed_name(key)
         self._fetched[path] += 1
         try:

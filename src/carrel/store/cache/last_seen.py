@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from carrel.config.profiles import Profile, folders
+from carrel.config.profiles import Profile
 from carrel.store.cache.copies import make_room
 from carrel.store.core.problem import ProblemError
 from carrel.store.session.service import SessionService
@@ -50,7 +50,7 @@ class LastSeen:
     def __init__(self, profile: Profile, session: SessionService) -> None:
         self._session = session
         service = f"{profile.name}\0{profile.service}"
-        self._folder = folders().cache / "seen" / hashed_name(service)
+        self._folder = profile.folders.cache / "seen" / hashed_name(service)
         self._digests: dict[Path, bytes] = {}
         self._until_look = 0
 

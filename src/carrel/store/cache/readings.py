@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from carrel.config.profiles import folders
 from carrel.store.cache.results import results_file
 from carrel.system.atomic import write_private
 from carrel.system.hashes import hashed_name
@@ -29,8 +28,9 @@ class PagesRead:
 class Readings:
     """The readings of one profile, on this machine. Other workbenches may add to them."""
 
-    def __init__(self, profile: str) -> None:
-        self._path = folders().cache / "readings" / f"{hashed_name(profile)}.jsonl"
+    def __init__(self, cache: Path, profile: str) -> None:
+        self._cache = cache
+        self._path = cache / "readings" / f"{hashed_name(profile)}.jsonl"
 
     async def note(self, source_id: str, key: str, reading: PagesRead) -> None:
         """Note how far a document is, whose pages are kept under a key of `ResultCache`."""
@@ -41,7 +41,7 @@ class Readings:
         return await asyncio.to_thread(self._load)
 
     def _note(self, source_id: str, key: str, reading: PagesRead) -> None:
-        line = [source_id, results_file(key).name, reading.read, reading.total]
+        line = [source_id, results_file(self._cache, key).name, reading.read, reading.total]
         self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         with os.fdopen(descriptor, "a", encoding="utf-8") as file:
@@ -62,7 +62,7 @@ class Readings:
                 continue  # empty, cut off, or written by another version
         if len(lines) > MOST:
             self._rewrite(newest)
-        kept = _names(results_file("").parent)
+        kept = _names(results_file(self._cache, "").parent)
         return {id: reading for id, (name, reading) in newest.items() if name in kept}
 
     def _rewrite(self, newest: Mapping[str, tuple[str, PagesRead]]) -> None:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from carrel.config.profiles import folders
 from carrel.store.cache.copies import make_room
 from carrel.system.hashes import hashed_name
 
@@ -37,22 +36,27 @@ class KeptResult:
 
 
 class ResultCache:
+    """The results in a folder of copies."""
+
+    def __init__(self, cache: Path) -> None:
+        self._cache = cache
+
     async def load(self, key: str) -> KeptResult:
         """Return the result under a key; empty if there is none."""
-        return await asyncio.to_thread(_load, results_file(key))
+        return await asyncio.to_thread(_load, results_file(self._cache, key))
 
     async def add(self, key: str, answer: KeptResult) -> None:
         """Add an answer; its pages replace older ones."""
-        await asyncio.to_thread(_add, results_file(key), answer)
+        await asyncio.to_thread(_add, results_file(self._cache, key), answer)
 
     async def forget(self, key: str, pages: Iterable[int] | None = None) -> None:
         """Remove a result: these pages, or all of it."""
-        await asyncio.to_thread(_forget, results_file(key), pages)
+        await asyncio.to_thread(_forget, results_file(self._cache, key), pages)
 
 
-def results_file(key: str) -> Path:
-    """Return the file of a key's result."""
-    return folders().cache / "results" / f"{hashed_name(key)}.jsonl"
+def results_file(cache: Path, key: str) -> Path:
+    """Return the file of a key's result in a folder of copies."""
+    return cache / "results" / f"{hashed_name(key)}.jsonl"
 
 
 def _load(path: Path) -> KeptResult:

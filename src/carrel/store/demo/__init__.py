@@ -1,4 +1,4 @@
 """Demos: a file of steps, what they need at the service, and the player of the steps."""
 
-JOURNAL = "demo.json"
-"""The journal of what a demo makes, in the state folder."""
+FOLDER = "demo"
+"""The folder of the place where demos play, in the state folder."""

@@ -37,6 +37,9 @@ NAMED = (
 )  # fmt: skip
 """The keys with names; f6 to f12 are the presenter's."""
 
+MODEL = "{model}"
+"""What stands in a caption for the model that answers and the place where it runs."""
+
 WORDS = 56
 """The characters of a step's words in the list of steps."""
 
@@ -145,7 +148,7 @@ class NeededLibrary(Request):
 
 
 class Needs(Request):
-    """What is made at the service before the first step, and removed at the end."""
+    """What is made at the demo's server before the first step."""
 
     libraries: list[NeededLibrary] = Field(default_factory=list)
     agents: list[Definition] = Field(default_factory=list)
@@ -157,6 +160,14 @@ class Demo(Request):
     title: Line
     needs: Needs = Field(default_factory=Needs)
     steps: Annotated[list[Step], Field(min_length=1)]
+
+    def about(self, model: str) -> Demo:
+        """Return the demo with the words about the model that answers in its captions."""
+        steps = [
+            step.model_copy(update={"say": step.say.replace(MODEL, model)}) if step.say else step
+            for step in self.steps
+        ]
+        return self.model_copy(update={"steps": steps})
 
 
 def load_demo(path: Path) -> Demo:

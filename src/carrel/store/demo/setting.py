@@ -1,71 +1,145 @@
-"""What a demo needs at the server of this machine: made before its steps, removed after them."""
+"""The place where demos play: a folder and a server of their own, wiped before and after.
+
+The presenter's own documents, chats, histories and profiles are never on the screen of a demo,
+and whatever ends one, nothing of it stays.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import shutil
+import tomllib
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from carrel.config.profiles import LOCAL, folders
+from carrel.config import toml_edit
+from carrel.config.profiles import LOCAL, ConfigError, Profile, folders, on_this_machine, write_text
+from carrel.config.settings import read_settings
 from carrel.store.chat.sessions.saved import SavedSessions
-from carrel.store.demo import JOURNAL
-from carrel.store.demo.journal import Journal
-from carrel.store.demo.making import make, remove
+from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.demo import FOLDER
+from carrel.store.demo.making import clear, make
 from carrel.store.demo.script import Demo
+from carrel.store.session.service import model_words
+from carrel.system.locking import Locked, lock_file
 
 if TYPE_CHECKING:
     from carrel.client import Client
 
-Connect = Callable[[], AbstractAsyncContextManager["Client"]]
-"""Connects to the server on which a demo plays."""
+TAKEN = Problem(
+    "A demo is under way", "Another terminal or notebook plays one.", "End that one first."
+)
+MODELS = ("model_url", "model_key", "model_name", "model_path")
+"""The settings of the server that say which model answers."""
 
 
-def local_journal() -> Journal:
-    """Return the journal of what demos make on this machine."""
-    return Journal(folders().state / JOURNAL)
+def own_profile() -> Profile:
+    """Return the profile of the place."""
+    return Profile(LOCAL, home=folders().state / FOLDER)
 
 
 @asynccontextmanager
-async def connect_local(say: Callable[[str], None] = lambda _: None) -> AsyncIterator[Client]:
-    """Yield a client of the server of this machine, which stays until the end.
+async def own_place() -> AsyncIterator[None]:
+    """Keep other demos away meanwhile, with nothing in the place at the beginning and the end.
 
-    Start it if need be.
+    The model there is the one of the server of this machine.
+
+    Raises:
+        ProblemError: another demo is under way.
+        ConfigError: the settings of the server of this machine cannot be read.
     """
-    from carrel.client import Client
-    from carrel.local import Lease, ensure
-
-    address = await ensure(on_start=lambda: say("Starting the local server …"))
-    async with Lease(address), Client(address.url, address.api_key) as client:
-        yield client
+    profile = own_profile()
+    home = folders().state / FOLDER
+    home.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        lock = lock_file(home.with_suffix(".lock"))
+    except Locked:
+        raise ProblemError(TAKEN) from None
+    with lock:
+        await _wipe(profile)
+        try:
+            _take_model(profile)
+            yield
+        finally:
+            await _wipe(profile)
 
 
 @asynccontextmanager
 async def set_up(
-    demo: Demo, folder: Path, journal: Journal, connect: Connect, say: Callable[[str], None]
-) -> AsyncIterator[None]:
-    """Make what a demo needs, first removing what one that was killed has left.
+    demo: Demo, folder: Path, profile: Profile, say: Callable[[str], None]
+) -> AsyncIterator[Demo]:
+    """Make what a demo needs, and yield it with the words about the model that answers.
 
-    It is removed at the end, whatever happened. Paths are from `folder`; `say` is told before
-    each part.
+    At the end everything at the profile's service is deleted. Paths are from `folder`; `say` is
+    told before each part.
 
     Raises:
-        ProblemError: a name is taken, there is no model, or a document cannot be processed.
-        ClientError: the service did not make or remove something.
+        ProblemError: there is no model, or a document cannot be processed.
+        ClientError: the service did not make or delete something.
     """
+    assert profile.home is not None, "only the own place of a demo is cleared"
     # This connection keeps the server between two runs of a face.
-    async with connect() as client:
-        await remove_left(journal, connect)
+    async with _connect(profile, say) as client:
         try:
-            async for words in make(client, demo, folder, journal):
+            async for words in make(client, demo, folder):
                 say(words)
-            yield
+            yield demo.about(await _describe_model(client, profile))
         finally:
-            await remove_left(journal, connect)
+            await clear(client)
+            sessions = SavedSessions(profile.folders.state, profile.name)
+            for session in sessions.all():
+                sessions.forget(session.id)
 
 
-async def remove_left(journal: Journal, connect: Connect) -> None:
-    """Remove what the journal lists, at the server as it runs now."""
-    if journal.record is not None:
-        async with connect() as client:
-            await remove(client, journal, SavedSessions(folders().state, LOCAL))
+@asynccontextmanager
+async def _connect(profile: Profile, say: Callable[[str], None]) -> AsyncIterator[Client]:
+    from carrel.client import Client
+    from carrel.local import Lease, ensure
+
+    if profile.url is not None:
+        async with Client(profile.url, profile.api_key) as client:
+            yield client
+        return
+    address = await ensure(
+        profile.folders.server, on_start=lambda: say("Starting a server for the demo …")
+    )
+    async with Lease(address), Client(address.url, address.api_key) as client:
+        yield client
+
+
+async def _describe_model(client: Client, profile: Profile) -> str:
+    """Return the name of the model that answers, and where it runs."""
+    cards = (await client.models.list()).chat_models
+    name = model_words(cards[0]) if cards else "none"
+    urls = _read_models(profile.folders.server).get("model_url", ())
+    url = urls if isinstance(urls, str) else next(iter(urls), None)
+    if on_this_machine(url):
+        return f"{name}, on this machine: nothing leaves it"
+    return f"{name}, at {url}: questions and passages go there"
+
+
+def _take_model(profile: Profile) -> None:
+    import tomli_w
+
+    profile.folders.server.mkdir(mode=0o700, parents=True)
+    path = profile.folders.server / "settings.toml"
+    write_text(path, tomli_w.dumps(_read_models(folders().server)))
+
+
+def _read_models(data: Path) -> dict[str, Any]:
+    path = data / "settings.toml"
+    try:
+        read = toml_edit.parse(read_settings(path))
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path} is not valid TOML: {error}. Correct it.") from None
+    return {key: read[key] for key in MODELS if key in read}
+
+
+async def _wipe(profile: Profile) -> None:
+    from carrel.local import stop
+
+    if profile.home is not None and profile.home.exists():
+        await stop(profile.folders.server)
+        await asyncio.to_thread(shutil.rmtree, profile.home)

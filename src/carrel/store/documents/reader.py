@@ -115,8 +115,8 @@ USUAL = OCROptions()
 class DocumentReader:
     def __init__(self, session: SessionService) -> None:
         self._session = session
-        self.results = ResultCache()
-        self._readings = Readings(session.slice.value.profile)
+        self.results = ResultCache(session.folders.cache)
+        self._readings = Readings(session.folders.cache, session.slice.value.profile)
 
     def key(self, copy: Copy, options: OCROptions) -> str:
         """Cache key of a result: content, options and reader."""

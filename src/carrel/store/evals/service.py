@@ -9,7 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from carrel.config.profiles import folders
 from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.evals.state import EvalsState
@@ -32,7 +31,7 @@ class EvalsService(Service[EvalsState]):
         self._profile = shared.profile
         self._notifications = shared.notifications
         self._tools = tools
-        self._folder = folders().evals
+        self._folder = shared.profile.folders.evals
 
     @cached_property
     def records(self) -> Records:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from io import BufferedWriter
 from pathlib import Path
 
-from carrel.config.profiles import Profile, folders
+from carrel.config.profiles import Profile
 from carrel.store.core.problem import Problem
 from carrel.store.journal.entries import (
     Entry,
@@ -41,7 +41,7 @@ class Journal:
 
     def __init__(self, profile: Profile) -> None:
         service = f"{profile.name}\0{profile.service}"
-        self._folder = folders().state / "journal" / hashed_name(service)
+        self._folder = profile.folders.state / "journal" / hashed_name(service)
         self._path = self._folder / f"{os.getpid()}-{uuid.uuid4().hex[:12]}{_LINES}"
         self._lock: BufferedWriter | None = None
         self._file: BufferedWriter | None = None

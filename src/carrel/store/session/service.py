@@ -18,7 +18,7 @@ from carrel.store.session.state import READ_ONLY, Connection, SessionState
 
 if TYPE_CHECKING:
     from carrel.client import Call, Client
-    from carrel.config.profiles import Profile
+    from carrel.config.profiles import Folders, Profile
     from carrel.local import Lease
     from carrel.wire.models import ModelCard
 
@@ -84,6 +84,11 @@ class SessionService(Service[SessionState]):
     def allow_changes(self) -> None:
         """Turn changes on for a read-only profile, until the program ends."""
         self.slice.set(read_only=False)
+
+    @property
+    def folders(self) -> Folders:
+        """Where all that is kept of the profile stands."""
+        return self._profile.folders
 
     @property
     def answered(self) -> bool:
@@ -208,7 +213,7 @@ class SessionService(Service[SessionState]):
             return
         from carrel.local import Lease, ensure
 
-        address = await ensure()
+        address = await ensure(self.folders.server)
         if self._lease is None or address.url != self.slice.value.url:
             await self._drop_lease()
             self._lease = Lease(address)
@@ -262,7 +267,7 @@ class SessionService(Service[SessionState]):
         self.slice.set(
             models=tuple(card.id for card in self._cards),
             ocr_models=readers,
-            model=_model_words(first) if first and not self.slice.value.hosted else None,
+            model=model_words(first) if first and not self.slice.value.hosted else None,
             context_length=first.max_context_length if first else None,
         )
 
@@ -301,6 +306,7 @@ class SessionService(Service[SessionState]):
             await lease.stop()
 
 
-def _model_words(card: ModelCard) -> str:
+def model_words(card: ModelCard) -> str:
+    """Return the name of a model, with a word where it is one for tests."""
     test = "test model" in (card.description or "")
     return f"{card.id} (test model)" if test else card.id

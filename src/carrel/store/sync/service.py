@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from carrel.config.profiles import folders
 from carrel.store.core.actions.action import Policy, Service, action
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.problem import Problem, ProblemError
@@ -49,6 +48,7 @@ class SyncService(Service[SyncState]):
         self._activity = shared.activity
         self._notifications = shared.notifications
         self._service = shared.profile.service
+        self._kept_in = shared.profile.folders.sync
         self._libraries = libraries
         self._opened: Ledger | None = None
         self._runs: dict[tuple[str, Path], _Run] = {}
@@ -73,7 +73,7 @@ class SyncService(Service[SyncState]):
     async def load(self) -> None:
         """Load the synced folders, and compares with their libraries those not compared lately."""
         known = {each.id: each for each in self.slice.value.folders}
-        found = self._ledger().folders(self._service)
+        found = self._synced()
         folders = tuple(known.get(each.id) or self._recall_state(each) for each in found)
         self.slice.set(folders=folders)
         for folder, state in zip(found, folders, strict=True):
@@ -82,9 +82,7 @@ class SyncService(Service[SyncState]):
 
     def recall(self) -> None:
         """Show the synced folders as earlier starts left them; on the owner loop."""
-        if (folders().sync / LEDGER).exists():
-            found = self._ledger().folders(self._service)
-            self.slice.set(folders=tuple(self._recall_state(each) for each in found))
+        self.slice.set(folders=tuple(self._recall_state(each) for each in self._synced()))
 
     def _recall_state(self, folder: SyncedFolder) -> FolderState:
         if self._ledger().is_busy(folder):  # in another process
@@ -333,11 +331,15 @@ class SyncService(Service[SyncState]):
 
         return Runner(client, self._ledger(), folder, settings, report, max_delete)
 
+    def _synced(self) -> Sequence[SyncedFolder]:
+        # To look makes no ledger.
+        return self._ledger().folders(self._service) if (self._kept_in / LEDGER).exists() else ()
+
     def _ledger(self) -> Ledger:
         from carrel.sync.ledger import Ledger
 
         if self._opened is None:
-            self._opened = Ledger(folders().sync)
+            self._opened = Ledger(self._kept_in)
         return self._opened
 
     async def _folder(self, library_id: str, path: Path) -> SyncedFolder:

@@ -21,7 +21,7 @@ class Caption(Widget, can_focus=False):
     Caption {
         dock: bottom;
         height: auto;
-        min-height: 3;
+        min-height: 4;
         max-height: 60%;
         padding: 1 4;
         background: $panel;
@@ -50,9 +50,7 @@ class Caption(Widget, can_focus=False):
 
 
 def caption(state: DemoState) -> Content:
-    """Return the caption with what it says about a step that failed, and the keys where they
-    help.
-    """
+    """Return the caption with what it says about a step that failed, and the keys."""
     lines = [labels.block(state.caption) + _place(state)]
     if state.phase == "failed":
         trouble = labels.line(f"✕ {state.trouble}", "not bold $failed")
@@ -60,13 +58,16 @@ def caption(state: DemoState) -> Content:
     elif state.phase == "recorded":
         lines.append(Content.styled(RECORDED, "$accent"))
         lines.append(labels.block(state.recorded, "not bold"))
-    elif state.paused:
-        lines.append(Content.styled("Paused · F9 goes on", "not bold $muted"))
-    elif not state.played and state.phase == "ready":
-        lines.append(Content.styled(KEYS, "not bold $muted"))
-    elif state.ended:
-        lines.append(Content.styled("The end · F10 jump · ctrl+q end", "not bold $muted"))
+    lines.append(Content.styled(_keys(state), "not bold $muted"))
     return Content("\n").join(lines)
+
+
+def _keys(state: DemoState) -> str:
+    if state.ended:
+        return "The end · F7 back · F10 jump · ctrl+q end"
+    if state.paused:
+        return f"Paused · F9 goes on · {KEYS}"
+    return KEYS
 
 
 def _place(state: DemoState) -> Content:
