@@ -9,7 +9,6 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from carrel.config.profiles import folders
 from support.lab import READY_MS, Lab, run_cell, start_cell, wait_ready
-from support.process import serve
 from support.spoken import SpokenModel, searching, spoken_model
 
 pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.timeout(300)]
@@ -45,9 +44,10 @@ LEFT = (
 
 @pytest.fixture
 def model(home: Path) -> Iterator[SpokenModel]:
-    """The model of the server of this test's machine, which runs."""
-    folders().server.parent.mkdir(parents=True)
-    with spoken_model() as model, serve(folders().server, "--model-url", model.url):
+    """The model that the server of this test's machine is set to."""
+    folders().server.mkdir(parents=True)
+    with spoken_model() as model:
+        (folders().server / "settings.toml").write_text(f'model_url = "{model.url}"\n')
         model.answer = searching("notice period", "Three, says the lease.")
         yield model
 
@@ -91,12 +91,12 @@ def test_a_demo_is_played_by_one_key_and_a_killed_one_leaves_nothing(page: Page)
     start_cell(page, 2)
     page.get_by_role("button", name="Ok").click(timeout=READY_MS)  # the kernel died
     wait_ready(page, page.evaluate("window.jupyterapp.shell.currentWidget.context.path"))
-    assert (folders().state / "demo.json").exists()
+    assert (folders().state / "demo").exists()
     run_cell(page, 0)
-    # The names would be taken if those of the demo before were still there.
     far(page, "0 of 5 steps")
     panel(page).get_by_role("button", name="End").click()
     panel(page).get_by_role("alertdialog").get_by_role("button", name="End").click()
     expect(panel(page).get_by_text("All that the demo made is removed.")).to_be_visible()
+    assert not (folders().state / "demo").exists()
     run_cell(page, 1)
     expect(page.locator(".jp-OutputArea-output").get_by_text("[]", exact=True)).to_be_visible()
