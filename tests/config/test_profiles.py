@@ -1,6 +1,7 @@
 """Profiles: which one is used, how they are kept, and what a wrong file says."""
 
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,24 @@ def test_adding_again_replaces_the_key() -> None:
     add_profile(WORK)
     add_profile(Profile("work", "https://elsewhere.example.com"))
     assert load_profile("work").api_key is None
+
+
+def test_a_renamed_profile_keeps_its_place_its_key_and_what_is_kept_of_it() -> None:
+    add_profile(WORK)
+    add_profile(Profile("other", "https://other.example.com"))
+    use_profile("work")
+    add_profile(replace(load_profile("work"), name="office"), "work")
+    assert [one.name for one in profiles()] == ["local", "office", "other"]
+    renamed = load_profile()
+    assert (renamed.name, renamed.storage_name, renamed.api_key) == ("office", "work", "secret-key")
+    add_profile(replace(renamed, name="bureau"), "office")
+    add_profile(replace(load_profile("bureau"), colour="red"))
+    assert (load_profile().storage_name, load_profile().colour) == ("work", "red")
+    # Whoever took that name would see its chats.
+    with pytest.raises(ConfigError, match="was the name of another profile"):
+        add_profile(WORK)
+    add_profile(replace(load_profile(), name="work"), "bureau")
+    assert (load_profile().name, load_profile().storage_name) == ("work", "work")
 
 
 def test_other_settings_survive_a_change_of_profiles() -> None:

@@ -77,7 +77,7 @@ def edit_in_editor(
         raise CommandError(str(error), Code.USAGE) from None
     chosen = load_profile(profile)
     check_writable(chosen)
-    saved = SavedDrafts(folders().state, chosen.name)
+    saved = SavedDrafts(folders().state, chosen.storage_name)
 
     async def look(client: "Client") -> "tuple[Agent, Mapping[str, str]]":
         return await find_agent(client, agent), await library_names(client)

@@ -142,7 +142,7 @@ def votes(profile: ProfileOption = None, json: JSONOption = False) -> None:
     from carrel.store.chat.sessions.saved import SavedSessions
     from carrel.store.comparison.votes import HEADINGS, count_votes
 
-    saved = SavedSessions(folders().state, load_profile(profile).name)
+    saved = SavedSessions(folders().state, load_profile(profile).storage_name)
     found = count_votes(run(profile, lambda client: every_comparison(saved, client)))
     if json:
         output.as_json([dataclasses.asdict(row) for row in found])

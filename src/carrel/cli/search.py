@@ -35,7 +35,7 @@ def search(
     from carrel.store.search.everywhere import search_everywhere
     from carrel.store.search.formatting import group_hits, places_words
 
-    chats = SavedSessions(folders().state, load_profile(profile).name).all()
+    chats = SavedSessions(folders().state, load_profile(profile).storage_name).all()
 
     async def work(client: "Client") -> "SearchAnswer":
         return await search_everywhere(client, chats, query, limit)

@@ -8,6 +8,7 @@
     url = "https://api.example.com"
     read_only = true
     colour = "red"
+    kept_as = "office"               # its name before it was renamed
 
     [profiles.work.prices.large]     # a million tokens of the model “large”
     input = 2.0
@@ -58,6 +59,7 @@ class Profile:
 
     `prices` are by model, as far as they are set: nothing is guessed. `home` is a folder of its
     own for all that is kept of it, its bundled server's data included, beside the user's folders.
+    `kept_as` is its first name, where it was renamed.
     """
 
     name: str
@@ -67,6 +69,12 @@ class Profile:
     colour: str | None = None
     prices: Mapping[str, Price] = field(default_factory=dict, hash=False)
     home: Path | None = None
+    kept_as: str | None = None
+
+    @property
+    def storage_name(self) -> str:
+        """The name under which its chats and the like are kept, which outlives a new name."""
+        return self.kept_as or self.name
 
     @property
     def folders(self) -> "Folders":
@@ -188,14 +196,17 @@ def default_profile() -> str:
     return name
 
 
-def check_name(profile: Profile) -> None:
-    """Refuse a name that is reserved, not printable or an API key.
+def check_name(profile: Profile, instead_of: str | None = None) -> None:
+    """Refuse a name that is reserved, another profile's, not printable or an API key.
 
     Raises:
         ConfigError: saying why.
     """
     if profile.name in (LOCAL, ENVIRONMENT):
         raise ConfigError(f"The name “{profile.name}” is taken. Choose another name.")
+    others = [one for one in profiles() if one.name not in (profile.name, instead_of)]
+    if profile.name in {one.kept_as for one in others}:
+        raise ConfigError(f"“{profile.name}” was the name of another profile. Choose another name.")
     # Also a folder name, so dots alone are invalid.
     if not profile.name.strip(" .") or not profile.name.isprintable():
         raise ConfigError("A profile needs a name of printable characters.")
@@ -204,9 +215,14 @@ def check_name(profile: Profile) -> None:
         raise ConfigError("This name looks like an API key. Type the key into its own field.")
 
 
-def add_profile(profile: Profile) -> None:
-    """Write a profile, over one of the same name. Its key goes into the credentials file."""
-    check_name(profile)
+def add_profile(profile: Profile, instead_of: str | None = None) -> None:
+    """Write a profile, over one of the same name. Its key goes into the credentials file.
+
+    It takes the place of the profile named `instead_of`, if given, which has another name from
+    now on. What is kept of that one stays its own.
+    """
+    check_name(profile, instead_of)
+    old = instead_of or profile.name
     if profile.url is None:
         raise ConfigError(f"The profile “{profile.name}” needs the address of a service.")
     table: dict[str, Any] = {"url": check_url(profile.url)}
@@ -215,13 +231,21 @@ def add_profile(profile: Profile) -> None:
     if profile.colour:
         table["colour"] = profile.colour
     config, keys = _read(folders().config_file), _read(folders().credentials_file)
-    before = _tables(config, "profiles").get(profile.name, {})
+    tables = _tables(config, "profiles")
+    before = tables.get(old, {})
     prices = {model: asdict(price) for model, price in profile.prices.items()}
     # A form has no prices: those in the file stay.
     if prices := prices or (before.get("prices") if isinstance(before, dict) else None) or {}:
         table["prices"] = prices
-    config["profiles"] = {**_tables(config, "profiles"), profile.name: table}
-    keys.pop(profile.name, None)
+    if old != profile.name:
+        table["kept_as"] = before.get("kept_as", old)
+        if config.get("default_profile") == old:
+            config["default_profile"] = profile.name
+    elif profile.kept_as:
+        table["kept_as"] = profile.kept_as
+    tables = {**tables, old: table}
+    config["profiles"] = {profile.name if at == old else at: tables[at] for at in tables}
+    keys.pop(old, None)
     if profile.api_key:
         keys[profile.name] = {"api_key": profile.api_key}
     # The key first: an existing profile always has its key.
@@ -283,7 +307,7 @@ def _profile(name: str, table: Any, credentials: Any) -> Profile:
     where = f"{folders().config_file}: profile “{name}”"
     if not isinstance(table, dict) or not isinstance(table.get("url"), str):
         raise ConfigError(f'{where} needs a line like: url = "https://api.example.com"')
-    kinds = {"url": str, "read_only": bool, "colour": str, "prices": dict}
+    kinds = {"url": str, "read_only": bool, "colour": str, "kept_as": str, "prices": dict}
     for key, value in table.items():
         if key not in kinds:
             raise ConfigError(f"{where} has an unknown setting “{key}”. Known: {', '.join(kinds)}.")
@@ -303,6 +327,7 @@ def _profile(name: str, table: Any, credentials: Any) -> Profile:
         key if isinstance(key, str) else None,
         read_only=table.get("read_only", False),
         colour=table.get("colour"),
+        kept_as=table.get("kept_as"),
         prices={
             model: _price(f"{where}: the price of “{model}”", values)
             for model, values in table.get("prices", {}).items()

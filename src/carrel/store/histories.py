@@ -55,7 +55,7 @@ class HistoriesService(Service[HistoriesState]):
     """The histories of one profile."""
 
     def __init__(self, loop: OwnerLoop, state: Path, profile: Profile) -> None:
-        self._path = state / "histories" / f"{quote(profile.name, safe=' ')}.json"
+        self._path = state / "histories" / f"{quote(profile.storage_name, safe=' ')}.json"
         self._key = profile.api_key
         super().__init__(loop, HistoriesState(load_histories(self._path)))
 

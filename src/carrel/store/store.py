@@ -92,7 +92,7 @@ class Store:
         self.batches = BatchesService(shared)
         self.agents = self.another_agents()
         self.tools = ToolsService(loop, profile, state)
-        self.chats = SavedSessions(state, profile.name)
+        self.chats = SavedSessions(state, profile.storage_name)
         self.kept_chats = RemoteChats(self.session, shared.last_seen)
         self.sources = Sources(loop, self.copies, self.renderer)
         self.chat = self.another_chat()

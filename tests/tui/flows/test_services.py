@@ -108,6 +108,30 @@ async def test_a_profile_is_removed_with_its_key() -> None:
     assert "k-old" not in folders().credentials_file.read_text()
 
 
+@pytest.mark.usefixtures("offline")
+async def test_a_profile_gets_another_name_which_is_no_key() -> None:
+    add_profile(Profile("old", "http://127.0.0.1:9", "k-old"))
+    add_profile(Profile("other", "http://127.0.0.1:9"))
+    async with workbench(Profile("local")) as bench:
+        await bench.press("f3", "down", "e")
+        await bench.shows("Edit old")
+        name = bench.app.screen.query_one("#name", Field)
+        for wrong, words in (("sk-proj-abcdefghijklmnop1234", "looks like an API key"),
+                             ("k-old", "looks like an API key"),
+                             ("other", "a profile “other” already"),
+                             ("", "needs a name")):  # fmt: skip
+            name.value = wrong
+            await bench.press("f2")
+            await bench.shows(words)
+        name.value = "office"
+        await bench.press("f2")
+        await bench.shows("press F2 again to keep it")
+        await bench.press("f2")
+        await bench.until(lambda: bench.app._exit)
+    assert [profile.name for profile in profiles()] == ["local", "office", "other"]
+    assert (load_profile("office").api_key, load_profile("office").storage_name) == ("k-old", "old")
+
+
 def test_another_profile_keeps_the_theme() -> None:
     add_profile(Profile("first", "http://127.0.0.1:9"))
     add_profile(Profile("second", "http://127.0.0.1:9"))

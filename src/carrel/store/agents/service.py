@@ -313,7 +313,8 @@ class AgentsService(Service[AgentsState]):
         self.slice.set(drafts=_adopt(drafts, state.items) if state.loaded else drafts)
 
     def _saved(self) -> SavedDrafts:
-        return SavedDrafts(self._session.folders.state, self._session.slice.value.profile)
+        profile = self._session.profile
+        return SavedDrafts(profile.folders.state, profile.storage_name)
 
     async def _show_active(self, agent: Agent, selected: str | None) -> None:
         await self._show(agent, selected)

@@ -96,7 +96,7 @@ class BatchesService(Service[BatchesState]):
         self._copies = shared.copies
         self._notifications = shared.notifications
         self._reader = DocumentReader(shared.session)
-        self._submitted = SubmittedJobs(shared.profile.folders.state, shared.profile.name)
+        self._submitted = SubmittedJobs(shared.profile.folders.state, shared.profile.storage_name)
         self._ended: set[str] = set()
         """Jobs that were shown as ended: one that is dismissed stays away."""
 

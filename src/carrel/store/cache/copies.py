@@ -46,8 +46,8 @@ class Copies:
 
     async def fetch(self, source: DocumentSource) -> Copy:
         """Return the document's bytes on this machine, downloaded unless they are here already."""
-        key = f"{self._session.slice.value.profile}\0{source.id}"
-        folder = self._session.folders.cache / "documents"
+        key = f"{self._session.profile.storage_name}\0{source.id}"
+        folder = self._session.profile.folders.cache / "documents"
         path = folder / hashed_name(key)
         self._fetched[path] += 1
         try:

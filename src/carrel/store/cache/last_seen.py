@@ -49,7 +49,7 @@ class LastSeen:
 
     def __init__(self, profile: Profile, session: SessionService) -> None:
         self._session = session
-        service = f"{profile.name}\0{profile.service}"
+        service = f"{profile.storage_name}\0{profile.service}"
         self._folder = profile.folders.cache / "seen" / hashed_name(service)
         self._digests: dict[Path, bytes] = {}
         self._until_look = 0

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from carrel.config.profiles import Profile
 from carrel.store.cache.results import results_file
 from carrel.system.atomic import write_private
 from carrel.system.hashes import hashed_name
@@ -28,9 +29,9 @@ class PagesRead:
 class Readings:
     """The readings of one profile, on this machine. Other workbenches may add to them."""
 
-    def __init__(self, cache: Path, profile: str) -> None:
-        self._cache = cache
-        self._path = cache / "readings" / f"{hashed_name(profile)}.jsonl"
+    def __init__(self, profile: Profile) -> None:
+        self._cache = profile.folders.cache
+        self._path = self._cache / "readings" / f"{hashed_name(profile.storage_name)}.jsonl"
 
     async def note(self, source_id: str, key: str, reading: PagesRead) -> None:
         """Note how far a document is, whose pages are kept under a key of `ResultCache`."""

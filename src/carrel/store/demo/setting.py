@@ -88,7 +88,7 @@ async def set_up(
             yield demo.about(await _describe_model(client, profile))
         finally:
             await clear(client)
-            sessions = SavedSessions(profile.folders.state, profile.name)
+            sessions = SavedSessions(profile.folders.state, profile.storage_name)
             for session in sessions.all():
                 sessions.forget(session.id)
 

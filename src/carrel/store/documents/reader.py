@@ -115,12 +115,12 @@ USUAL = OCROptions()
 class DocumentReader:
     def __init__(self, session: SessionService) -> None:
         self._session = session
-        self.results = ResultCache(session.folders.cache)
-        self._readings = Readings(session.folders.cache, session.slice.value.profile)
+        self.results = ResultCache(session.profile.folders.cache)
+        self._readings = Readings(session.profile)
 
     def key(self, copy: Copy, options: OCROptions) -> str:
         """Cache key of a result: content, options and reader."""
-        return f"{copy.hash}\0{self._session.slice.value.profile}\0{options.key()}"
+        return f"{copy.hash}\0{self._session.profile.storage_name}\0{options.key()}"
 
     async def note(self, source: DocumentSource, key: str, read: int, total: int | None) -> None:
         """Note how many pages of a document are read, for the lists of later runs."""

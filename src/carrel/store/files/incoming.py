@@ -15,6 +15,7 @@ import httpx
 
 from carrel.client.http.errors import NotFound
 from carrel.client.http.uploads import size_of
+from carrel.config.profiles import Profile
 from carrel.store.activity.uploads import UploadSource
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.files.service import FilesService
@@ -35,8 +36,9 @@ CHUNK = 1 << 18
 class Uploaded:
     """The uploads of one profile from this machine."""
 
-    def __init__(self, cache: Path, profile: str) -> None:
-        self._path = cache / "uploaded" / f"{hashed_name(profile)}.json"
+    def __init__(self, profile: Profile) -> None:
+        folder = profile.folders.cache / "uploaded"
+        self._path = folder / f"{hashed_name(profile.storage_name)}.json"
 
     async def find(self, digest: str, name: str) -> str | None:
         """Return the id of the file uploaded from bytes of this SHA-256 under this name, if any."""
@@ -72,7 +74,7 @@ class Incoming:
     def __init__(self, session: SessionService, files: FilesService) -> None:
         self._session = session
         self._files = files
-        self._uploaded = Uploaded(session.folders.cache, session.slice.value.profile)
+        self._uploaded = Uploaded(session.profile)
 
     async def file(self, document: Document, title: str | None = None) -> File:
         """Return the file of a path, an address, bytes, or an id; `title` names one that is

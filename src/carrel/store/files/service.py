@@ -52,7 +52,7 @@ class FilesService(Service[FilesState]):
         self._trash = shared.trash
         self._activity = shared.activity
         self._notifications = shared.notifications
-        self._readings = Readings(shared.profile.folders.cache, shared.profile.name)
+        self._readings = Readings(shared.profile)
         self._uploaded = 0  # files since no upload waited
         shared.activity.set_task(UPLOAD_FILE, self._upload_left)
         shared.activity.set_task(DOWNLOAD, self._download_left)

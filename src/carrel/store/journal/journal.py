@@ -40,7 +40,7 @@ class Journal:
     """
 
     def __init__(self, profile: Profile) -> None:
-        service = f"{profile.name}\0{profile.service}"
+        service = f"{profile.storage_name}\0{profile.service}"
         self._folder = profile.folders.state / "journal" / hashed_name(service)
         self._path = self._folder / f"{os.getpid()}-{uuid.uuid4().hex[:12]}{_LINES}"
         self._lock: BufferedWriter | None = None

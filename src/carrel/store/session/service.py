@@ -18,7 +18,7 @@ from carrel.store.session.state import READ_ONLY, Connection, SessionState
 
 if TYPE_CHECKING:
     from carrel.client import Call, Client
-    from carrel.config.profiles import Folders, Profile
+    from carrel.config.profiles import Profile
     from carrel.local import Lease
     from carrel.wire.models import ModelCard
 
@@ -86,9 +86,9 @@ class SessionService(Service[SessionState]):
         self.slice.set(read_only=False)
 
     @property
-    def folders(self) -> Folders:
-        """Where all that is kept of the profile stands."""
-        return self._profile.folders
+    def profile(self) -> Profile:
+        """The profile of the service."""
+        return self._profile
 
     @property
     def answered(self) -> bool:
@@ -213,7 +213,7 @@ class SessionService(Service[SessionState]):
             return
         from carrel.local import Lease, ensure
 
-        address = await ensure(self.folders.server)
+        address = await ensure(self._profile.folders.server)
         if self._lease is None or address.url != self.slice.value.url:
             await self._drop_lease()
             self._lease = Lease(address)

@@ -64,7 +64,7 @@ class ServiceForm(Dialog[Profile]):
     ]
 
     def __init__(self, profile: Profile | None = None) -> None:
-        """`profile`: the one that is edited; it keeps its name."""
+        """`profile`: the one that is edited."""
         super().__init__(f"Edit {profile.name}" if profile else "Connect to a service")
         self._edited = profile
         self._doubted: Profile | None = None
@@ -78,9 +78,7 @@ class ServiceForm(Dialog[Profile]):
         yield Label("API key")
         yield Field(profile.api_key or "", id="key", password=True)
         yield Label("Profile name")
-        yield Field(
-            profile.name, id="name", placeholder="such as work", disabled=self._edited is not None
-        )
+        yield Field(profile.name, id="name", placeholder="such as work")
         yield Choices(Selection("Read-only: change nothing there", "read-only", profile.read_only))
         yield hint(HOW)
         yield buttons(("cancel", "Cancel"), ("connect", "F2 Connect"))
@@ -119,15 +117,21 @@ class ServiceForm(Dialog[Profile]):
         """
         url, key, name = (field.value.strip() for field in self.query(Field))
         read_only = "read-only" in self.query_one(Choices).selected
-        if self._edited is not None:
-            return replace(
-                self._edited, url=check_url(url), api_key=key or None, read_only=read_only
-            )
-        if name in {profile.name for profile in profiles()}:
+        if name != self._old_name and name in {profile.name for profile in profiles()}:
             raise ConfigError(f"There is a profile “{name}” already. Choose another name.")
-        profile = Profile(name, check_url(url), key or None, read_only)
-        check_name(profile)
+        profile = replace(
+            self._edited or Profile(""),
+            name=name,
+            url=check_url(url),
+            api_key=key or None,
+            read_only=read_only,
+        )
+        check_name(profile, self._old_name)
         return profile
+
+    @property
+    def _old_name(self) -> str | None:
+        return self._edited.name if self._edited else None
 
     async def _try(self, profile: Profile) -> None:
         try:
@@ -144,7 +148,7 @@ class ServiceForm(Dialog[Profile]):
 
     def _keep(self, profile: Profile) -> None:
         try:
-            add_profile(profile)
+            add_profile(profile, self._old_name)
         except ConfigError as error:
             self.refuse(str(error))
         else:
