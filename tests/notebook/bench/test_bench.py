@@ -21,11 +21,12 @@ from pydantic import BaseModel, Field
 import carrel
 from carrel import samples
 from carrel.notebook.bench.bench import Bench
-from carrel.notebook.bench.inputs import OneInput
+from carrel.notebook.bench.inputs import Input, OneInput, inputs, named
 from carrel.notebook.cells import wait as calls
 from carrel.notebook.cells.errors import BenchError
 from carrel.store.agents.service import AgentsService
 from carrel.store.chat.service import ChatService
+from carrel.store.core.problem import Problem
 from carrel.store.documents import reader
 from carrel.store.documents import service as documents
 from carrel.store.libraries.service import LibrariesService
@@ -455,6 +456,44 @@ def test_documents_are_paths_patterns_files_bytes_pictures_and_lists(
     names = ["a.txt", "lease.pdf", "document", "picture.png"]
     assert [one.name for one in added] == names
     assert bench.upload(lease.read_bytes(), title="named.pdf").filename == "named.pdf"
+
+
+def test_a_list_gives_back_those_that_worked_and_says_which_failed(
+    bench: Bench, tmp_path: Path
+) -> None:
+    good, damaged, missing = tmp_path / "a.txt", tmp_path / "b.pdf", tmp_path / "c.txt"
+    good.write_text("The rent is due.")
+    damaged.write_bytes(b"%PDF-1.7 damaged")
+    with pytest.warns(UserWarning, match=r"(?s)2 of 3 documents failed:.*b\.pdf: .*c\.txt: "):
+        added = bench.add("half", [good, damaged, missing], create=True)
+    assert [one.name for one in added] == ["a.txt"]
+    with pytest.warns(UserWarning, match=r"1 of 2 documents failed:\n.*b\.pdf: "):
+        readings = bench.ocr([damaged, good])
+    assert [one.name for one in readings] == ["a.txt"]
+    with pytest.warns(UserWarning, match=r"1 of 2 documents failed:\n.*c\.txt: "):
+        files = bench.upload([missing, good])
+    assert [one.filename for one in files] == ["a.txt"]
+    with pytest.raises(BenchError, match=r"(?s)2 of 2 documents failed.*b\.pdf: .*c\.txt: "):
+        bench.ocr([damaged, missing])
+
+
+def test_a_lost_service_stops_a_list_and_the_error_has_the_results_so_far(
+    bench: Bench, tmp_path: Path
+) -> None:
+    paths = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    for path in paths:
+        path.write_text("The rent is due.")
+    session = bench._store.session.slice
+
+    def lose_after_one(one: Input) -> str:
+        if one.content == paths[0]:
+            return "done"
+        session.set(connection="lost")
+        raise BenchError(Problem("The service does not answer", ""))
+
+    with pytest.raises(BenchError, match="does not answer") as raised:
+        named(inputs("bench.ocr", paths)).then(bench._store, lose_after_one)
+    assert raised.value.partial == ["done"]
 
 
 def test_what_is_no_document_is_one_line_about_the_argument(bench: Bench, lease: Path) -> None:

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from carrel.notebook.bench.base import BenchBase
 from carrel.notebook.bench.deleting import DeletedItem, Item, delete, find_item
-from carrel.notebook.bench.inputs import Input, Inputs, OneInput, inputs, is_several
+from carrel.notebook.bench.inputs import Input, Inputs, OneInput, inputs, is_several, named
 from carrel.notebook.bench.reading import Reading, as_reading
 from carrel.notebook.bench.waits import read
 from carrel.notebook.cells.errors import BenchError
@@ -50,13 +50,13 @@ class DocumentCalls(BenchBase):
         Args:
             document: a path, an `https://` address that the kernel reaches, bytes, a file opened
                 with "rb", or a picture of Pillow; a list of them or a pattern such as `*.pdf`
-                gives a list.
+                gives a list of those that worked; a warning says which failed.
             title: the name of the file, by default that of the path or the address.
             timeout: seconds after which it is stopped.
         """
-        given = inputs("bench.upload", document, title)
-        files = [self._file(one, timeout) for one in given]
-        return files if is_several(document) else files[0]
+        given = named(inputs("bench.upload", document, title))
+        files = given.then(self._store, lambda one: self._file(one, timeout))
+        return files.give(several=is_several(document))
 
     @check_handle
     def ocr(
@@ -79,7 +79,7 @@ class DocumentCalls(BenchBase):
         Args:
             document: a path, an `https://` address, bytes, a file opened with "rb", a picture of
                 Pillow, or a file of the service or its id; a list of them or a pattern such as
-                `*.pdf` gives a list.
+                `*.pdf` gives a list of those that worked; a warning says which failed.
             pages: the pages to read, from 1: `"1-3, 7"`, a number or a list; by default all.
             schema: a JSON schema, or a pydantic model, in which `Reading.annotation` describes
                 the document.
@@ -92,11 +92,12 @@ class DocumentCalls(BenchBase):
         options = OCROptions(
             pages=_page_words(pages), schema=_schema_words(schema), pictures=images, tables=tables
         )
-        given = inputs("bench.ocr", document, title)
-        readings = [
-            self._read(self._file(one, timeout), options, max_pages, timeout) for one in given
-        ]
-        return readings if is_several(document) else readings[0]
+        given = named(inputs("bench.ocr", document, title))
+        readings = given.then(
+            self._store,
+            lambda one: self._read(self._file(one, timeout), options, max_pages, timeout),
+        )
+        return readings.give(several=is_several(document))
 
     def _file(self, given: Input, timeout: float | None) -> File:
         """Return the file of the service of a document, which is uploaded if it is not there."""
@@ -158,20 +159,20 @@ class DocumentCalls(BenchBase):
             library: its name or id.
             document: a path, an `https://` address, bytes, a file opened with "rb", a picture of
                 Pillow, or a file of the service or its id; a list of them or a pattern such as
-                `*.pdf` gives a list.
+                `*.pdf` gives a list of those that worked; a warning says which failed.
             title: the name of the document, by default that of the path or the address.
             create: makes the library if there is none of this name.
             wait: waits until the document is processed.
             timeout: seconds after which a step of a document is stopped.
         """
-        given = inputs("bench.add", document, title)
+        given, store = named(inputs("bench.add", document, title)), self._store
         library_id = self._names.library(library, create=create).id
-        added = [
-            done(self._store, self._adding(library_id, one, timeout), timeout) for one in given
-        ]
+        added = given.then(
+            store, lambda one: done(store, self._adding(library_id, one, timeout), timeout)
+        )
         if wait:
-            added = [self.wait_ready(one, timeout=timeout) for one in added]
-        return added if is_several(document) else added[0]
+            added = added.then(store, lambda one: self.wait_ready(one, timeout=timeout))
+        return added.give(several=is_several(document))
 
     def _adding(self, library_id: str, given: Input, timeout: float | None) -> Handle[Document]:
         libraries, content = self._store.libraries, given.content

@@ -2,16 +2,23 @@
 
 import glob
 import io
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TypeAlias
+from typing import IO, Any, Generic, TypeAlias, TypeVar
 
 from PIL import Image
 
 from carrel.notebook.cells.errors import BenchError
+from carrel.notebook.cells.wait import goes_on
+from carrel.store.core.formatting import count
 from carrel.store.core.problem import Problem
+from carrel.store.store import Store
 from carrel.wire.files import File
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 OneInput: TypeAlias = str | Path | bytes | IO[bytes] | Image.Image | File
 """A path, a pattern such as `*.pdf`, an `https://` address, bytes, a file opened with "rb", a
@@ -28,10 +35,71 @@ class Input:
     content: str | Path | bytes | File
     title: str | None = None
 
+    @property
+    def name(self) -> str:
+        """Its name in messages."""
+        match self.content:
+            case bytes():
+                return self.title or "document"
+            case File():
+                return self.content.filename
+        return self.title or str(self.content)
+
+
+@dataclass(frozen=True)
+class Outcomes(Generic[T]):
+    """The results of a call with one document or several, by name in order, or their failures."""
+
+    items: Sequence[tuple[str, T | BenchError]]
+
+    def then(self, store: Store, work: Callable[[T], R]) -> "Outcomes[R]":
+        """Do the next step with each result; a failure does not stop the others.
+
+        Raises:
+            BenchError: the service went, or the call was stopped; `partial` is what worked.
+        """
+        items: list[tuple[str, R | BenchError]] = []
+        for name, one in self.items:
+            try:
+                items.append((name, one if isinstance(one, BenchError) else work(one)))
+            except BenchError as error:
+                if not goes_on(store):
+                    error.partial = Outcomes(items).results
+                    raise
+                items.append((name, error))
+        return Outcomes(items)
+
+    @property
+    def results(self) -> list[T]:
+        """What worked."""
+        return [one for _, one in self.items if not isinstance(one, BenchError)]
+
+    def give(self, *, several: bool) -> Any:
+        """Return the one result, or those of several that worked; a warning says which failed.
+
+        Raises:
+            BenchError: nothing worked.
+        """
+        failed = [(name, one) for name, one in self.items if isinstance(one, BenchError)]
+        if failed and len(self.items) == 1:
+            raise failed[0][1]
+        if failed:
+            title = f"{count(len(failed))} of {count(len(self.items))} documents failed"
+            reasons = "\n".join(f"{name}: {error}" for name, error in failed)
+            if len(failed) == len(self.items):
+                raise BenchError(Problem(title, reasons))
+            warnings.warn(f"{title}:\n{reasons}", stacklevel=4)
+        return self.results if several else self.results[0]
+
 
 def is_several(given: object) -> bool:
     """Whether a call is given a list or a pattern, and gives a list back."""
     return isinstance(given, list | tuple) or _is_pattern(given)
+
+
+def named(given: Sequence[Input]) -> Outcomes[Input]:
+    """Return the documents of a call before its first step."""
+    return Outcomes([(one.name, one) for one in given])
 
 
 def inputs(call: str, given: Inputs, title: str | None = None) -> list[Input]:

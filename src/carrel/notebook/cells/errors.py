@@ -20,7 +20,8 @@ _HIDDEN = ("carrel", "IPython", "ipykernel")
 class BenchError(Exception):
     """A call that failed: the cause and the next step.
 
-    `partial` is the Answer as far as it was written, where a question failed or was stopped.
+    `partial` is the Answer as far as it was written, where a question failed or was stopped, and
+    the results so far, where a call with several documents was.
     """
 
     partial: Any = None

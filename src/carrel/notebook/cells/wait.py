@@ -91,6 +91,12 @@ def stopping(event: threading.Event) -> Iterator[None]:
         _stop.reset(token)
 
 
+def goes_on(store: Store) -> bool:
+    """Whether a call of several steps may go on after one failed."""
+    stop = _stop.get()
+    return store.session.slice.value.connection != "lost" and not (stop and stop.is_set())
+
+
 def permission(store: Store) -> Callable[[], None]:
     """Asks in the cell for the permission that a tool of the settings needs."""
 
