@@ -217,3 +217,40 @@ def test_a_model_without_functions_says_so(tmp_path: Path) -> None:
         assert "calls no functions" in answer.json()["message"]
         asked = {**body, "tools": [{"type": "web_search"}]}
         assert "no connector for it" in http.post("/v1/conversations", json=asked).json()["message"]
+
+
+def test_responses_call_the_servers_of_the_settings(bench: Bench) -> None:
+    calls(bench, "weather_forecast", city="Oslo")
+    tool = {"type": "mcp", "server_label": "weather", "require_approval": "never"}
+    body = {"model": "spoken", "input": "Weather?", "tools": [tool]}
+    made, said = bench.http.post("/v1/responses", json=body).json()["output"]
+    assert (made["type"], made["server_label"], made["name"]) == ("mcp_call", "weather", "forecast")
+    assert (json.loads(made["arguments"]), made["output"]) == (
+        {"city": "Oslo"},
+        "It rains in Oslo.[2J",
+    )
+    assert said["content"][0]["text"] == "It rains in Oslo.[2J"
+    with bench.http.stream("POST", "/v1/responses", json={**body, "stream": True}) as answer:
+        events = [json.loads(line[6:]) for line in answer.iter_lines() if line.startswith("data:")]
+    kinds = [event["type"].removeprefix("response.") for event in events]
+    assert kinds[2:5] == ["output_item.added", "mcp_call.completed", "output_item.done"]
+    # What was called before goes with the next request, and has no effect.
+    again = [made, said, {"role": "user", "content": "Thanks."}]
+    bench.model.answer = lambda body: {"content": "Welcome."}
+    assert bench.http.post("/v1/responses", json={**body, "input": again}).status_code == 200
+    only = {**tool, "allowed_tools": {"tool_names": ["flood"]}}
+    bench.model.asked.clear()
+    bench.http.post("/v1/responses", json={**body, "tools": [only]})
+    assert [one["function"]["name"] for one in bench.model.asked[0]["tools"]] == ["weather_flood"]
+    other = {**tool, "server_label": "unknown"}
+    refused = bench.http.post("/v1/responses", json={**body, "tools": [other]})
+    assert refused.status_code == 400 and "no connector" in refused.json()["message"]
+
+
+def test_responses_search_the_web_by_the_connector_for_it(bench: Bench) -> None:
+    calls(bench, "web_search", city="Oslo")
+    body = {"model": "spoken", "input": "Weather?", "tools": [{"type": "web_search_preview"}]}
+    made, said = bench.http.post("/v1/responses", json=body).json()["output"]
+    assert (made["type"], made["status"]) == ("web_search_call", "completed")
+    assert json.loads(made["action"]["query"]) == {"city": "Oslo"}
+    assert said["content"][0]["text"].startswith("It rains in Oslo.")

@@ -38,12 +38,17 @@ def ask(http: httpx.Client, input: Any, **options: Any) -> dict[str, Any]:
 
 
 def events(http: httpx.Client, input: Any, **options: Any) -> list[dict[str, Any]]:
-    response = post(http, input, stream=True, **options)
-    assert response.headers["content-type"].startswith("text/event-stream")
+    sent = told(post(http, input, stream=True, **options))
+    assert [event["sequence_number"] for event in sent] == list(range(len(sent)))
+    return sent
+
+
+def told(response: httpx.Response) -> list[dict[str, Any]]:
+    """The events of a stream."""
+    assert response.headers["content-type"].startswith("text/event-stream"), response.text
     blocks = [block.splitlines() for block in response.text.strip().split("\n\n")]
     sent = [json.loads(data.removeprefix("data: ")) for _, data in blocks]
     assert [name for name, _ in blocks] == [f"event: {event['type']}" for event in sent]
-    assert [event["sequence_number"] for event in sent] == list(range(len(sent)))
     return sent
 
 
@@ -134,11 +139,12 @@ def test_documents_are_read(http: httpx.Client, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wrong", "param"),
     [
-        ({"conversation": "conv_1"}, "conversation"),
+        ({"conversation": "c", "previous_response_id": "resp_1"}, "conversation"),
         ({"prompt": {"id": "p"}}, "prompt"),
-        ({"background": True, "stream": True}, "background"),
         ({"background": True, "store": False}, "background"),
-        ({"tools": [{"type": "web_search"}]}, "tools"),
+        ({"tools": [{"type": "code_interpreter"}]}, "tools"),
+        ({"tools": [{"type": "mcp", "server_label": "a", "server_url": "http://b"}]}, "tools"),
+        ({"tools": [{"type": "mcp", "server_label": "a"}]}, "tools"),
         ({"input": [{"type": "item_reference", "id": "msg_1"}]}, "input"),
         ({"input": [{"type": "reasoning", "id": "rs_1"}]}, "input"),
         ({"input": [{"role": "user", "content": [{"type": "input_audio"}]}]}, "input"),
@@ -225,3 +231,84 @@ def test_an_answer_in_the_background_is_cancelled(http: httpx.Client) -> None:
     cancelled = http.post(f"/v1/responses/{begun['id']}/cancel").json()
     assert cancelled["status"] == "cancelled"
     assert until_ended(http, begun["id"])["status"] == "cancelled"
+
+
+def test_an_answer_in_the_background_is_streamed_and_read_again(http: httpx.Client) -> None:
+    sent = events(http, "Name a colour.", background=True, max_output_tokens=8)
+    assert sent[0]["type"] == "response.created"
+    ended = sent[-1]["response"]
+    assert until_ended(http, ended["id"]) == ended
+    deltas = [event["delta"] for event in sent if event["type"].endswith("output_text.delta")]
+    assert "".join(deltas) == ended["output"][0]["content"][0]["text"]
+    path = f"/v1/responses/{ended['id']}"
+    assert told(http.get(path, params={"stream": True})) == sent
+    for after in (0, 3, len(sent) - 2):
+        rest = http.get(path, params={"stream": True, "starting_after": after})
+        assert told(rest) == sent[after + 1 :]
+    whole = ask(http, "Name a colour.", max_output_tokens=2)["id"]
+    refused = http.get(f"/v1/responses/{whole}", params={"stream": True})
+    assert (refused.status_code, refused.json()["param"]) == (400, "stream")
+    assert http.get("/v1/responses/resp_gone", params={"stream": True}).status_code == 404
+
+
+def test_a_stream_that_is_left_is_taken_up_while_the_answer_is_written(http: httpx.Client) -> None:
+    question = {"model": "smollm2", "input": "Tell a long story.", "max_output_tokens": 160}
+    body = {**question, "background": True, "stream": True}
+    with http.stream("POST", "/v1/responses", json=body) as begun:
+        lines = (line for line in begun.iter_lines() if line.startswith("data: "))
+        first = [json.loads(next(lines)[6:]) for _ in range(6)]
+    id = first[0]["response"]["id"]
+    params = {"stream": True, "starting_after": 5}
+    rest = told(http.get(f"/v1/responses/{id}", params=params, timeout=60))
+    numbers = [event["sequence_number"] for event in (*first, *rest)]
+    assert numbers == list(range(len(numbers)))
+    assert rest[-1]["response"] == until_ended(http, id)
+
+
+def test_a_stream_of_a_cancelled_answer_ends(http: httpx.Client) -> None:
+    body = {"background": True, "stream": True, "max_output_tokens": 2000}
+    question = {"model": "smollm2", "input": "Tell a long story.", **body}
+    with http.stream("POST", "/v1/responses", json=question) as begun:
+        lines = (line for line in begun.iter_lines() if line.startswith("data: "))
+        id = json.loads(next(lines)[6:])["response"]["id"]
+    http.post(f"/v1/responses/{id}/cancel")
+    last = told(http.get(f"/v1/responses/{id}", params={"stream": True}))[-1]
+    assert (last["type"], last["response"]["status"]) == ("response.cancelled", "cancelled")
+
+
+def new_talk(http: httpx.Client) -> str:
+    body = {"model": "smollm2", "inputs": "My name is Anna.", "completion_args": {"max_tokens": 4}}
+    id: str = http.post("/v1/conversations", json=body).json()["conversation_id"]
+    return id
+
+
+def test_an_answer_goes_on_in_a_conversation(http: httpx.Client) -> None:
+    id = new_talk(http)
+    first = ask(http, "Say hello.", conversation=id, max_output_tokens=8)
+    assert first["conversation"] == {"id": id}
+    again = {"conversation": {"id": id}, "max_output_tokens": 8}
+    second = events(http, [{"role": "user", "content": "And now?"}], **again)[-1]["response"]
+    alone = ask(http, "And now?", max_output_tokens=8)
+    tokens = [one["usage"]["input_tokens"] for one in (alone, first, second)]
+    assert tokens == sorted(set(tokens)), "each reads what was said before it"
+    entries = http.get(f"/v1/conversations/{id}/history").json()["entries"]
+    assert [one["type"] for one in entries] == ["message.input", "message.output"] * 3
+    assert entries[3]["content"] == first["output"][0]["content"][0]["text"]
+    assert (entries[5]["model"], entries[4]["content"]) == ("smollm2", "And now?")
+    # The same conversation goes on in its own shape.
+    body = {"inputs": "And then?", "completion_args": {"max_tokens": 4}}
+    assert http.post(f"/v1/conversations/{id}", json=body).status_code == 200
+    assert post(http, "Hello", conversation="nowhere").status_code == 404
+
+
+def test_calls_and_results_stay_in_a_conversation(http: httpx.Client) -> None:
+    id = new_talk(http)
+    talk = {"conversation": id, "tools": [WEATHER]}
+    question = "What is the weather in Paris?"
+    [call] = ask(http, question, tool_choice="required", max_output_tokens=None, **talk)["output"]
+    result = {"type": "function_call_output", "call_id": call["call_id"], "output": "Sunny."}
+    ask(http, [result], **talk)
+    entries = http.get(f"/v1/conversations/{id}/history").json()["entries"]
+    kinds = [one["type"] for one in entries[3:]]
+    assert kinds == ["function.call", "function.result", "message.output"]
+    assert (entries[3]["tool_call_id"], entries[4]["result"]) == (call["call_id"], "Sunny.")

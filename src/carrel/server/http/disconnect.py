@@ -9,9 +9,6 @@ from starlette.requests import ClientDisconnect, Request
 
 T = TypeVar("T")
 
-LEFT = 499
-"""The status, in the log only, of a request whose caller disconnected before the answer."""
-
 
 async def unless_disconnected(request: Request, work: Coroutine[Any, Any, T]) -> T:
     """Return the result of `work`, which is cancelled when the caller disconnects.

@@ -1,7 +1,7 @@
 """Errors of the records in the interface's shapes."""
 
 from fastapi import FastAPI
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from carrel.server.errors import ApiError, InvalidRequest, answer_error, install_error_handlers
@@ -14,6 +14,9 @@ from carrel.server.records.errors import (
     OverQuota,
     RecordError,
 )
+
+_LEFT = 499
+"""The status, in the log only, of a request whose caller disconnected before the answer."""
 
 _STATUSES: dict[type[RecordError], int] = {
     Impossible: 400,
@@ -37,8 +40,13 @@ def install_handlers(app: FastAPI) -> None:
     """Answer every error in the interface's shapes, those of the records too."""
     install_error_handlers(app)
     app.add_exception_handler(RecordError, _answer_record_error)
+    app.add_exception_handler(ClientDisconnect, _answer_nobody)
 
 
 async def _answer_record_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RecordError)
     return await answer_error(request, api_error(error))
+
+
+async def _answer_nobody(request: Request, error: Exception) -> Response:
+    return Response(status_code=_LEFT)

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from carrel.server.records.accounts.caller import Caller
 from carrel.server.records.errors import NotFound
-from carrel.server.records.sql.tables import conversations
+from carrel.server.records.sql.tables import conversation_entries, conversations
 
 PREFIX = "resp_"
 """What their ids begin with, and those of no other conversation."""
@@ -19,15 +19,21 @@ DAYS = 30
 UNFINISHED = ("queued", "in_progress")
 
 _LONGEST_CHAIN = 1000
+_EVENTS = 500
+"""Events that are read at once."""
 
 
 @dataclass(frozen=True)
 class KeptResponse:
-    """An answer as it is sent, the items that it answers, and when it was last written."""
+    """An answer as it is sent, the items that it answers, and when it was last written.
+
+    The events of one that is `streamed` are kept, too.
+    """
 
     response: dict[str, Any]
     input: list[dict[str, Any]]
     updated_at: datetime
+    streamed: bool
 
 
 def new_response_id() -> str:
@@ -40,6 +46,8 @@ def add(
     caller: Caller,
     response: dict[str, Any],
     input: Sequence[dict[str, Any]],
+    *,
+    streamed: bool = False,
 ) -> None:
     """Keep an answer, and delete those of the caller that are too old."""
     now = datetime.now(UTC)
@@ -50,7 +58,7 @@ def add(
             id=response["id"],
             organisation_id=caller.organisation_id,
             user_id=caller.user_id,
-            partner={"response": response, "input": [*input]},
+            partner={"response": response, "input": [*input], "streamed": streamed},
             created_at=now,
             updated_at=now,
         )
@@ -67,7 +75,7 @@ def get(connection: sa.Connection, caller: Caller, id: str) -> KeptResponse:
     row = connection.execute(query).one_or_none()
     if row is None:
         raise NotFound.of("response", id)
-    return KeptResponse(row.partner["response"], row.partner["input"], row.updated_at)
+    return KeptResponse(**{"streamed": False, **row.partner}, updated_at=row.updated_at)
 
 
 def items_before(connection: sa.Connection, caller: Caller, id: str | None) -> list[dict[str, Any]]:
@@ -95,13 +103,52 @@ def replace_unfinished(
     kept = get(connection, caller, id)
     if kept.response["status"] not in UNFINISHED:
         return False
-    partner = {"response": {**kept.response, **changes}, "input": kept.input}
+    partner = {
+        "response": {**kept.response, **changes},
+        "input": kept.input,
+        "streamed": kept.streamed,
+    }
     connection.execute(
         conversations.update()
         .where(conversations.c.id == id)
         .values(partner=partner, updated_at=datetime.now(UTC))
     )
     return True
+
+
+def add_events(
+    connection: sa.Connection, caller: Caller, id: str, events: Sequence[dict[str, Any]]
+) -> None:
+    """Keep events of an answer, by their sequence numbers.
+
+    Raises:
+        NotFound: the answer was deleted meanwhile.
+    """
+    get(connection, caller, id)
+    rows = [
+        {"conversation_id": id, "position": event["sequence_number"], "entry": event}
+        for event in events
+    ]
+    if rows:
+        connection.execute(conversation_entries.insert(), rows)
+
+
+def events_after(
+    connection: sa.Connection, caller: Caller, id: str, number: int
+) -> tuple[KeptResponse, list[dict[str, Any]]]:
+    """Return an answer with its next events after the one of a sequence number.
+
+    Raises:
+        NotFound: it does not exist, or is another's.
+    """
+    columns = conversation_entries.c
+    query = (
+        sa.select(columns.entry)
+        .where(columns.conversation_id == id, columns.position > number)
+        .order_by(columns.position)
+        .limit(_EVENTS)
+    )
+    return get(connection, caller, id), list(connection.scalars(query))
 
 
 def delete(connection: sa.Connection, caller: Caller, id: str) -> None:

@@ -1,40 +1,36 @@
 """An answer in the Responses shape: whole, or as the events of a stream."""
 
+import json
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Literal
 
-from carrel.wire.generation.completions import (
-    Completion,
-    CompletionChunk,
-    CompletionMessage,
-    Delta,
-    Passage,
-    Usage,
-)
+from carrel.server.completions.call import Batch
+from carrel.wire.generation.completions import Delta, Passage, Progress, Usage
 from carrel.wire.generation.content import as_chunks
 from carrel.wire.generation.responses import (
+    ConversationId,
     Incomplete,
+    MCPServer,
     ModelResponse,
     OutputCall,
     OutputItem,
+    OutputMCPCall,
     OutputMessage,
     OutputReasoning,
     OutputText,
+    OutputWebSearch,
     ReasoningText,
     ResponseError,
     ResponseEvent,
     ResponseRequest,
     ResponseUsage,
+    SearchAction,
 )
 from carrel.wire.generation.tools import ToolCall
 
 Status = Literal["queued", "in_progress", "completed", "incomplete", "failed"]
-
-_FAILED = ResponseError(
-    code="server_error", message="The model failed while it answered. Ask again."
-)
 
 
 class Response:
@@ -50,17 +46,7 @@ class Response:
         self._sources: dict[int | str, Passage] = {}
         self._usage: Usage | None = None
         self._reason: str | None = None
-
-    def whole(self, completion: Completion) -> ModelResponse:
-        """Return the answer of a completion."""
-        [choice] = completion.choices
-        message = choice.message
-        self._usage, self._reason = completion.usage, choice.finish_reason
-        for _ in self._take(message, message.sources):
-            pass
-        for _ in self._close():
-            pass
-        return self.ended()
+        self._problem: str | None = None
 
     def queued(self) -> ModelResponse:
         """Return the answer before it is begun."""
@@ -71,12 +57,21 @@ class Response:
         for name in ("created", "in_progress"):
             yield self._event(f"response.{name}", response=self._as("in_progress"))
 
-    def take(self, chunk: CompletionChunk) -> Iterator[ResponseEvent]:
-        """Yield the events of a chunk."""
-        self._usage = chunk.usage or self._usage
-        for choice in chunk.choices:
-            self._reason = choice.finish_reason or self._reason
-            yield from self._take(choice.delta, choice.delta.sources)
+    def take(self, batch: Batch) -> Iterator[ResponseEvent]:
+        """Yield the events of a batch of chunks and steps."""
+        for chunk in batch:
+            if isinstance(chunk, Progress):
+                yield from self._step(chunk)
+                continue
+            self._usage = chunk.usage or self._usage
+            for choice in chunk.choices:
+                self._reason = choice.finish_reason or self._reason
+                yield from self._take(choice.delta)
+
+    def fail(self, message: str) -> Iterator[ResponseEvent]:
+        """Yield the last event of a stream that breaks off."""
+        self._problem = message
+        yield self._event("response.failed", response=self.ended())
 
     def end(self) -> Iterator[ResponseEvent]:
         """Yield the last events of a stream."""
@@ -86,10 +81,8 @@ class Response:
         ended = self.ended()
         yield self._event(f"response.{ended.status}", response=ended)
 
-    def _take(
-        self, said: Delta | CompletionMessage, sources: Sequence[Passage] | None
-    ) -> Iterator[ResponseEvent]:
-        self._sources |= {source.index: source for source in sources or ()}
+    def _take(self, said: Delta) -> Iterator[ResponseEvent]:
+        self._sources |= {source.index: source for source in said.sources or ()}
         if said.reasoning_content:
             yield from self._thought(said.reasoning_content)
         for chunk in as_chunks(said.content or ""):
@@ -98,8 +91,6 @@ class Response:
                     yield from self._cited(number)
             elif chunk["type"] == "text":
                 yield from self._text(chunk["text"])
-        if isinstance(said, CompletionMessage) and not (said.content or said.tool_calls):
-            yield from self._open_message()
         for call in said.tool_calls or ():
             yield from self._called(_call(call))
 
@@ -137,6 +128,36 @@ class Response:
             annotation_index=len(part.annotations),
             annotation=annotation,
         )
+
+    def _step(self, step: Progress) -> Iterator[ResponseEvent]:
+        """Yield the events of a connector's tool that begins or ends."""
+        if step.tool is None:
+            return
+        if step.stage == "calling":
+            yield from self._open(self._own_call(step.tool, step.arguments or "{}"))
+            return
+        item = self._items[-1]
+        done: dict[str, Any] = {"status": "completed"}
+        if isinstance(item, OutputMCPCall):
+            done["output"] = step.result
+        self._items[-1] = item.model_copy(update=done)
+        kind = "mcp_call" if isinstance(item, OutputMCPCall) else "web_search_call"
+        yield self._item_event(f"response.{kind}.completed", item_id=item.id)
+        yield from self._close()
+
+    def _own_call(self, name: str, arguments: str) -> OutputMCPCall | OutputWebSearch:
+        """Return the item of a call that the server runs."""
+        id = uuid.uuid4().hex
+        labels = [tool.server_label for tool in self._request.tools if isinstance(tool, MCPServer)]
+        # The function of a connector's tool begins with the connector's name.
+        fitting = [label for label in labels if name.startswith(f"{label}_")]
+        if fitting:
+            label = max(fitting, key=len)
+            tool = name.removeprefix(f"{label}_")
+            return OutputMCPCall(id=f"mcp_{id}", server_label=label, name=tool, arguments=arguments)
+        asked = json.loads(arguments)
+        query = str(asked.get("query") or arguments)
+        return OutputWebSearch(id=f"ws_{id}", action=SearchAction(query=query))
 
     def _part(self) -> OutputText:
         """Return the text of the open message."""
@@ -203,14 +224,16 @@ class Response:
 
     def ended(self) -> ModelResponse:
         """Return the answer, once all of it was taken."""
-        if self._reason == "error":
-            return self._as("failed", error=_FAILED)
+        if self._problem or self._reason == "error":
+            problem = self._problem or "The model failed while it answered. Ask again."
+            return self._as("failed", error=ResponseError(code="server_error", message=problem))
         if self._reason in ("length", "model_length"):
             return self._as("incomplete", incomplete_details=Incomplete(reason="max_output_tokens"))
         return self._as("completed")
 
     def _as(self, status: Status, **more: Any) -> ModelResponse:
         asked, used = self._request, self._usage
+        talk = asked.conversation_id
         echoed = {"text", "tool_choice", "tools"}
         body = asked.model_dump(mode="json", by_alias=True, exclude_none=True, include=echoed)
         return ModelResponse(
@@ -220,6 +243,7 @@ class Response:
             instructions=asked.instructions,
             max_output_tokens=asked.max_output_tokens,
             background=asked.background,
+            conversation=ConversationId(id=talk) if talk else None,
             metadata=asked.metadata,
             model=asked.model,
             output=list(self._items),

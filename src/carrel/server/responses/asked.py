@@ -13,19 +13,19 @@ from carrel.wire.generation.responses import (
     FileSearch,
     ImagePart,
     InputItem,
+    MCPServer,
     MessageItem,
     OtherItem,
     OtherTool,
     Part,
     RefusalPart,
-    ResponseFunction,
     ResponseRequest,
+    ResponseTool,
     ResultItem,
     TextPart,
+    WebSearch,
 )
 
-_ABSENT = ("conversation", "prompt")
-"""Fields that need what this server does not keep."""
 _ITEMS: TypeAdapter[list[InputItem]] = TypeAdapter(list[InputItem])
 _WITHOUT_EFFECT = frozenset(
     [
@@ -36,27 +36,34 @@ _WITHOUT_EFFECT = frozenset(
 )
 
 
-def as_chat(request: ResponseRequest) -> dict[str, Any]:
-    """Return the fields of the same request for a chat.
+def check(request: ResponseRequest) -> None:
+    """Refuse what this server does not have.
+
+    Raises:
+        ApiError: 400, naming the part.
+    """
+    if request.prompt:
+        message = "This server keeps no prompts. Send instructions and input, or ask an agent."
+        raise ApiError(400, message, param="prompt")
+    if request.conversation and request.previous_response_id:
+        message = "An answer follows a conversation or another answer. Send one of the two."
+        raise ApiError(400, message, param="conversation")
+    if request.background and not request.store:
+        message = "An answer in the background is read later. Leave store out."
+        raise ApiError(400, message, param="background")
+
+
+def as_chat(request: ResponseRequest, said: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the fields of the same request for a chat, after the messages `said` before.
 
     Raises:
         ApiError: 400, naming the part that this server does not have.
     """
-    for name in _ABSENT:
-        if getattr(request, name):
-            raise ApiError(
-                400,
-                f"This server does not support {name}. Send previous_response_id, or the whole"
-                " conversation as input.",
-                param=name,
-            )
-    if request.background and (request.stream or not request.store):
-        message = "An answer in the background is kept and not streamed: read it when it is done."
-        raise ApiError(400, message, param="background")
     choice = request.tool_choice
+    told = [{"role": "system", "content": request.instructions}] if request.instructions else []
     return {
         "model": request.model,
-        "messages": _messages(request),
+        "messages": as_messages(given_items(request), [*told, *said]),
         "max_tokens": request.max_output_tokens,
         "temperature": request.temperature,
         "top_p": request.top_p,
@@ -71,23 +78,22 @@ def as_chat(request: ResponseRequest) -> dict[str, Any]:
     }
 
 
+def given_items(request: ResponseRequest) -> list[InputItem]:
+    """Return the items of a request."""
+    if isinstance(request.input, str):
+        return [MessageItem(role="user", content=request.input)]
+    return request.input
+
+
 def input_items(request: ResponseRequest) -> list[dict[str, Any]]:
     """Return the items of a request as they are listed, each with an id."""
-    given: Sequence[Any] = (
-        [MessageItem(role="user", content=request.input)]
-        if isinstance(request.input, str)
-        else request.input
-    )
-    items = [item.model_dump(mode="json", exclude_none=True) for item in given]
+    items = [item.model_dump(mode="json", exclude_none=True) for item in given_items(request)]
     return [{**item, **_listed(item)} for item in items]
 
 
-def after(request: ResponseRequest, before: Sequence[dict[str, Any]]) -> ResponseRequest:
-    """Return the request with the items before it as part of its input."""
-    if not before:
-        return request
-    items = _ITEMS.validate_python([*before, *input_items(request)])
-    return request.model_copy(update={"input": items})
+def read_items(items: Sequence[dict[str, Any]]) -> list[InputItem]:
+    """Return items as they were kept."""
+    return _ITEMS.validate_python(items)
 
 
 def _listed(item: dict[str, Any]) -> dict[str, Any]:
@@ -103,16 +109,19 @@ def ignored(request: ResponseRequest) -> list[str]:
     return sorted((request.model_extra or {}).keys() - _WITHOUT_EFFECT)
 
 
-def _messages(request: ResponseRequest) -> list[dict[str, Any]]:
-    messages: list[dict[str, Any]] = []
-    if request.instructions:
-        messages.append({"role": "system", "content": request.instructions})
-    if isinstance(request.input, str):
-        return [*messages, {"role": "user", "content": request.input}]
-    for item in request.input:
+def as_messages(
+    items: Sequence[InputItem], before: Sequence[dict[str, Any]] = ()
+) -> list[dict[str, Any]]:
+    """Return items as the messages of a chat, after those before.
+
+    Raises:
+        ApiError: 400, there is no message, or an item that this server does not have.
+    """
+    messages = [*before]
+    for item in items:
         if isinstance(item, MessageItem):
             role = "system" if item.role == "developer" else item.role
-            messages.append({"role": role, "content": _content(item.content)})
+            messages.append({"role": role, "content": content_of(item.content)})
         elif isinstance(item, CallItem):
             # Calls that were made together belong to one message.
             if not messages or messages[-1]["role"] != "assistant":
@@ -121,7 +130,7 @@ def _messages(request: ResponseRequest) -> list[dict[str, Any]]:
             calls = messages[-1].setdefault("tool_calls", [])
             calls.append({"id": item.call_id, "function": called, "index": len(calls)})
         elif isinstance(item, ResultItem):
-            content = _content(item.output)
+            content = content_of(item.output)
             messages.append({"role": "tool", "content": content, "tool_call_id": item.call_id})
         elif isinstance(item, OtherItem):
             raise _unsupported(f"input of the type {item.type[:80]}", "input")
@@ -130,7 +139,12 @@ def _messages(request: ResponseRequest) -> list[dict[str, Any]]:
     return messages
 
 
-def _content(content: str | Sequence[Part]) -> str | list[dict[str, Any]]:
+def content_of(content: str | Sequence[Part]) -> str | list[dict[str, Any]]:
+    """Return the content of an item as that of a chat's message.
+
+    Raises:
+        ApiError: 400, it has a part that this server does not have.
+    """
     return content if isinstance(content, str) else list(_chunks(content))
 
 
@@ -154,13 +168,41 @@ def _chunks(parts: Sequence[Part]) -> Iterator[dict[str, Any]]:
             raise _unsupported(f"such a part of the type {part.type[:80]}", "input")
 
 
-def _tool(tool: ResponseFunction | FileSearch | OtherTool) -> dict[str, Any]:
+def _tool(tool: ResponseTool) -> dict[str, Any]:
     if isinstance(tool, FileSearch):
         return {"type": "document_library", "library_ids": tool.vector_store_ids}
+    if isinstance(tool, MCPServer):
+        return _connector(tool)
+    if isinstance(tool, WebSearch):
+        return {"type": "web_search"}
     if isinstance(tool, OtherTool):
         raise _unsupported(f"the tool {tool.type[:80]}", "tools")
     named = tool.model_dump(include={"name", "parameters", "description", "strict"})
     return {"type": "function", "function": named}
+
+
+def _connector(tool: MCPServer) -> dict[str, Any]:
+    if tool.server_url:
+        raise ApiError(
+            400,
+            "This server calls only the MCP servers that its settings name. Leave server_url out,"
+            " and send the name as server_label.",
+            param="tools",
+        )
+    if tool.require_approval != "never":
+        raise ApiError(
+            400,
+            'An answer of this shape does not ask for approval here. Send require_approval "never",'
+            " or ask in a conversation, with requires_confirmation.",
+            param="tools",
+        )
+    key = tool.authorization
+    return {
+        "type": "connector",
+        "connector_id": tool.server_label,
+        "authorization": key and {"type": "oauth2-token", "value": key},
+        "tool_configuration": {"include": tool.names},
+    }
 
 
 def _format(request: ResponseRequest) -> dict[str, Any] | None:

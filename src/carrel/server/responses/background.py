@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+from collections.abc import AsyncGenerator, Coroutine, Iterable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -14,6 +14,7 @@ from carrel.server.records.accounts.caller import Caller
 from carrel.server.records.errors import NotFound, RecordError
 from carrel.server.records.responses import UNFINISHED, KeptResponse
 from carrel.server.records.sql.database import Database
+from carrel.wire.generation.responses import ResponseEvent
 
 log = logging.getLogger(__name__)
 
@@ -22,9 +23,13 @@ _SILENT = timedelta(seconds=60)
 """After so long without a sign of life an answer is given up: its server is gone."""
 _MOST = 64
 """Answers under way at once."""
+_POLL_SECONDS = 0.25
+"""After so long the events of an answer that another server writes are read again."""
+
+_LAST = frozenset(("response.completed", "response.incomplete", "response.failed"))
 
 Answered = dict[str, Any]
-"""An answer as it is sent."""
+"""An answer, or an event of it, as it is sent."""
 
 
 class BackgroundResponses:
@@ -33,6 +38,8 @@ class BackgroundResponses:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._news = asyncio.Event()
+        """Set, and replaced, when an answer goes on."""
 
     def check_room(self) -> None:
         """Refuse one more answer where too many are under way.
@@ -66,6 +73,49 @@ class BackgroundResponses:
             task.cancel()
         return (await self._database.read(responses.get, caller, id)).response
 
+    async def note(self, caller: Caller, id: str, events: Iterable[ResponseEvent]) -> None:
+        """Keep the next events of an answer for those who read them.
+
+        Raises:
+            NotFound: the answer was deleted meanwhile.
+        """
+        told = [event.model_dump(mode="json") for event in events]
+        await self._database.write(responses.add_events, caller, id, told)
+        self._tell()
+
+    async def events(self, caller: Caller, id: str, after: int) -> AsyncGenerator[Answered]:
+        """Yield the events of an answer after one of them, those to come too.
+
+        Raises:
+            NotFound: there is no such answer.
+            ApiError: 400, its events are not kept.
+        """
+        while True:
+            news = self._news
+            kept, events = await self._database.read(responses.events_after, caller, id, after)
+            if not kept.streamed:
+                message = "Only an answer with background and stream is read as events."
+                raise ApiError(400, message, param="stream")
+            for event in events:
+                yield event
+                if event["type"] in _LAST:
+                    return
+                after = event["sequence_number"]
+            if events:
+                continue
+            answer = shown(kept)
+            if answer["status"] not in UNFINISHED:
+                type = f"response.{answer['status']}"
+                yield {"type": type, "sequence_number": after + 1, "response": answer}
+                return
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_POLL_SECONDS):
+                    await news.wait()
+
+    def _tell(self) -> None:
+        self._news.set()
+        self._news = asyncio.Event()
+
     async def stop(self) -> None:
         """End all answers; they are kept as failed."""
         tasks = [*self._tasks.values()]
@@ -95,6 +145,7 @@ class BackgroundResponses:
                 await work
             with suppress(NotFound):
                 await asyncio.shield(self._database.write(change, changes=ended))
+            self._tell()
 
     async def _goes_on(self, caller: Caller, id: str) -> bool:
         """Give a sign of life; False for an answer that was cancelled or deleted elsewhere."""

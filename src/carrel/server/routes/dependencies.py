@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
 from types import UnionType
 from typing import (
     TYPE_CHECKING,
@@ -26,11 +26,13 @@ from starlette.responses import Response
 
 from carrel.server.assembly import Server
 from carrel.server.blobs.store import Download
-from carrel.server.completions.call import CompletionCall
+from carrel.server.completions.call import Batch, CompletionCall
 from carrel.server.completions.responder import Responder
 from carrel.server.datadir.signing import Kind
+from carrel.server.http.disconnect import unless_disconnected
+from carrel.server.http.event_stream import EventStream
 from carrel.server.records.accounts.caller import Caller
-from carrel.wire.generation.completions import CompletionOptions
+from carrel.wire.generation.completions import CompletionChunk, CompletionOptions
 
 M = TypeVar("M", bound=BaseModel)
 P = ParamSpec("P")
@@ -53,22 +55,16 @@ async def _server(request: Request) -> Server:
 CurrentServer = Annotated[Server, Depends(_server)]
 
 
-async def _caller(request: Request) -> Caller:
-    caller: Caller = request.state.caller
-    return caller
-
-
-CurrentCaller = Annotated[Caller, Depends(_caller)]
-"""The caller; the middleware has refused requests without a valid key."""
-
-
 class RequestContext:
-    """The server that a request reached, and its caller."""
+    """The server that a request reached, and its caller.
+
+    The middleware has refused requests without a valid key.
+    """
 
     def __init__(self, request: Request) -> None:
         self.server: Server = request.app.state.server
         self.caller: Caller = request.state.caller
-        self._request = request
+        self.request = request
 
     @property
     def trash_days(self) -> int:
@@ -78,7 +74,7 @@ class RequestContext:
     def sign(self, kind: Kind, id: str, blob: str | None, served: Download, seconds: int) -> str:
         """Return an address that works without a key, the object store's own where it signs."""
         own = self.server.blobs.signed_url(blob, served, seconds) if blob else None
-        base = self.server.settings.public_url or str(self._request.base_url)
+        base = self.server.settings.public_url or str(self.request.base_url)
         return own or self.server.signer.url(base, kind, id, seconds)
 
     async def read(self, query: Query[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -89,6 +85,40 @@ class RequestContext:
         """Change the records for the caller, in one transaction."""
         return await self.server.database.write(change, self.caller, *args, **kwargs)
 
+    def completion(self, responder: Responder, asked: CompletionOptions) -> CompletionCall:
+        """Return a completion for the caller, whose documents it may read."""
+        ocr, caller, pages = self.server.ocr, self.caller, asked.document_page_limit
+        return CompletionCall(
+            responder, asked, caller, lambda chunk: ocr.text(chunk, caller, pages)
+        )
+
+    async def unless_disconnected(self, work: Coroutine[Any, Any, T]) -> T:
+        """Return the result of `work`, which is cancelled when the caller disconnects."""
+        return await unless_disconnected(self.request, work)
+
+    def spend(self, tokens: int) -> None:
+        """Note the tokens of the answer as far as it has come."""
+        self.request.state.tokens = tokens
+
+    def spend_on(self, batch: Batch) -> None:
+        """Note the tokens of a stream: about one a chunk until the last chunk says how many."""
+        for chunk in batch:
+            if isinstance(chunk, CompletionChunk):
+                before = getattr(self.request.state, "tokens", 0)
+                self.spend(chunk.usage.total_tokens if chunk.usage else before + 1)
+
+    async def stream(
+        self,
+        source: AsyncGenerator[T],
+        write: Callable[[AsyncGenerator[T]], AsyncGenerator[str]],
+    ) -> Response:
+        """Return the events that `write` makes of a source, which has given its first item.
+
+        So an error before that still gets a status of its own.
+        """
+        first = await self.unless_disconnected(anext(source))
+        return EventStream(write(_chained(first, source)), source)
+
 
 async def _context(request: Request) -> RequestContext:
     return RequestContext(request)
@@ -97,14 +127,10 @@ async def _context(request: Request) -> RequestContext:
 Context = Annotated[RequestContext, Depends(_context)]
 
 
-def completion_call(
-    responder: Responder, asked: CompletionOptions, server: Server, caller: Caller
-) -> CompletionCall:
-    """Return a completion for a caller, whose documents it may read."""
-    pages = asked.document_page_limit
-    return CompletionCall(
-        responder, asked, caller, lambda chunk: server.ocr.text(chunk, caller, pages)
-    )
+async def _chained(first: T, rest: AsyncGenerator[T]) -> AsyncGenerator[T]:
+    yield first
+    async for item in rest:
+        yield item
 
 
 def warn_of(notes: Sequence[str], answer: Response) -> None:

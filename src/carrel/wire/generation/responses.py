@@ -94,10 +94,10 @@ class ResultItem(_Lenient):
     output: Text | list[Part]
 
 
-class ReasoningItem(_Lenient):
-    """Earlier thoughts of a model; without effect on the bundled server."""
+class PastItem(_Lenient):
+    """Earlier thoughts of a model, or a call that the service ran; without effect here."""
 
-    type: Literal["reasoning"]
+    type: Literal["reasoning", "mcp_call", "web_search_call"]
 
 
 class OtherItem(_Lenient):
@@ -110,7 +110,7 @@ _ITEMS = {
     "message": "message",
     "function_call": "call",
     "function_call_output": "result",
-    "reasoning": "reasoning",
+    **dict.fromkeys(("reasoning", "mcp_call", "web_search_call"), "past"),
 }
 
 
@@ -124,7 +124,7 @@ InputItem = Annotated[
     Annotated[MessageItem, Tag("message")]
     | Annotated[CallItem, Tag("call")]
     | Annotated[ResultItem, Tag("result")]
-    | Annotated[ReasoningItem, Tag("reasoning")]
+    | Annotated[PastItem, Tag("past")]
     | Annotated[OtherItem, Tag("other")],
     Discriminator(_item_tag),
 ]
@@ -147,19 +147,53 @@ class FileSearch(_Lenient):
     vector_store_ids: Annotated[list[Text], Field(min_length=1)]
 
 
+class ToolNames(_Lenient):
+    """The tools of an MCP server that the model may call."""
+
+    tool_names: list[Text]
+
+
+class MCPServer(_Lenient):
+    """An MCP server that the bundled server's settings name; `server_label` is that name."""
+
+    type: Literal["mcp"]
+    server_label: Text
+    server_url: Text | None = None
+    allowed_tools: list[Text] | ToolNames | None = None
+    require_approval: Literal["never", "always"] | JSONObject | None = None
+    authorization: Annotated[Text | None, Field(repr=False)] = None
+
+    @property
+    def names(self) -> list[str] | None:
+        """The tools that the model may call, None for all."""
+        given = self.allowed_tools
+        return given.tool_names if isinstance(given, ToolNames) else given
+
+
+class WebSearch(_Lenient):
+    """A search of the web, by a connector of the bundled server."""
+
+    type: Literal["web_search", "web_search_preview"]
+
+
 class OtherTool(_Lenient):
     """A tool that the bundled server refuses."""
 
     type: Text
 
 
+_TOOLS = {
+    **{name: name for name in ("function", "file_search", "mcp", "web_search")},
+    "web_search_preview": "web_search",
+}
+
 ResponseTool = Annotated[
     Annotated[ResponseFunction, Tag("function")]
     | Annotated[FileSearch, Tag("file_search")]
+    | Annotated[MCPServer, Tag("mcp")]
+    | Annotated[WebSearch, Tag("web_search")]
     | Annotated[OtherTool, Tag("other")],
-    Discriminator(
-        lambda value: _tag(value, {"function": "function", "file_search": "file_search"})
-    ),
+    Discriminator(lambda value: _tag(value, _TOOLS)),
 ]
 
 
@@ -184,12 +218,19 @@ class ReasoningOptions(_Lenient):
     effort: ReasoningEffort | None = None
 
 
+class ConversationId(_Lenient):
+    """A conversation by its id."""
+
+    id: Text
+
+
 class ResponseRequest(Request):
     """One answer of a model.
 
-    The bundled server keeps an answer for 30 days, unless `store` is false. `conversation` and
-    `prompt` are refused, as are tools other than functions and `file_search`. Other fields are
-    ignored, and those that it does not know are named in a `Warning` header.
+    The bundled server keeps an answer for 30 days, unless `store` is false. `conversation` is one
+    of its own, which has the answer then. The tools are functions, `file_search`, `mcp` servers
+    that its settings name, and `web_search` where they name one for it; others are refused, as is
+    `prompt`. Other fields are ignored, and unknown ones are named in a `Warning` header.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -208,10 +249,16 @@ class ResponseRequest(Request):
     parallel_tool_calls: bool = True
     metadata: JSONObject = Field(default_factory=dict)
     previous_response_id: Text | None = None
-    conversation: Text | JSONObject | None = None
+    conversation: Text | ConversationId | None = None
     prompt: JSONObject | None = None
     background: bool = False
     store: bool = True
+
+    @property
+    def conversation_id(self) -> str | None:
+        """The id of its conversation."""
+        given = self.conversation
+        return given.id if isinstance(given, ConversationId) else given
 
 
 class OutputText(ResponseModel):
@@ -240,6 +287,33 @@ class OutputCall(ResponseModel):
     status: Literal["in_progress", "completed"]
 
 
+class OutputMCPCall(ResponseModel):
+    """A call of an MCP server's tool, which the service ran."""
+
+    type: str = "mcp_call"
+    id: str
+    server_label: str
+    name: str
+    arguments: str
+    output: str | None = None
+    error: str | None = None
+    status: Literal["in_progress", "completed"] = "in_progress"
+
+
+class SearchAction(ResponseModel):
+    type: str = "search"
+    query: str
+
+
+class OutputWebSearch(ResponseModel):
+    """A search of the web, which the service ran."""
+
+    type: str = "web_search_call"
+    id: str
+    action: SearchAction
+    status: Literal["in_progress", "completed"] = "in_progress"
+
+
 class ReasoningText(ResponseModel):
     type: str = "reasoning_text"
     text: str
@@ -254,7 +328,7 @@ class OutputReasoning(ResponseModel):
     content: list[ReasoningText] = Field(default_factory=list)
 
 
-OutputItem = OutputReasoning | OutputMessage | OutputCall
+OutputItem = OutputReasoning | OutputMessage | OutputCall | OutputMCPCall | OutputWebSearch
 
 
 class InputDetails(ResponseModel):
@@ -293,6 +367,7 @@ class ModelResponse(ResponseModel):
     created_at: int
     status: Literal["queued", "in_progress", "completed", "incomplete", "failed", "cancelled"]
     background: bool = False
+    conversation: ConversationId | None = None
     error: ResponseError | None = None
     incomplete_details: Incomplete | None = None
     instructions: str | None = None
@@ -320,6 +395,13 @@ class DeletedResponse(ResponseModel):
 
 class ResponseItems(IdList[JSONObject]):
     """The items that an answer was given, as they were sent."""
+
+
+class ResponseQuery(Request):
+    """How a kept answer is read: whole, or as its events after the one of a sequence number."""
+
+    stream: bool = False
+    starting_after: Count | None = None
 
 
 class ResponseEvent(ResponseModel):

@@ -3,24 +3,16 @@
 from collections.abc import AsyncGenerator
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Request, Response
-from starlette.requests import ClientDisconnect
+from fastapi import APIRouter, Depends, Path, Response
 
 from carrel.server.conversations.service import Answer, ConversationService
 from carrel.server.conversations.turn import event
 from carrel.server.errors import ApiError
-from carrel.server.http.disconnect import LEFT, unless_disconnected
 from carrel.server.http.errors import api_error
-from carrel.server.http.event_stream import EventStream
 from carrel.server.http.openapi import EXTENSION, streamed
 from carrel.server.records import conversations
 from carrel.server.records.errors import RecordError
-from carrel.server.routes.dependencies import (
-    CurrentCaller,
-    CurrentServer,
-    completion_call,
-    query_of,
-)
+from carrel.server.routes.dependencies import Context, InQuery
 from carrel.wire.generation.conversations import (
     Conversation,
     ConversationAppend,
@@ -45,12 +37,12 @@ _STREAMED = streamed(
 )
 
 
-async def _service(server: CurrentServer, caller: CurrentCaller) -> ConversationService:
+async def _service(context: Context) -> ConversationService:
     return ConversationService(
-        server.database,
-        caller,
-        lambda responder, asked: server.completions.stream(
-            completion_call(responder, asked, server, caller), progress=True
+        context.server.database,
+        context.caller,
+        lambda responder, asked: context.server.completions.stream(
+            context.completion(responder, asked), progress=True
         ),
     )
 
@@ -59,24 +51,20 @@ CurrentService = Annotated[ConversationService, Depends(_service)]
 
 
 @router.post("", response_model=ConversationResponse, responses=_STREAMED)
-async def start(body: ConversationStart, request: Request, service: CurrentService) -> Response:
-    return await _send(await service.start(body), request, stream=body.stream)
+async def start(body: ConversationStart, context: Context, service: CurrentService) -> Response:
+    return await _send(await service.start(body), context, stream=body.stream)
 
 
 @router.get("")
 async def list_conversations(
-    server: CurrentServer,
-    caller: CurrentCaller,
-    query: Annotated[ConversationQuery, Depends(query_of(ConversationQuery))],
+    context: Context, query: InQuery[ConversationQuery]
 ) -> list[Conversation]:
-    return await server.database.read(conversations.page, caller, query)
+    return await context.read(conversations.page, query)
 
 
 @router.get("/{conversation_id}")
-async def get_conversation(
-    conversation_id: str, server: CurrentServer, caller: CurrentCaller
-) -> Conversation:
-    return await server.database.read(conversations.get, caller, conversation_id)
+async def get_conversation(conversation_id: str, context: Context) -> Conversation:
+    return await context.read(conversations.get, conversation_id)
 
 
 @router.put("/{conversation_id}", openapi_extra=EXTENSION)
@@ -89,26 +77,22 @@ async def write_conversation(
 
 
 @router.delete("/{conversation_id}", status_code=204)
-async def delete_conversation(
-    conversation_id: str, server: CurrentServer, caller: CurrentCaller
-) -> None:
-    await server.database.write(
-        conversations.delete, caller, conversation_id, trash_days=server.settings.limits.trash_days
-    )
+async def delete_conversation(conversation_id: str, context: Context) -> None:
+    await context.write(conversations.delete, conversation_id, trash_days=context.trash_days)
 
 
 @router.post("/{conversation_id}", response_model=ConversationResponse, responses=_STREAMED)
 async def append(
-    conversation_id: str, body: ConversationAppend, request: Request, service: CurrentService
+    conversation_id: str, body: ConversationAppend, context: Context, service: CurrentService
 ) -> Response:
-    return await _send(await service.append(conversation_id, body), request, stream=body.stream)
+    return await _send(await service.append(conversation_id, body), context, stream=body.stream)
 
 
 @router.post("/{conversation_id}/restart", response_model=ConversationResponse, responses=_STREAMED)
 async def restart(
-    conversation_id: str, body: ConversationRestart, request: Request, service: CurrentService
+    conversation_id: str, body: ConversationRestart, context: Context, service: CurrentService
 ) -> Response:
-    return await _send(await service.restart(conversation_id, body), request, stream=body.stream)
+    return await _send(await service.restart(conversation_id, body), context, stream=body.stream)
 
 
 @router.get("/{conversation_id}/history", response_model_exclude_none=True)
@@ -124,41 +108,32 @@ async def messages(conversation_id: str, service: CurrentService) -> Conversatio
     return ConversationMessages(conversation_id=conversation_id, messages=said)
 
 
-async def _send(answer: Answer, request: Request, *, stream: bool) -> Response:
+async def _send(answer: Answer, context: Context, *, stream: bool) -> Response:
     events = answer.events()
-    try:
-        if stream:
-            # Wait for the first event: an error before it still gets a status of its own.
-            first = await unless_disconnected(request, anext(events))
-            return EventStream(_texts(request, answer, first, events), events)
-        await unless_disconnected(request, _drain(request, answer, events))
-    except ClientDisconnect:
-        return Response(status_code=LEFT)
+    if stream:
+        return await context.stream(events, lambda given: _texts(context, answer, given))
+    await context.unless_disconnected(_drain(context, answer, events))
     whole = answer.whole().model_dump_json(exclude_none=True)
     return Response(whole, media_type="application/json")
 
 
 async def _drain(
-    request: Request, answer: Answer, events: AsyncGenerator[ConversationEvent]
+    context: Context, answer: Answer, events: AsyncGenerator[ConversationEvent]
 ) -> None:
     async for _ in events:
-        request.state.tokens = answer.usage.total_tokens
+        context.spend(answer.usage.total_tokens)
 
 
 async def _texts(
-    request: Request,
-    answer: Answer,
-    first: ConversationEvent,
-    events: AsyncGenerator[ConversationEvent],
+    context: Context, answer: Answer, events: AsyncGenerator[ConversationEvent]
 ) -> AsyncGenerator[str]:
-    yield _text(first)
-    sent = 1
+    sent = 0
     try:
         async for one in events:
             # On early disconnect, count about one token per event.
             sent += 1
             done = one.type == "conversation.response.done"
-            request.state.tokens = answer.usage.total_tokens if done else sent
+            context.spend(answer.usage.total_tokens if done else sent)
             yield _text(one)
     except (ApiError, RecordError) as error:
         code = api_error(error).status

@@ -1,15 +1,13 @@
 """The models there are, and the vectors of those that embed."""
 
-from fastapi import APIRouter, Request, Response
-from starlette.requests import ClientDisconnect
+from fastapi import APIRouter, Response
 
 from carrel.server.assembly import Server
 from carrel.server.errors import ApiError
-from carrel.server.http.disconnect import LEFT, unless_disconnected
 from carrel.server.models.listing import called, ocr_cards, with_aliases
 from carrel.server.models.names import is_chat_name
 from carrel.server.models.vectors.embeddings import Embeddings
-from carrel.server.routes.dependencies import CurrentCaller, CurrentServer
+from carrel.server.routes.dependencies import Context
 from carrel.wire.generation.embeddings import EmbeddingList, EmbeddingRequest
 from carrel.wire.models import ModelCard, ModelList
 
@@ -17,18 +15,18 @@ router = APIRouter(prefix="/v1")
 
 
 @router.get("/models")
-async def list_models(server: CurrentServer, caller: CurrentCaller) -> ModelList:
-    return ModelList(data=with_aliases(await _cards(server)))
+async def list_models(context: Context) -> ModelList:
+    return ModelList(data=with_aliases(await _cards(context.server)))
 
 
 # A model of an address may have a slash in its name.
 @router.get("/models/{model_id:path}")
-async def get(model_id: str, server: CurrentServer, caller: CurrentCaller) -> ModelCard:
-    cards = await _cards(server)
+async def get(model_id: str, context: Context) -> ModelCard:
+    cards = await _cards(context.server)
     for card in with_aliases(cards):
         if model_id == card.id:
             return card
-    if not server.settings.strict_models and is_chat_name(model_id):
+    if not context.server.settings.strict_models and is_chat_name(model_id):
         return called(cards[0], model_id)
     raise ApiError(
         404, f"There is no model {model_id[:80]!r}. GET /v1/models lists those there are."
@@ -36,17 +34,11 @@ async def get(model_id: str, server: CurrentServer, caller: CurrentCaller) -> Mo
 
 
 @router.post("/embeddings", response_model=EmbeddingList)
-async def create_embeddings(
-    body: EmbeddingRequest, request: Request, server: CurrentServer, caller: CurrentCaller
-) -> Response:
-    seconds = server.settings.limits.completion_seconds
-    try:
-        answer = await unless_disconnected(
-            request, _embeddings(server).create(body, seconds=seconds)
-        )
-    except ClientDisconnect:
-        return Response(status_code=LEFT)
-    request.state.tokens = answer.usage.total_tokens
+async def create_embeddings(body: EmbeddingRequest, context: Context) -> Response:
+    seconds = context.server.settings.limits.completion_seconds
+    work = _embeddings(context.server).create(body, seconds=seconds)
+    answer = await context.unless_disconnected(work)
+    context.spend(answer.usage.total_tokens)
     return Response(answer.model_dump_json(), media_type="application/json")
 
 

@@ -3,12 +3,10 @@
 import asyncio
 import json
 
-from fastapi import APIRouter, Request, Response
-from starlette.requests import ClientDisconnect
+from fastapi import APIRouter, Response
 
 from carrel.server.errors import ApiError
-from carrel.server.http.disconnect import LEFT, unless_disconnected
-from carrel.server.routes.dependencies import CurrentCaller, CurrentServer
+from carrel.server.routes.dependencies import Context
 
 router = APIRouter(prefix="/v1", include_in_schema=False)
 
@@ -27,16 +25,15 @@ _ABSENT = {
 @router.post("/chat/classifications")
 @router.post("/audio/transcriptions")
 @router.post("/audio/translations")
-async def pass_on(request: Request, server: CurrentServer, caller: CurrentCaller) -> Response:
+async def pass_on(context: Context) -> Response:
+    request, server = context.request, context.server
     content = await request.body()
     kind = request.headers.get("content-type", "application/json")
     path = request.url.path
     work = server.engine.pass_on(path.removeprefix(_PREFIX), content, kind, model=_model(content))
     try:
         async with asyncio.timeout(server.settings.limits.completion_seconds):
-            answer = await unless_disconnected(request, work)
-    except ClientDisconnect:
-        return Response(status_code=LEFT)
+            answer = await context.unless_disconnected(work)
     except TimeoutError:
         raise ApiError(504, "The model's address took too long to answer. Try again.") from None
     if answer is None:

@@ -2,127 +2,103 @@
 
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
-from functools import partial
+from contextlib import aclosing, suppress
 from typing import Any
 
-from fastapi import APIRouter, Request, Response
-from starlette.requests import ClientDisconnect
+import sqlalchemy as sa
+from fastapi import APIRouter, Response
 
-from carrel.server.assembly import Server
-from carrel.server.completions.call import Batch, CompletionCall
+from carrel.server.completions.call import Batch
 from carrel.server.completions.responder import Responder
-from carrel.server.http.disconnect import LEFT, unless_disconnected
+from carrel.server.errors import ApiError
 from carrel.server.http.event_stream import EventStream
 from carrel.server.http.openapi import streamed
 from carrel.server.records import responses
-from carrel.server.records.accounts.caller import Caller
-from carrel.server.records.errors import NotFound
-from carrel.server.records.responses import KeptResponse
-from carrel.server.responses import answered
-from carrel.server.responses.asked import after, as_chat, ignored, input_items
+from carrel.server.records.errors import NotFound, RecordError
+from carrel.server.responses import answered, follows
+from carrel.server.responses.asked import as_chat, check, ignored, input_items
 from carrel.server.responses.background import shown
-from carrel.server.routes.dependencies import (
-    CurrentCaller,
-    CurrentServer,
-    InQuery,
-    completion_call,
-    ignored_note,
-    validated,
-    warn_of,
-)
+from carrel.server.routes.dependencies import Context, InQuery, ignored_note, validated, warn_of
 from carrel.wire.generation.chat import ChatRequest
-from carrel.wire.generation.completions import CompletionChunk
+from carrel.wire.generation.completions import Progress
 from carrel.wire.generation.responses import (
     DeletedResponse,
     ModelResponse,
     ResponseEvent,
     ResponseItems,
+    ResponseQuery,
     ResponseRequest,
 )
 from carrel.wire.id_lists import IdQuery
 
 router = APIRouter(prefix="/v1/responses")
 
+Keep = Callable[[ModelResponse], Awaitable[None]]
+"""Keeps an answer that has ended."""
+
 _USUAL_TOKENS = 1024
+_STREAMED = streamed(ResponseEvent, besides=", named by its type")
 
 
-@router.post(
-    "",
-    response_model=ModelResponse,
-    responses=streamed(ResponseEvent, besides=", named by its type"),
-)
-async def respond(
-    body: ResponseRequest, request: Request, server: CurrentServer, caller: CurrentCaller
-) -> Response:
-    before = await server.database.read(responses.items_before, caller, body.previous_response_id)
-    chat = validated(ChatRequest, as_chat(after(body, before)), "body")
-    call = completion_call(Responder.of_chat(chat), chat, server, caller)
+@router.post("", response_model=ModelResponse, responses=_STREAMED)
+async def respond(body: ResponseRequest, context: Context) -> Response:
+    check(body)
+    followed = await context.read(follows.read, body)
+    chat = validated(ChatRequest, as_chat(body, followed.messages), "body")
+    call = context.completion(Responder.of_chat(chat), chat)
     response = answered.Response(body, responses.new_response_id())
+    batches = _audible(context.server.completions.stream(call, progress=True))
 
     async def keep(answer: ModelResponse) -> None:
-        if body.store:
-            kept = partial(
-                responses.add,
-                caller=caller,
-                response=answer.model_dump(mode="json"),
-                input=input_items(body),
-            )
-            await server.database.write(kept)
+        def write(connection: sa.Connection) -> None:
+            follows.keep(connection, context.caller, body, followed, answer)
+            if body.store and not body.background:
+                sent = answer.model_dump(mode="json")
+                responses.add(connection, context.caller, sent, input_items(body))
 
-    try:
-        if body.background:
-            server.responses.check_room()
-            begun = response.queued()
-            await keep(begun)
-            # Its cost is not known yet: what it may write at most counts.
-            request.state.tokens = body.max_output_tokens or _USUAL_TOKENS
-            server.responses.begin(caller, begun.id, _whole(server, call, response))
-            answer: Response = _as_json(begun)
-        elif body.stream:
-            batches = server.completions.stream(call)
-            # Wait for the first chunk: an error before it still gets a status of its own.
-            first = await unless_disconnected(request, anext(batches))
-            events = _events(request, response, first, batches, keep)
-            answer = EventStream(events, batches)
-        else:
-            completion = await unless_disconnected(request, server.completions.complete(call))
-            request.state.tokens = completion.usage.total_tokens
-            whole = response.whole(completion)
-            await keep(whole)
-            answer = _as_json(whole)
-    except ClientDisconnect:
-        return Response(status_code=LEFT)
+        await context.server.database.write(write)
+
+    if body.background:
+        answer = await _begin(context, body, response, batches, keep)
+    elif body.stream:
+        answer = await context.stream(
+            batches, lambda given: _events(context, response, given, keep)
+        )
+    else:
+        answer = _as_json(await context.unless_disconnected(_whole(context, response, batches)))
+        await keep(response.ended())
     warn_of([*ignored_note(ignored(body)), *call.notes], answer)
     return answer
 
 
-@router.get("/{response_id}", response_model=ModelResponse)
-async def retrieve(response_id: str, server: CurrentServer, caller: CurrentCaller) -> Response:
-    """Return a kept answer; one in the background as far as it is."""
-    return _as_sent(shown(await _kept(response_id, server, caller)))
+@router.get("/{response_id}", response_model=ModelResponse, responses=_STREAMED)
+async def retrieve(response_id: str, context: Context, query: InQuery[ResponseQuery]) -> Response:
+    """Return a kept answer, one in the background as far as it is, or the events of that."""
+    if query.stream:
+        after = -1 if query.starting_after is None else query.starting_after
+        events = context.server.responses.events(context.caller, response_id, after)
+        return await context.stream(events, _texts)
+    return _as_sent(shown(await context.read(responses.get, response_id)))
 
 
 @router.delete("/{response_id}")
-async def delete(response_id: str, server: CurrentServer, caller: CurrentCaller) -> DeletedResponse:
-    await server.database.write(responses.delete, caller, response_id)
+async def delete(response_id: str, context: Context) -> DeletedResponse:
+    await context.write(responses.delete, response_id)
     return DeletedResponse(id=response_id)
 
 
 @router.post("/{response_id}/cancel", response_model=ModelResponse)
-async def cancel(response_id: str, server: CurrentServer, caller: CurrentCaller) -> Response:
+async def cancel(response_id: str, context: Context) -> Response:
     """End an answer in the background."""
-    return _as_sent(await server.responses.cancel(caller, response_id))
+    return _as_sent(await context.server.responses.cancel(context.caller, response_id))
 
 
 @router.get("/{response_id}/input_items")
 async def list_input_items(
-    response_id: str,
-    server: CurrentServer,
-    caller: CurrentCaller,
-    query: InQuery[IdQuery],
+    response_id: str, context: Context, query: InQuery[IdQuery]
 ) -> ResponseItems:
     """Return the items that an answer was given, without those of the answers before it."""
-    kept = await _kept(response_id, server, caller)
+    kept = await context.read(responses.get, response_id)
     items = kept.input[::-1] if query.newest_first else kept.input
     ids = [item["id"] for item in items]
     if query.after is not None and query.after not in ids:
@@ -132,14 +108,98 @@ async def list_input_items(
     return ResponseItems.of(items[first:last], len(items) > last)
 
 
-async def _kept(id: str, server: Server, caller: Caller) -> KeptResponse:
-    return await server.database.read(responses.get, caller, id)
+async def _audible(batches: AsyncGenerator[Batch]) -> AsyncGenerator[Batch]:
+    """Yield batches without the steps that this shape has no events for."""
+    async with aclosing(batches):
+        async for batch in batches:
+            if told := [one for one in batch if not isinstance(one, Progress) or one.tool]:
+                yield told
+
+
+async def _begin(
+    context: Context,
+    body: ResponseRequest,
+    response: answered.Response,
+    batches: AsyncGenerator[Batch],
+    keep: Keep,
+) -> Response:
+    """Begin an answer in the background; return it as queued, or as the events to come."""
+    background, caller = context.server.responses, context.caller
+    background.check_room()
+    begun = response.queued()
+    sent = begun.model_dump(mode="json")
+    await context.write(responses.add, sent, input_items(body), streamed=body.stream)
+    # Its cost is not known yet: what it may write at most counts.
+    context.spend(body.max_output_tokens or _USUAL_TOKENS)
+
+    async def note(events: Iterable[ResponseEvent]) -> None:
+        told = [*events]
+        if body.stream:
+            await background.note(caller, begun.id, told)
+
+    async def work() -> dict[str, Any]:
+        async with aclosing(batches):
+            await note(response.begin())
+            async for batch in batches:
+                await note(response.take(batch))
+        last = [*response.end()]
+        await keep(response.ended())
+        await note(last)
+        return response.ended().model_dump(mode="json")
+
+    background.begin(caller, begun.id, work())
+    if not body.stream:
+        return _as_json(begun)
+    events = background.events(caller, begun.id, -1)
+    return EventStream(_texts(events), events)
 
 
 async def _whole(
-    server: Server, call: CompletionCall, response: answered.Response
-) -> dict[str, Any]:
-    return response.whole(await server.completions.complete(call)).model_dump(mode="json")
+    context: Context, response: answered.Response, batches: AsyncGenerator[Batch]
+) -> ModelResponse:
+    """Return the whole answer.
+
+    Raises:
+        ApiError: the model failed.
+    """
+    async with aclosing(batches):
+        async for batch in batches:
+            context.spend_on(batch)
+            for _ in response.take(batch):
+                pass
+    for _ in response.end():
+        pass
+    answer = response.ended()
+    if answer.error is not None:
+        raise ApiError(503, answer.error.message)
+    return answer
+
+
+async def _events(
+    context: Context, response: answered.Response, batches: AsyncGenerator[Batch], keep: Keep
+) -> AsyncGenerator[str]:
+    """Yield the events of an answer; it is kept before the last."""
+    yield _text(response.begin())
+    try:
+        async for batch in batches:
+            context.spend_on(batch)
+            yield _text(response.take(batch))
+        last = _text(response.end())
+        await keep(response.ended())
+    except (ApiError, RecordError) as error:
+        last = _text(response.fail(error.message))
+        with suppress(RecordError):
+            await keep(response.ended())
+    yield last
+
+
+def _text(events: Iterable[ResponseEvent]) -> str:
+    return "".join(f"event: {it.type}\ndata: {it.model_dump_json()}\n\n" for it in events)
+
+
+async def _texts(events: AsyncGenerator[dict[str, Any]]) -> AsyncGenerator[str]:
+    async for event in events:
+        yield f"event: {event['type']}\ndata: {json.dumps(event)}\n\n"
 
 
 def _as_sent(answer: dict[str, Any]) -> Response:
@@ -148,30 +208,3 @@ def _as_sent(answer: dict[str, Any]) -> Response:
 
 def _as_json(answer: ModelResponse) -> Response:
     return Response(answer.model_dump_json(), media_type="application/json")
-
-
-async def _events(
-    request: Request,
-    response: answered.Response,
-    first: Batch,
-    batches: AsyncGenerator[Batch],
-    keep: Callable[[ModelResponse], Awaitable[None]],
-) -> AsyncGenerator[str]:
-    yield _text(response.begin())
-    chunks = 0
-    batch: Batch | None = first
-    while batch is not None:
-        for chunk in batch:
-            if isinstance(chunk, CompletionChunk):
-                chunks += 1
-                # On early disconnect, count about one token per chunk.
-                request.state.tokens = chunk.usage.total_tokens if chunk.usage else chunks
-                yield _text(response.take(chunk))
-        batch = await anext(batches, None)
-    last = _text(response.end())
-    await keep(response.ended())
-    yield last
-
-
-def _text(events: Iterable[ResponseEvent]) -> str:
-    return "".join(f"event: {it.type}\ndata: {it.model_dump_json()}\n\n" for it in events)

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Response
 
 from carrel.server.http.openapi import EXTENSION
-from carrel.server.routes.dependencies import CurrentCaller, CurrentServer
+from carrel.server.routes.dependencies import Context
 
 router = APIRouter(prefix="/leases")
 
@@ -13,10 +13,10 @@ LeaseId = Annotated[str, Path(pattern=r"^[A-Za-z0-9-]{1,64}$")]
 
 
 @router.put("/{lease_id}", status_code=204, response_class=Response, openapi_extra=EXTENSION)
-async def renew_lease(lease_id: LeaseId, server: CurrentServer, caller: CurrentCaller) -> None:
-    server.leases.renew(lease_id)
+async def renew_lease(lease_id: LeaseId, context: Context) -> None:
+    context.server.leases.renew(lease_id)
 
 
 @router.delete("/{lease_id}", status_code=204, response_class=Response, openapi_extra=EXTENSION)
-async def release_lease(lease_id: LeaseId, server: CurrentServer, caller: CurrentCaller) -> None:
-    server.leases.release(lease_id)
+async def release_lease(lease_id: LeaseId, context: Context) -> None:
+    context.server.leases.release(lease_id)
