@@ -140,6 +140,65 @@ def test_conversations_tell_of_every_call(bench: Bench) -> None:
     assert done["info"] == {"result": "It rains in Oslo.[2J"}
 
 
+CAREFUL = {**WEATHER, "tool_configuration": {"requires_confirmation": ["forecast"]}}
+
+
+def talk(bench: Bench, id: str = "", **body: Any) -> dict[str, Any]:
+    answer = bench.http.post(f"/v1/conversations{id and '/'}{id}", json=body)
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def test_a_conversation_asks_before_a_tool_is_called(bench: Bench) -> None:
+    calls(bench, "weather_forecast", city="Oslo")
+    made = talk(bench, model="spoken", inputs="Weather?", tools=[CAREFUL])
+    [pending] = made["outputs"]
+    assert (pending["type"], pending["confirmation_status"]) == ("function.call", "pending")
+    assert json.loads(pending["arguments"]) == {"city": "Oslo"}
+    assert len(bench.model.asked) == 1, "nothing was called yet"
+
+    id, call_id = made["conversation_id"], pending["tool_call_id"]
+    unknown = {"tool_confirmations": [{"tool_call_id": "other", "confirmation": "allow"}]}
+    refused = bench.http.post(f"/v1/conversations/{id}", json=unknown)
+    assert (refused.status_code, refused.json()["param"]) == (400, "tool_confirmations")
+    allowed = {"tool_confirmations": [{"tool_call_id": call_id, "confirmation": "allow"}]}
+    [said] = talk(bench, id, **allowed)["outputs"]
+    assert said["content"] == "It rains in Oslo.[2J"
+    entries = bench.http.get(f"/v1/conversations/{id}/history").json()["entries"]
+    assert [one["type"] for one in entries] == [
+        *("message.input", "function.call", "function.result", "message.output")
+    ]
+    assert entries[1]["confirmation_status"] == "allowed"
+    assert entries[2]["result"] == "It rains in Oslo.[2J"
+    again = bench.http.post(f"/v1/conversations/{id}", json=allowed)
+    assert again.status_code == 400, "no call is run twice"
+
+
+def test_a_call_that_is_not_allowed_is_not_run(bench: Bench) -> None:
+    calls(bench, "weather_forecast", city="Oslo")
+    body = {"model": "spoken", "inputs": "Weather?", "tools": [CAREFUL], "stream": True}
+    with bench.http.stream("POST", "/v1/conversations", json=body) as answer:
+        events = [json.loads(line[6:]) for line in answer.iter_lines() if line.startswith("data:")]
+    [pending] = (one for one in events if one["type"] == "function.call.delta")
+    assert pending["confirmation_status"] == "pending"
+    denied = [{"tool_call_id": pending["tool_call_id"], "confirmation": "deny"}]
+    id = events[0]["conversation_id"]
+    other = bench.http.post(f"/v1/conversations/{id}", json={"inputs": "Something else."})
+    assert other.status_code == 400 and "is pending" in other.json()["message"]
+    talk(bench, id, tool_confirmations=denied)
+    results = [one for one in bench.model.asked[-1]["messages"] if one["role"] == "tool"]
+    assert [one["content"] for one in results] == ["Error: the person does not allow this call."]
+    entries = bench.http.get(f"/v1/conversations/{id}/history").json()["entries"]
+    assert entries[1]["confirmation_status"] == "denied"
+
+
+def test_other_tools_of_the_connector_are_called_at_once(bench: Bench) -> None:
+    calls(bench, "weather_flood", letters=3)
+    outputs = talk(bench, model="spoken", inputs="Go", tools=[CAREFUL])["outputs"]
+    assert [one["type"] for one in outputs] == ["tool.execution", "message.output"]
+
+
 def test_a_caller_may_bring_a_token_of_its_own(bench: Bench) -> None:
     own = {**WEATHER, "authorization": {"type": "api-key", "value": "caller-token"}}
     calls(bench, "weather_secrets")
@@ -162,6 +221,11 @@ def test_a_result_is_cut_and_a_flood_is_refused(bench: Bench) -> None:
     assert told.endswith("(cut here)")
     calls(bench, "weather_flood", letters=5_000_000)
     assert agent(bench, WEATHER).text("Go").startswith("Error: The connector weather does not")
+    calls(bench, "local_flood", letters=100_000)
+    local = agent(bench, {"type": "connector", "connector_id": "local"})
+    assert local.text("Go").endswith("(cut here)")
+    calls(bench, "local_flood", letters=5_000_000)
+    assert local.text("Go").startswith("Error: The connector local does not answer.")
 
 
 def test_a_slow_tool_is_given_up(bench: Bench) -> None:
@@ -185,7 +249,7 @@ def test_calls_are_bounded(bench: Bench) -> None:
         ({"type": "code_interpreter"}, "code_interpreter, which this server does not run"),
         (
             {**WEATHER, "tool_configuration": {"requires_confirmation": ["forecast"]}},
-            "does not ask before",
+            "Only a conversation asks",
         ),
     ],
 )

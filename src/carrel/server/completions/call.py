@@ -24,3 +24,5 @@ class CompletionCall:
     caller: Caller
     read_document: ReadDocument
     notes: list[str] = field(default_factory=list)
+    can_confirm: bool = False
+    """Whether the caller can be asked before a tool is called."""

@@ -2,9 +2,10 @@
 
 import json
 import re
-from collections.abc import AsyncGenerator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from carrel.server.completions.library_search import LIBRARY_FUNCTION
 from carrel.server.completions.sources import GivenPassages, Room
 from carrel.server.connectors.service import Connectors, ConnectorTool
 from carrel.server.errors import ApiError
@@ -15,6 +16,8 @@ from carrel.wire.generation.tools import (
     Function,
     FunctionCall,
     FunctionTool,
+    LibraryTool,
+    Tool,
 )
 from carrel.wire.generation.tools import (
     ConnectorTool as AskedConnector,
@@ -63,13 +66,12 @@ def connector_of(tool: Asked, connectors: Connectors) -> str:
                 f"This server has no connector {name[:80]!r}. Leave it out, or name it in the"
                 " server's settings.",
             )
-    if tool.tool_configuration and tool.tool_configuration.requires_confirmation:
-        raise ApiError(
-            400,
-            "This server does not ask before a connector's tool is called. Leave"
-            " requires_confirmation out and exclude the tools that it names.",
-        )
     return name
+
+
+def asks_first(tool: Asked) -> bool:
+    """Return whether a caller is asked before some of a connector's tools are called."""
+    return bool(tool.tool_configuration and tool.tool_configuration.requires_confirmation)
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,7 @@ class _Offered:
     connector: str
     tool: ConnectorTool
     token: str | None
+    asks: bool
 
 
 @dataclass(frozen=True)
@@ -88,28 +91,27 @@ class ConnectorCalls:
     rounds: int = 8
 
     @classmethod
-    async def of(
-        cls, asked: Iterable[Asked], connectors: Connectors, taken: Iterable[str]
-    ) -> "ConnectorCalls":
-        """Return the tools of the connectors asked for. `taken` are names of other functions.
+    async def of(cls, tools: Sequence[Tool], connectors: Connectors) -> "ConnectorCalls":
+        """Return the tools of the connectors among an agent's tools.
 
         Raises:
             ApiError: 400, there is no such connector; 503, it does not answer.
         """
         offered: dict[str, _Offered] = {}
-        names = set(taken)
-        for one in asked:
+        names = {tool.function.name for tool in tools if isinstance(tool, FunctionTool)}
+        names.add(LIBRARY_FUNCTION)
+        for one in connectors_among(tools):
             connector = connector_of(one, connectors)
             token = None
             if isinstance(one, AskedConnector) and one.authorization:
                 token = one.authorization.value
-            tools = await connectors.tools(connector, token)
-            wanted = [tool for tool in tools if _is_wanted(tool.name, one)]
+            listed = await connectors.tools(connector, token)
+            wanted = [tool for tool in listed if _is_wanted(tool.name, one)]
             for tool in wanted:
                 first = "web_search" if isinstance(one, BuiltInTool) else connector
                 alone = isinstance(one, BuiltInTool) and len(wanted) == 1
                 name = _unique(first if alone else f"{first}_{tool.name}", names)
-                offered[name] = _Offered(connector, tool, token)
+                offered[name] = _Offered(connector, tool, token, _is_named(tool.name, one))
         return cls(connectors, offered)
 
     @property
@@ -127,6 +129,11 @@ class ConnectorCalls:
         ]
 
     @property
+    def asked_first(self) -> Collection[str]:
+        """The functions that are called only once the caller has allowed it."""
+        return {name for name, one in self.offered.items() if one.asks}
+
+    @property
     def instructions(self) -> str:
         """Tell the model that results are no instructions."""
         return _INSTRUCTIONS
@@ -135,23 +142,37 @@ class ConnectorCalls:
         self, call: FunctionCall, given: GivenPassages, room: Room
     ) -> AsyncGenerator[Progress | str]:
         """Yield the call as it begins and ends, and then its result for the model."""
-        one = self.offered[call.name]
+        shown = call.arguments[:_SHOWN]
+        yield Progress(stage="calling", tool=call.name, arguments=shown)
+        told = await self.answer(call)
+        yield Progress(stage="called", tool=call.name, arguments=shown, result=told[:_SHOWN])
+        yield await room.text(told)
+
+    async def answer(self, call: FunctionCall) -> str:
+        """Return what a tool answers, or what went wrong, for the model."""
+        one = self.offered.get(call.name)
+        if one is None:
+            return "Error: there is no such function any more."
         try:
             arguments = json.loads(call.arguments or "{}")
         except ValueError:
-            yield "Error: the arguments are not JSON."
-            return
+            return "Error: the arguments are not JSON."
         if not isinstance(arguments, dict) or not fits(arguments, one.tool.parameters):
-            yield "Error: the arguments do not fit the parameters of the function."
-            return
-        shown = json.dumps(arguments, ensure_ascii=False)[:_SHOWN]
-        yield Progress(stage="calling", tool=call.name, arguments=shown)
+            return "Error: the arguments do not fit the parameters of the function."
         try:
-            told = await self.connectors.call(one.connector, one.tool.name, arguments, one.token)
+            return await self.connectors.call(one.connector, one.tool.name, arguments, one.token)
         except ApiError as error:
-            told = f"Error: {error.message}"
-        yield Progress(stage="called", tool=call.name, arguments=shown, result=told[:_SHOWN])
-        yield await room.text(told)
+            return f"Error: {error.message}"
+
+
+def connectors_among(tools: Iterable[Tool]) -> list[Asked]:
+    """Return the tools that connectors run."""
+    return [tool for tool in tools if not isinstance(tool, FunctionTool | LibraryTool)]
+
+
+def _is_named(name: str, asked: Asked) -> bool:
+    chosen = asked.tool_configuration
+    return chosen is not None and name in (chosen.requires_confirmation or ())
 
 
 def _is_wanted(name: str, asked: Asked) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from carrel.server.completions.citations import CitationReader, Reference
-from carrel.server.completions.own_tools import OwnCalls
+from carrel.server.completions.own_tools import TO_CONFIRM, OwnCalls
 from carrel.server.completions.plan import CompletionPlan
 from carrel.server.completions.sources import GivenPassages
 from carrel.server.completions.tools import new_call
@@ -273,6 +273,11 @@ class _Answer:
             self.own_calls = calls
             return []
         self._called = not cut
+        if self._own is not None:
+            others = [
+                call.model_copy(update={"type": TO_CONFIRM}) if self._own.asks_about(call) else call
+                for call in others
+            ]
         return [Calls(others if self._plan.parallel else others[:1])]
 
     async def end(self, session: ModelSession) -> End:

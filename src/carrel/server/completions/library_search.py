@@ -1,7 +1,7 @@
 """Libraries as a function that the model calls, with queries of its own."""
 
 import json
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,6 +65,11 @@ class LibrarySearch:
     def functions(self) -> list[FunctionTool]:
         """The search as a function."""
         return [LIBRARY_TOOL]
+
+    @property
+    def asked_first(self) -> Collection[str]:
+        """The search asks nobody."""
+        return ()
 
     @property
     def instructions(self) -> str:

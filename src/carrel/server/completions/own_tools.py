@@ -1,6 +1,6 @@
 """The functions of an answer that the server runs itself, as the model calls them."""
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Protocol
@@ -13,6 +13,8 @@ from carrel.server.models.pool import PoolClient
 from carrel.wire.generation.completions import Progress
 from carrel.wire.generation.tools import FunctionCall, FunctionTool, ToolCall
 
+TO_CONFIRM = "to_confirm"
+"""The type of a call that the server runs once the caller has allowed it."""
 _MOST_CALLS = 4
 """Calls of one round."""
 
@@ -28,6 +30,11 @@ class OwnTool(Protocol):
     @property
     def functions(self) -> Sequence[FunctionTool]:
         """The functions as the model is offered them."""
+        ...
+
+    @property
+    def asked_first(self) -> Collection[str]:
+        """The names of those that are called only once the caller has allowed it."""
         ...
 
     @property
@@ -81,7 +88,12 @@ class OwnCalls:
         self._most = max((tool.rounds for tool in tools), default=0)
 
     def __contains__(self, call: ToolCall) -> bool:
-        return call.function.name in self._tools
+        return call.function.name in self._tools and not self.asks_about(call)
+
+    def asks_about(self, call: ToolCall) -> bool:
+        """Return whether the caller has to allow a call first."""
+        name = call.function.name
+        return name in self._tools and name in self._tools[name].asked_first
 
     def next_choice(self, offered: Sequence[ChatMessage]) -> ChatMessage:
         """Return the tools of the next request: none has to be called, at last none of these may.

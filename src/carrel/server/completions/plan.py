@@ -5,7 +5,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from carrel.server.completions.call import CompletionCall
-from carrel.server.completions.connector_calls import Asked, ConnectorCalls, connector_of
+from carrel.server.completions.connector_calls import (
+    ConnectorCalls,
+    asks_first,
+    connector_of,
+    connectors_among,
+)
 from carrel.server.completions.follow_ups import find_for_last_question
 from carrel.server.completions.library_search import LIBRARY_FUNCTION, LibrarySearch
 from carrel.server.completions.messages import (
@@ -41,7 +46,7 @@ from carrel.wire.generation.completions import (
     ToolMessage,
 )
 from carrel.wire.generation.formats import ResponseFormat
-from carrel.wire.generation.tools import FunctionTool, LibraryTool
+from carrel.wire.generation.tools import FunctionTool, Tool
 
 _REASONING = (
     "Think about the problem first, step by step, and write your thoughts down as you go. Check"
@@ -135,8 +140,14 @@ def check(call: CompletionCall, connectors: Connectors) -> None:
     for name in _NOT_SUPPORTED:
         if getattr(call.options, name):
             raise ApiError(400, f"This server does not support {name}. Leave it out.", param=name)
-    for tool in _asked_connectors(call):
+    for tool in connectors_among(tools_of(call)):
         connector_of(tool, connectors)
+        if asks_first(tool) and not call.can_confirm:
+            raise ApiError(
+                400,
+                "Only a conversation asks before a connector's tool is called. Ask there, or leave"
+                " requires_confirmation out.",
+            )
     # Clients of chats bring talks along that they had with other services.
     check_order(call.options.messages, own_ids=not isinstance(call.options, ChatRequest))
 
@@ -156,7 +167,7 @@ async def make_plan(
             does not answer.
     """
     responder, request = call.responder, call.options
-    arguments, tools = responder.arguments, [*responder.tools, *(request.tools or ())]
+    arguments, tools = responder.arguments, tools_of(call)
     choice = request.tool_choice or arguments.tool_choice
     schema = schema_of(request.response_format or arguments.response_format)
     libraries = library_ids(tools)
@@ -221,9 +232,9 @@ async def make_plan(
     )
 
 
-def _asked_connectors(call: CompletionCall) -> list[Asked]:
-    tools = [*call.responder.tools, *(call.options.tools or ())]
-    return [tool for tool in tools if not isinstance(tool, FunctionTool | LibraryTool)]
+def tools_of(call: CompletionCall) -> list[Tool]:
+    """Return the tools of a responder, and those of the request beside them."""
+    return [*call.responder.tools, *(call.options.tools or ())]
 
 
 async def _own_tools(
@@ -239,8 +250,8 @@ async def _own_tools(
         ApiError: 400, the model calls no functions, which connectors need; 503, one is silent.
     """
     request, arguments = call.options, call.responder.arguments
-    libraries = library_ids([*call.responder.tools, *(request.tools or ())])
-    asked = _asked_connectors(call)
+    tools = tools_of(call)
+    libraries, asked = library_ids(tools), connectors_among(tools)
     if asked and session.abilities.tools is False:
         raise ApiError(400, "This model calls no functions, which connectors need. Use another.")
     last = request.messages[-1]
@@ -260,8 +271,7 @@ async def _own_tools(
     if libraries and LIBRARY_FUNCTION not in names:
         own.append(LibrarySearch(libraries, search))
     if asked:
-        taken = {*names, LIBRARY_FUNCTION}
-        own.append(await ConnectorCalls.of(asked, connectors, taken))
+        own.append(await ConnectorCalls.of(tools, connectors))
     return own
 
 

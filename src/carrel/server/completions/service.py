@@ -11,6 +11,7 @@ from typing import Any
 
 from carrel.server.completions.call import Batch, CompletionCall
 from carrel.server.completions.citations import Reference
+from carrel.server.completions.connector_calls import ConnectorCalls
 from carrel.server.completions.generation import (
     Calls,
     End,
@@ -27,7 +28,7 @@ from carrel.server.completions.parts import (
     reference_chunk,
     thinking_chunk,
 )
-from carrel.server.completions.plan import check, make_plan
+from carrel.server.completions.plan import check, make_plan, tools_of
 from carrel.server.completions.responder import Responder
 from carrel.server.completions.sources import LibraryQuery, library_ids
 from carrel.server.connectors.service import Connectors
@@ -55,7 +56,7 @@ from carrel.wire.generation.content import (
     ImageURLChunk,
     as_chunks,
 )
-from carrel.wire.generation.tools import ToolCall
+from carrel.wire.generation.tools import FunctionCall, ToolCall
 
 log = logging.getLogger(__name__)
 
@@ -133,6 +134,15 @@ class CompletionService:
             log.warning("completion %s broke off: %s", run.id, error.message)
             yield chunks.broken_off()
 
+    async def run_allowed(self, responder: Responder, call: FunctionCall) -> str:
+        """Return what a connector's tool answers to a call that the caller has allowed.
+
+        Raises:
+            ApiError: 503, the connector does not answer.
+        """
+        calls = await ConnectorCalls.of(responder.tools, self._connectors)
+        return await calls.answer(call)
+
     async def _events(
         self, run: "_Run", call: CompletionCall, tell: Tell
     ) -> AsyncGenerator[list[tuple[int, Event]]]:
@@ -148,8 +158,7 @@ class CompletionService:
             return await call.read_document(chunk)
 
         check(call, self._connectors)
-        named = library_ids([*call.responder.tools, *(call.options.tools or ())])
-        await self._library.require(named, call.caller)
+        await self._library.require(library_ids(tools_of(call)), call.caller)
         asked = replace(call, read_document=read)
         try:
             for is_last in (False, True):

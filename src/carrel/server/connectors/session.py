@@ -1,22 +1,28 @@
 """A session with an MCP server, over HTTP or with a command, and the bytes it may send."""
 
+import asyncio
 import os
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+import signal
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from importlib.metadata import version
-from pathlib import Path
-from typing import TextIO
+from subprocess import DEVNULL, PIPE
 
+import anyio
 import httpx2
-from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.stdio import get_default_environment
 from mcp.client.streamable_http import streamable_http_client
-from mcp.types import Implementation
+from mcp.shared._stream_protocols import ReadStream, WriteStream
+from mcp.shared.message import SessionMessage
+from mcp.types import Implementation, jsonrpc_message_adapter
 
 from carrel.server.settings import Connector
 from mcp import ClientSession
 
 _BYTES = 4 * 1024 * 1024
-"""Most bytes of one answer over HTTP."""
+"""Most bytes of one answer over HTTP, and of all that a command says."""
+_END_SECONDS = 2.0
+"""A command that has not ended so long after its input is killed."""
 
 
 @asynccontextmanager
@@ -39,9 +45,7 @@ async def open_session(connector: Connector, token: str | None) -> AsyncIterator
                 connector.url, http_client=http, max_sse_event_size=_BYTES
             )
         else:
-            command, *arguments = connector.command
-            process = StdioServerParameters(command=command, args=arguments, env=connector.env)
-            transport = stdio_client(process, stack.enter_context(_nowhere()))
+            transport = _run(connector)
         reading, writing = await stack.enter_async_context(transport)
         session = ClientSession(
             reading,
@@ -54,11 +58,69 @@ async def open_session(connector: Connector, token: str | None) -> AsyncIterator
         yield session
 
 
-@contextmanager
-def _nowhere() -> Iterator[TextIO]:
-    """Yield a file for the errors of a command, which may hold secrets."""
-    with Path(os.devnull).open("w") as file:
-        yield file
+@asynccontextmanager
+async def _run(
+    connector: Connector,
+) -> AsyncIterator[tuple[ReadStream[SessionMessage | Exception], WriteStream[SessionMessage]]]:
+    """Yield the messages of a command and those to it; its errors may hold secrets."""
+    process = await asyncio.create_subprocess_exec(
+        *connector.command,
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=DEVNULL,
+        env={**get_default_environment(), **connector.env},
+        start_new_session=True,
+        limit=_BYTES,
+    )
+    assert process.stdin and process.stdout, "both are pipes"
+    said, reading = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    writing, to_say = anyio.create_memory_object_stream[SessionMessage](0)
+
+    async def read(lines: asyncio.StreamReader) -> None:
+        left = _BYTES
+        # A line that is too long, or is no message, ends it.
+        async with said:
+            with suppress(ValueError, anyio.BrokenResourceError):
+                while (line := await lines.readline()) and (left := left - len(line)) >= 0:
+                    message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+                    await said.send(SessionMessage(message))
+
+    async def write(pipe: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError):
+            async for one in to_say:
+                text = one.message.model_dump_json(by_alias=True, exclude_unset=True)
+                pipe.write(f"{text}\n".encode())
+                await pipe.drain()
+
+    try:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(read, process.stdout)
+            tasks.start_soon(write, process.stdin)
+            yield reading, writing
+            tasks.cancel_scope.cancel()
+    finally:
+        for stream in (said, reading, writing, to_say):
+            stream.close()
+        with anyio.CancelScope(shield=True):
+            await _end(process)
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """End a command at the end of its input, or with all that it started."""
+    assert process.stdin and process.stdout, "both are pipes"
+    process.stdin.close()
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_END_SECONDS):
+            # A full pipe would keep it from ending.
+            while await process.stdout.read(_BYTES):
+                pass
+            await process.wait()
+    with suppress(ProcessLookupError, PermissionError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        elif process.returncode is None:
+            process.kill()
+    await process.wait()
 
 
 class _BoundedTransport(httpx2.AsyncHTTPTransport):

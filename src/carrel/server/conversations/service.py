@@ -1,6 +1,7 @@
 """Conversations of a caller: started, continued, restarted and written whole."""
 
-from collections.abc import AsyncGenerator, Sequence
+import json
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -27,8 +28,16 @@ from carrel.wire.generation.conversations import (
     ConversationUsage,
     ConversationWrite,
     Entry,
+    FunctionCallEntry,
+    FunctionResultEntry,
     HandoffEntry,
 )
+from carrel.wire.generation.tools import FunctionCall
+
+RunAllowed = Callable[[Responder, FunctionCall], Awaitable[str]]
+"""What a tool answers to a call that the caller has allowed."""
+
+_DENIED = "Error: the person does not allow this call."
 
 
 @dataclass(frozen=True)
@@ -96,10 +105,13 @@ class Answer:
 class ConversationService:
     """The conversations of one caller."""
 
-    def __init__(self, database: Database, caller: Caller, complete: Complete) -> None:
+    def __init__(
+        self, database: Database, caller: Caller, complete: Complete, run_allowed: RunAllowed
+    ) -> None:
         self._database = database
         self._caller = caller
         self._complete = complete
+        self._run_allowed = run_allowed
 
     async def start(self, body: ConversationStart) -> Answer:
         """Answer in a new conversation.
@@ -131,8 +143,8 @@ class ConversationService:
         Raises:
             ApiError: 400, this server does not run what it asks for.
         """
-        _refuse("tool_confirmations", body.tool_confirmations)
         conversation, before = await self.read(id)
+        before = await self._decide(conversation, before, body)
         said = as_entries(body.inputs, before)
         return await self._answer(_Talk(conversation, before, said, len(before)), body)
 
@@ -193,6 +205,57 @@ class ConversationService:
             find_agent=lambda id: self._database.read(agents.get, self._caller, id),
         )
         return Answer(self._database, self._caller, talk, turn, store=body.store)
+
+    async def _decide(
+        self, conversation: Conversation, before: list[Entry], body: ConversationAppend
+    ) -> list[Entry]:
+        """Run the pending calls that are allowed; return the entries with all results.
+
+        They are kept before the answer is begun, so that no call is run twice.
+
+        Raises:
+            ApiError: 400, a call is not pending, or one that is was not decided on.
+        """
+        given = {one.tool_call_id: one.confirmation for one in body.tool_confirmations or ()}
+        done = {one.tool_call_id for one in before if isinstance(one, FunctionResultEntry)}
+        pending = {
+            entry.tool_call_id: (at, entry)
+            for at, entry in enumerate(before)
+            if isinstance(entry, FunctionCallEntry)
+            and entry.confirmation_status == "pending"
+            and entry.tool_call_id not in done
+        }
+        for id in given.keys() ^ pending.keys():
+            message = f"There is no pending call {id[:80]!r}."
+            if id in pending:
+                message = f"The call {id!r} is pending. Allow or deny it in tool_confirmations."
+            raise ApiError(400, message, param="tool_confirmations")
+        if not pending:
+            return before
+        decided: dict[int, Entry] = {}
+        results: list[Entry] = []
+        speaker = await self._speaker(_Talk(conversation, before, [], len(before)))
+        for id, (at, entry) in pending.items():
+            is_allowed = given[id] == "allow"
+            status = "allowed" if is_allowed else "denied"
+            decided[at] = entry.model_copy(update={"confirmation_status": status})
+            arguments = entry.arguments
+            text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+            result = _DENIED
+            if is_allowed:
+                call = FunctionCall(name=entry.name, arguments=text)
+                result = await self._run_allowed(speaker.responder, call)
+            results.append(FunctionResultEntry(tool_call_id=id, result=result))
+        results = as_entries(results, before)
+        if body.store:
+
+            def write(connection: sa.Connection) -> None:
+                known = len(before)
+                conversations.decide(connection, self._caller, conversation.id, known, decided)
+                conversations.extend(connection, self._caller, conversation.id, known, results)
+
+            await self._database.write(write)
+        return [*(decided.get(at, entry) for at, entry in enumerate(before)), *results]
 
     async def _speaker(self, talk: _Talk) -> Speaker:
         """Return who answers: the agent of the last handoff, else the conversation's own."""

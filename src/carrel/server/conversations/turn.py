@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from carrel.server.completions.own_tools import TO_CONFIRM
 from carrel.server.completions.responder import Responder
 from carrel.server.conversations.entries import as_messages
 from carrel.server.errors import ApiError
@@ -302,6 +303,8 @@ class _Leg:
             "name": function.name,
             "arguments": function.arguments,
         }
+        if call.type == TO_CONFIRM:
+            named["confirmation_status"] = "pending"
         at = self._add(FunctionCallEntry(**named, **self._new()))
         return self._event("function.call.delta", at, **named, **self._by)
 

@@ -1,6 +1,6 @@
 """Conversations and their entries; each belongs to the user who began it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Any
@@ -138,6 +138,24 @@ def extend(
     )
 
 
+def decide(
+    connection: sa.Connection, caller: Caller, id: str, known: int, decided: Mapping[int, Entry]
+) -> None:
+    """Replace entries of a conversation that still has the `known` number, by their positions.
+
+    Raises:
+        NotFound; or Conflict, it went on meanwhile.
+    """
+    extend(connection, caller, id, known, [])
+    columns = conversation_entries.c
+    for position, entry in decided.items():
+        connection.execute(
+            conversation_entries.update()
+            .where(columns.conversation_id == id, columns.position == position)
+            .values(entry=_json(entry))
+        )
+
+
 def delete(connection: sa.Connection, caller: Caller, id: str, trash_days: int) -> None:
     """Move a conversation with its entries to the trash.
 
@@ -153,12 +171,16 @@ def _add(connection: sa.Connection, id: str, position: int, said: Sequence[Entry
         {
             "conversation_id": id,
             "position": at,
-            "entry": entry.model_dump(mode="json", exclude_none=True),
+            "entry": _json(entry),
         }
         for at, entry in enumerate(said, position)
     ]
     if rows:
         connection.execute(conversation_entries.insert(), rows)
+
+
+def _json(entry: Entry) -> dict[str, Any]:
+    return entry.model_dump(mode="json", exclude_none=True)
 
 
 def _own(caller: Caller) -> sa.ColumnElement[bool]:

@@ -155,9 +155,7 @@ class Response:
             label = max(fitting, key=len)
             tool = name.removeprefix(f"{label}_")
             return OutputMCPCall(id=f"mcp_{id}", server_label=label, name=tool, arguments=arguments)
-        asked = json.loads(arguments)
-        query = str(asked.get("query") or arguments)
-        return OutputWebSearch(id=f"ws_{id}", action=SearchAction(query=query))
+        return OutputWebSearch(id=f"ws_{id}", action=SearchAction(query=_query(arguments)))
 
     def _part(self) -> OutputText:
         """Return the text of the open message."""
@@ -264,6 +262,14 @@ class Response:
             ),
             **more,
         )
+
+
+def _query(arguments: str) -> str:
+    """Return the words of a search, or all its arguments where they have no `query`."""
+    try:
+        return str(json.loads(arguments)["query"])
+    except (ValueError, LookupError, TypeError):
+        return arguments
 
 
 def _call(call: ToolCall) -> OutputCall:

@@ -17,7 +17,7 @@ from carrel.wire.base import (
 from carrel.wire.generation.agents import CompletionArgs, VersionNumber
 from carrel.wire.generation.completions import MAX_MESSAGES, Tokens
 from carrel.wire.generation.content import Content
-from carrel.wire.generation.tools import Tools
+from carrel.wire.generation.tools import MAX_TOOLS, Tools
 
 HandoffExecution = Literal["client", "server"]
 
@@ -64,7 +64,9 @@ class FunctionCallEntry(_Output):
     tool_call_id: Text
     name: Text
     arguments: Text | JSONObject
-    confirmation_status: Text | None = None
+    confirmation_status: Literal["pending", "allowed", "denied"] | Text | None = Field(
+        default=None, description="Of a call that the service runs once the caller has allowed it"
+    )
 
 
 class FunctionResultEntry(_Entry):
@@ -151,11 +153,18 @@ class ConversationStart(_Turn):
         return self
 
 
+class ToolConfirmation(Request):
+    """Whether the service may run a call that is pending."""
+
+    tool_call_id: Text
+    confirmation: Literal["allow", "deny"]
+
+
 class ConversationAppend(_Turn):
-    """What is said next."""
+    """What is said next, or whether the calls that are pending may be run."""
 
     inputs: Inputs = Field(default_factory=list)
-    tool_confirmations: list[JSONObject] | None = None
+    tool_confirmations: Annotated[list[ToolConfirmation], Field(max_length=MAX_TOOLS)] | None = None
 
 
 class ConversationRestart(_Turn):
@@ -275,6 +284,7 @@ class ConversationEvent(ResponseModel):
     name: str | None = None
     tool_call_id: str | None = None
     arguments: str | None = None
+    confirmation_status: str | None = None
     agent_id: str | None = None
     model: str | None = None
     previous_agent_id: str | None = None

@@ -1,6 +1,7 @@
 """Conversations (beta): started, continued, restarted, read, deleted."""
 
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Response
@@ -42,8 +43,9 @@ async def _service(context: Context) -> ConversationService:
         context.server.database,
         context.caller,
         lambda responder, asked: context.server.completions.stream(
-            context.completion(responder, asked), progress=True
+            replace(context.completion(responder, asked), can_confirm=True), progress=True
         ),
+        context.server.completions.run_allowed,
     )
 
 
