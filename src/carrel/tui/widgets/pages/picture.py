@@ -52,14 +52,22 @@ class HalfBlocks(ScrollView, can_focus=False):
 
     def __init__(self, picture: Any) -> None:
         super().__init__()
+        self._pixels = b""
         self.draw(picture)
 
     def draw(self, picture: Any) -> None:
         """Show this picture, an RGB image of one pixel a column, instead of the one before."""
-        self._pixels = picture.tobytes()
+        before, self._pixels = self._pixels, picture.tobytes()
         self._width, height = picture.size
-        self.virtual_size = Size(self._width, (height + 1) // 2)
-        self.refresh()
+        size = Size(self._width, (height + 1) // 2)
+        if size != self.virtual_size:
+            self.virtual_size = size
+            self.refresh()
+            return
+        line = 2 * 3 * self._width
+        for y in range(size.height):
+            if self._pixels[y * line : (y + 1) * line] != before[y * line : (y + 1) * line]:
+                self.refresh(Region(0, y, self._width, 1))
 
     def render_line(self, y: int) -> Strip:
         stride = self._width * 3
