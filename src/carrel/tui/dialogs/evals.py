@@ -38,8 +38,10 @@ class Evals(Dialog[str]):
     Evals TextPane:focus { background: $selection; }
     Evals.-opened VirtualTable { display: none; }
     Evals.-opened #said { display: none; }
-    Evals.-narrow #answers, Evals.-empty #answers { display: none; }
-    Evals.-narrow.-opened #answers { display: block; }
+    Evals.-empty #answers, Evals .-none { display: none; }
+    Evals.-narrow #before { display: none; }
+    Evals.-narrow.-opened #before { display: block; }
+    Evals.-opened #before.-none { display: none; }
     """
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -121,7 +123,7 @@ class Evals(Dialog[str]):
         shown = (case, *(run and run.id for run in sides))
         for name, run in zip(("#before", "#now"), sides, strict=True):
             pane = self.query_one(name, TextPane)
-            pane.display = run is not None
+            pane.set_class(run is None, "-none")
             pane.query_one(Static).update(
                 Content("") if run is None or case is None else _answers(run, case)
             )

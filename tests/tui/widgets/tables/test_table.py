@@ -194,14 +194,42 @@ async def test_a_name_is_shown_as_it_is(name: str) -> None:
 
 def test_narrow_tables_drop_the_columns_of_the_highest_rank() -> None:
     columns = [Column("Name"), Column("Size", 8, rank=1), Column("Created", 10, rank=2)]
-    assert column_widths(columns, 80) == [58, 8, 10]
-    assert column_widths(columns, 33) == [23, 8, 0]
-    assert column_widths(columns, 20) == [20, 0, 0]
+    assert column_widths(columns, 80, [0, 0, 0]) == [58, 8, 10]
+    assert column_widths(columns, 33, [0, 0, 0]) == [23, 8, 0]
+    assert column_widths(columns, 20, [0, 0, 0]) == [20, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("width", "needs", "widths"),
+    [
+        # Names are never spread over an empty screen.
+        (200, [26, 5, 8, 40], [32, 8, 10, 40]),
+        # A long name takes what the others do not need.
+        (80, [50, 5, 8, 0], [56, 7, 8, 3]),
+        (76, [50, 0, 8, 0], [56, 0, 10, 3]),
+        # What has content is narrowed, and dropped only below the least width of the others.
+        (80, [90, 6, 8, 60], [30, 6, 8, 30]),
+        (60, [90, 6, 8, 60], [25, 6, 0, 25]),
+        (46, [90, 6, 8, 60], [22, 0, 0, 22]),
+        (80, [7, 4, 4, 60], [8, 6, 4, 56]),
+    ],
+)
+def test_columns_are_as_wide_as_what_stands_in_them(
+    width: int, needs: list[int], widths: list[int]
+) -> None:
+    columns = [
+        Column("Name"),
+        Column("Tokens", 8, rank=1),
+        Column("Age", 10, rank=2),
+        Column("Why"),
+    ]
+    assert column_widths(columns, width, needs) == widths
 
 
 def test_columns_never_take_more_than_there_is() -> None:
     columns = [Column("a"), Column("b", 6, rank=3), Column("c"), Column("d", 9, rank=1)]
     for width in range(60, 200):
-        widths = column_widths(columns, width)
-        shown = [each for each in widths if each]
-        assert sum(shown) + 2 * (len(shown) - 1) <= width
+        for needs in ([0, 0, 0, 0], [90, 3, 90, 9], [5, 0, 70, 0]):
+            widths = column_widths(columns, width, needs)
+            shown = [each for each in widths if each]
+            assert sum(shown) + 2 * (len(shown) - 1) <= width

@@ -1,22 +1,28 @@
-"""The columns of a table, and how wide each is drawn."""
+"""The columns of a table, and how wide each is drawn: by what stands in it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from textual.content import Content
 
 from carrel.store.layout.state import TableLayout
 
+STEP = 8
+"""Cells by which a column grows that has no width of its own."""
+FAR = 10_000
+"""Cells that a column would take whose content is not known yet."""
 GAP = 2
 """Cells between two columns; as many hold the cursor's mark on the left."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column. Width 0 takes what the others leave, `least` or more.
+    """A column of a `width`, or with 0 as wide as its cells need and as there is room. What a cell
+    would lack there, the others give away that need less than their width.
 
-    When it gets narrow the columns of the highest rank go first; rank 0 stays. One with a
-    `name` can be laid out; one that `sorts` can be sorted by; one of `paths` drops folders first.
+    When it gets narrow the columns of the highest rank go first, empty ones before others; rank 0
+    stays, `least` or more. One with a `name` can be laid out; one that `sorts` can be sorted by;
+    one of `paths` drops folders first. One that is `laid_out` has the width that a person chose.
     """
 
     title: str
@@ -28,6 +34,7 @@ class Column:
     sorts: bool = True
     paths: bool = False
     hidden: bool = False
+    laid_out: bool = False
 
     def fitted(self, words: Content, width: int) -> Content:
         """Return a cell of this column in as many cells, at the column's side."""
@@ -52,38 +59,77 @@ def _without_folders(path: Content, width: int) -> Content:
 
 
 def lay_out_columns(columns: Sequence[Column], layout: TableLayout) -> list[Column]:
-    """Return the columns with the widths of a layout; those that it hides are marked so."""
+    """Return the columns with the widths of a layout and the arrow of its order; those that it
+    hides are marked so.
+    """
     changed = []
     for column in columns:
-        width = layout.widths.get(column.name, column.width)
-        if layout.sort is not None and column.name == layout.sort.column and width:
-            width = max(width, len(column.title) + 1)  # room for the arrow
-        hidden = bool(column.name) and column.name in layout.hidden
-        changed.append(replace(column, width=width, hidden=hidden))
+        title, laid_out = column.title, layout.widths.get(column.name, 0)
+        width = laid_out or column.width
+        if layout.sort is not None and column.name == layout.sort.column:
+            title += layout.sort.arrow
+        changed.append(
+            replace(
+                column,
+                title=title,
+                width=max(width, len(title)) if width else 0,
+                laid_out=bool(laid_out),
+                hidden=bool(column.name) and column.name in layout.hidden,
+            )
+        )
     return changed
 
 
-def column_widths(columns: Sequence[Column], width: int) -> list[int]:
-    """Return the width of each column, in cells; 0 for those that find no room."""
-    shown = [column for column in columns if not column.hidden]
+def column_widths(
+    columns: Sequence[Column], width: int, needs: Sequence[int], *, fill: bool = False
+) -> list[int]:
+    """Return the width of each column, in cells; 0 for those that find no room.
 
-    def needed() -> int:
-        return sum((column.width or column.least) + GAP for column in shown) - GAP
+    `needs` are the cells that the longest content of each takes; all 0 while there is none. With
+    `fill` the first that may grow takes what is left.
+    """
+    known = any(needs)
+    shown = {at: column for at, column in enumerate(columns) if not column.hidden}
+    needed = {at: _needed(column, needs[at], known=known) for at, column in shown.items()}
+    widths = {
+        at: needed[at] if column.width else min(column.least, needs[at] or needed[at])
+        for at, column in shown.items()
+    }
 
-    while len(shown) > 1 and needed() > width:
-        last = max(reversed(shown), key=lambda column: column.rank)
-        if not last.rank:
-            break
-        shown.remove(last)
-    free = [column for column in shown if not column.width]
-    left = width - sum(column.width for column in shown) - GAP * (len(shown) - 1)
-    each, rest = divmod(max(left, 0), len(free)) if free else (0, 0)
-    widths = []
-    for column in columns:
-        if column not in shown:
-            widths.append(0)
-        elif column.width:
-            widths.append(column.width)
-        else:
-            widths.append(each + (rest if column is free[0] else 0))
-    return widths
+    def room(cells: Mapping[int, int]) -> int:
+        return width - sum(cells[at] for at in shown) - GAP * (len(shown) - 1)
+
+    def drop(cells: Mapping[int, int], ranked: Iterable[int]) -> None:
+        for at in sorted(ranked, key=lambda at: (columns[at].rank, at), reverse=True):
+            if room(cells) >= 0:
+                break
+            del shown[at]
+
+    # A column without content makes way before anything is cut.
+    drop(needed, [at for at in shown if columns[at].rank and known and not needs[at]])
+    drop(widths, [at for at in shown if columns[at].rank])
+    free = [at for at in shown if not columns[at].width]
+    widths |= dict.fromkeys(free, 0)
+    usual = {at: max(needed[at], columns[at].width) for at in shown}
+    for wished, growing in ((needed, free), (usual, shown)):
+        while (left := room(widths)) > 0:
+            if not (short := [at for at in growing if widths[at] < wished[at]]):
+                break
+            for at in short[:left]:
+                widths[at] += min(max(left // len(short), 1), wished[at] - widths[at])
+    if fill and free:
+        widths[free[0]] += max(room(widths), 0)
+    return [widths[at] if at in shown else 0 for at in range(len(columns))]
+
+
+def _needed(column: Column, need: int, *, known: bool) -> int:
+    """Return the cells in which nothing of a column is cut, as far as that may be."""
+    if column.laid_out:
+        return column.width
+    if not known:
+        return column.width or FAR
+    if not column.width:
+        # In steps, so that a longer content seldom moves the others.
+        need = -(-need // STEP) * STEP
+    need = max(need, len(column.title))
+    return min(column.width, need) if column.width else need

@@ -148,7 +148,9 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         self._anchor: str | None = None
         self._edge: tuple[Column, int] | None = None
         """The column whose edge was pressed last, and its width less the mouse's place then."""
-        self._drawn_at: tuple[int, TableLayout] = (-1, USUAL)
+        self._needs = [0] * len(columns)
+        """The cells of the longest content of each column that was in view."""
+        self._drawn_at = -1
         self._drawn: list[int] = []
         self._strips: dict[tuple[int, bool, bool], Strip] = {}
         self._seen: dict[int, Row | None] = {}
@@ -179,8 +181,7 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         """Show the columns in this layout from now on."""
         if layout != self._layout:
             self._layout = layout
-            self._strips.clear()
-            self.refresh()
+            self._lay_out_again()
 
     @property
     def widths(self) -> Mapping[str, int]:
@@ -193,10 +194,39 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         return self.scrollable_content_region.width
 
     def _widths_in(self, width: int) -> list[int]:
-        if self._drawn_at != (width, self._layout):
-            self._drawn_at = (width, self._layout)
-            self._drawn = column_widths(lay_out_columns(self.columns, self._layout), width - GAP)
+        if self._drawn_at != width:
+            self._drawn_at = width
+            columns = lay_out_columns(self.columns, self._layout)
+            fill = not self._header
+            self._drawn = column_widths(columns, width - GAP, self._needs, fill=fill)
+            if self._has_dropped():
+                # Room for the sign of it.
+                self._drawn = column_widths(columns, width - GAP - 2, self._needs, fill=fill)
         return self._drawn
+
+    def _has_dropped(self) -> bool:
+        """Whether a column with content found no room."""
+        drawn = zip(self.columns, self._needs, self._drawn, strict=True)
+        hidden = self._layout.hidden
+        return any(
+            need and not cells and column.name not in hidden for column, need, cells in drawn
+        )
+
+    def _lay_out_again(self) -> None:
+        self._drawn_at = -1
+        self._strips.clear()
+        self.refresh()
+
+    def _measure(self) -> None:
+        """Find the widths of the columns for what is in view and was before."""
+        needs = self._needs
+        for row in (self._rows[index] for index in self.in_view):
+            if row is not None:
+                lengths = [cell.cell_length for cell in row.cells]
+                needs = [*map(max, needs, lengths), *needs[len(lengths) :]]
+        if needs != self._needs:
+            self._needs = needs
+            self._lay_out_again()
 
     @property
     def in_view(self) -> range:
@@ -227,7 +257,9 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
         first = int(self.scroll_offset.y)
         changed = {*range(first, first + self.size.height - self._header)} - same
         if len(changed) == self.size.height - self._header:
-            self.refresh()
+            self._needs = [0] * len(self.columns)
+            self._lay_out_again()
+        self._measure()
         for index in changed:
             self.refresh_line(index + self._header)
 
@@ -315,6 +347,7 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
+        self._measure()
         self._ask()
         self.post_message(self.Scrolled(self))
 
@@ -372,6 +405,7 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
     def on_resize(self) -> None:
         self._strips.clear()
         self._resize_virtual()
+        self._measure()
         self._ask()
         self.post_message(self.Scrolled(self))
 
@@ -426,12 +460,13 @@ class VirtualTable(Steady, ScrollView, can_focus=True):
 
     def _draw_header(self, width: int) -> Strip:
         style = self.get_visual_style("table--header")
-        sort = self._layout.sort
-        cells = tuple(
-            Content(column.title + (sort.arrow if sort and sort.column == column.name else ""))
-            for column in self.columns
-        )
-        return self._draw(cells, Content(" " * GAP), style, width)
+        columns = lay_out_columns(self.columns, self._layout)
+        titles = tuple(Content(column.title) for column in columns)
+        strip = self._draw(titles, Content(" " * GAP), style, width)
+        if self._has_dropped():
+            more = Strip(Content("…").render_segments(style), 1)
+            return Strip.join([strip.crop(0, width - 1), more])
+        return strip
 
     def _draw_row(self, index: int, is_cursor: bool, width: int) -> Strip:
         row = self._seen[index] = self._rows[index]
