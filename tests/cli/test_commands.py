@@ -137,6 +137,11 @@ async def test_libraries(run: Run, tmp_path: Path) -> None:
     assert "Looked through 1 library and 0 chats of this machine." in everywhere.err
     assert (await run("search", "notice", "--json")).json["found"][0]["group"] == "leases"
     assert "three months" in (await run("libraries", "text", "leases", "lease.txt")).out
+    near = await run("libraries", "text", "leases", "lese.txt", code=1)
+    assert "There is no document “lese.txt”. Did you mean “lease.txt”? See: carrel" in near.err
+    assert "Did you mean “leases”?" in (await run("libraries", "show", "laeses", code=1)).err
+    far = await run("libraries", "text", "leases", "zebra", code=1)
+    assert "There is no document “zebra”. See: carrel libraries documents" in far.err
     await run("libraries", "edit", "leases", "--name", "contracts")
     assert "contracts" in (await run("libraries", "list")).out
     assert (await run("libraries", "show", "contracts", "--json")).json["nb_documents"] == 1

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
+from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -29,6 +30,9 @@ class NothingFound(CommandError):
     """Nothing has this name."""
 
 
+_COMPARED = 1_000
+"""Names that one which is not there is compared with."""
+
 T = TypeVar("T", bound=HasId)
 
 _ID = re.compile(r"(ag_)?[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
@@ -36,14 +40,12 @@ _ID = re.compile(r"(ag_)?[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 async def find_file(client: "Client", wanted: str) -> "File":
     """Return the file with this id, or the only one with this name."""
-    listed = client.files.every(wanted)
-    return await _find("file", wanted, client.files.get, listed, lambda file: file.filename)
+    return await _find("file", wanted, client.files.get, client.files.every, lambda it: it.filename)
 
 
 async def find_agent(client: "Client", wanted: str) -> "Agent":
     """Return the agent with this id, or the only one with this name."""
-    listed = client.agents.every(wanted)
-    return await _find("agent", wanted, client.agents.get, listed, lambda agent: agent.name)
+    return await _find("agent", wanted, client.agents.get, client.agents.every, lambda it: it.name)
 
 
 async def find_library(client: "Client", wanted: str) -> "Library":
@@ -53,28 +55,34 @@ async def find_library(client: "Client", wanted: str) -> "Library":
         NothingFound: no library has this name.
         CommandError: there is none with this id, or more than one with this name.
     """
-    listed = client.libraries.every(wanted)
-    return await _find("library", wanted, client.libraries.get, listed, lambda it: it.name)
+    return await _find(
+        "library", wanted, client.libraries.get, client.libraries.every, lambda it: it.name
+    )
 
 
 async def find_document(client: "Client", library_id: str, wanted: str) -> "Document":
     """Return the document of a library with this id, or the only one with this name."""
     get = partial(client.documents.get, library_id)
-    listed = client.documents.every(library_id, wanted)
-    return await _find("document", wanted, get, listed, lambda document: document.name)
+    every = partial(client.documents.every, library_id)
+    return await _find("document", wanted, get, every, lambda it: it.name)
 
 
 async def find_deleted(client: "Client", wanted: str) -> "TrashItem":
     """Return the item of the trash with this id, or the only one with this name."""
-    listed = client.trash.every()
-    return await _find("deleted item", wanted, client.trash.get, listed, lambda it: it.name or "")
+    return await _find(
+        "deleted item",
+        wanted,
+        client.trash.get,
+        lambda _: client.trash.every(),
+        lambda it: it.name or "",
+    )
 
 
 async def _find(
     kind: str,
     wanted: str,
     get: Callable[[str], Awaitable[T]],
-    listed: AsyncIterator[T],
+    every: Callable[[str | None], AsyncIterator[T]],
     name: Callable[[T], str],
 ) -> T:
     from carrel.client.http.errors import NotFound
@@ -84,11 +92,23 @@ async def _find(
             return await get(wanted)
         except NotFound:
             pass
-    found = [item async for item in listed if wanted in (item.id, name(item))]
+    found = [item async for item in every(wanted) if wanted in (item.id, name(item))]
     if len(found) == 1:
         return found[0]
     if not found:
         kind_of_error = CommandError if _ID.fullmatch(wanted) else NothingFound
-        raise kind_of_error(f"There is no {kind} “{wanted}”. See: {_LISTED_BY[kind]}")
+        near = await _nearest(wanted, every(None), name)
+        hint = f"Did you mean “{near}”? " if near else ""
+        raise kind_of_error(f"There is no {kind} “{wanted}”. {hint}See: {_LISTED_BY[kind]}")
     ids = ", ".join(item.id for item in found)
     raise CommandError(f"More than one {kind} is named “{wanted}”. Give an id: {ids}")
+
+
+async def _nearest(wanted: str, listed: AsyncIterator[T], name: Callable[[T], str]) -> str | None:
+    """Return the name that is most like the one wanted, among the first that are listed."""
+    names: list[str] = []
+    async for item in listed:
+        names.append(name(item))
+        if len(names) == _COMPARED:
+            break
+    return next(iter(get_close_matches(wanted, names, n=1)), None)

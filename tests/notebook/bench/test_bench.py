@@ -538,6 +538,8 @@ def test_what_is_deleted_comes_back(bench: Bench, tmp_path: Path) -> None:
     assert bench.client.agents.get(agent.id).name == "deleted"
     with pytest.raises(BenchError, match=r"no file, library or agent .*Did you mean “deleted.txt”"):
         bench.delete("deletd.txt")
+    with pytest.raises(BenchError, match=r"no document “deletd.txt”.*Did you mean “deleted.txt”"):
+        bench.delete("deletd.txt", library="kept for a while")
     with pytest.raises(BenchError, match="cannot take a int"):
         bench.delete(3)  # type: ignore[arg-type]
 

@@ -3,6 +3,7 @@
 import base64
 import io
 import json
+import re
 import socket
 import sqlite3
 import time
@@ -18,7 +19,7 @@ from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
 from support import storage
-from support.documents import HEADER, TEXT, digital_pdf, picture
+from support.documents import HEADER, TEXT, digital_pdf, picture, scanned_pdf
 from support.gate import photograph, placed, prose
 from support.libraries import connect
 from support.office import png, slide_picture, slide_text, slides_file
@@ -72,6 +73,15 @@ def test_what_stands_at_a_page_s_edges_is_in_its_text_until_it_is_asked_for(
     assert (page["header"], page["footer"]) == (HEADER, "Page 1 of 3")
     assert HEADER not in page["markdown"]
     assert "Page 1 of 3" not in page["markdown"]
+
+
+def test_confidences_have_four_digits(http: httpx.Client, tmp_path: Path) -> None:
+    id = _upload(http, scanned_pdf(tmp_path / "a.pdf"))
+    for granularity in ("page", "word", "block"):
+        fields = {"include_blocks": True, "confidence_scores_granularity": granularity}
+        text = _ocr(http, {"type": "file", "file_id": id}, **fields).text
+        scores = re.findall(r'"[a-z_]*confidence[a-z_]*":(\d\.\d+)', text)
+        assert scores and all(len(one) <= len("0.1234") for one in scores), scores
 
 
 def test_the_limit_of_pictures_is_that_of_the_document(http: httpx.Client, tmp_path: Path) -> None:

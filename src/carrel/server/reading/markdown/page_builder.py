@@ -9,7 +9,7 @@ from typing import NamedTuple
 from PIL import Image
 
 from carrel.server.reading.fence import fenced
-from carrel.server.reading.markdown.scored_text import ScoredText
+from carrel.server.reading.markdown.scored_text import DIGITS, ScoredText
 from carrel.server.reading.markdown.tables import written
 from carrel.server.reading.options import ReadOptions
 from carrel.server.reading.page.elements import Box, Line
@@ -186,8 +186,8 @@ class PageBuilder:
         if self._options.granularity:
             known = list(certainties)
             scores = PageScores(
-                average_page_confidence_score=statistics.fmean(known or [1.0]),
-                minimum_page_confidence_score=min(known, default=1.0),
+                average_page_confidence_score=round(statistics.fmean(known or [1.0]), DIGITS),
+                minimum_page_confidence_score=round(min(known, default=1.0), DIGITS),
                 word_confidence_scores=self._word_scores(self._text),
                 order_confidence_score=_mean(one.order for one in self._certainties),
                 structure_confidence_score=_mean(one.structure for one in self._certainties),
@@ -232,7 +232,7 @@ class PageBuilder:
 
 def _mean(scores: Iterable[float | None]) -> float | None:
     known = [score for score in scores if score is not None]
-    return statistics.fmean(known) if known else None
+    return round(statistics.fmean(known), DIGITS) if known else None
 
 
 def nowhere(_: Sequence[Box]) -> Place:

@@ -7,6 +7,9 @@ from typing import NamedTuple
 
 from carrel.server.reading.page.elements import Line
 
+DIGITS = 4
+"""Of a confidence after the point."""
+
 _WORD = re.compile(r" ?\S+")
 _ESCAPE = re.compile(r"\\(?=[^\w\s])")
 
@@ -72,7 +75,8 @@ class ScoredText:
             certainty = certainties.setdefault(id(source), _Certainty(source))
             for match in _WORD.finditer(text, start, end):
                 word = match[0]
-                yield ScoredWord(word, certainty.of(word.lstrip(" ")), match.start())
+                confidence = round(certainty.of(word.lstrip(" ")), DIGITS)
+                yield ScoredWord(word, confidence, match.start())
 
     def __str__(self) -> str:
         return "".join(self._parts)
