@@ -114,7 +114,7 @@ def _body_limit(server: Server, scope: Scope) -> float:
 
 
 def _operations(server: Server) -> FastAPI:
-    """Return the operations that a batch calls, without keys and limits: its maker passed."""
+    """Return the operations that a batch calls. They need no key: the batch's creator had one."""
     app = FastAPI(openapi_url=None)
     app.state.server = server
     for area in (completions, models, ocr):

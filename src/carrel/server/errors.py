@@ -131,7 +131,7 @@ def as_sent(loc: Sequence[str | int], body: Any) -> list[str | int]:
 
 
 def _shorten(value: Any) -> Any:
-    """Return what was sent, shortened to its beginning if it is long."""
+    """Return the sent value, cut to its beginning if it is long."""
     if isinstance(value, str):
         # Half a surrogate pair can neither be sent nor logged.
         shown = value[:_SHOWN].encode(errors="replace").decode()

@@ -1,8 +1,8 @@
 """Durable jobs: DBOS on the server's own database.
 
-A job is enqueued in the transaction that writes its row: there is never one
-without the other, and its finished steps are remembered: after a crash it goes on with the
-step it was in. Nothing outside this module knows DBOS.
+A job is enqueued in the transaction that writes its row: neither exists without the other. Its
+finished steps are recorded: after a crash it continues with the interrupted step. Nothing outside
+this module knows DBOS.
 """
 
 import asyncio
@@ -73,7 +73,7 @@ costs a few milliseconds. The second is for what may as well be repeated.
 class QueueState:
     """The unfinished jobs of a queue that are in one state.
 
-    They wait, are delayed, or were taken by a process, which runs some of those at a time.
+    Jobs wait, are delayed, or were taken by a process, which runs a few at a time.
     """
 
     name: str
@@ -154,7 +154,7 @@ class Jobs:
 
     @property
     def client(self) -> "DBOSClient":
-        """What jobs are enqueued with."""
+        """The DBOS client that enqueues jobs."""
         assert self._client is not None, "not started"
         return self._client
 
@@ -228,7 +228,7 @@ class Jobs:
 
     @property
     def lost(self) -> int:
-        """Jobs that this process took and was not at when it last looked."""
+        """Number of jobs that this process took but did not run at its last look."""
         return len(self._idle)
 
     def cancel_lost(self) -> None:

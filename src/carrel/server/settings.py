@@ -32,7 +32,7 @@ def check_public_url(url: str) -> str:
     """Return a base address without a trailing slash.
 
     Raises:
-        ValueError: it is not one.
+        ValueError: it is not a base address.
     """
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:

@@ -21,7 +21,7 @@ current_request: ContextVar[str] = ContextVar("current_request", default="-")
 
 @dataclass
 class Span:
-    """A piece of work. What is known at its end is added to its attributes."""
+    """A piece of work. Attributes known only at its end are added then."""
 
     name: str
     attributes: dict[str, Value] = field(default_factory=dict)
@@ -39,12 +39,12 @@ class Span:
 
 
 class Observer(Protocol):
-    """Is told of spans, from any thread."""
+    """Receives spans, from any thread."""
 
     def begin(self, span: Span, parent: str | None, inner: bool) -> None:
         """Begin a span. `parent` is the W3C trace context of a span elsewhere.
 
-        With `inner`, what begins in this context before its end belongs to it.
+        With `inner`, spans that begin in this context before its end are its children.
         """
 
     def end(self, span: Span) -> None:
@@ -59,7 +59,7 @@ _observers: list[Observer] = []
 
 @contextmanager
 def observe_with(observer: Observer) -> Iterator[None]:
-    """Tell an observer of the spans that begin meanwhile."""
+    """Pass spans to an observer while the context lasts."""
     _observers.append(observer)
     try:
         yield
@@ -71,7 +71,7 @@ def observe_with(observer: Observer) -> Iterator[None]:
 def span(
     name: str, *, parent: str | None = None, inner: bool = True, **attributes: Value
 ) -> Iterator[Span]:
-    """Yield a span around a block; turn `inner` off where the block yields to others."""
+    """Yield a span around a block. Turn `inner` off if the block yields control to other work."""
     made = Span(name, attributes)
     told = tuple(_observers)
     for observer in told:
@@ -88,7 +88,7 @@ def span(
 
 
 def origin() -> str:
-    """Return the present request and span as one word that a job carries to its process."""
+    """Return the present request and span as one word, which a job passes to its process."""
     here = next(filter(None, (observer.here() for observer in _observers)), "")
     return f"{current_request.get()}/{here}"
 

@@ -1,7 +1,7 @@
 """Wake the threads of the job queues when a job is enqueued, so that they rarely poll.
 
-DBOS only polls, at 3 ms of processor a time. A wake is rung in this process after the commit that
-enqueues a job, and reaches the other servers of a database by its NOTIFY.
+DBOS only polls, at 3 ms of processor a time. The commit that enqueues a job wakes this process, and
+the other servers of a database by NOTIFY.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ _seen = threading.local()
 
 
 class WakeableEvent(threading.Event):
-    """The event that ends threads, and wakes those of a name before their time is out."""
+    """An event that ends threads, and wakes those of a name before their time-out."""
 
     def set(self) -> None:
         """End the threads."""
@@ -40,7 +40,7 @@ class WakeableEvent(threading.Event):
                 bell.notify_all()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait for the end or a wake, and return whether it is the end."""
+        """Wait for the end or a wake; return True at the end."""
         if timeout == 0:
             return self.is_set()
         name = threading.current_thread().name
@@ -58,7 +58,7 @@ class WakeableEvent(threading.Event):
 
 
 def wake(thread: str) -> None:
-    """Let the thread of a name wait only a moment, now or when it waits next."""
+    """Wake the thread of a name, now or in its next wait."""
     bell = _bells[thread]
     with bell:
         _wakes[thread] += 1

@@ -1,4 +1,4 @@
-"""The blobs that records name, worked off a page at a time: all need not fit into memory."""
+"""The blobs that records name, processed in pages: all of them may not fit into memory."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterator
@@ -47,7 +47,7 @@ class LiveBlobs:
         return await asyncio.to_thread(ask)
 
     async def each(self, work: Callable[[str], Awaitable[int]], progress: Progress) -> int:
-        """Run the work for every hash, a few at a time, and return the sum of its results."""
+        """Run `work` for every hash, a few at a time, and return the sum of the results."""
         count = await asyncio.to_thread(self.count)
         done = total = 0
 

@@ -80,7 +80,7 @@ class BatchJobs:
         self._call = call
 
     async def start(self) -> None:
-        """Make sure that every unfinished batch has a job, now and later."""
+        """Enqueue a job for every unfinished batch that has none, now and at intervals."""
         self._reconciling = asyncio.create_task(self._reconcile())
 
     async def stop(self) -> None:
@@ -162,7 +162,7 @@ class BatchJobs:
     async def _inputs(
         self, caller: Caller, request: BatchCreate
     ) -> tuple[list[tuple[str, str]], str]:
-        """Return the name and the blob of each input, and who sees what comes of them."""
+        """Return the name and the blob of each input, and the visibility of the outputs."""
         if request.requests is not None:
             blob = await put(self._blobs, as_input(request.requests))
             return [("requests", blob)], "workspace"

@@ -1,8 +1,9 @@
 """An S3-compatible store: its address, our credentials, and the addresses we sign.
 
-obstore signs addresses without a query of the caller's, checks none, and lists no unfinished
-uploads. A download's name and type, our own addresses in a request, and the collector need that,
-so addresses are signed here; obstore signs every request that it makes itself.
+obstore cannot add a query to a signed address, check one, or list unfinished uploads. Downloads
+need the query for their name and type, requests with our own addresses need the check, the
+collector needs the list: so addresses are signed here. obstore signs the requests that it makes
+itself.
 """
 
 import hashlib

@@ -244,10 +244,10 @@ async def _own_tools(
     search: SearchLibraries,
     session: ModelSession,
 ) -> list[OwnTool]:
-    """Return the functions that the server runs, beside what else the model is asked for.
+    """Return the functions that the server runs itself.
 
     Raises:
-        ApiError: 400, the model calls no functions, which connectors need; 503, one is silent.
+        ApiError: 400, the model calls no functions, which connectors need; 503, one is away.
     """
     request, arguments = call.options, call.responder.arguments
     tools = tools_of(call)
@@ -323,7 +323,7 @@ class _Length:
         return prompt
 
     def room(self, prompt: int | None, share: int) -> int:
-        """Return the tokens for passages beside a prompt: at most one in `share` of the context."""
+        """Return the tokens left for passages beside a prompt, at most 1/`share` of the context."""
         answer = self._max_tokens or self._session.default_max_tokens or 0
         return min(
             (self._context or _USUAL_CONTEXT) // share,

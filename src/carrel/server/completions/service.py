@@ -225,7 +225,7 @@ class _Run:
         )
 
     def thought(self, text: str) -> Delta:
-        """Return a piece of thinking as a chunk of the content, or in the field that chats have."""
+        """Return a piece of thinking as a content chunk, or in the field that chats use."""
         if not text:
             return Delta()
         if self.responder.thinks_apart:

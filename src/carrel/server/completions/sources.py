@@ -64,7 +64,7 @@ class GivenPassages:
         return 1 <= number <= len(self._found)
 
     def is_citable(self, number: int) -> bool:
-        """Return whether a bare `[number]` can only mean the passage: no passage has it as text."""
+        """Return whether a bare `[number]` can only be a citation: no passage contains it."""
         return self.is_given(number) and not any(f"[{number}]" in one.text for one in self._found)
 
     def sources(self, numbers: Iterable[int] | None = None) -> list[Passage]:
@@ -96,14 +96,14 @@ def as_source(number: int, passage: FoundPassage) -> Passage:
 
 
 class Room:
-    """The tokens that are left for what a model is given beside the conversation."""
+    """The tokens left for passages and tool results beside the conversation."""
 
     def __init__(self, tokens: int, client: EmbeddedClient | PoolClient) -> None:
         self._left = tokens
         self._client = client
 
     async def passages(self, found: Sequence[FoundPassage]) -> list[FoundPassage]:
-        """Take the room of the best passages that fit, and return them."""
+        """Return the best passages that fit, and subtract their tokens."""
         fitting = []
         for passage in found:
             needed = await self._client.count_tokens(passage.text)
@@ -114,7 +114,7 @@ class Room:
         return fitting
 
     async def text(self, text: str) -> str:
-        """Take the room of a text, and return as much of it as fits."""
+        """Return as much of a text as fits, and subtract its tokens."""
         needed = await self._client.count_tokens(text)
         if needed > self._left:
             text = f"{text[: len(text) * self._left // needed]}\n(cut here)" if self._left else FULL

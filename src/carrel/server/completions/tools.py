@@ -66,7 +66,7 @@ class FunctionTools:
         return calls[0] if len(calls) == 1 else {"anyOf": calls}
 
     def may_begin(self, text: str) -> bool:
-        """Return whether a text could still become a call, which is not shown as text."""
+        """Return whether a streamed text may be the beginning of a call, which is not shown."""
         return self.must_call or (bool(self.functions) and text.lstrip()[:1] in ("", "{"))
 
     def read_call(self, text: str) -> ToolCall | None:

@@ -71,10 +71,10 @@ class Answer:
         return self._turn.usage
 
     async def events(self) -> AsyncGenerator[ConversationEvent]:
-        """Yield the events; the conversation has the answer before the last one is given.
+        """Yield the events. The answer is stored before the last event.
 
         Raises:
-            ApiError: as a completion; or the agents hand the question around.
+            ApiError: as a completion; or agents hand over to each other without end.
         """
         async with aclosing(self._turn.events()) as events:
             async for event in events:
@@ -84,7 +84,7 @@ class Answer:
         yield self._turn.end()
 
     def whole(self) -> ConversationResponse:
-        """Return the answer whose events came to an end."""
+        """Return the whole answer, once its events have ended."""
         return ConversationResponse(
             conversation_id=self._talk.conversation.id,
             outputs=self._turn.outputs,
@@ -152,7 +152,7 @@ class ConversationService:
         """Answer in a new conversation, with the entries of another up to one of them.
 
         Raises:
-            ApiError: 404, there is no such entry; 400, it asks for what cannot be.
+            ApiError: 404, there is no such entry; 400, it asks for something impossible.
         """
         _refuse("guardrails", body.guardrails)
         conversation, entries = await self.read(id)
@@ -214,7 +214,7 @@ class ConversationService:
         They are kept before the answer is begun, so that no call is run twice.
 
         Raises:
-            ApiError: 400, a call is not pending, or one that is was not decided on.
+            ApiError: 400, a decided call is not pending, or a pending call is not decided.
         """
         given = {one.tool_call_id: one.confirmation for one in body.tool_confirmations or ()}
         done = {one.tool_call_id for one in before if isinstance(one, FunctionResultEntry)}

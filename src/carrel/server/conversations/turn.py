@@ -1,4 +1,4 @@
-"""One answer in a conversation: its events as it is given, and then its entries."""
+"""One answer in a conversation: its events while it streams, then its entries."""
 
 import json
 import re
@@ -42,7 +42,7 @@ _HANDOFFS = 5
 
 @dataclass(frozen=True)
 class Speaker:
-    """The one that answers: an agent, or a model as its conversation has it."""
+    """The author of an answer: an agent, or a model with its conversation's settings."""
 
     responder: Responder
     agent: Agent | None = None
@@ -60,7 +60,7 @@ class Speaker:
 
 
 class Turn:
-    """An answer to what was said; iterate its events once, then take what it left."""
+    """An answer to the new input. Iterate its events once, then read its entries and usage."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class Turn:
         """Yield the events of the answer but for the last.
 
         Raises:
-            ApiError: as a completion; or the agents hand the question around.
+            ApiError: as a completion; or agents hand over to each other without end.
         """
         begun = False
         async with aclosing(self._speak()) as events:

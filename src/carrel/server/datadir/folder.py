@@ -88,7 +88,7 @@ class FolderLayout:
 
     @property
     def name(self) -> str:
-        """The name of the server among those that `share` secrets; it stays the same."""
+        """The constant name of this server among those that share secrets."""
         return (self.path / "name").read_text("utf-8").strip()
 
     @property

@@ -59,7 +59,7 @@ class _JSON(logging.Formatter):
 class _WithoutSecrets(logging.Formatter):
     """Redacts another formatter's output, tracebacks included.
 
-    Of keys and signed addresses nothing is left, of ids and hashes the end.
+    Removes keys and signed addresses, and shortens ids and hashes to their ends.
     """
 
     def __init__(self, formatter: logging.Formatter, *secrets: str) -> None:
@@ -76,7 +76,7 @@ class _WithoutSecrets(logging.Formatter):
 
 
 def _shorten(id: re.Match[str]) -> str:
-    """Return what a line says instead of an id; that of its own request it says whole."""
+    """Return an id shortened to its end. The id of the line's own request stays whole."""
     return id[0] if current_request.get().startswith(id[0]) else "…"
 
 

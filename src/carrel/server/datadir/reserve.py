@@ -20,7 +20,7 @@ class DiskReserve:
         self._path = path
 
     def take(self) -> None:
-        """Take the space, unless it is taken or little is left; blocking."""
+        """Reserve the space unless it is reserved or the disk is nearly full. Blocking."""
         if self._path.exists() or self._free() < RESERVE_BYTES * _ROOM_LEFT:
             return
         try:
@@ -33,7 +33,7 @@ class DiskReserve:
             self.release()
 
     def release(self) -> bool:
-        """Give the space back; whether there was any."""
+        """Free the space; return whether any was reserved."""
         with suppress(OSError):
             self._path.unlink()
             log.warning("the disk is full: a delete uses the reserve of %d bytes", RESERVE_BYTES)

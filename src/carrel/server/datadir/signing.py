@@ -61,7 +61,7 @@ class SigningKeys:
 
 
 class DerivedKeys:
-    """The signing keys of servers that share a secret: every thirty days has one of its own."""
+    """The signing keys of servers that share a secret: one for each period of thirty days."""
 
     def __init__(self, secret: bytes, clock: Callable[[], float] = time.time) -> None:
         self._secret = secret

@@ -1,4 +1,4 @@
-"""Garbage collection waits while a backup copies: the bytes of its records must not go."""
+"""Pauses garbage collection while a backup copies: the bytes of its records must stay."""
 
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -23,7 +23,9 @@ class CollectingError(Exception):
 
 @asynccontextmanager
 async def allowed(database: Database, folder: FolderLayout) -> AsyncIterator[bool]:
-    """Yield whether this process may remove bytes: no other does, and no backup runs or begins."""
+    """Yield whether this process may remove bytes: no other process does, and no backup runs or
+    starts.
+    """
     if database.shared:
         async with database.alone(_NAME) as first:
             yield first

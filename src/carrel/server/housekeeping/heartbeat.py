@@ -1,4 +1,4 @@
-"""Has the jobs of a dead process taken over by others of the same database."""
+"""Lets live processes of a database take over the jobs of dead ones."""
 
 import asyncio
 import logging
@@ -15,7 +15,7 @@ SILENT_SECONDS = 35
 
 
 class Heartbeat:
-    """Gives signs of life for a process that takes jobs, and takes over those of the dead."""
+    """Writes heartbeats of a process that takes jobs, and takes over jobs of dead processes."""
 
     def __init__(self, database: Database, jobs: Jobs) -> None:
         self._database = database

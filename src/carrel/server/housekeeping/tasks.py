@@ -38,8 +38,8 @@ async def throw_away(
 
     Their cached pages and copies go, too. It never returns.
 
-    One server of a database does it for all, but for its own pages and copies; none does
-    while a backup runs.
+    One server does it for all of a database, except for each server's own pages and copies. It
+    pauses during a backup.
     """
 
     async def named(hashes: Collection[str]) -> set[str]:
@@ -65,7 +65,7 @@ async def throw_away(
 
 
 async def _interval(kept: Callable[[], float]) -> None:
-    """Wait for the next collection; a shorter time that is set meanwhile counts at once."""
+    """Wait for the next collection. A shorter interval set meanwhile takes effect at once."""
     began = time.monotonic()
     for _ in range(_INTERVAL_SECONDS // _LOOK_SECONDS):
         if time.monotonic() - began >= kept():

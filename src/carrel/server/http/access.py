@@ -56,7 +56,7 @@ class Access:
         return Caller(found.organisation_id, found.user_id, found.id, found.reads_only)
 
     def _note_use(self, key: Key) -> None:
-        """Note the use of a key in the background, seldom: no request waits for it."""
+        """Record a key's use in the background, at intervals: no request waits for it."""
         now = datetime.now(UTC)
         last = max(filter(None, (key.used_at, self._used.get(key.id))), default=None)
         if last is not None and now - last < timedelta(minutes=keys.USED_MINUTES):

@@ -28,7 +28,7 @@ _SHOWN = (
 
 
 class Cors:
-    """Lets pages of the origins in the settings call the server; those of others are not told."""
+    """Adds CORS headers for the origins in the settings, and for no others."""
 
     def __init__(self, app: ASGIApp, settings: Callable[[], ServerSettings]) -> None:
         self._app = app

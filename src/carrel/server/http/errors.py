@@ -28,7 +28,7 @@ _STATUSES: dict[type[RecordError], int] = {
 
 
 def api_error(error: RecordError | ApiError) -> ApiError:
-    """Return the error response that an error of the records means."""
+    """Return the error response for an error of the records."""
     if isinstance(error, ApiError):
         return error
     if isinstance(error, InvalidField):

@@ -1,7 +1,7 @@
 """The names under which a server answers.
 
-A page on any site can make a browser send requests to this machine under the site's own name
-(DNS rebinding); an address or one of these names cannot be turned so.
+A page on any site can make a browser send requests to this machine under the site's own name (DNS
+rebinding). It cannot do so under an IP address or one of these names.
 """
 
 import ipaddress

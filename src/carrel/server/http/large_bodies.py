@@ -1,4 +1,4 @@
-"""Organisations take turns at the thread that all requests share."""
+"""Limits an organisation's share of the thread that all requests use."""
 
 import asyncio
 import time
@@ -13,8 +13,8 @@ _SHARE = 20
 class LargeBodies:
     """Lets an organisation spend a twentieth of the time on reading its large bodies.
 
-    Eight megabytes of JSON hold everybody up for a tenth of a second. Whoever sent them waits with
-    its next ones for twenty times as long.
+    Parsing eight megabytes of JSON blocks all requests for a tenth of a second. Their sender's next
+    large body then waits twenty times as long.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -36,7 +36,7 @@ class LargeBodies:
         await self._app(scope, receive_in_turn if caller else receive, send)
 
     async def _take_turn(self, organisation: str) -> None:
-        """Return when the organisation may have the thread, which it has until it awaits."""
+        """Wait until the organisation may use the thread, which it holds until its next await."""
         turn = self._turns[organisation]
         await turn.acquire()
         asyncio.get_running_loop().call_soon(_end, turn, time.thread_time())

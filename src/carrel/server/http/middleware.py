@@ -225,7 +225,7 @@ class Authenticate:
 
 
 def _reads(scope: Scope) -> bool:
-    """Whether a request changes nothing that is kept."""
+    """Return whether a request only reads."""
     return scope["method"] in ("GET", "HEAD", "OPTIONS") or scope["path"] in _ASKING
 
 
@@ -240,7 +240,7 @@ def is_open(path: str) -> bool:
 
 
 def _method(scope: Scope) -> str:
-    """Return the method, of those that exist: a label of metrics must have few values."""
+    """Return the method if it is a known one: metric labels must have few values."""
     method = str(scope["method"])
     return method if method in HTTPMethod.__members__ else "other"
 

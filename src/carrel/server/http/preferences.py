@@ -16,11 +16,13 @@ def preferences(request: Request) -> dict[str, str]:
 
 
 def only_if_absent(request: Request) -> bool:
-    """Whether the caller wants what it has of that name rather than another (an extension)."""
+    """Return whether an existing item of that name is to be returned instead of a new one (an
+    extension).
+    """
     return "if-absent" in preferences(request)
 
 
 def seconds_waited(request: Request, usual: float) -> float:
-    """Return how long the caller waits for its answer, as `wait` says; otherwise `usual`."""
+    """Return the seconds of the preference `wait`, or `usual` without it."""
     wait = preferences(request).get("wait", "")
     return min(float(wait), MOST_WAITED) if wait.isascii() and wait.isdigit() else usual

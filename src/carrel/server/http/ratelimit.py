@@ -76,7 +76,7 @@ class Allowance:
         self.buckets.take(self.owner, self.per_minute, amount)
 
     def headers(self) -> dict[str, str]:
-        """Return the limit and what is left of it, under the names of both dialects."""
+        """Return the headers of the limit and its remainder, under the names of both dialects."""
         remaining = self.remaining
         until_full = (self.per_minute - remaining) * 60 / self.per_minute
         other = "requests" if self.unit == "req" else self.unit
@@ -150,7 +150,7 @@ class RateLimit:
                 self._answers[key] -= 1
 
     def _allowances(self, scope: Scope, limits: Limits) -> tuple[list[Allowance], list[Allowance]]:
-        """Return the limits on requests and on tokens, where this request meets them."""
+        """Return the limits on requests and tokens that apply to this request."""
         caller = scope["state"]["caller"]
         organisation, key = caller.organisation_id, caller.key_id
 

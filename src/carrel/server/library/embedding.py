@@ -43,7 +43,7 @@ class LibraryEmbedder:
         """Return the vectors of chunks, or None where this platform has no vectors of its own.
 
         Raises:
-            ApiError: 400 the model cannot embed them; 429, 503 or 504 it cannot now.
+            ApiError: 400, the model cannot embed them; 429, 503 or 504, not at present.
         """
         if model == OWN_EMBEDDING:
             with embedding_span(model, len(texts)):

@@ -181,7 +181,7 @@ class Processing:
         await self._database.write(publish)
 
     async def _vectors(self, model: str, texts: Sequence[str]) -> list[StoredVector | None]:
-        """Return the vectors of chunks, or none if their model is away: a job makes up for them."""
+        """Return the vectors of chunks; none while their model is away: a later job adds them."""
         try:
             return await self._library_embedder.chunks(model, texts)
         except ApiError as error:
@@ -249,7 +249,7 @@ def _page_text(page: Page) -> PageRow:
 
 
 def _is_text(mime_type: str | None) -> bool:
-    """Return whether a file is text already, so that there is no OCR result of it."""
+    """Return whether a file is plain text, which has no OCR result."""
     return (mime_type or "").startswith(("text/", "message/"))
 
 

@@ -42,7 +42,7 @@ class Reconciler:
             await asyncio.sleep(_INTERVAL_SECONDS)
 
     async def reconcile(self) -> None:
-        """Reconcile once, unless another server of the database is at it."""
+        """Reconcile once, unless another server of the database does at present."""
         async with self._database.alone("reconcile documents") as first:
             if first:
                 await self._reconcile()

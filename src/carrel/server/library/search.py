@@ -46,7 +46,7 @@ _FOUND = sa.select(
 
 
 class FoundPassage(SearchHit):
-    """A chunk that was found, with where it is and its whole text."""
+    """A found chunk, its place and its whole text."""
 
     library_id: str = Field(exclude=True)
     text: str = Field(exclude=True)
@@ -137,7 +137,7 @@ def fuse(words: Mapping[int, float], meaning: Mapping[int, float]) -> dict[int, 
 
 
 def _least_answer(model: str, *, by_words_alone: bool) -> float:
-    """Return the least score of an answer; other models' similarities have another scale."""
+    """Return the least score of an answer, which depends on the model's scale of similarity."""
     if by_words_alone:
         return WORDS_SHARE * ANSWERS
     return ANSWERS if model == OWN_EMBEDDING else 0.0

@@ -82,11 +82,11 @@ class LibraryService:
         self._processing.count_tokens = count_tokens
 
     def embed_with(self, ask_address: AskAddress) -> None:
-        """Set how models at addresses are asked for vectors."""
+        """Set the embedder of models at addresses."""
         self._library_embedder.ask_address = ask_address
 
     def rerank_with(self, address: Callable[[], RerankAddress | None]) -> None:
-        """Set the reranker that puts passages in order after a search."""
+        """Set the reranker of found passages."""
         self._reranker = address
 
     async def embeddings(self, caller: Caller, library_id: str) -> LibraryEmbeddings:
@@ -130,7 +130,7 @@ class LibraryService:
     ) -> tuple[Library, bool]:
         """Add a library with this embedding model; return it and whether it is new.
 
-        With `if_absent`, the caller's own of that name is taken instead, if there is one.
+        With `if_absent`, return the caller's existing library of that name, if there is one.
         """
 
         def write(connection: sa.Connection) -> tuple[Library, bool]:
@@ -159,12 +159,12 @@ class LibraryService:
         )
 
     async def start(self) -> None:
-        """Resume processing; the jobs run already."""
+        """Resume processing. The jobs must run already."""
         self._reconciling = asyncio.create_task(self._reconciler.run())
         self._warming = asyncio.create_task(self._database.read(self._search.warm))
 
     async def stop(self) -> None:
-        """Stop what runs beside the jobs."""
+        """Stop the background work beside the jobs."""
         for task in (self._reconciling, self._warming):
             if task is not None:
                 task.cancel()

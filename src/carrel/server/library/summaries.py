@@ -44,7 +44,7 @@ class Summaries:
         self._busy = busy
 
     async def run(self) -> None:
-        """Summarise waiting documents, now and later; never return."""
+        """Summarise waiting documents as they come. Never returns."""
         while True:
             try:
                 async with self._database.alone("summaries") as first:

@@ -135,7 +135,7 @@ class VectorStores:
         return await self.batch(store_id, id)
 
     async def batch(self, store_id: str, id: str, *, cancel: bool = False) -> FileBatch:
-        """Return a batch; `cancel` ends what of it waits or is being read.
+        """Return a batch. `cancel` first ends its waiting and running documents.
 
         Raises:
             ApiError: 404; 403 without the role of an editor, which cancelling needs.
@@ -160,7 +160,7 @@ class VectorStores:
     async def files(
         self, store_id: str, query: FileQuery, batch_id: str | None = None
     ) -> VectorStoreFileList:
-        """Return a page of a store's documents, of a batch those that it added.
+        """Return a page of a store's documents, or of those that a batch added.
 
         Raises:
             NotFound: there is no such store or batch, or no document of the id `after`.

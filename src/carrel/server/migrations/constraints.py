@@ -4,6 +4,6 @@ import sqlalchemy as sa
 
 
 def belongs_to(table: str, column: str, owners: str) -> sa.ForeignKeyConstraint:
-    """Return a reference to the owner of a row, with which the row is deleted."""
+    """Return a foreign key to a row's owner that deletes the row with it."""
     name = f"fk_{table}_{column}_{owners}"
     return sa.ForeignKeyConstraint([column], [f"{owners}.id"], name=name, ondelete="CASCADE")

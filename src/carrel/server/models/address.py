@@ -103,7 +103,7 @@ class ModelClient:
         return Abilities(models)
 
     async def take_turn(self) -> None:
-        """Return once llama.cpp's loop, which works on all requests, has come round.
+        """Wait for one turn of llama.cpp's loop, which serves all requests.
 
         Raises:
             ApiError: nothing answers there.

@@ -24,7 +24,7 @@ _RETRY_SECONDS = 1
 
 
 class EmbeddedClient:
-    """The same calls as of a client of an address."""
+    """A model client with the calls of `ModelClient`, for the embedded model."""
 
     def __init__(
         self, http: httpx.AsyncClient, process: EmbeddedProcess, suspects: "Suspects"
@@ -132,13 +132,13 @@ class Suspects:
                 self._asked.remove(asked)
 
     def begin(self, asked: Asked) -> None:
-        """Note that the process answers a request: it has come through those abandoned."""
+        """Note that the process answers a request: the abandoned ones did not stop it."""
         if not asked.begun:
             asked.begun = True
             self._asked = [other for other in self._asked if not other.abandoned]
 
     def blames(self, asked: Asked) -> bool:
-        """Return whether the process ended on this request, of all that it had not begun."""
+        """Return whether this request, of all not begun, is the one that ended the process."""
         if self._blamed is None or self._blamed.run != asked.run:
             waiting = [other for other in self._asked if other.run == asked.run and not other.begun]
             self._blamed = min(waiting, key=lambda other: not other.constrained, default=asked)

@@ -151,7 +151,7 @@ class Engine:
 
     @property
     def is_built_in(self) -> bool:
-        """Whether the small built-in model answers, which is for tests."""
+        """Whether the model is the small built-in one, which is for tests."""
         return self._is_built_in
 
     @property
@@ -165,7 +165,7 @@ class Engine:
         return self._pool.addresses if self._pool is not None else ()
 
     async def health(self) -> dict[str, bool]:
-        """Whether each address answers, or whether the embedded model could be loaded last."""
+        """Whether each address answers, or whether the embedded model's last load worked."""
         if self._pool is None:
             return {"embedded": not self._process.failed}
         await asyncio.gather(*(each.check() for each in self.addresses if each.due))

@@ -1,4 +1,4 @@
-"""The list of a server's models, each under every name it is listed by."""
+"""The list of a server's models, each under its name and its aliases."""
 
 from collections.abc import Iterable, Iterator
 

@@ -1,4 +1,4 @@
-"""Vendors' names of models, which clients of hosted services bring along."""
+"""Vendors' model names, which clients of hosted services send."""
 
 import re
 
@@ -36,7 +36,7 @@ def is_chat_name(name: str) -> bool:
 
 
 def is_ocr_name(name: str) -> bool:
-    """Whether a vendor has a model of this name that reads documents, dated or not."""
+    """Return whether a vendor has an OCR model of this name, dated or not."""
     return _OCR.fullmatch(name) is not None
 
 

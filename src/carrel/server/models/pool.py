@@ -1,4 +1,4 @@
-"""Several model addresses behind one door.
+"""Several model addresses as one model client.
 
 An address that fails is left out and checked until it answers again. A request goes to the least
 busy address that lists its model, and to another if the first fails before it wrote a token.
@@ -62,7 +62,7 @@ class PooledAddress:
 
     @property
     def resting(self) -> bool:
-        """Whether it failed, or was busy, a moment ago."""
+        """Whether it failed or was busy recently."""
         return time.monotonic() < self._rests_until
 
     @property
@@ -85,7 +85,9 @@ class PooledAddress:
             self.under_way -= 1
 
     async def check(self) -> ApiError | None:
-        """Ask for its models, together with others who ask for them, and return what is wrong."""
+        """Ask for its models, once for all concurrent callers, and return the problem if there is
+        one.
+        """
         if self._checking is None or self._checking.done():
             self._checking = asyncio.create_task(self._check())
         checking = self._checking
@@ -110,7 +112,7 @@ class PooledAddress:
         return problem
 
     def failed(self, error: ApiError, waited: float = 0) -> None:
-        """Prefer others for a while after a failure, and have it checked soon."""
+        """Record a failure: prefer other addresses for a while and check this one soon."""
         busy = error.status == 429
         seconds = retry_after(error) if busy else max(_REST_SECONDS, waited)
         self._rests_until = time.monotonic() + seconds
@@ -349,7 +351,9 @@ def _has_token(chunk: dict[str, Any]) -> bool:
 
 
 def _beginning(body: dict[str, Any]) -> str:
-    """Return the start of a chat up to the first question, shortened: the same in all its turns."""
+    """Return a chat's beginning up to its first question, shortened: a key that all its turns
+    share.
+    """
     said = []
     for message in body.get("messages", ()):
         text = message.get("content")
@@ -365,7 +369,7 @@ def _rank(name: str, beginning: str) -> bytes:
 
 
 def _common(model: str, abilities: Iterable[Abilities]) -> Abilities:
-    """Return what all addresses of a model can do: a plan for one holds for the others."""
+    """Return the abilities that all addresses of a model share: a plan must hold for each."""
     every = list(abilities)
     contexts = [length for each in every if (length := each.context_of(model))]
     return Abilities(

@@ -1,6 +1,6 @@
 """The embedded model's process: started on first use, stopped when idle, restarted if it died.
 
-One that hangs is ended, so that the next use starts it anew.
+A hanging process is ended; the next use starts it again.
 """
 
 import asyncio

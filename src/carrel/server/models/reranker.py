@@ -41,7 +41,7 @@ async def rerank(
 ) -> list[tuple[int, float]] | None:
     """Return the places of the best texts with their scores from 0 to 1, best first.
 
-    None if the address fails: what was found is as good without it as before.
+    Return None if the address fails: the search's own order stands.
     """
     body = {"query": query, "documents": list(texts), "top_n": most}
     headers = {"authorization": f"Bearer {address.key}"} if address.key else {}

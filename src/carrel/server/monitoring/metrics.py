@@ -1,7 +1,7 @@
 """Prometheus metrics at an address of their own.
 
-What a process does is counted as it happens. What the records say is asked of the database, at
-most once in `_KEEP_SECONDS`: it is the same from every server of one database.
+A process's own work is counted as it happens. Figures of the records are read from the database, at
+most once in `_KEEP_SECONDS`; they are the same from every server of one database.
 """
 
 import asyncio
@@ -170,7 +170,7 @@ class _Counters:
 
 
 class _Records(Collector):
-    """What the records say, with a memory."""
+    """Figures of the records, cached."""
 
     def __init__(self, database: Database, jobs: Jobs) -> None:
         self._database = database
@@ -229,14 +229,14 @@ class _Records(Collector):
 
 
 class _Parts(Collector):
-    """What the server needs, each part as it answers now."""
+    """The state of each part that the server needs."""
 
     def __init__(self, server: Server, loop: asyncio.AbstractEventLoop) -> None:
         self._server = server
         self._loop = loop
 
     def describe(self) -> Iterable[Metric]:
-        """Nothing: the parts are asked by scrapes alone."""
+        """Return nothing: only scrapes check the parts."""
         return ()
 
     def collect(self) -> Iterable[Metric]:
@@ -274,7 +274,7 @@ async def _answers(asked: Awaitable[object]) -> float:
 
 
 class _Process(Collector):
-    """What this process holds."""
+    """The connections, disk space and version of this process."""
 
     def __init__(self, database: Database, folder: Path) -> None:
         self._database = database
@@ -294,7 +294,7 @@ class _Process(Collector):
 def _gauge(
     name: str, help: str, value: float | Mapping[str, float], label: str | None = None
 ) -> Metric:
-    """Return a figure, or several by the values of a label."""
+    """Return a gauge, with one value or one for each value of a label."""
     family = GaugeMetricFamily(f"carrel_{name}", help, labels=(label,) if label else ())
     for key, number in value.items() if isinstance(value, Mapping) else [("", value)]:
         family.add_metric((key,) if label else (), float(number))

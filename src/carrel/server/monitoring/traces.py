@@ -33,7 +33,7 @@ _LAST_SECONDS = 2
 
 @contextmanager
 def traced(endpoint: str, name: str) -> Iterator[None]:
-    """Send the spans that begin meanwhile to a collector, the last ones at the end.
+    """Send spans to a collector while the context lasts, the last ones at its end.
 
     `endpoint` is its base address, `name` that of this process among its like.
     """
@@ -65,7 +65,7 @@ class _Tracer:
         self._words = TraceContextTextMapPropagator()
 
     def begin(self, span: Span, parent: str | None, inner: bool) -> None:
-        """Begin a span below the present one, or below one elsewhere."""
+        """Begin a span below the present one, or below a remote one."""
         above = self._words.extract({"traceparent": parent}) if parent else None
         kind = _KINDS.get(span.name, SpanKind.INTERNAL)
         made = self._tracer.start_span(span.name, above, kind)
@@ -73,7 +73,7 @@ class _Tracer:
         span.kept[self] = made, token
 
     def end(self, span: Span) -> None:
-        """End a span with what is known by now."""
+        """End a span with its final fields."""
         made, token = span.kept.pop(self)
         if token is not None:
             context.detach(token)

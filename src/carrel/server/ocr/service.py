@@ -134,7 +134,7 @@ class OCRService:
         return await annotate(result, body, self._engine(), caller.organisation_id)
 
     def _check_model(self, model: str | None) -> None:
-        """Refuse a model that is none of the readers, nor a vendor's name of one."""
+        """Refuse a model that is neither a reader nor a vendor's name of an OCR model."""
         cards = ocr_cards(self._settings().vision, strict=True)
         if model is None or any(card.id == model for card in cards):
             return
@@ -142,7 +142,7 @@ class OCRService:
             raise invalid_model(model, cards)
 
     def _named(self, model: str | None) -> str | None:
-        """Return the reader that a request chooses; None for any other name, as vendors' are."""
+        """Return the reader that a request names, or None for another name, such as a vendor's."""
         vision = self._settings().vision
         return model if model == OCR_MODEL or (vision and model == vision.name) else None
 
@@ -150,7 +150,7 @@ class OCRService:
         """Return the picture that a request names, as a data URL.
 
         Raises:
-            ApiError: it cannot be found or fetched, is none, or is too large.
+            ApiError: it cannot be found or fetched, is not a picture, or is too large.
         """
         async with self._source(body, caller) as source:
             kind = await asyncio.to_thread(sniff, source.path, source.name)

@@ -7,7 +7,7 @@ from pathlib import Path
 def packaged_file(package: str, pattern: str) -> Path | None:
     """Return the first file of an installed package that matches, or None if there is none.
 
-    The package is found, not imported: it imports others that nobody needs here.
+    The package is located but not imported: importing it would load packages that are not needed.
     """
     spec = importlib.util.find_spec(package)
     for folder in (spec and spec.submodule_search_locations) or ():

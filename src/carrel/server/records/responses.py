@@ -1,4 +1,4 @@
-"""Kept answers of the Responses shape: conversations of a kind of their own, under their ids."""
+"""Stored answers of the Responses shape: conversations of their own kind under their ids."""
 
 import uuid
 from collections.abc import Sequence
@@ -79,7 +79,7 @@ def get(connection: sa.Connection, caller: Caller, id: str) -> KeptResponse:
 
 
 def items_before(connection: sa.Connection, caller: Caller, id: str | None) -> list[dict[str, Any]]:
-    """Return what was said up to and with an answer: the items of it and of those before it.
+    """Return the items of an answer and of all answers before it.
 
     Raises:
         NotFound: one of them does not exist.
@@ -95,7 +95,7 @@ def items_before(connection: sa.Connection, caller: Caller, id: str | None) -> l
 def replace_unfinished(
     connection: sa.Connection, caller: Caller, id: str, changes: dict[str, Any]
 ) -> bool:
-    """Change an answer that has not ended; return whether it had not.
+    """Change an answer unless it has ended; return whether it was changed.
 
     Raises:
         NotFound: it does not exist, or is another's.

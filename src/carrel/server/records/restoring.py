@@ -1,4 +1,4 @@
-"""Items of the trash go back to where they were."""
+"""Restores items of the trash to their place."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,7 @@
 """The trash: the rows of deleted items, kept as they were until they expire.
 
-The rows leave their tables, so no list, search or quota knows them. What is derived from a
-document, its text and its index, goes at once.
+The rows leave their tables, so no list, search or quota includes them. A document's text and index
+are deleted at once.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -101,7 +101,7 @@ def page(connection: sa.Connection, caller: Caller, query: TrashQuery) -> TrashL
 
 
 def take(connection: sa.Connection, id: str) -> list[tuple[str, dict[str, Any]]]:
-    """Take an item out of the trash: the rows it had, with the names of their tables."""
+    """Take an item out of the trash; return its rows with the names of their tables."""
     columns = trash_rows.c
     rows = connection.execute(
         sa.select(columns.table, columns.row)

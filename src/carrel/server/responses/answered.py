@@ -34,7 +34,7 @@ Status = Literal["queued", "in_progress", "completed", "incomplete", "failed"]
 
 
 class Response:
-    """One answer as far as it has come: its items, of which the last may be open."""
+    """One answer while it grows: its items, of which the last may be open."""
 
     def __init__(self, request: ResponseRequest, id: str) -> None:
         self._request = request

@@ -1,4 +1,4 @@
-"""A request of the Responses shape as one for a chat."""
+"""Converts a request of the Responses shape to one of a chat."""
 
 import uuid
 from collections.abc import Iterator, Sequence
@@ -37,7 +37,7 @@ _WITHOUT_EFFECT = frozenset(
 
 
 def check(request: ResponseRequest) -> None:
-    """Refuse what this server does not have.
+    """Refuse parts of a request that this server does not support.
 
     Raises:
         ApiError: 400, naming the part.
@@ -86,13 +86,13 @@ def given_items(request: ResponseRequest) -> list[InputItem]:
 
 
 def input_items(request: ResponseRequest) -> list[dict[str, Any]]:
-    """Return the items of a request as they are listed, each with an id."""
+    """Return the input items of a request for their list, each with an id."""
     items = [item.model_dump(mode="json", exclude_none=True) for item in given_items(request)]
     return [{**item, **_listed(item)} for item in items]
 
 
 def read_items(items: Sequence[dict[str, Any]]) -> list[InputItem]:
-    """Return items as they were kept."""
+    """Return items as they were stored."""
     return _ITEMS.validate_python(items)
 
 

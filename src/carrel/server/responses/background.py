@@ -1,4 +1,4 @@
-"""Answers in the background: asked for now, read later."""
+"""Background answers: requested now, read later."""
 
 import asyncio
 import logging
@@ -52,7 +52,7 @@ class BackgroundResponses:
             raise ApiError(429, message, headers={"retry-after": "5"})
 
     def begin(self, caller: Caller, id: str, answer: Coroutine[Any, Any, Answered]) -> None:
-        """Has an answer written that is kept as queued."""
+        """Start writing an answer that is stored as queued."""
         task = asyncio.create_task(self._write(caller, id, answer))
         self._tasks[id] = task
         task.add_done_callback(lambda _: self._tasks.pop(id, None))
@@ -74,7 +74,7 @@ class BackgroundResponses:
         return (await self._database.read(responses.get, caller, id)).response
 
     async def note(self, caller: Caller, id: str, events: Iterable[ResponseEvent]) -> None:
-        """Keep the next events of an answer for those who read them.
+        """Store the next events of an answer for its readers.
 
         Raises:
             NotFound: the answer was deleted meanwhile.
@@ -84,7 +84,7 @@ class BackgroundResponses:
         self._tell()
 
     async def events(self, caller: Caller, id: str, after: int) -> AsyncGenerator[Answered]:
-        """Yield the events of an answer after one of them, those to come too.
+        """Yield the events of an answer after a given one, future events included.
 
         Raises:
             NotFound: there is no such answer.
@@ -148,7 +148,7 @@ class BackgroundResponses:
             self._tell()
 
     async def _goes_on(self, caller: Caller, id: str) -> bool:
-        """Give a sign of life; False for an answer that was cancelled or deleted elsewhere."""
+        """Write a heartbeat; return False if the answer was cancelled or deleted elsewhere."""
         change = partial(responses.replace_unfinished, changes={"status": "in_progress"})
         try:
             return await self._database.write(change, caller=caller, id=id)
@@ -157,12 +157,12 @@ class BackgroundResponses:
 
 
 def failed(message: str) -> Answered:
-    """Return the end of an answer that failed."""
+    """Return a failed answer's final state."""
     return {"status": "failed", "error": {"code": "server_error", "message": message}}
 
 
 def shown(kept: KeptResponse) -> Answered:
-    """Return an answer as it stands; one whose server is gone has failed."""
+    """Return an answer in its present state. It has failed if its server is gone."""
     silent = datetime.now(UTC) - kept.updated_at > _SILENT
     if kept.response["status"] in UNFINISHED and silent:
         return {**kept.response, **failed("The server stopped before it had answered. Ask again.")}

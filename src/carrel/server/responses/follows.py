@@ -1,4 +1,4 @@
-"""What an answer of the Responses shape follows: an answer before it, or a conversation."""
+"""The context of an answer in the Responses shape: an earlier answer, or a conversation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class Followed:
 
 
 def read(connection: sa.Connection, caller: Caller, request: ResponseRequest) -> Followed:
-    """Return what a request follows.
+    """Return the context of a request.
 
     Raises:
         NotFound: there is no such answer, or no such conversation.
@@ -57,7 +57,7 @@ def keep(
     followed: Followed,
     answer: ModelResponse,
 ) -> None:
-    """Add what was asked and answered to the conversation of a request, if it has one.
+    """Add the request's input and its answer to the request's conversation, if it has one.
 
     Raises:
         Conflict: the conversation went on meanwhile.

@@ -78,7 +78,7 @@ class RequestContext:
         return own or self.server.signer.url(base, kind, id, seconds)
 
     async def read(self, query: Query[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Return what a query of the records gives the caller."""
+        """Return the result of a query of the records for the caller."""
         return await self.server.database.read(query, self.caller, *args, **kwargs)
 
     async def write(self, change: Query[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -97,11 +97,13 @@ class RequestContext:
         return await unless_disconnected(self.request, work)
 
     def spend(self, tokens: int) -> None:
-        """Note the tokens of the answer as far as it has come."""
+        """Count the tokens of the answer so far against the limits."""
         self.request.state.tokens = tokens
 
     def spend_on(self, batch: Batch) -> None:
-        """Note the tokens of a stream: about one a chunk until the last chunk says how many."""
+        """Count the tokens of a stream against the limits: about one a chunk, until the last chunk
+        has the exact number.
+        """
         for chunk in batch:
             if isinstance(chunk, CompletionChunk):
                 before = getattr(self.request.state, "tokens", 0)

@@ -72,7 +72,7 @@ async def search_library(
 
 @router.get("/{library_id}/embeddings", openapi_extra=EXTENSION)
 async def get_embeddings(library_id: str, context: Context) -> LibraryEmbeddings:
-    """Return the embedding model of a library, and how far a change to another is."""
+    """Return the embedding model of a library, and the progress of a change to another."""
     return await context.server.library.embeddings(context.caller, library_id)
 
 

@@ -157,7 +157,7 @@ async def get_file_batch(store_id: str, file_batch_id: str, stores: Stores) -> F
 
 @router.post("/{store_id}/file_batches/{file_batch_id}/cancel")
 async def cancel_file_batch(store_id: str, file_batch_id: str, stores: Stores) -> FileBatch:
-    """End what of a batch is not read yet; those documents stay without text."""
+    """Cancel the documents of a batch that are not read yet; they stay without text."""
     return await stores.batch(store_id, file_batch_id, cancel=True)
 
 

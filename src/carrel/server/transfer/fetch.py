@@ -133,7 +133,7 @@ class Fetcher:
             yield path
 
     async def save(self, url: str, path: Path) -> None:
-        """Save the document at an address in a file. Raises what `document` raises."""
+        """Save the document at an address in a file. Raises the errors of `document`."""
         if url[:5].lower() == "data:":
             await asyncio.to_thread(path.write_bytes, self._inline(url))
             return

@@ -34,7 +34,7 @@ class PageUnread(Exception):
 
 
 class ModelRefuses(PageUnread):
-    """The address refuses any page, such as a model that cannot see."""
+    """The address refuses every page, as for a model without vision."""
 
 
 class VisionClient:
@@ -94,7 +94,7 @@ class VisionClient:
 
 
 class _Busy(PageUnread):
-    """A failure that may be over soon."""
+    """A temporary failure."""
 
     def __init__(self, message: str, seconds: float | None = None) -> None:
         super().__init__(message)
@@ -139,7 +139,7 @@ def _markdown(answer: httpx.Response) -> str:
     """Return the text of a finished answer.
 
     Raises:
-        PageUnread: it is none, or was cut off: models that repeat themselves end so.
+        PageUnread: it is empty or was cut off, as the answers of models that repeat themselves are.
     """
     try:
         choice = answer.json()["choices"][0]

@@ -1,6 +1,6 @@
 """Puts a vision model's text in the place of a page's, with the built-in reading beside it.
 
-A word that the built-in reader read as well is confirmed; any other may be invented by the model.
+A word that the built-in reader also read is confirmed; the model may have invented any other.
 """
 
 import re
@@ -79,7 +79,7 @@ def _words(text: str) -> list[str]:
 
 
 def _matches(words: Sequence[str], known: Sequence[str]) -> dict[int, int]:
-    """Return the place in `known` of each word that stands there too, in the same order."""
+    """Return the place in `known` of each word that is also there, in the same order."""
     if max(len(words), len(known)) > _MOST_WORDS:
         return {}
     matcher = SequenceMatcher(None, words, known, autojunk=False)
@@ -91,7 +91,7 @@ def _matches(words: Sequence[str], known: Sequence[str]) -> dict[int, int]:
 
 
 def _score(own: Page, page: Page) -> Page:
-    """Return the model's page with a confidence for each word, by what the built-in reader read."""
+    """Return the model's page with a confidence for each word, from the built-in reading."""
     known = [word for words in _word_lists(page) for word in words]
     found = [word for words in _word_lists(own) for word in words]
     texts = [_key(word.text) for word in found]

@@ -51,7 +51,7 @@ class VisionReader:
     def __init__(
         self, reader: Reader, results: Results, model: Callable[[], VisionModel | None]
     ) -> None:
-        """`model` gives the one of the current settings."""
+        """`model` returns the vision model of the current settings."""
         self._reader = reader
         self._results = results
         self._model = model
@@ -155,7 +155,7 @@ class VisionReader:
         picture: PagePicture,
         found: dict[int, Page],
     ) -> None:
-        """Read one page, and caches it; the built-in reading stands if that fails."""
+        """Read one page and cache it; keep the built-in reading if that fails."""
         page, name = asked.waiting.pop(picture.number), job.model.name
         try:
             if asked.refusal is not None:
@@ -176,7 +176,7 @@ class VisionReader:
 
 @dataclass
 class _Pages:
-    """The pages that a model is to read, until it was asked; `refusal` says why none will be."""
+    """The pages queued for a model; `refusal` says why none will be read."""
 
     waiting: dict[int, Page]
     refusal: str | None = None

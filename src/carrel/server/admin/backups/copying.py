@@ -105,7 +105,7 @@ async def copy_blob(read: ReadBlob, target: Blobs, hash: str) -> int:
     """Copy bytes and return their number.
 
     Raises:
-        BackupError: they are not those of their hash.
+        BackupError: they do not match their hash.
     """
     async with read(hash) as path, target.writer() as writer:
         with path.open("rb") as file:

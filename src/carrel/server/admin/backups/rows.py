@@ -42,7 +42,7 @@ def digest(connection: sa.Connection, table: sa.Table) -> tuple[int, int]:
 
 
 def _canonical(table: sa.Table, row: dict[str, Any]) -> bytes:
-    """Return a row in the form that both databases have it in."""
+    """Return a row in a form that is the same for both databases."""
     values = {}
     for column in table.c:
         value = row[column.name]

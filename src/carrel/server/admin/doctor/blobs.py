@@ -106,7 +106,9 @@ async def _bucket(bucket: "Bucket", url: str) -> list[Finding]:
 
 
 def _skew(answer: httpx.Response, before: float) -> float | None:
-    """Return how far the clock of an answer's `Date` is ahead; it has whole seconds."""
+    """Return the seconds by which an answer's `Date` is ahead of this clock; `Date` has whole
+    seconds.
+    """
     try:
         theirs = parsedate_to_datetime(answer.headers["date"]).timestamp()
     except (KeyError, ValueError):

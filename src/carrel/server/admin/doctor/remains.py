@@ -1,4 +1,4 @@
-"""Looks for what was deleted for ever: nothing of it may be left in records, files or logs."""
+"""Looks for traces of permanently deleted items in records, files and logs."""
 
 import asyncio
 import zlib
@@ -16,7 +16,7 @@ _CHUNK = 1 << 20
 
 
 async def find_remains(settings: ServerSettings, text: str) -> list[Finding]:
-    """Where an id, or any words, are left on a server, running or not."""
+    """Return the places where an id, or any text, is left on a server, running or not."""
     folder = FolderLayout(settings.data)
     found = await asyncio.to_thread(lambda: [*_in_folder(folder, text.encode())])
     if settings.database is not None:

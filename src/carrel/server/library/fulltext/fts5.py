@@ -62,7 +62,9 @@ class FTS5:
         limit: int,
         document_ids: Collection[str] | None = None,
     ) -> dict[int, float]:
-        """Return the best matching chunks' scores, best first; FTS5 weighs the words itself."""
+        """Return the scores of the best matching chunks, best first. FTS5 computes the word
+        weights.
+        """
         if document_ids is None:
             return dict(self._rows(_RANK, match, *area, limit))
         among = json.dumps(list(document_ids))

@@ -1,4 +1,4 @@
-"""The full-text index of a database: its interface, which each kind of database has a module of."""
+"""The interface of a full-text index; each kind of database has a module that implements it."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol

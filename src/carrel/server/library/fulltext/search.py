@@ -149,8 +149,8 @@ class _Words:
     def _choose(self, wanted: Sequence[Wanted]) -> tuple[str, int]:
         """Return the expression to rank and the first id to consider.
 
-        Any of the words if few chunks match; else the rare ones, and chunks that have
-        all of the others. If too many still match, the newest are ranked.
+        Matches any word if few chunks have one; else any rare word, or all of the common ones. If
+        too many still match, only the newest are ranked.
         """
         anything = self.any_of(wanted)
         if self.count(anything) <= RANKED:

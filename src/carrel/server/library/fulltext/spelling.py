@@ -1,4 +1,4 @@
-"""Words of the libraries that a misspelt word, or a part of a word, may stand for."""
+"""Finds the indexed words that a misspelt word, or a part of a word, may stand for."""
 
 import sqlalchemy as sa
 
@@ -36,7 +36,9 @@ def similar(connection: sa.Connection, index: Index, word: str) -> list[str]:
 
 
 def distance(one: str, other: str) -> int:
-    """Return how many letters must be added, removed, replaced or swapped with their neighbour."""
+    """Return the edit distance of two words: letters added, removed, replaced or swapped with a
+    neighbour.
+    """
     before: list[int] = []
     row = list(range(len(other) + 1))
     for i, a in enumerate(one, 1):

@@ -1,8 +1,8 @@
-"""The full-text index of PostgreSQL: a `tsvector` of every chunk, whose GIN index has them all.
+"""The full-text index of PostgreSQL: a `tsvector` for each chunk, and a GIN index over them.
 
-The vector also has the number of the chunk's library as a word, so that a search in a library
-reads no other's chunks. PostgreSQL counts no words over all rows, as BM25 needs it: the
-caller has counted them, and `ts_rank` stands for the number of times a word is in a chunk.
+The vector also has the number of the chunk's library as a word, so that a search in a library reads
+no other's chunks. PostgreSQL has no document frequencies, which BM25 needs: the caller counts them,
+and `ts_rank` stands for the term frequency in a chunk.
 """
 
 import re
@@ -78,7 +78,7 @@ class TSVector:
         limit: int,
         document_ids: Collection[str] | None = None,
     ) -> dict[int, float]:
-        """Return the scores of the best matching chunks, best first, by about what BM25 gives."""
+        """Return the scores of the best matching chunks, best first, close to those of BM25."""
         query = _RANK.format(
             shares=" + ".join([_SHARE] * len(words)),
             in_area=_IN_AREA,

@@ -147,7 +147,7 @@ class MemoryVectors:
         self._lock = threading.Lock()
 
     def nearest(self, connection: sa.Connection, asked: Nearest) -> dict[int, float]:
-        """Return the nearest chunks and those that were asked for; blocking."""
+        """Return the nearest chunks and those in `also`; blocking."""
         with self._lock:
             matrix = self._fresh(connection, asked.library)
             near = matrix.nearest(asked.vector, asked.limit, asked.document_ids)

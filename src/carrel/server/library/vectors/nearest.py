@@ -1,4 +1,4 @@
-"""The question for the chunks nearest to a vector, and the interface of what answers it."""
+"""A query for the chunks nearest to a vector, and the interface that answers it."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Nearest:
-    """Asks for the chunks of a library that are nearest to a vector of its model."""
+    """A query for the chunks of a library nearest to a vector of its model."""
 
     library: SearchedLibrary
     vector: "NDArray[np.float32]"

@@ -1,7 +1,7 @@
 """The vectors of libraries: of chunks in memory or by pgvector, of sentences in the database.
 
-A chunk's vector is the mean of its sentences and finds chunks on the topic.
-The chunk that answers is found by its sentences, which take ten times the space.
+A chunk's vector is the mean of its sentences' vectors and finds chunks on the topic. Its sentences'
+vectors, ten times the space, then find the chunk that answers.
 """
 
 import json
@@ -71,7 +71,7 @@ def stored_sentences(vectors: "Vectors") -> bytes:
 def _nearest_sentences(
     connection: sa.Connection, asked: Nearest, ids: Collection[int]
 ) -> dict[int, float]:
-    """Return how similar the nearest sentence of each of some chunks is; blocking."""
+    """Return the similarity of each chunk's nearest sentence; blocking."""
     import numpy as np
 
     query = _SENTENCES[connection.dialect.name]

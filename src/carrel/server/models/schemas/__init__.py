@@ -1,1 +1,1 @@
-"""JSON schemas that answers keep to: their bounds, and what is extracted by them."""
+"""JSON schemas of answers: their bounds, and extraction by them."""

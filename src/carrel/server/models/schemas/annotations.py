@@ -40,7 +40,9 @@ Content = str | list[dict[str, Any]]
 
 
 class DocumentAnnotation(NamedTuple):
-    """What the model says about a document; `condensed`: it did not fit the model's context."""
+    """The model's annotation of a document. `condensed` if the document did not fit the model's
+    context.
+    """
 
     text: str
     condensed: bool
@@ -83,13 +85,13 @@ class SessionModel:
 
     @property
     def context_length(self) -> int:
-        """In tokens; a modest one where the address does not tell."""
+        """Context length in tokens; a modest value if the address does not report one."""
         abilities = self._session.abilities
         return abilities.context_of(abilities.default_model) or _USUAL_CONTEXT
 
     @property
     def sees(self) -> bool:
-        """Whether pictures may be shown to it: unless the address says that it sees none."""
+        """Whether the model may get pictures: yes unless the address says that it sees none."""
         return self._session.abilities.images is not False
 
     async def count_tokens(self, text: str) -> int:
@@ -109,7 +111,7 @@ class SessionModel:
 
 
 def check_formats(request: OCRRequest) -> None:
-    """Refuse schemas that are none, before anything is read.
+    """Refuse invalid schemas before anything is read.
 
     Raises:
         InvalidRequest: 422, naming the field.
@@ -179,8 +181,8 @@ class Annotator:
     ) -> DocumentAnnotation:
         """Return the model's annotation of all pages: JSON in the format, or text.
 
-        What was said about the first few pictures is part of the document. One that is longer than
-        the model's context is condensed: of every page, the beginning.
+        Annotations of the first few pictures are part of the document. A document longer than the
+        model's context is condensed to the beginning of every page.
 
         Raises:
             ApiError: 502 if the model does not keep to the format.
@@ -273,7 +275,7 @@ def _placeholder(image: PageImage) -> str:
 
 
 def _with_annotations(pages: Sequence[Page]) -> list[str]:
-    """Return the pages' Markdown, with what the first few annotated pictures show below them."""
+    """Return the pages' Markdown, with the annotations of the first few pictures below them."""
     texts, left = [], MAX_IMAGES
     for page in pages:
         text = page.markdown

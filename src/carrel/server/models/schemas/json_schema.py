@@ -37,7 +37,8 @@ def check(schema: dict[str, Any]) -> None:
 def _schema_of_schemas() -> dict[str, Any]:
     """Return the schema of draft 7, with the keywords that came later.
 
-    That of the present draft is in parts that refer to each other, and takes five times as long.
+    The present draft's schema is split into parts that refer to each other, and takes five times as
+    long.
     """
     from jsonschema.validators import Draft7Validator
 
@@ -54,7 +55,7 @@ def _schema_of_schemas() -> dict[str, Any]:
 
 
 def refuse_too_large(loc: tuple[str | int, ...], *schemas: object) -> None:
-    """Refuse schemas that would together keep the model from everybody.
+    """Refuse schemas that would together block the model for all callers.
 
     Raises:
         InvalidRequest: 422, saying what is too large.
@@ -66,7 +67,7 @@ def refuse_too_large(loc: tuple[str | int, ...], *schemas: object) -> None:
 
 
 def fits(value: object, schema: dict[str, Any]) -> bool:
-    """Return whether a value matches a schema, within a second; none matches a broken one."""
+    """Return whether a value matches a schema. False after a second, or if the schema is broken."""
     try:
         return bool(patterns.validator(schema).is_valid(value))
     except Exception:  # An unresolvable reference raises one of several exceptions.

@@ -1,4 +1,4 @@
-"""Bounds of a JSON schema, as large as it is once every reference stands for its target.
+"""Bounds of a JSON schema's size, with every reference expanded to its target.
 
 A model's engine follows all alternatives at once: a few kilobytes of references to references
 cost it gigabytes and minutes, in which it answers nobody. A schema within these bounds costs it
@@ -42,13 +42,11 @@ _REPEATED_SHARE = 10
 
 
 class TooLarge(ValueError):
-    """A schema is too large, or its size cannot be told; the message says which part of it, and
-    the limit.
-    """
+    """A schema is too large, or its size is unknown. The message names the part and the limit."""
 
 
 def check_size(*schemas: object) -> None:
-    """Check that a schema is within the bounds, or several together: a model has all at once.
+    """Check that one or more schemas, which a model gets together, are within the bounds.
 
     Raises:
         TooLarge: naming the first part that is not.
@@ -108,7 +106,7 @@ class _Measure:
         return total
 
     def _size_of_target(self, target: object, depth: int) -> int:
-        """Return the size of a reference's target; one inside itself counts as one."""
+        """Return the size of a reference's target; a recursive reference counts as 1."""
         key = id(target)
         if key in self._open:
             return 1
@@ -141,7 +139,7 @@ def _within(size: int) -> int:
 
 
 def _own_size(schema: dict[str, Any]) -> int:
-    """Return what a subschema's own values, repetitions and pattern weigh."""
+    """Return the size of a subschema's own values, repetitions and pattern."""
     properties, values = schema.get("properties"), schema.get("enum")
     if isinstance(properties, dict) and len(properties) > MAX_PROPERTIES:
         raise TooLarge(
@@ -169,7 +167,7 @@ def _own_size(schema: dict[str, Any]) -> int:
 
 
 def _target(root: object, reference: str) -> object:
-    """Return what a reference within the schema points at; None for nothing."""
+    """Return the target of a reference within the schema, or None."""
     target = root
     for part in unquote(reference[1:]).split("/")[1:]:
         name = part.replace("~1", "/").replace("~0", "~")

@@ -28,8 +28,8 @@ _BATCH_CHARACTERS = 100_000
 class Embedder:
     """Turns text into vectors; loads its weights on first use.
 
-    wordllama has no wheel for some platforms; there, texts have no vectors and search is
-    full text alone.
+    wordllama has no wheel for some platforms. Texts have no vectors there, and search is by full
+    text alone.
     """
 
     def __init__(self) -> None:

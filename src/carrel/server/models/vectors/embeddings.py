@@ -57,7 +57,7 @@ class Embeddings:
         A model listed by the address is used there, whatever its name.
 
         Raises:
-            ApiError: 400 for what cannot be done, 503 if the address failed, 504 if it is late.
+            ApiError: 400 for an impossible request, 503 if the address failed, 504 if it is late.
         """
         try:
             async with asyncio.timeout(seconds):
@@ -187,7 +187,7 @@ def _as_sent(vector: Sequence[float], request: EmbeddingRequest) -> list[float] 
 
 
 def _round(vector: Sequence[float], kind: OutputType) -> "NDArray[Any]":
-    """Return the numbers of a vector in this type; of whole numbers, the largest is 127."""
+    """Return a vector's numbers in this type. Integers are scaled so that the largest is 127."""
     import numpy as np
 
     exact = np.asarray(vector, "<f4")

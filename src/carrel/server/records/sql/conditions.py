@@ -36,7 +36,7 @@ def has_attribute(
 ) -> sa.ColumnElement[bool]:
     """Return whether the object in a JSON column has an attribute with a value or lists it.
 
-    A list asks for any of its members. Objects and null are never found.
+    A list matches any of its members. Objects and null never match.
     """
     asked = value if isinstance(value, list) else [value]
     values = [item for item in asked if _is_plain(item)]

@@ -35,12 +35,12 @@ def make_engine(url: str) -> sa.Engine:
 
 
 def after_commit(connection: sa.Connection, call: Callable[..., object], *args: object) -> None:
-    """Call a function once the transaction of `write` is committed; the same call once."""
+    """Call a function after the transaction of `write` commits. Equal calls run once."""
     connection.info.setdefault(_AFTER_COMMIT, {})[call, args] = None
 
 
 def purge(connection: sa.Connection) -> None:
-    """Note that a transaction deletes for ever: nothing of it stays in ended jobs and the WAL."""
+    """Mark a transaction as a permanent delete: its ended jobs and the WAL are cleared after it."""
     forget_ended(connection)
     if connection.dialect.name == "sqlite":
         after_commit(connection, sqlite.truncate_log, connection.engine)
@@ -51,8 +51,8 @@ class Database:
 
     `read` and `write` run a function of a connection, with its other arguments, in a thread: a
     write in a transaction that commits when the function returns and rolls back when it raises, a
-    read on one consistent snapshot. SQLite runs writes one after another. PostgreSQL runs them
-    side by side, of this server and of others, and a function that another's overtook runs again.
+    read on one consistent snapshot. SQLite runs writes one after another. PostgreSQL runs writes of
+    all servers concurrently, and retries a function after a serialization failure.
     """
 
     def __init__(self, url: str) -> None:
@@ -68,7 +68,7 @@ class Database:
     async def read(
         self, work: Callable[Concatenate[sa.Connection, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Return what `work` returns, run in a reader thread with these arguments."""
+        """Run `work` in a reader thread with these arguments and return its result."""
         bound = _bind(work, *args, **kwargs)
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._readers, self._read, bound)
@@ -76,7 +76,7 @@ class Database:
     async def write(
         self, work: Callable[Concatenate[sa.Connection, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Return what `work` returns, run in a writer thread with these arguments and committed."""
+        """Run `work` in a writer thread with these arguments, commit, and return its result."""
         bound = _bind(work, *args, **kwargs)
         loop = asyncio.get_running_loop()
         # A job that is enqueued there knows its request by the context.
@@ -84,7 +84,7 @@ class Database:
 
     @asynccontextmanager
     async def alone(self, name: str) -> AsyncIterator[bool]:
-        """Yield whether no other server is in a block of this name; none enters meanwhile."""
+        """Yield whether this server alone is in a block of this name; others stay out."""
         if not self.shared:
             yield True
             return
@@ -161,7 +161,7 @@ def _bind(
 
 
 def write(engine: sa.Engine, work: Work[T]) -> T:
-    """Return what `work` returns, committed; run again where another transaction overtook it."""
+    """Return the result of `work`, committed; retry it after a serialization failure."""
     for attempt in range(_ATTEMPTS):
         try:
             with engine.begin() as connection:
@@ -214,7 +214,7 @@ def try_alone(connection: sa.Connection, name: str) -> bool:
 
 
 def end_alone(connection: sa.Connection) -> None:
-    """Release the lock and end the session, which releases it, too, but a while later."""
+    """Release the lock and end the session. Its end alone would release the lock later."""
     with suppress(sa.exc.DBAPIError):
         connection.execute(sa.text("SELECT pg_advisory_unlock_all()"))
     connection.invalidate()
@@ -231,7 +231,7 @@ def _is_nobodys_turn(connection: sa.Connection, name: str) -> bool:
 
 
 def take_turns(connection: sa.Connection, name: str) -> None:
-    """Let transactions that give the same name run one after another, from here to their end."""
+    """Serialize transactions of the same name from this call to their end."""
     if connection.dialect.name == "postgresql":
         query = sa.text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
         connection.execute(query, {"name": f"carrel {name}"})

@@ -1,4 +1,4 @@
-"""pgvector, where a PostgreSQL server has it: the vectors of chunks as a column it compares by.
+"""pgvector, if a PostgreSQL server has it: a column of the chunks' vectors, which it compares.
 
 The column is computed from the stored bytes, so that nothing else writes it. `carrel migrate`
 adds it; without the extension, servers compare vectors in their memory.

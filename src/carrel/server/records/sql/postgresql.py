@@ -37,8 +37,7 @@ _NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 def make_engine(url: sa.URL) -> sa.Engine:
     """Return an engine for a database of a PostgreSQL server.
 
-    What PostgreSQL cannot keep is replaced: a NUL character in a text by U+FFFD, in JSON a number
-    that is none by null.
+    Values that PostgreSQL cannot store are replaced: NUL in a text by U+FFFD, NaN in JSON by null.
     """
     engine = sa.create_engine(
         url.set(drivername="postgresql+psycopg"),

@@ -28,7 +28,7 @@ def table_of(connection: sa.Connection, name: str, *columns: str) -> sa.TableCla
 
 
 def forget_ended(connection: sa.Connection) -> None:
-    """Remove the records of ended jobs, which name the rows that they were for."""
+    """Remove the records of ended jobs, which contain ids of their rows."""
     jobs = table_of(connection, "workflow_status", "workflow_uuid", "status")
     ended = jobs.c.status.in_(_FINISHED)
     ids = sa.select(jobs.c.workflow_uuid).where(ended)

@@ -58,7 +58,7 @@ def make_engine(url: sa.URL) -> sa.Engine:
 def truncate_log(engine: sa.Engine) -> None:
     """Empty the write-ahead log, which keeps what was deleted until it is overwritten.
 
-    A reader of an older state holds it up, for as long as the busy time-out.
+    Waits for readers of an older state, at most the busy time-out.
     """
     with engine.connect() as connection:
         driver = connection.connection.driver_connection

@@ -30,7 +30,7 @@ class Moment(sa.types.TypeDecorator[datetime]):
 
 
 def whole_seconds(moment: datetime | None) -> int | None:
-    """Return a moment as the interface counts it: in whole seconds since 1970."""
+    """Return a moment in whole seconds since 1970, as in the interface."""
     return None if moment is None else int(moment.timestamp())
 
 

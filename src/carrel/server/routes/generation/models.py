@@ -1,4 +1,4 @@
-"""The models there are, and the vectors of those that embed."""
+"""The list of models, and embeddings."""
 
 from fastapi import APIRouter, Response
 

@@ -1,4 +1,4 @@
-"""Operations that this server's own models do not have: a model address that has them answers."""
+"""Operations that the built-in models lack, passed on to a model address that has them."""
 
 import asyncio
 import json

@@ -73,7 +73,7 @@ async def respond(body: ResponseRequest, context: Context) -> Response:
 
 @router.get("/{response_id}", response_model=ModelResponse, responses=_STREAMED)
 async def retrieve(response_id: str, context: Context, query: InQuery[ResponseQuery]) -> Response:
-    """Return a kept answer, one in the background as far as it is, or the events of that."""
+    """Return a stored answer, a background answer in its present state, or its events."""
     if query.stream:
         after = -1 if query.starting_after is None else query.starting_after
         events = context.server.responses.events(context.caller, response_id, after)
@@ -97,7 +97,7 @@ async def cancel(response_id: str, context: Context) -> Response:
 async def list_input_items(
     response_id: str, context: Context, query: InQuery[IdQuery]
 ) -> ResponseItems:
-    """Return the items that an answer was given, without those of the answers before it."""
+    """Return the input items of an answer, without those of earlier answers."""
     kept = await context.read(responses.get, response_id)
     items = kept.input[::-1] if query.newest_first else kept.input
     ids = [item["id"] for item in items]
@@ -109,7 +109,7 @@ async def list_input_items(
 
 
 async def _audible(batches: AsyncGenerator[Batch]) -> AsyncGenerator[Batch]:
-    """Yield batches without the steps that this shape has no events for."""
+    """Yield batches without the steps that have no events in this shape."""
     async with aclosing(batches):
         async for batch in batches:
             if told := [one for one in batch if not isinstance(one, Progress) or one.tool]:

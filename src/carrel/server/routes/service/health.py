@@ -26,7 +26,9 @@ router = APIRouter()
 
 @router.get("/healthz", openapi_extra=EXTENSION)
 async def healthz(server: CurrentServer) -> Health:
-    """Return the server answers, and say how large uploads may be and how long the trash keeps."""
+    """Answer that the server runs, with the size limit of uploads and the days that the trash
+    keeps.
+    """
     limits = server.settings.limits
     return Health(
         limits=UploadLimits(file_bytes=limits.file_bytes, document_bytes=limits.bytes_of_document),

@@ -16,7 +16,7 @@ PATH = "/mcp"
 class McpDoor:
     """The application at `/mcp`. Each request carries its key, and keeps no session.
 
-    A tool asks this server over the wire as its caller would, with the caller's key.
+    A tool calls this server over HTTP with the caller's key.
     """
 
     def __init__(self, server: Server) -> None:
