@@ -1,7 +1,9 @@
-"""A server whose disk is really full: a small file system in memory."""
+"""A server whose disk is really full: a small file system in memory.
+
+It holds the data folder, or the tables of PostgreSQL and the bytes of an S3 server.
+"""
 
 import asyncio
-import json
 import os
 import subprocess
 import sys
@@ -10,13 +12,17 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import httpx
 import pytest
 
 from support import storage
 from support.command import Ended, carrel
-from support.process import serve
+from support.libraries import connect
+from support.postgres import postgres_server
+from support.process import RunningServer, serve
+from support.s3 import s3_server
 
 pytestmark = [
     storage.only_alone,
@@ -27,17 +33,42 @@ pytestmark = [
 
 
 @pytest.fixture
-def small(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 96 MiB."""
-    folder = tmp_path / "small"
-    folder.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=96m", "tmpfs", folder], check=False
-    )
-    if mounted.returncode:
-        pytest.skip("mounting is not allowed here")
-    yield folder
-    subprocess.run(["umount", "-l", folder], check=True)
+def small() -> Iterator[Path]:
+    """A file system of 96 MiB, which PostgreSQL's user may enter."""
+    with TemporaryDirectory(prefix="carrel-small-") as name:
+        folder = Path(name)
+        options = "size=96m,mode=755"
+        mounted = subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder], check=False
+        )
+        if mounted.returncode:
+            pytest.skip("mounting is not allowed here")
+        yield folder
+        subprocess.run(["umount", "-l", folder], check=True)
+
+
+@pytest.fixture(params=["alone", "shared"])
+def server(
+    request: pytest.FixtureRequest, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[RunningServer]:
+    """A server that keeps everything on the small disk."""
+    if request.param == "alone":
+        with serve(small / "data") as server:
+            yield server
+        return
+    with (
+        s3_server(small / "store") as store,
+        postgres_server().migrated_at(small / "database") as database,
+    ):
+        for name, value in store.environment.items():
+            monkeypatch.setenv(name, value)
+        options = ["--database", database, "--blobs", "s3://tests/full"]
+        with serve(tmp_path / "data", *options) as server:
+            yield server
+
+
+LONG = "".join(chr(256 + n * n % 9973) for n in range(10**6))
+"""A text that hardly becomes shorter where it is compressed."""
 
 
 def wait_until(condition: Callable[[], bool], left: Callable[[], object] = lambda: "") -> None:
@@ -56,41 +87,38 @@ def fill(folder: Path) -> None:
             file.write(bytes(512))
 
 
-def test_nothing_fails_but_with_507_and_deletes_work(small: Path) -> None:
-    agent = {"model": "smollm2", "name": "a", "instructions": "x" * 100_000}
-    with serve(small / "data") as server:
-        headers = {"authorization": f"Bearer {server.api_key}"}
-        with httpx.Client(base_url=server.url, headers=headers, timeout=60) as http:
-            made = [
-                http.post("/v1/files", files={"file": (f"{n}.txt", bytes(100_000))}).json()["id"]
-                for n in range(3)
-            ]
-            library = http.post("/v1/libraries", json={"name": "l"}).json()["id"]
-            first = http.post("/v1/agents", json=agent).json()["id"]
-            fill(small)
-            statuses = {
-                "agent": http.post("/v1/agents", json=agent),
-                "version": http.patch(f"/v1/agents/{first}", json={"instructions": "y" * 10**6}),
-                "library": http.post(
-                    "/v1/libraries", json={"name": "m", "description": "z" * 10**6}
-                ),
-                "file": http.post("/v1/files", files={"file": ("b.bin", bytes(10**6))}),
-                "document": http.post(
-                    f"/v1/libraries/{library}/documents", files={"file": ("c.txt", b"c" * 10**6)}
-                ),
-            }
-            assert {name: answer.status_code for name, answer in statuses.items()} == dict.fromkeys(
-                statuses, 507
-            )
-            assert all("disk is full" in json.dumps(each.json()) for each in statuses.values())
-            # Reading goes on.
-            assert http.get("/v1/files").json()["total"] == 3
-            for file in made:
-                assert http.delete(f"/v1/files/{file}").status_code == 200
-            assert http.delete(f"/v1/libraries/{library}").status_code == 200
-            assert http.delete("/v1/trash").json()["deleted"] == 4
-            (small / "filler").unlink()
-            assert http.post("/v1/agents", json=agent).status_code == 200
+def test_nothing_fails_but_with_507_and_deletes_work(small: Path, server: RunningServer) -> None:
+    with connect(server) as http:
+        made = [
+            http.post("/v1/files", files={"file": (f"{n}.txt", bytes(100_000))}).json()["id"]
+            for n in range(3)
+        ]
+        library = http.post("/v1/libraries", json={"name": "l"}).json()["id"]
+        agent = {"model": "smollm2", "name": "a", "instructions": LONG[:100_000]}
+        first = http.post("/v1/agents", json=agent).json()["id"]
+        fill(small)
+        statuses = {
+            "agent": http.post("/v1/agents", json=agent),
+            "version": http.patch(f"/v1/agents/{first}", json={"instructions": LONG}),
+            "library": http.post("/v1/libraries", json={"name": "m", "description": LONG}),
+            "file": http.post("/v1/files", files={"file": ("b.bin", bytes(10**7))}),
+            "document": http.post(
+                f"/v1/libraries/{library}/documents", files={"file": ("c.bin", bytes(10**7))}
+            ),
+        }
+        assert {name: answer.status_code for name, answer in statuses.items()} == dict.fromkeys(
+            statuses, 507
+        )
+        assert all("is full" in answer.json()["message"] for answer in statuses.values())
+        # Reading goes on.
+        assert http.get("/v1/files").json()["total"] == 3
+        for file in made:
+            assert http.delete(f"/v1/files/{file}").status_code == 200
+        assert http.delete(f"/v1/libraries/{library}").status_code == 200
+        assert http.delete("/v1/trash").json()["deleted"] == 4
+        (small / "filler").unlink()
+        assert http.post("/v1/agents", json=agent).status_code == 200
+        assert LONG[:1000] not in server.log
 
 
 def holders(folder: Path, text: str) -> list[str]:

@@ -15,7 +15,7 @@ from carrel.server.blobs.store import Blobs
 from carrel.server.completions.service import CompletionService
 from carrel.server.connectors.service import Connectors
 from carrel.server.datadir.folder import DataFolder
-from carrel.server.datadir.reserve import DiskReserve
+from carrel.server.datadir.reserve import DiskReserve, Reserve
 from carrel.server.datadir.signing import DerivedKeys, Signer, SigningKeys
 from carrel.server.housekeeping.heartbeat import Heartbeat
 from carrel.server.housekeeping.leases import Leases
@@ -31,6 +31,7 @@ from carrel.server.models.vectors.embeddings import vectors_at_address
 from carrel.server.ocr.service import OCRService
 from carrel.server.reading.reader import Reader
 from carrel.server.reading.results import Results
+from carrel.server.records.cluster.reserve import TableReserve
 from carrel.server.records.sql.database import Database
 from carrel.server.responses.background import BackgroundResponses
 from carrel.server.settings import FolderSettings, ServerSettings, ServerSettingsError
@@ -49,7 +50,7 @@ class Server:
     folder: DataFolder
     database: Database
     blobs: Blobs
-    reserve: DiskReserve
+    reserve: Reserve
     signer: Signer
     access: Access
     leases: Leases
@@ -88,7 +89,11 @@ class Server:
             folder=folder,
             database=database,
             blobs=blobs,
-            reserve=DiskReserve(folder.reserve_file),
+            reserve=(
+                TableReserve(database.engine)
+                if database.shared
+                else DiskReserve(folder.reserve_file)
+            ),
             signer=signer,
             access=Access(database, folder.secret),
             leases=Leases(),

@@ -33,6 +33,7 @@ from carrel.server.blobs.ranges import PIECE_BYTES, RangeResponse
 from carrel.server.blobs.store import (
     AT_ONCE,
     BlobMissing,
+    BlobsFull,
     BlobsUnavailable,
     Download,
     Named,
@@ -50,6 +51,8 @@ _ATTACHMENT = "attachment; filename*=utf-8''"
 _PART_BYTES = 8 * 1024 * 1024
 _PARALLEL_PARTS = 2
 _KEY = re.compile(r"[0-9a-f]{2}/[0-9a-f]{64}")
+_NO_MORE = re.compile(r"status code: 50[07]|<Code>\w*(QuotaExceeded|StorageFull)")
+"""A write that is refused like this, and again: most stores have no other word for “full”."""
 _REQUEST_SECONDS = 60
 _RETRY_SECONDS = 10
 _ADDRESS_SECONDS = 60
@@ -191,7 +194,7 @@ class S3Blobs:
 
         Also when the bytes exist: the new time protects them from garbage collection.
         """
-        with _failures():
+        with _failures(full=BlobsFull):
             for _ in range(_ATTEMPTS):
                 await obstore.put_async(
                     self._store,
@@ -252,14 +255,17 @@ class S3Blobs:
 @contextmanager
 def _failures(
     not_found: type[BlobMissing | BlobsUnavailable] = BlobsUnavailable,
+    full: type[BlobsFull | BlobsUnavailable] = BlobsUnavailable,
 ) -> Iterator[None]:
-    """Raise `BlobsUnavailable` and log the store's error."""
+    """Raise `BlobsUnavailable`, or what is named, and log the store's error."""
     try:
         yield
     except (BaseError, FileNotFoundError, httpx.HTTPError) as error:
         # The first line is the error; the others repeat the request.
         log.error("the blob store failed: %s", str(error).partition("\n")[0])
-        raise (not_found if isinstance(error, FileNotFoundError) else BlobsUnavailable)() from None
+        if isinstance(error, FileNotFoundError):
+            raise not_found() from None
+        raise (full if _NO_MORE.search(str(error)) else BlobsUnavailable)() from None
 
 
 def _good(answer: httpx.Response) -> httpx.Response:

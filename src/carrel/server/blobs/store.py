@@ -41,6 +41,17 @@ class BlobsUnavailable(ApiError):
         )
 
 
+class BlobsFull(ApiError):
+    """The store answers, but takes no more bytes."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            507,
+            "The store that keeps the server's documents takes no more: it is full, or fails."
+            " Make room there; the server's log says more.",
+        )
+
+
 Named = Callable[[Collection[str]], Awaitable[set[str]]]
 """Those of some hashes that a record names; asked for at most `AT_ONCE`."""
 AT_ONCE = 1000
@@ -56,7 +67,8 @@ async def find_unnamed(hashes: Sequence[str], named: Named) -> AsyncIterator[set
 class Blobs(Protocol):
     """Bytes, kept once under the SHA-256 of their content.
 
-    Any method may raise `BlobsUnavailable`, those that take a hash `BlobMissing`.
+    Any method may raise `BlobsUnavailable`, those that take a hash `BlobMissing`, a commit of a
+    writer `BlobsFull`.
     """
 
     def writer(self) -> BlobWriter:

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from carrel.server.blobs.store import Blobs
 from carrel.server.datadir.folder import FolderLayout
-from carrel.server.datadir.reserve import DiskReserve
+from carrel.server.datadir.reserve import Reserve
 from carrel.server.housekeeping import gc_pause as collecting
 from carrel.server.housekeeping.leases import UNUSED_SECONDS, Leases
 from carrel.server.reading.results import Results
@@ -31,7 +31,7 @@ async def throw_away(
     folder: FolderLayout,
     blobs: Blobs,
     results: Results,
-    reserve: DiskReserve,
+    reserve: Reserve,
     limits: Callable[[], Limits],
 ) -> None:
     """Remove expired files, expired items of the trash and unreferenced bytes, again and again.
@@ -48,10 +48,9 @@ async def throw_away(
     while True:
         kept = limits().deleted_seconds
         try:
-            if not database.shared:
-                await asyncio.to_thread(reserve.take)
             async with collecting.allowed(database, folder) as first:
                 if first:
+                    await asyncio.to_thread(reserve.take)
                     await _delete_expired(database)
                     if removed := await blobs.collect(named, kept):
                         log.info("removed %d blobs", removed)

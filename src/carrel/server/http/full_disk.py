@@ -5,7 +5,7 @@ import asyncio
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from carrel.server.datadir.reserve import DiskReserve
+from carrel.server.datadir.reserve import Reserve
 from carrel.server.errors import ApiError
 from carrel.server.records.sql.database import is_full
 
@@ -13,7 +13,7 @@ from carrel.server.records.sql.database import is_full
 class FullDisk:
     """Answers 507 where the disk is full; a delete is tried once more with the reserve."""
 
-    def __init__(self, app: ASGIApp, reserve: DiskReserve) -> None:
+    def __init__(self, app: ASGIApp, reserve: Reserve) -> None:
         self._app = app
         self._reserve = reserve
 

@@ -14,7 +14,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import sqlalchemy as sa
 
-from carrel.server.blobs.store import BlobMissing, Blobs, BlobsUnavailable, put
+from carrel.server.blobs.store import BlobMissing, Blobs, BlobsFull, BlobsUnavailable, put
 from carrel.server.errors import ApiError
 from carrel.server.jobs import RunStep
 from carrel.server.library.chunking import DEFAULT_SIZE, PageChunk, chunk_pages
@@ -261,6 +261,8 @@ def _part(layout: TextPlaces | None, chunk: PageChunk) -> dict[str, Any] | None:
 def _reason(error: Exception) -> str:
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         return "The server's disk is full. Free some space, then process the document again."
+    if isinstance(error, BlobsFull):
+        return "The store of documents is full. Free some space there, then process it again."
     if isinstance(error, BlobMissing):
         return "The document's bytes are missing on the server. Delete it and upload it again."
     if isinstance(error, BlobsUnavailable):

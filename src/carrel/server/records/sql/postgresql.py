@@ -46,6 +46,8 @@ def make_engine(url: sa.URL) -> sa.Engine:
         # A connection that the server closed, at a restart or a failover, is replaced.
         pool_pre_ping=True,
         json_serializer=as_json,
+        # They hold texts of documents, which no log tells.
+        hide_parameters=True,
         connect_args={"connect_timeout": _CONNECT_SECONDS, "application_name": "carrel"},
     )
 

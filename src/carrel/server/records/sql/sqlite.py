@@ -30,6 +30,8 @@ def make_engine(url: sa.URL) -> sa.Engine:
         url,
         poolclass=QueuePool,
         pool_size=WRITERS + READERS,
+        # They hold texts of documents, which no log tells.
+        hide_parameters=True,
         connect_args={"check_same_thread": False, "timeout": 5},
     )
 
