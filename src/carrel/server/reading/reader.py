@@ -96,15 +96,15 @@ class Reader:
     ) -> ReadResult:
         """Read the selected pages of a document. Cancelling stops the work at once.
 
-        The kind is detected from the content; `mimetype` helps where that is ambiguous. With the
+        The kind is detected from the content; `mimetype` decides if that is ambiguous. With the
         `hash` of its bytes (SHA-256), pages are cached, and a document stays open for a while if
-        only some of its pages were requested. It may take `seconds`, without them any time.
+        only some of its pages were requested. `seconds` is the time limit, None for no limit.
 
         Raises:
             ReadingTimeout: it took longer; the pages read until then are cached.
             UnreadableDocument: it is damaged, protected, hostile or of an unknown kind.
             NoSuchPage: a selected page is beyond the end.
-            OCRUnavailable: a page needs OCR, and that does not work.
+            OCRUnavailable: a page needs OCR, which does not work.
             ParserUnavailable: nothing can be read.
         """
         document = ReadableDocument(path, mimetype, hash)

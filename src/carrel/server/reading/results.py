@@ -1,4 +1,4 @@
-"""Page cache: the same bytes are not read twice in the same way."""
+"""Page cache: the same bytes are read once with each set of options."""
 
 import asyncio
 import hashlib
@@ -191,7 +191,7 @@ class Results:
     async def collect(self, named: Named, older_than: float) -> None:
         """Evict pages of unreferenced documents unused for `older_than` seconds.
 
-        `named` gives those of some documents' hashes that a record names.
+        `named` filters hashes to those that a record names.
         """
         latest, last = time.time() - older_than, ""
 
@@ -232,7 +232,9 @@ class Results:
 
 
 def _flags(value: int) -> tuple[bool, bool]:
-    """Return whether OCR was used, and whether it doubts the page, as `ocr_used` stores them."""
+    """Return the flags stored in `ocr_used`: whether OCR was used, and whether the page is
+    doubtful.
+    """
     return bool(value & 1), bool(value & 2)
 
 

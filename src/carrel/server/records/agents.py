@@ -98,7 +98,7 @@ def find_owned(connection: sa.Connection, caller: Caller, name: str) -> Agent | 
 def get(
     connection: sa.Connection, caller: Caller, id: str, version: str | int | None = None
 ) -> Agent:
-    """Return an agent as its active version has it, or the version of a number or an alias.
+    """Return an agent in its active version, or in that of a number or an alias.
 
     Raises:
         NotFound: it does not exist, or is hidden.

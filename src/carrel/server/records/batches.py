@@ -1,6 +1,6 @@
 """Batch jobs: their rows, and the lines of the unfinished ones.
 
-A line has an answer or none; an answer and the count of it are written in one transaction.
+An answer and its count are written in one transaction.
 """
 
 from collections.abc import Sequence
@@ -181,7 +181,7 @@ def after(connection: sa.Connection, caller: Caller, query: IdQuery) -> tuple[li
 
 
 def cancel(connection: sa.Connection, caller: Caller, id: str) -> BatchJob:
-    """End a batch that waits, and ask one that runs to end; an ended one stays as it is.
+    """End a waiting batch, and ask a running one to end. An ended one does not change.
 
     Raises:
         NotFound: it does not exist, or is hidden.
@@ -214,7 +214,7 @@ def list_unfinished(connection: sa.Connection) -> list[str]:
 
 
 def begin(connection: sa.Connection, id: str) -> Work | None:
-    """Mark a batch as running; None if it is gone or has ended."""
+    """Mark a batch as running and return its work, None if it is gone or has ended."""
     row = connection.execute(sa.select(batch_jobs).where(batch_jobs.c.id == id)).one_or_none()
     if row is None or row.status not in UNFINISHED:
         return None

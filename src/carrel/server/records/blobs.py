@@ -1,4 +1,4 @@
-"""Which blobs the records name."""
+"""The blobs that records name."""
 
 import json
 from collections.abc import Callable, Collection

@@ -73,7 +73,7 @@ def page(connection: sa.Connection, caller: Caller, query: ConversationQuery) ->
 def write(
     connection: sa.Connection, caller: Caller, id: str, written: ConversationWrite
 ) -> Conversation:
-    """Add a conversation, or change the one that was read at its `updated_at`.
+    """Add a conversation, or change one unless it has changed since its `updated_at`.
 
     Raises:
         NotFound, there is none to change, or the id is another's; or Conflict, it was changed
@@ -126,7 +126,7 @@ def extend(
     """Add entries to a conversation that still has the `known` number of them.
 
     Raises:
-        NotFound; or Conflict, it went on meanwhile.
+        NotFound; or Conflict, it has new entries.
     """
     get(connection, caller, id)
     counted = sa.select(sa.func.count()).where(conversation_entries.c.conversation_id == id)

@@ -51,7 +51,7 @@ class StoredDocument:
     """A document's public face, and where its bytes and its text are.
 
     `ocr_blob` holds the OCR result of a document that is not plain text. `generation` is the
-    one whose text is searchable, None before the first is.
+    searchable one, None before the first.
     """
 
     document: Document
@@ -209,7 +209,8 @@ def find_named(connection: sa.Connection, library_ids: list[str], part: str) -> 
 def add(
     connection: sa.Connection, caller: Caller, library_id: str, new: NewDocument
 ) -> tuple[Document, bool]:
-    """Return the library's document with these bytes, and whether it is new and wait to be read.
+    """Return the library's document with these bytes, adding it if there is none, and whether it is
+    new.
 
     Raises:
         NotFound, or NotAllowed without the role of an editor.
@@ -298,7 +299,7 @@ def with_text(
 def page_texts(
     connection: sa.Connection, caller: Caller, library_id: str, id: str, query: TextQuery
 ) -> list[str]:
-    """Return the Markdown of a document's pages, of all or from one page to another.
+    """Return the Markdown of a document's pages, by default of all.
 
     Raises:
         NotFound; Conflict while there is no text yet.
@@ -332,7 +333,7 @@ def pages(
 
 
 def _positions(connection: sa.Connection, ids: list[str]) -> dict[str, int]:
-    """Return the places in the queue of documents that wait."""
+    """Return the queue positions of waiting documents."""
     if not ids:
         return {}
     waiting = (
@@ -360,7 +361,7 @@ def _one(
 
 
 def _position(connection: sa.Connection, row: sa.Row[Any]) -> int | None:
-    """Return the place of a document in the queue, if it waits."""
+    """Return the queue position of a document, None unless it waits."""
     if row.process_status != "todo":
         return None
     return connection.scalar(_BEFORE, {"due": row.not_before, "id": row.id})

@@ -66,7 +66,7 @@ class StoredVector:
 
 
 def find_searched(connection: sa.Connection, library_ids: Sequence[str]) -> list[SearchedLibrary]:
-    """Return the libraries of these ids that there are."""
+    """Return the existing libraries among these ids."""
     query = sa.select(
         libraries.c.id,
         libraries.c.number,
@@ -88,7 +88,7 @@ def models(connection: sa.Connection, library_ids: Sequence[str]) -> set[str]:
 
 
 def state(connection: sa.Connection, library_id: str) -> LibraryEmbeddings:
-    """Return a library's model, and how far the change to the next one is."""
+    """Return a library's model, and the progress of the change to the next one."""
     row = connection.execute(sa.select(*_COLUMNS).where(libraries.c.id == library_id)).one()
     count = sa.select(sa.func.count())
     total = connection.scalar(count.where(_in_library(row.number, chunks.c.id))) or 0
@@ -190,7 +190,7 @@ def insert(connection: sa.Connection, series: int, new: Mapping[int, StoredVecto
 def swap(connection: sa.Connection, library_id: str) -> bool:
     """Let the series of the next model answer if every chunk has a vector in it.
 
-    Returns whether there is nothing left to do.
+    Returns True if nothing is left to do.
     """
     # Locked where rows can be: no document of the library is published meanwhile.
     row = _lock(connection, library_id)
@@ -220,7 +220,7 @@ def remove_old(
 ) -> int | None:
     """Remove about `limit` vectors of series that neither answer nor grow.
 
-    Returns the id of the last chunk, after which the next call goes on; None when none is left.
+    Returns the id of the last chunk, from which the next call continues, or None if none is left.
     """
     # Locked where rows can be: no other series becomes one that answers or grows meanwhile.
     row = _lock(connection, library_id)
@@ -253,7 +253,7 @@ def _lock(connection: sa.Connection, library_id: str) -> Any:
 
 
 def _next_series(row: Any) -> int:
-    """Return the series that chunks without a vector are to get one of."""
+    """Return the series to fill: that of the next model, or else the answering one."""
     changing = row.next_embedding_model is not None
     return int(row.next_embedding_series if changing else row.embedding_series)
 

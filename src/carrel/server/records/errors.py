@@ -23,7 +23,7 @@ class NotAllowed(RecordError):
 
 
 class OverQuota(RecordError):
-    """The caller's organisation keeps as much as it may."""
+    """The caller's organisation has reached its quota."""
 
 
 class Conflict(RecordError):
@@ -35,7 +35,7 @@ class Impossible(RecordError):
 
 
 class InvalidField(RecordError):
-    """A field of the request, by the way to it, that the records cannot take."""
+    """The records cannot take a field of the request, named by its path."""
 
     def __init__(self, loc: tuple[str | int, ...], message: str) -> None:
         super().__init__(message)

@@ -53,7 +53,7 @@ def get(connection: sa.Connection, caller: Caller, id: str, needed: Role = Role.
 
 
 def require(connection: sa.Connection, caller: Caller, id: str, needed: Role = Role.VIEWER) -> None:
-    """Check the caller's role in a library without adding up its figures, which is slow.
+    """Check the caller's role in a library, without its figures, which are slow to add up.
 
     Raises:
         NotFound, NotAllowed: the caller's role does not suffice.
@@ -99,7 +99,7 @@ def page(connection: sa.Connection, caller: Caller, query: LibraryQuery) -> Libr
 def after(
     connection: sa.Connection, caller: Caller, id: str | None, *, limit: int, newest_first: bool
 ) -> list[Library]:
-    """Return the libraries the caller may see after the one of an id, from the first without.
+    """Return the libraries the caller may see, after the one of an id or from the first.
 
     Raises:
         NotFound: the caller may see no library of this id.
@@ -167,7 +167,7 @@ def find_owned(connection: sa.Connection, caller: Caller, new: LibraryCreate) ->
 
 
 def next_number(connection: sa.Connection) -> int:
-    """Return the number of a library that is added now."""
+    """Return the number for a new library."""
     take_turns(connection, "library numbers")
     return (connection.scalar(sa.select(sa.func.max(libraries.c.number))) or 0) + 1
 
@@ -201,7 +201,7 @@ def delete(connection: sa.Connection, caller: Caller, id: str, trash_days: int) 
 
 
 def paginate(total: int, page: int, page_size: int) -> Pagination:
-    """Return where a page stands in a list of `total` items."""
+    """Return the pagination fields of a page in a list of `total` items."""
     pages = math.ceil(total / page_size)
     return Pagination(
         total_items=total,

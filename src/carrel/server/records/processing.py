@@ -283,7 +283,7 @@ def postpone(connection: sa.Connection, job: Job, error: str, seconds: float) ->
 
 
 def fail(connection: sa.Connection, job: Job, error: str) -> None:
-    """End the processing without a result; the text of the generation before stays."""
+    """End the processing without a result; the previous generation's text stays."""
     _set(
         connection,
         job,
@@ -323,7 +323,7 @@ def cancel(connection: sa.Connection, library_id: str, ids: Collection[str]) -> 
 
 
 def attempts(connection: sa.Connection, job: Job) -> int:
-    """Return how many attempts of this processing have failed.
+    """Return the number of failed attempts of this processing.
 
     Raises:
         Superseded: it is obsolete.

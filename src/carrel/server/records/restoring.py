@@ -24,7 +24,7 @@ def restore(connection: sa.Connection, caller: Caller, id: str, enqueue: Enqueue
 
     Raises:
         NotFound; NotAllowed for a document of a library that the caller may not change any more;
-            Conflict where the library is gone, or has the same document again.
+            Conflict if the library is gone, or has the same document again.
     """
     item = trash.get(connection, caller, id)
     if item.library_id is not None:

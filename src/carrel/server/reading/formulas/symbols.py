@@ -1,4 +1,4 @@
-"""What glyphs of mathematical fonts say in LaTeX."""
+"""LaTeX commands for glyphs of mathematical fonts."""
 
 import re
 

@@ -127,7 +127,7 @@ def _parted_row(row: Sequence[Line]) -> list[_Entry]:
 
 
 def _is_title(pieces: Sequence[Line]) -> bool:
-    """Return whether pieces of a row are one text, perhaps after the number of a section."""
+    """Return whether the pieces of a row are one text, after an optional section number."""
     start = 1 if len(pieces) > 1 and _DEPTH.fullmatch(f"{pieces[0].text} ") else 0
     texts = pieces[start:]
     return any(letter.isalpha() for letter in texts[0].text) and all(

@@ -95,7 +95,9 @@ def _alike(one: Rule, other: Rule) -> bool:
 
 
 def _sides(box: Box, down: dict[int, list[Rule]]) -> set[float]:
-    """Return where rules run down a box from edge to edge; those beside its sides part columns."""
+    """Return the positions of rules that cross a box from edge to edge; inner ones separate
+    columns.
+    """
     key = round(box.top / _CORNER)
     return {
         _nearest(rule.at, (box.left, box.right))
@@ -132,7 +134,7 @@ def _box(rule: Rule) -> Box:
 
 
 def _bent(rules: Iterable[Box]) -> list[list[Box]]:
-    """Return the lines of one or more rules that meet, without grids."""
+    """Return the lines, each of one or more rules that meet, without grids."""
     lines: list[list[Box]] = []
     for rule in rules:
         meeting = [line for line in lines if any(_near(rule, other, _MEETS) for other in line)]

@@ -108,7 +108,7 @@ class Evidence:
         return bool(_place(edge, middle) & self.places)
 
     def with_styles(self, styles: Iterable[HeadingStyle]) -> "Evidence":
-        """Return the evidence, with a page's own heading styles where nothing else is known."""
+        """Return the evidence, with a page's own heading styles if there are no others."""
         return self if self.styles else replace(self, styles=_ranked(styles))
 
     def levelled(self, region: Region) -> Region:

@@ -45,7 +45,7 @@ class FigurePlace:
 
 
 def are_doubtful(places: Sequence[FigurePlace], lines: Iterable[Line]) -> bool:
-    """Return whether the layout model may tell more of figures: text in them, or parts nearby."""
+    """Return whether the layout model is needed for figures: they have text or parts nearby."""
     large = [place for place in places if _is_large(place.box)]
     texts = [line.box for line in lines] if large else []
     return any(
@@ -126,12 +126,12 @@ _Placed = TypeVar("_Placed", FigurePlace, ModelRegion)
 
 
 def outside_tables(places: Sequence[_Placed], tables: Sequence[Box]) -> list[_Placed]:
-    """Return the figures that are not drawn in, around or behind a table."""
+    """Return the figures that do not overlap a table."""
     return [place for place in places if not any(_cross(place.box, table) for table in tables)]
 
 
 def clear_of(box: Box, lines: Iterable[Line]) -> Box:
-    """Return a box without the edges that text from outside reaches into."""
+    """Return a box cut back where text from outside reaches over its edges."""
     for line in lines:
         other = line.box
         if not _cross(box, other) or box.holds_centre(other):

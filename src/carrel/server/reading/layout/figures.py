@@ -52,7 +52,7 @@ def _is_background(picture: Box, lines: Sequence[Box]) -> bool:
 def labelled(
     places: Sequence[FigurePlace], lines: list[Line], turned: list[Line]
 ) -> tuple[list[Region], list[Line], list[Line]]:
-    """Return the figures with their labels, the other lines that read across, and those `turned`.
+    """Return the figures with their labels, the other horizontal lines, and the `turned` lines.
 
     A drawing with prose in it is a background. A picture has labels where the layout model sees
     them in a figure; otherwise it is left out.
@@ -99,7 +99,7 @@ def _captions(lines: Sequence[Line]) -> list[Line]:
 
 
 def _seen_labels(figure: Box, lines: Sequence[Line]) -> list[Line]:
-    """Return the short lines in a figure that the layout model sees, without ends of text there."""
+    """Return the short lines in a figure seen by the layout model, without ends of text."""
     inside = [line for line in lines if figure.holds_centre(line.box)]
     return [line for line in _apart(inside, lines) if not is_prose(line)]
 
@@ -161,7 +161,7 @@ def _labels(box: Box, lines: Sequence[Line]) -> list[Line]:
 
 
 def _apart(near: Sequence[Line], lines: Sequence[Line]) -> list[Line]:
-    """Return those of the `near` lines that are no part of a caption or of the other text."""
+    """Return the `near` lines that belong neither to a caption nor to other text."""
     captions = _captions(near)
     others = [line for line in lines if line not in near or line in captions]
     return [
@@ -172,7 +172,7 @@ def _apart(near: Sequence[Line], lines: Sequence[Line]) -> list[Line]:
 
 
 def _on_one_line(line: Line, other: Line) -> bool:
-    """Return whether two lines are pieces of one; the number of a caption may stand apart."""
+    """Return whether two pieces are on one line; a caption's number may stand apart."""
     one, two = line.box, other.box
     level = abs(one.centre[1] - two.centre[1]) < min(one.height, two.height) / 2
     first = line if one.left < two.left else other

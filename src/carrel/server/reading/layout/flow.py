@@ -130,7 +130,7 @@ def _across(strip: list[T], spans: Sequence["_Span"]) -> bool:
 
 
 def _one_sided(span: "_Span", strips: list[list[T]], following: int, gutter: float) -> bool:
-    """Return whether one side may still become columns: a strip below is (partly) beside it."""
+    """Return whether one side may still become columns: a strip below lies partly beside it."""
     left, right = span
     for strip in strips[following : following + _LOOK_AHEAD]:
         for part in strip:

@@ -1,4 +1,4 @@
-"""How certain the reading order is: how often blocks placed alike follow the right one.
+"""Certainty of the reading order: the share of similarly placed blocks that follow the right one.
 
 `uv run python tests/benchmarks reading_order` measures it, and holds it against `_CERTAINTY`.
 """
@@ -46,7 +46,7 @@ def with_order(regions: Sequence[Region]) -> list[Region]:
 
 
 def placement(body: Sequence[Region], place: int) -> Placement:
-    """Return how a block of the text stands to the others; `body` is in reading order."""
+    """Return the class of a block's placement among the others; `body` is in reading order."""
     region = body[place]
     above = body[place - 1] if place else None
     if region.kind == "table" or (above and above.kind == "table"):

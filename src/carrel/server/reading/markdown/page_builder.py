@@ -54,7 +54,7 @@ class PageBuilder:
     def __init__(
         self, index: int, options: ReadOptions, locate: Callable[[Sequence[Box]], Place]
     ) -> None:
-        """`locate` returns the position of some boxes, of which there may be none."""
+        """`locate` returns the position of zero or more boxes."""
         self._index = index
         self._options = options
         self._locate = locate

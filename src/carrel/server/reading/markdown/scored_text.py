@@ -31,7 +31,7 @@ class ScoredText:
         self.length = 0
 
     def syntax(self, text: str) -> None:
-        """Append text that is not on the page."""
+        """Append Markdown syntax, which is not on the page."""
         self._parts.append(text)
         self.length += len(text)
 

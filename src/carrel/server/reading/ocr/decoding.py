@@ -80,7 +80,7 @@ class Decoder:
 
 
 def _with_wide_spaces(found: list[Letter], steps: Sequence[tuple[int, int, float]]) -> list[Letter]:
-    """Add the spaces that the model hardly believes in where letters stand unusually far apart.
+    """Add spaces of low probability where letters stand unusually far apart.
 
     `steps` holds, for each letter, its index, its step and the probability of a space before it.
     """

@@ -1,4 +1,4 @@
-"""Correction of letters that the recogniser writes otherwise than the page."""
+"""Corrects letters that the recogniser writes differently from the page."""
 
 import re
 import unicodedata
@@ -21,7 +21,7 @@ _SELDOM = 300
 def speller(texts: Sequence[str]) -> Callable[[str], str]:
     """Return a function that corrects the letters of a page's texts, and of each of their words.
 
-    Accents that are characters of their own are doubtful: perhaps specks or the line above.
+    Separate accents are doubtful: they may be specks or parts of the line above.
     """
     czech = sum(len(_CZECH_OR_SLOVAK.findall(text)) for text in texts) >= _ENOUGH
     accents = sum(len(_ACCENTED.findall(text)) for text in texts)
@@ -38,7 +38,7 @@ def speller(texts: Sequence[str]) -> Callable[[str], str]:
 
 
 def _czech_or_slovak(text: str) -> str:
-    """Join letter and apostrophe: d, t and l with a caron are printed, and read, as these two."""
+    """Join letter and apostrophe: d, t and l with a caron look like these two in print."""
 
     def joined(match: re.Match[str]) -> str:
         letter: str = match[1] or match[2]

@@ -95,7 +95,7 @@ class LineReader:
         return ReadLine(text, confidence, words_of(found, ink.tolist()))
 
     def _letters(self, line: "Pixels", ink: Sequence[bool]) -> list[Letter]:
-        """Read with the fast model, and what it doubts again with the thorough one."""
+        """Read with the fast model, then its doubtful words with the thorough one."""
         found = self._fast.letters(_filled_up(line)) if self._fast else []
         doubtful = doubts(found, ink, _LEAST_WIDTH // _GUESS)
         if not found or sum(doubt.length for doubt in doubtful) > _MOSTLY * len(ink):
@@ -136,7 +136,7 @@ def _filled_up(line: "Pixels") -> "NDArray[float32]":
 
 
 def _ink(line: "Pixels") -> "NDArray[bool_]":
-    """Return for each guess on a line whether there is more ink than a rule along the line."""
+    """Return, for each step of a line, whether it has more ink than a rule along the line would."""
     import numpy as np
 
     grey = line.mean(2)[:, : line.shape[1] // _GUESS * _GUESS]

@@ -1,4 +1,4 @@
-"""Mends what a program that saved an office file left broken, so that the rest can be read."""
+"""Mends faults that programs left in office files, so that the rest can be read."""
 
 import io
 import posixpath
@@ -46,7 +46,7 @@ def mended(data: bytes) -> bytes:
 
 
 def _name(name: str) -> str:
-    """Return an entry's name as the format has it: some programs write it as Windows does."""
+    """Return an entry's name with forward slashes: some programs write it with backslashes."""
     name = name.replace("\\", "/")
     return "[Content_Types].xml" if name.lower() == "[content_types].xml" else name
 
@@ -59,7 +59,7 @@ def _content(source: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
 
 
 def _leading_somewhere(content: bytes, name: str, names: Container[str]) -> bytes:
-    """Return a part's relations without those to parts that the archive lacks."""
+    """Return a part's relations, without those whose targets the archive lacks."""
     try:
         root = parsed(content)
     except etree.XMLSyntaxError:

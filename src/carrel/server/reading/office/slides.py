@@ -36,7 +36,7 @@ def slide_pages(data: bytes) -> list[list[Part]]:
 
 
 def _slides(presentation: Any) -> Iterator[Any]:
-    """Yield the slides, without those that the file names and lacks."""
+    """Yield the slides, without those that the file names but lacks."""
     # `presentation.slides` fails as a whole where one is missing.
     entries = presentation._element.sldIdLst
     for number, entry in enumerate(() if entries is None else entries, 1):

@@ -20,8 +20,8 @@ _SHARPEN, _RADIUS = 0.6, 2.0
 def noise(grey: "Pixels") -> float:
     """Return the standard deviation of a picture's grain, in greys.
 
-    Measured on the residual that no neighbour explains, on most of a page noise alone (J.
-    Immerkær, Fast Noise Variance Estimation, 1996); the median ignores the text.
+    Measured on the residual of each pixel against its neighbours, which on most of a page is noise
+    alone (J. Immerkær, Fast Noise Variance Estimation, 1996); the median ignores the text.
     """
     import cv2
     import numpy as np

@@ -105,7 +105,7 @@ class Picture:
 
 @contextmanager
 def _decoding() -> Iterator[None]:
-    """Explain Pillow's errors by what is wrong with the picture."""
+    """Translate Pillow's errors to faults of the picture."""
     try:
         yield
     except UnidentifiedImageError as error:
@@ -124,7 +124,7 @@ def _decoding() -> Iterator[None]:
 
 
 def _is_blank(frame: Image.Image) -> bool:
-    """Return whether all pixels are alike."""
+    """Return whether all pixels have the same colour."""
     extrema = frame.getextrema()
     bands = extrema if isinstance(extrema[0], tuple) else (extrema,)
     return all(least == most for least, most in bands)

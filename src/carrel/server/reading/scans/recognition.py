@@ -96,8 +96,8 @@ def _skew(lines: list[dict[str, Any]]) -> float:
 def _evened(lines: list[Line]) -> list[Line]:
     """Equalise similar line heights.
 
-    A found line is as high as its letters, with or without descenders; taken as font sizes,
-    these heights would make headings of half a paragraph.
+    A detected line's height depends on its letters' descenders. Taken as font sizes, unequal
+    heights would make headings of half a paragraph.
     """
     evened: dict[int, Line] = {}
     rest = sorted(range(len(lines)), key=lambda number: lines[number].box.height)

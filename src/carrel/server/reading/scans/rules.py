@@ -50,7 +50,7 @@ def pictured_rules(picture: Image.Image, frame: PageFrame) -> list[Rule]:
 
 
 def _strokes(pixels: "NDArray[uint8]", points: float) -> tuple["NDArray[bool_]", "NDArray[bool_]"]:
-    """Return masks of thin strokes that may be level and, transposed, of those that may stand."""
+    """Return the masks of thin horizontal strokes and, transposed, of vertical ones."""
     import cv2
     import numpy as np
 
@@ -111,7 +111,7 @@ def _runs(dark: "NDArray[bool_]", least: float) -> list[tuple[int, int, int]]:
 
 
 def _meeting(across: list[Rule], down: list[Rule]) -> list[Rule]:
-    """Drop strokes of large letters: a rule down must meet one across."""
+    """Drop strokes of large letters: a vertical rule must meet a horizontal one."""
     kept = [
         rule
         for rule in down

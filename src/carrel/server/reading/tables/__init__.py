@@ -1,1 +1,1 @@
-"""Tables: where they stand on a page, their cells, and the forms in which they travel."""
+"""Tables: their detection on a page, their cells, and their output formats."""

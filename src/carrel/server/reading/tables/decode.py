@@ -1,4 +1,4 @@
-"""Tables from the page model's view: which pieces they hold, and their rows, columns and cells."""
+"""Decodes tables from the page model's output: their pieces, rows, columns and cells."""
 
 import math
 from bisect import bisect_left
@@ -44,7 +44,7 @@ class Sets:
         return number
 
     def join(self, one: int, two: int) -> None:
-        """Make one set of those of two numbers."""
+        """Merge the sets of two numbers."""
         self._owner[self.root(two)] = self.root(one)
 
     def groups(self, numbers: Iterable[int]) -> list[list[int]]:
@@ -74,7 +74,7 @@ class PageReading:
         return [number_of[id(line)] for line in lines if id(line) in number_of]
 
     def pairs(self, what: str) -> Iterator[tuple[int, int, int, float]]:
-        """Yield each direction, piece and its neighbour, and how likely they share something."""
+        """Yield each direction, piece and neighbour, with the probabilities of what they share."""
         shared = self.view.shared[:, :, SHARED.index(what)]
         neighbours = self.view.neighbours
         for direction in range(len(DIRECTIONS)):
@@ -84,7 +84,9 @@ class PageReading:
 
 
 def table_pieces(page: PageReading, taken: Collection[int] = ()) -> list[list[int]]:
-    """Return the pieces of each table: likely cells, not yet taken, that are neighbours in one."""
+    """Return the pieces of each table: likely cells, not yet taken, that neighbour each other in a
+    table.
+    """
     cell = page.view.role("cell") > _LIKELY
     cell[list(taken)] = False
     if cell.sum() < _FEWEST:
@@ -115,7 +117,7 @@ def table_pieces(page: PageReading, taken: Collection[int] = ()) -> list[list[in
 
 
 def _parted(page: PageReading, group: list[int]) -> list[list[int]]:
-    """Return the tables beside or below each other that few neighbours join."""
+    """Split a group into tables beside or below each other that few neighbour pairs join."""
     _, line_of = _bands(page, group)
     return [
         part
@@ -125,7 +127,7 @@ def _parted(page: PageReading, group: list[int]) -> list[list[int]]:
 
 
 def _cut(page: PageReading, group: Sequence[int], band_of: dict[int, int]) -> list[list[int]]:
-    """Return a group cut where the pieces on both sides are not likely to share a table."""
+    """Split a group where the pieces on both sides are unlikely to share a table."""
     inside = set(group)
     pairs = [pair for pair in page.pairs("table") if inside.issuperset(pair[1:3])]
     bands = 1 + max(band_of[number] for number in group)
@@ -138,7 +140,9 @@ def _cut(page: PageReading, group: Sequence[int], band_of: dict[int, int]) -> li
 
 
 def _strips(page: PageReading, group: Iterable[int]) -> dict[int, int]:
-    """Return the strip of each piece, from left to right, between gutters that none crosses."""
+    """Return the number of each piece's strip, from left to right. No piece crosses the gutters
+    between strips.
+    """
     strip_of: dict[int, int] = {}
     strip, right = -1, -math.inf
     for number in sorted(group, key=lambda number: page.boxes[number].left):
@@ -198,7 +202,7 @@ class _Column:
 
     @property
     def span(self) -> tuple[float, float]:
-        """Its left and right edge; a cell that reaches out of most does not widen it."""
+        """Its left and right edges; an outlying cell does not widen it."""
         lefts = sorted(cell.box.left for cell in self.cells)
         rights = sorted(cell.box.right for cell in self.cells)
         return lefts[len(lefts) // 8], rights[-1 - len(rights) // 8]
@@ -213,7 +217,7 @@ class _Column:
         return any(row in rows for cell in other.cells for row in range(cell.first, cell.last + 1))
 
     def overlap(self, other: "_Column") -> float:
-        """Return how much of the narrower of two columns overlaps, -1 if both fill a row."""
+        """Return the overlap in parts of the narrower column, -1 if both fill a row."""
         rows = {row: cell for cell in self.cells for row in range(cell.first, cell.last + 1)}
         for cell in other.cells:
             for row in range(cell.first, cell.last + 1):
@@ -272,7 +276,7 @@ class _Decoder:
         return Table.of([_in_rows(cell, kept) for cell in found], max(1, heads))
 
     def _rows(self) -> dict[int, int]:
-        """Return the row of each piece; rows end between lines where the model expects it."""
+        """Return the row of each piece. Rows end between lines where the model predicts it."""
         bands, band_of = _bands(self._page, self._members)
         votes = _votes(self._pairs["row"], band_of, len(bands))
         row, row_of_band = 0, list[int]()
@@ -296,7 +300,7 @@ class _Decoder:
         return cells
 
     def _columns(self, cells: Sequence[_PlacedCell]) -> list[_Column]:
-        """Return the columns, from left to right, by the cells that cover only one."""
+        """Return the columns from left to right, found by cells of a single column."""
         narrow = [cell for cell in cells if not cell.wide] or list(cells)
         cell_of = {number: place for place, cell in enumerate(narrow) for number in cell.pieces}
         sets = Sets(len(narrow))
@@ -332,7 +336,7 @@ class _Decoder:
         return found[::-1]
 
     def _with_heads(self, columns: Sequence[_Column]) -> list[_Column]:
-        """Return the columns with their heads, which may stand beside all that is below."""
+        """Return the columns with their heads, which may lie beside all cells below."""
         heads = self._head_rows()
         found: list[_Column] = []
         for column in columns:
@@ -349,7 +353,7 @@ class _Decoder:
         spans: Sequence[tuple[float, float]],
         placed: dict[tuple[int, int], list[tuple[_PlacedCell, int]]],
     ) -> tuple[int, int]:
-        """Return the first and last column of a cell over several that lie about its middle."""
+        """Return the first and last column of a spanning cell, centred over its columns."""
         left, right = cell.box.left, cell.box.right
         over = [
             n for n, (start, end) in enumerate(spans)
@@ -394,7 +398,7 @@ class _Decoder:
         return min(options, key=away, default=(first, last))
 
     def _head_rows(self) -> int:
-        """Return how many rows from the top are mostly of the head, one at least."""
+        """Return the number of rows at the top that are mostly head cells, at least 1."""
         head = self._page.view.flag("head")
         votes: list[list[float]] = [[] for _ in range(self._height)]
         for number, row in self._row.items():
@@ -406,7 +410,7 @@ class _Decoder:
 
 
 def _in_rows(cell: Cell, kept: Sequence[int]) -> Cell:
-    """Return the cell, in the table of rows alone, in which a cell begins."""
+    """Return the cell of a table decoded by rows alone that contains a cell's beginning."""
     row = bisect_left(kept, cell.row)
     return replace(cell, row=row, rows=max(1, bisect_left(kept, cell.row + cell.rows) - row))
 

@@ -1,4 +1,4 @@
-"""The tables of a page: framed by rules, or as the page model sees them."""
+"""Finds the tables of a page, framed by rules or seen by the page model."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -59,13 +59,13 @@ def framed_pieces(
 
 
 def _is_list(table: Table) -> bool:
-    """Return whether a table is a list: two columns, of which one has no more than markers."""
+    """Return whether a table is a list: two columns, one of them of markers only."""
     markers = [row[0].text for row in table.rows()]
     return table.width == 2 and all(map(_MARKER.fullmatch, markers))
 
 
 def _certainty(page: PageReading, members: Sequence[int]) -> float:
-    """Return how sure the model is of which cells are neighbours: the mean over pairs of pieces."""
+    """Return the model's mean certainty about neighbouring cells, over pairs of pieces."""
     inside = set(members)
     chances = [
         max(chance, 1 - chance)

@@ -1,4 +1,4 @@
-"""Tables whose cells are all framed by rules: the rules say what their rows and columns are."""
+"""Tables with a frame of rules around every cell: the rules give the rows and columns."""
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise

@@ -49,7 +49,7 @@ class Grid:
 
 
 def grids(rules: Sequence[Rule]) -> list[Grid]:
-    """Return every group of rules that meet and leave room for cells side by side."""
+    """Return each group of crossing rules with room for cells side by side."""
     found = []
     for group in _groups([rule for rule in rules if not rule.faint]):
         across = [rule for rule in group if rule.across]
@@ -62,7 +62,7 @@ def grids(rules: Sequence[Rule]) -> list[Grid]:
 
 
 def _groups(rules: Sequence[Rule]) -> list[list[Rule]]:
-    """Return the rules that meet, directly or by way of others."""
+    """Return the groups of rules that are connected by crossings."""
     across = [rule for rule in rules if rule.across]
     down = [rule for rule in rules if not rule.across]
     groups: list[list[Rule]] = [[rule] for rule in across]

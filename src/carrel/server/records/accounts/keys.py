@@ -21,7 +21,7 @@ USED_MINUTES = 5
 
 @dataclass(frozen=True)
 class NewKey:
-    """What is asked for with a new key."""
+    """The requested properties of a new key."""
 
     name: str
     organisation: str
@@ -50,7 +50,7 @@ class Key:
 
 
 def add(connection: sa.Connection, new: NewKey, hash: str) -> Key:
-    """Add a key; its organisation and its user are made when there are none of that name."""
+    """Add a key. Creates its organisation and its user if the names are new."""
     take_turns(connection, "keys")
     id = new_id()
     connection.execute(
@@ -87,14 +87,14 @@ def of_hash(connection: sa.Connection, hash: str) -> Key | None:
 
 
 def revoke(connection: sa.Connection, id: str) -> None:
-    """End a key; what was made with it stays."""
+    """Revoke a key. Items made with it stay."""
     connection.execute(
         api_keys.update().where(api_keys.c.id == id).values(revoked_at=datetime.now(UTC))
     )
 
 
 def made_on_purpose(connection: sa.Connection) -> bool:
-    """Whether any key is in force beside the server's own."""
+    """Return whether any key is in force beside the server's own."""
     return bool(_keys(connection, api_keys.c.name != OWN, *_in_force()))
 
 

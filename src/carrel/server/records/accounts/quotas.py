@@ -1,4 +1,4 @@
-"""What an organisation may keep. What is in the trash does not count."""
+"""Quotas of organisations. The trash does not count."""
 
 import sqlalchemy as sa
 
@@ -10,7 +10,7 @@ from carrel.server.settings import Limits
 
 
 def check(connection: sa.Connection, caller: Caller, limits: Limits) -> None:
-    """Check what an organisation keeps, with what the transaction has just added.
+    """Check an organisation's usage against its quotas, after the transaction's own additions.
 
     Raises:
         OverQuota: it is more than it may keep.

@@ -9,7 +9,7 @@ from carrel.server.records.sql.tables import secrets
 
 
 def agree(connection: sa.Connection, own: Mapping[str, str]) -> dict[str, str]:
-    """Return the secrets of some names: those of the first who asked, who gave its own."""
+    """Return the shared secrets of some names. The first server to ask sets them from its own."""
     take_turns(connection, "secrets")
     kept = get(connection)
     new = [{"name": name, "value": own[name]} for name in own if name not in kept]
@@ -24,6 +24,6 @@ def get(connection: sa.Connection) -> dict[str, str]:
 
 
 def put(connection: sa.Connection, values: Mapping[str, str]) -> None:
-    """Exchange all secrets for others."""
+    """Replace all secrets."""
     connection.execute(secrets.delete())
     connection.execute(secrets.insert(), [{"name": n, "value": v} for n, v in values.items()])

@@ -23,7 +23,7 @@ class SharedDatabaseError(Exception):
 
 
 class MissingRights(SharedDatabaseError):
-    """The database's user may not do what a server does."""
+    """The database's user lacks rights that a server needs."""
 
 
 RIGHTS = "Use the user that ran “carrel migrate”, or have the tables' owner GRANT it their rights."
@@ -84,7 +84,7 @@ def common_secret(url: str) -> bytes:
 
 @contextmanager
 def opened(url: str) -> Iterator[sa.Engine]:
-    """Yield an engine for the database, for a while.
+    """Yield an engine for the database; close it at the end.
 
     Raises:
         SharedDatabaseError: it cannot be used.
@@ -140,7 +140,7 @@ def require_suitable(connection: sa.Connection) -> None:
     """Check version and encoding.
 
     Raises:
-        SharedDatabaseError: the server is too old, or the database knows no letters.
+        SharedDatabaseError: PostgreSQL is too old, or the database's encoding is not UTF-8.
     """
     version = connection.scalar(sa.text("SELECT current_setting('server_version_num')::int"))
     if (version or 0) < _OLDEST * 10_000:

@@ -1,4 +1,4 @@
-"""Signs of life of the processes that take jobs from a shared database, by its clock."""
+"""Heartbeats of the processes that take jobs from a shared database, by its clock."""
 
 from collections.abc import Collection
 from datetime import timedelta
@@ -9,7 +9,7 @@ from carrel.server.records.sql.tables import workers
 
 
 def beat(connection: sa.Connection, name: str) -> None:
-    """Give a sign of life."""
+    """Write a heartbeat."""
     now = connection.scalar(sa.select(sa.func.now()))
     seen = workers.update().where(workers.c.name == name).values(seen_at=now)
     if connection.execute(seen).rowcount == 0:
@@ -17,18 +17,18 @@ def beat(connection: sa.Connection, name: str) -> None:
 
 
 def alive(connection: sa.Connection, seconds: float) -> int:
-    """Return the number of those that gave a sign of life in the last seconds."""
+    """Return the number of processes with a heartbeat in the last `seconds`."""
     query = sa.select(sa.func.count()).where(sa.not_(_silent(connection, seconds)))
     return connection.scalar(query.select_from(workers)) or 0
 
 
 def silent(connection: sa.Connection, seconds: float) -> list[str]:
-    """Return those that gave no sign of life for some seconds."""
+    """Return the processes without a heartbeat for `seconds`."""
     return list(connection.scalars(sa.select(workers.c.name).where(_silent(connection, seconds))))
 
 
 def forget(connection: sa.Connection, names: Collection[str], seconds: float) -> None:
-    """Remove some of them that are still silent."""
+    """Remove those of the given processes that are still silent."""
     gone = workers.delete().where(workers.c.name.in_(names), _silent(connection, seconds))
     connection.execute(gone)
 
