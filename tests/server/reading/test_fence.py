@@ -1,6 +1,5 @@
 """A step of reading that fails costs that step, never the page."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -13,7 +12,6 @@ from carrel.server.reading.layout.blocks import PageParts, page_layout
 from carrel.server.reading.page.elements import Box, Line, PageFrame, Word
 from carrel.server.reading.page.parsed import Link, PlacedWord, TextItem
 from carrel.server.reading.page.rules import Rule
-from carrel.server.reading.page.seen import ModelRegion
 from server.reading.conftest import Read
 from support.documents import raw_pdf
 
@@ -75,12 +73,6 @@ RULES = st.builds(
     lambda across, at, start, length, faint: Rule(across, at, start, start + length, faint),
     *(st.booleans(), PLACE, PLACE, SIZE, st.booleans()),
 )
-SEEN = st.builds(
-    ModelRegion,
-    st.sampled_from(["title", "text", "table", "figure", "header", "footer", "figure_caption"]),
-    BOXES,
-    st.floats(0, 1),
-)
 
 
 @settings(max_examples=100, deadline=None)
@@ -89,17 +81,15 @@ SEEN = st.builds(
     st.lists(lines(), max_size=12) | grids(),
     st.lists(RULES, max_size=12),
     st.lists(BOXES, max_size=3),
-    st.lists(SEEN, max_size=4),
 )
 def test_no_step_fails_on_any_page(
     found: list[TextItem],
     read: list[Line],
     rules: list[Rule],
     boxes: list[Box],
-    seen: Sequence[ModelRegion],
 ) -> None:
     links = [Link(box, "https://example.org") for box in boxes]
-    parts = PageParts(found, read, (), links, rules, boxes[:1], boxes[1:2], boxes[2:], lambda: seen)
+    parts = PageParts(found, read, (), links, rules, boxes[:1], boxes[1:])
     page_layout(parts, PageFrame(WIDTH, HEIGHT), scored=True)
     assert [failure.trace for failure in fence.take_failures()] == []
 

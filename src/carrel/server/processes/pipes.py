@@ -7,17 +7,13 @@ import asyncio
 import json
 import struct
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO
 
 _LENGTHS = struct.Struct("!II")
 MAX_HEADER = 128 * 2**20
 """Maximum bytes of JSON in a message."""
 MAX_BODY = 256 * 2**20
 """Maximum raw bytes in a message."""
-
-
-Task = Literal["page", "text", "regions"]
-"""Tasks of the OCR process: text and regions, or only one of them."""
 
 
 class BrokenMessage(Exception):

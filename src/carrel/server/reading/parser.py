@@ -5,8 +5,8 @@ Run as `python -m carrel.server.reading.parser`. It sends `{"ready": true}`, rec
 "doubted", "failures"}` with the page in JSON for every page, then `{"done"}`; or `{"error",
 "code"}`. `ahead` prefetches the next pages; `beyond` permits looking at pages that were not
 requested. A request with `pictures`, page numbers, is answered by `{"picture"}` with a JPEG for
-each page that has one. In between, it may request text or regions with `{"look",
-"width", "height"}` and RGB pixels; the OCR process answers. After `{"done"}` the document stays
+each page that has one. In between, it may request the text of a picture with `{"look", "width",
+"height"}` and RGB pixels; the OCR process answers. After `{"done"}` the document stays
 open: `{"options", "ahead", "beyond"}` or `{"pictures"}` requests more of it, `{"close"}` closes it.
 
 Starting Python and loading the libraries takes ten times longer than reading a small document.
@@ -30,16 +30,15 @@ from carrel.server.processes.limits import COPIES_READ, limit_this_process
 from carrel.server.processes.parent import end_with_parent
 from carrel.server.processes.pipes import (
     PipeMessage,
-    Task,
     as_json,
     read_message,
     write_message,
 )
+from carrel.server.reading.doubt import take_doubt
 from carrel.server.reading.fence import take_failures
 from carrel.server.reading.office.document import Office
 from carrel.server.reading.options import NoSuchPage, ReadOptions, UnreadableDocument
 from carrel.server.reading.pdf.document import PDF
-from carrel.server.reading.scans.doubt import is_doubtful
 from carrel.server.reading.scans.picture import HEIF_BRANDS, Picture
 
 _ALLOCATIONS = 50_000
@@ -56,7 +55,6 @@ class Parser:
         self._requests = requests
         self._answers = answers
         self._ocr_used = False
-        self._doubted = False
 
     def run(self) -> None:
         """Answer requests until the pipe closes; without fork, only the first."""
@@ -118,12 +116,12 @@ class Parser:
                 pages = document.pages(options, self._look)
             case Office():
                 pages = document.pages(options)
-        self._ocr_used = self._doubted = False
+        self._ocr_used = False
         for page in pages:
             failures = take_failures()
-            header = {"ocr": self._ocr_used, "doubted": self._doubted, "failures": failures}
+            header = {"ocr": self._ocr_used, "doubted": take_doubt(), "failures": failures}
             self._say(header, as_json(page.model_dump(mode="json")))
-            self._ocr_used = self._doubted = False
+            self._ocr_used = False
         self._say({"done": True})
 
     def _show_pages(self, document: PDF | Picture | Office, pages: Sequence[int]) -> None:
@@ -134,14 +132,13 @@ class Parser:
                 self._say({"picture": index}, encoded.getvalue())
         self._say({"done": True})
 
-    def _look(self, task: Task, picture: Image.Image) -> dict[str, Any]:
-        self._ocr_used |= task in ("page", "text")
+    def _look(self, picture: Image.Image) -> dict[str, Any]:
+        self._ocr_used = True
         size = {"width": picture.width, "height": picture.height}
-        write_message(self._answers, PipeMessage({"look": task, **size}, picture.tobytes()))
+        write_message(self._answers, PipeMessage({"look": True, **size}, picture.tobytes()))
         answer = read_message(self._requests)
         if answer is None:
             raise SystemExit(1)
-        self._doubted |= is_doubtful(answer.header)
         return answer.header
 
     def _say(self, header: dict[str, Any], body: bytes = b"") -> None:

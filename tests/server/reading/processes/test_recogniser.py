@@ -11,9 +11,8 @@ import pytest_asyncio
 from PIL import Image
 
 from carrel.server.reading.processes.recogniser import MAX_PIXELS, Recogniser
-from support.documents import page_pictures, picture
+from support.documents import picture
 from support.process import children, command
-from support.tables import tables_pdf
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -34,7 +33,7 @@ def page(tmp_path: Path) -> tuple[int, int, bytes]:
 async def test_lines_have_words_corners_and_confidence(
     recogniser: Recogniser, page: tuple[int, int, bytes]
 ) -> None:
-    (line,) = (await recogniser.look("text", *page))["lines"]
+    (line,) = (await recogniser.look(*page))["lines"]
     assert line["text"] == "Whisper near the stairs"
     assert [word for word, *_ in line["words"]] == ["Whisper", "near", "the", "stairs"]
     assert all(0.5 < certainty <= 1 for _, certainty, *_ in line["words"])
@@ -45,26 +44,13 @@ async def test_lines_have_words_corners_and_confidence(
     assert edges == sorted(edges) and 0 <= edges[0] < edges[-1] <= 1
 
 
-async def test_a_page_with_a_table_has_its_regions_and_the_table_its_cells(
-    recogniser: Recogniser, tmp_path: Path
-) -> None:
-    path = tmp_path / "a.pdf"
-    tables_pdf(path, ruled=False, seed=7, pages=4)
-    page = page_pictures(path)[3]
-    seen = await recogniser.look("regions", page.width, page.height, page.tobytes())
-    boxes = [box for kind, confidence, box in seen["regions"] if kind == "table"]
-    assert boxes
-    for left, top, right, bottom in boxes:
-        assert 0 <= left < right <= 1 and 0 <= top < bottom <= 1
-
-
 async def test_a_killed_process_is_started_again(
     recogniser: Recogniser, page: tuple[int, int, bytes], caplog: pytest.LogCaptureFixture
 ) -> None:
-    await recogniser.look("text", *page)
+    await recogniser.look(*page)
     for process in _processes("carrel.server.reading.ocr.process"):
         os.kill(process, signal.SIGKILL)
-    (line,) = (await recogniser.look("text", *page))["lines"]
+    (line,) = (await recogniser.look(*page))["lines"]
     assert line["text"] == "Whisper near the stairs"
     assert "the OCR process died" in caplog.text
 
@@ -72,13 +58,13 @@ async def test_a_killed_process_is_started_again(
 async def test_a_cancelled_question_leaves_the_next_its_own_answer(
     recogniser: Recogniser, page: tuple[int, int, bytes], tmp_path: Path
 ) -> None:
-    await recogniser.look("text", *page)
+    await recogniser.look(*page)
     with Image.open(picture(tmp_path / "b.png", "Another text")) as image:
         other = image.width, image.height, image.tobytes()
-    task = asyncio.ensure_future(recogniser.look("text", *other))
+    task = asyncio.ensure_future(recogniser.look(*other))
     await asyncio.sleep(0.01)
     task.cancel()
-    (line,) = (await recogniser.look("text", *page))["lines"]
+    (line,) = (await recogniser.look(*page))["lines"]
     assert line["text"] == "Whisper near the stairs"
 
 
@@ -88,12 +74,12 @@ async def test_the_process_ends_when_idle_and_comes_back(
     caplog.set_level("INFO")
     recogniser = Recogniser(idle_seconds=0.05)
     assert not recogniser.loaded
-    await recogniser.look("text", *page)
+    await recogniser.look(*page)
     async with asyncio.timeout(10):
         while recogniser.loaded:  # noqa: ASYNC110 - a process gives no event
             await asyncio.sleep(0.01)
     assert "OCR loaded with openvino in" in caplog.text
-    assert (await recogniser.look("text", *page))["lines"]
+    assert (await recogniser.look(*page))["lines"]
     await recogniser.stop()
     assert not recogniser.loaded
 
@@ -105,7 +91,7 @@ async def test_pixels_must_fit_the_size_and_the_bound(
     recogniser: Recogniser, width: int, height: int, size: int
 ) -> None:
     with pytest.raises(ValueError, match="pixels"):
-        await recogniser.look("text", width, height, bytes(size))
+        await recogniser.look(width, height, bytes(size))
 
 
 def _processes(module: str) -> list[int]:

@@ -4,7 +4,6 @@ from typing import Any
 
 from PIL import Image
 
-from carrel.server.processes.pipes import Task
 from carrel.server.reading.layout.flow import columns
 from carrel.server.reading.scans.recognition import recognise_page
 
@@ -25,8 +24,8 @@ def test_columns_stay_apart_where_the_boxes_of_their_lines_nearly_meet() -> None
     lefts = {"left": 50, "right": 50 + 100 + GUTTER}
     found = [_found(side, left, 100 + 15 * n) for n in range(8) for side, left in lefts.items()]
 
-    def look(task: Task, picture: Image.Image) -> dict[str, Any]:
-        return {"turn": 0, "lines": found, "regions": []}
+    def look(picture: Image.Image) -> dict[str, Any]:
+        return {"turn": 0, "lines": found}
 
     picture = Image.new("L", (300, 400), 255)
     picture.putpixel((0, 0), 0)

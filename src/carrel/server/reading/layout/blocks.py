@@ -3,17 +3,18 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from carrel.server.reading.doubt import doubt
 from carrel.server.reading.fence import fenced
 from carrel.server.reading.layout.contents import contents
 from carrel.server.reading.layout.diagrams import Diagram, diagrams
 from carrel.server.reading.layout.evidence import Edge, Evidence, HeadingStyle
-from carrel.server.reading.layout.figure_places import (
+from carrel.server.reading.layout.figures import (
     FigurePlace,
-    are_doubtful,
+    labelled,
     outside_tables,
-    whole_figures,
+    pictures,
+    with_text,
 )
-from carrel.server.reading.layout.figures import labelled, pictures, with_text
 from carrel.server.reading.layout.flow import columns, rows
 from carrel.server.reading.layout.notes import with_notes
 from carrel.server.reading.layout.order import with_order
@@ -29,7 +30,6 @@ from carrel.server.reading.page.elements import Box, Line, PageFrame, PageLayout
 from carrel.server.reading.page.lines import runs_from_right, text_lines
 from carrel.server.reading.page.parsed import Link, TextItem
 from carrel.server.reading.page.rules import Rule, Shade
-from carrel.server.reading.page.seen import Regions, no_regions
 from carrel.server.reading.page_model.features import Surroundings, page_features
 from carrel.server.reading.page_model.network import look
 from carrel.server.reading.page_model.pieces import UPRIGHT, mirrored_rows, page_pieces
@@ -48,9 +48,7 @@ class PageParts:
 
     `items` is liteparse's text layer, with word boxes; `lines` is text found in another way, by
     OCR if needed, and `slanted` the part of it at an angle. `rules` may frame tables. `figures` are
-    pictures, `drawings` are charts and diagrams drawn with vector graphics, `sketches` line
-    drawings in a scan, which are figures where the layout model sees one. `regions` asks the
-    layout model for the page's regions.
+    pictures, `drawings` are charts and diagrams drawn with vector graphics.
     """
 
     items: Sequence[TextItem] = ()
@@ -60,21 +58,15 @@ class PageParts:
     rules: Sequence[Rule] = ()
     figures: Sequence[Box] = ()
     drawings: Sequence[Box] = ()
-    sketches: Sequence[Box] = ()
-    regions: Regions = no_regions
     shades: Sequence[Shade] = ()
 
     def mirrored(self, width: float) -> "PageParts":
-        """Return the rules, figures and regions mirrored on a page of this width."""
+        """Return the rules and figures mirrored on a page of this width."""
         return replace(
             self,
             rules=[rule.mirrored(width) for rule in self.rules],
             figures=[box.mirrored(width) for box in self.figures],
             drawings=[box.mirrored(width) for box in self.drawings],
-            sketches=[box.mirrored(width) for box in self.sketches],
-            regions=lambda: [
-                replace(region, box=region.box.mirrored(width)) for region in self.regions()
-            ],
         )
 
 
@@ -111,6 +103,9 @@ def _regions(found: PageParts, frame: PageFrame, evidence: Evidence) -> list[Reg
     if page is None:
         ordered = pictures(found.figures, (), ())
     else:
+        if not found.items and (page.view.role("formula") > _LIKELY).any():
+            # OCR cannot put formulas together.
+            doubt()
         if page.from_right:
             found = found.mirrored(size[0])
             turned = [line.mirrored(size[0]) for line in turned]
@@ -121,7 +116,7 @@ def _regions(found: PageParts, frame: PageFrame, evidence: Evidence) -> list[Reg
         ]
         tables = fenced("tables", find_tables, page, found.rules, page.numbers(apart)) or []
         loose, tables = _taken(loose, tables)
-        figures = fenced("figures", _drawn, found, joined, tables, loose, turned, size)
+        figures = fenced("figures", _drawn, found, joined, tables, loose, turned, page)
         drawn, loose, turned = figures or ([], loose, turned)
         shown = fenced("pictures", pictures, found.figures, loose, drawn) or []
         heads = fenced("running heads", _running_heads, page, evidence, size[1]) or set()
@@ -174,7 +169,7 @@ def read_pieces(found: PageParts, frame: PageFrame) -> PageReading | None:
     rows = page_pieces(found.items, found.lines, found.rules, found.links)
     if not rows:
         return None
-    figures = [*found.figures, *found.drawings, *found.sketches]
+    figures = [*found.figures, *found.drawings]
     around = Surroundings(
         *frame.upright_size, found.rules, found.shades, figures, scanned=not found.items
     )
@@ -219,21 +214,18 @@ def _drawn(
     tables: Sequence[Region],
     lines: list[Line],
     turned: list[Line],
-    size: tuple[float, float],
+    page: PageReading,
 ) -> tuple[list[Region], list[Line], list[Line]]:
     """Return the figures outside tables with their labels, and the other lines."""
     places = [
         *(FigurePlace(diagram.box, diagram.frames) for diagram in joined),
         *(FigurePlace(box) for box in found.drawings),
-        *(FigurePlace(box, picture=True) for box in [*found.figures, *found.sketches]),
+        *(FigurePlace(box, picture=True) for box in found.figures),
     ]
     places = outside_tables(places, [table.box for table in tables])
-    if not places:
-        return [], lines, turned
-    if not found.items or are_doubtful(places, lines):
-        seen = outside_tables(found.regions(), [table.box for table in tables])
-        places = whole_figures(places, seen, lines, size)
-    return labelled(places, lines, turned)
+    labels = page.view.role("figure_label") > _LIKELY
+    named = {id(piece) for piece, label in zip(page.pieces, labels, strict=True) if label}
+    return labelled(places, lines, turned, lambda line: id(line) in named)
 
 
 def _taken(lines: Sequence[Line], tables: list[Region]) -> tuple[list[Line], list[Region]]:

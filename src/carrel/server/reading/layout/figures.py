@@ -1,10 +1,10 @@
 """Figures: pictures and drawings with their labels and captions."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import combinations
 
-from carrel.server.reading.layout.figure_places import FigurePlace, clear_of, has_prose, is_prose
 from carrel.server.reading.layout.flow import rows
 from carrel.server.reading.layout.hyphens import continued, join_lines
 from carrel.server.reading.page.elements import Box, Line, Region
@@ -28,6 +28,12 @@ _BELOW = 0.4
 """Largest width of a label below or above a drawing, as a part of the drawing's."""
 _TURNED = 1.5
 """Largest distance of a turned label from a drawing, in line heights."""
+_SENTENCE = 10
+"""Least words of a line of prose."""
+_PROSE_LINES = 3
+"""Lines of prose that make a drawing the frame of a text."""
+_NAMES = 3
+"""Fewest lines that are labels by standing alone, as names on a map do."""
 _AXES = 2
 """Rings of labels around a drawing: an axis's values, then its title."""
 
@@ -49,42 +55,68 @@ def _is_background(picture: Box, lines: Sequence[Box]) -> bool:
     return len(lines) > _FIGURE_LINES or text > _COVERED * picture.width * picture.height
 
 
+@dataclass(frozen=True)
+class FigurePlace:
+    """A figure's bounding box; `frames` are boxes of text drawn in it.
+
+    A place that is a `picture` has labels only where the page model sees some.
+    """
+
+    box: Box
+    frames: tuple[Box, ...] = ()
+    picture: bool = False
+
+
+def outside_tables(places: Sequence[FigurePlace], tables: Sequence[Box]) -> list[FigurePlace]:
+    """Return the figures that do not overlap a table."""
+    return [place for place in places if not any(place.box.meets(table) for table in tables)]
+
+
 def labelled(
-    places: Sequence[FigurePlace], lines: list[Line], turned: list[Line]
+    places: Sequence[FigurePlace],
+    lines: list[Line],
+    turned: list[Line],
+    is_label: Callable[[Line], bool],
 ) -> tuple[list[Region], list[Line], list[Line]]:
     """Return the figures with their labels, the other horizontal lines, and the `turned` lines.
 
-    A drawing with prose in it is a background. A picture has labels where the layout model sees
-    them in a figure; otherwise it is left out.
+    A drawing with prose in it is a background. A picture without labels is left out.
     """
     figures: list[Region] = []
     for place in places:
         inside = [line for line in lines if place.box.holds_centre(line.box)]
-        if has_prose(inside) or (place.picture and place.seen is None):
+        if _has_prose(inside) or (place.picture and not _are_labels(inside, is_label)):
             continue
         captions = _captions(inside)
         labels = [line for line in inside if line not in captions]
-        extent = place.box
-        if place.seen is not None:
-            others = [line for line in lines if line not in inside]
-            more = _seen_labels(place.seen, others)
-            if more:
-                # What is drawn around these may be no drawing of its own.
-                labels += more
-                flowing = [line for line in lines if line not in labels]
-                extent = Box.around([extent, clear_of(place.seen, flowing)])
-        held = (extent, place.seen or extent)
-        aside = [line for line in turned if any(box.holds_centre(line.box) for box in held)]
+        aside = [line for line in turned if place.box.holds_centre(line.box)]
         for _ in range(_AXES):
-            whole = Box.around([extent, *(line.box for line in [*labels, *aside])])
+            whole = Box.around([place.box, *(line.box for line in [*labels, *aside])])
             labels += _labels(whole, [line for line in lines if line not in labels])
             aside += [line for line in turned if line not in aside and _is_beside(whole, line.box)]
         lines = [line for line in lines if line not in labels and line not in captions]
         turned = [line for line in turned if line not in aside]
-        whole = Box.around([extent, *(line.box for line in [*labels, *aside])])
+        whole = Box.around([place.box, *(line.box for line in [*labels, *aside])])
         shown = (*_in_order(labels, place.frames), *aside)
         figures.append(Region("figure", whole, lines=tuple(captions), labels=shown))
     return figures, lines, turned
+
+
+def _are_labels(lines: Sequence[Line], is_label: Callable[[Line], bool]) -> bool:
+    """Return whether lines on a picture are labels: most are for the model, or all stand alone."""
+    if 2 * sum(map(is_label, lines)) > len(lines):
+        return True
+    alone = not any(_belong(one, other) for one, other in combinations(lines, 2))
+    return alone and len(lines) >= _NAMES and not any(map(_is_prose, lines))
+
+
+def _is_prose(line: Line) -> bool:
+    return len(line.text.split()) >= _SENTENCE
+
+
+def _has_prose(lines: Iterable[Line]) -> bool:
+    """Return whether lines in a drawing make it the frame of a text."""
+    return sum(map(_is_prose, lines)) >= _PROSE_LINES
 
 
 def _captions(lines: Sequence[Line]) -> list[Line]:
@@ -96,12 +128,6 @@ def _captions(lines: Sequence[Line]) -> list[Line]:
         ):
             captions += row
     return captions
-
-
-def _seen_labels(figure: Box, lines: Sequence[Line]) -> list[Line]:
-    """Return the short lines in a figure seen by the layout model, without ends of text."""
-    inside = [line for line in lines if figure.holds_centre(line.box)]
-    return [line for line in _apart(inside, lines) if not is_prose(line)]
 
 
 @dataclass(frozen=True)

@@ -1,44 +1,31 @@
-"""The OCR process: decoded RGB in; text and regions out. It sees no file.
+"""The OCR process: decoded RGB in; text out. It sees no file.
 
 Run as `python -m carrel.server.reading.ocr.process`. The first message out is `{"ready": true}`.
-Each message in is `{"task", "width", "height"}` with `width * height * 3` bytes. The answer depends
-on the task:
-
-- `text`: `{"turn", "lines"}`, how far the picture is turned clockwise, and its lines in pixels of
-  the picture set upright;
-- `regions`: `{"regions"}` of an upright page, as parts of it;
-- `page`: both;
-
-The first text has `loaded` too: the library that runs the models, and how many seconds loading
-took. Where a model is not installed, there are no regions.
+Each message in is `{"width", "height"}` with `width * height * 3` bytes. The answer is `{"turn",
+"lines"}`, how far the picture is turned clockwise, and its lines in pixels of the picture set
+upright. The first has `loaded` too: the library that runs the models, and how many seconds loading
+took.
 """
 
-import logging
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from carrel.server.processes.parent import end_with_parent
 from carrel.server.processes.pipes import PipeMessage, read_message, write_message
+from carrel.server.reading.doubt import UNREAD
 from carrel.server.reading.languages import languages
 from carrel.server.reading.ocr.detector import Quad
 from carrel.server.reading.ocr.engine import OCREngine
-from carrel.server.reading.ocr.layout_model import LayoutModel
 from carrel.server.reading.ocr.letters import speller
 from carrel.server.reading.ocr.line_reader import ReadLine
 from carrel.server.reading.ocr.other_scripts import read_other_scripts
-from carrel.server.reading.scans.doubt import UNREAD
 from carrel.server.reading.scans.noise import without_noise
 
 if TYPE_CHECKING:
     from carrel.server.reading.ocr.detector import Pixels
-
-log = logging.getLogger(__name__)
-
-Model = TypeVar("Model")
 
 _SAMPLE = 8
 """Longest lines sampled to test whether a page is upright."""
@@ -108,10 +95,8 @@ def _readable(lines: list[tuple[Quad, ReadLine]]) -> list[tuple[Quad, ReadLine]]
     ]
 
 
-def read_page(
-    engine: OCREngine, picture: "Pixels", layout: LayoutModel | None = None
-) -> dict[str, Any]:
-    """Read the text and regions of a BGR picture."""
+def read_page(engine: OCREngine, picture: "Pixels") -> dict[str, Any]:
+    """Read the text of a BGR picture."""
     picture = without_noise(picture)
     best = _Attempt(engine, picture, 0)
     for turn in (180,) if best.level > 0.5 else (90, 270):
@@ -132,58 +117,26 @@ def read_page(
             }
             for quad, line in lines
         ],
-        "regions": layout.regions(best.upright) if layout else [],
     }
 
 
-class _Models:
-    """Loads each model on first use: a page with a text layer needs no OCR."""
-
-    @cached_property
-    def text(self) -> OCREngine:
-        return OCREngine()
-
-    @cached_property
-    def layout(self) -> LayoutModel | None:
-        return _if_installed(LayoutModel)
-
-    def _load_text(self) -> dict[str, Any]:
-        if "text" in vars(self):
-            return {}
-        started = time.monotonic()
-        return {"loaded": [self.text.name, time.monotonic() - started]}
-
-    def answer(self, task: str, picture: "Pixels") -> dict[str, Any]:
-        match task:
-            case "text":
-                return self._load_text() | read_page(self.text, picture)
-            case "page":
-                return self._load_text() | read_page(self.text, picture, self.layout)
-            case "regions":
-                return {"regions": self.layout.regions(picture) if self.layout else []}
-        raise ValueError(f"there is no task {task!r}")
-
-
-def _if_installed(model: Callable[[], Model]) -> Model | None:
-    try:
-        return model()
-    except FileNotFoundError as error:
-        log.warning("%s", error)
-        return None
-
-
 def serve(requests: BinaryIO, answers: BinaryIO) -> None:
-    """Answer requests until the pipe closes."""
+    """Answer requests until the pipe closes; load the models for the first."""
     import numpy as np
 
-    models = _Models()
+    engine: OCREngine | None = None
     write_message(answers, PipeMessage({"ready": True}))
     while message := read_message(requests):
+        loaded: dict[str, Any] = {}
+        if engine is None:
+            started = time.monotonic()
+            engine = OCREngine()
+            loaded = {"loaded": [engine.name, time.monotonic() - started]}
         shape = (message.header["height"], message.header["width"], 3)
         rgb = np.frombuffer(message.body, np.uint8).reshape(shape)
         # The models were trained with OpenCV's BGR order.
         picture = np.ascontiguousarray(rgb[:, :, ::-1])
-        write_message(answers, PipeMessage(models.answer(message.header["task"], picture)))
+        write_message(answers, PipeMessage(loaded | read_page(engine, picture)))
 
 
 def main() -> None:

@@ -53,6 +53,11 @@ class Box(NamedTuple):
             and 2 * self.top <= top + bottom <= 2 * self.bottom
         )
 
+    def meets(self, other: "Box") -> bool:
+        """Return whether another box has a part in this one."""
+        beside = self.left < other.right and other.left < self.right
+        return beside and self.top < other.bottom and other.top < self.bottom
+
     @property
     def centre(self) -> tuple[float, float]:
         """The point in the middle."""

@@ -2,8 +2,7 @@
 
 import contextlib
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 
@@ -25,7 +24,6 @@ from carrel.server.reading.options import ReadOptions, UnreadableDocument, selec
 from carrel.server.reading.page.elements import Box, Line, PageFrame, PageLayout
 from carrel.server.reading.page.lines import text_turn
 from carrel.server.reading.page.parsed import ParsedPage
-from carrel.server.reading.page.seen import ModelRegion
 from carrel.server.reading.pdf.drawn_text import DPI as DRAWN_DPI
 from carrel.server.reading.pdf.drawn_text import drawn_text
 from carrel.server.reading.pdf.formulas import with_display_formulas
@@ -34,7 +32,7 @@ from carrel.server.reading.pdf.page_space import PageSpace
 from carrel.server.reading.pdf.pictures import embedded_pictures, finest_picture, is_background
 from carrel.server.reading.pdf.read_ahead import ReadAhead
 from carrel.server.reading.pdf.text_layer import corrected
-from carrel.server.reading.scans.looking import Look, page_regions
+from carrel.server.reading.scans.looking import Look
 from carrel.server.reading.scans.page_parts import not_over, recognise_part, together
 from carrel.server.reading.scans.recognition import PageScan, recognise_page
 from carrel.wire.ocr import Page
@@ -48,8 +46,6 @@ OCR_SIDE = 2000
 MAX_PIXELS = 20_000_000
 """Most pixels of a rendering; a larger page is rendered at a lower resolution."""
 
-_LAYOUT_DPI = 72
-"""About the layout model's input resolution."""
 _A4 = (595.0, 842.0)
 _HEADER = b"%PDF-"
 _DAMAGED = "This file is not a valid PDF, or it is damaged. Open it in a viewer to check it."
@@ -159,8 +155,6 @@ class PDF:
             scan = fenced("recognition", self._recognised, index, size, look) or scan
         if scan.frame.turn:
             parsed = self._ahead.take_upright(index, scan.frame.turn) or parsed
-        if not parsed.needs_ocr:
-            scan = self._looked_at(index, scan.frame, look)
         found = self._found(index, parsed, scan, look)
         scored = options.granularity is not None
         layout = page_layout(found, scan.frame, self._evidence or NO_EVIDENCE, scored=scored)
@@ -188,18 +182,6 @@ class PDF:
     def _recognised(self, index: int, size: tuple[float, float], look: Look) -> PageScan:
         return recognise_page(self._render(index, self._ocr_dpi(index)), size, look)
 
-    def _looked_at(self, index: int, frame: PageFrame, look: Look) -> PageScan:
-        """Return the layout model's view of a page with a text layer; run the model on demand."""
-
-        @cache
-        def regions() -> Sequence[ModelRegion]:
-            return fenced("regions", seen) or ()
-
-        def seen() -> Sequence[ModelRegion]:
-            return page_regions(self._render(index, _LAYOUT_DPI), frame, look)
-
-        return PageScan(frame, regions=regions)
-
     def _found(self, index: int, parsed: ParsedPage, scan: PageScan, look: Look) -> PageParts:
         """Collect everything on a page: liteparse's text, the text it left out, and OCR's."""
         items, lines = parsed.items, list[Line]()
@@ -213,7 +195,6 @@ class PDF:
                     there = (items, lines, page, text_page, space)
                     with_formulas = fenced("formulas", with_display_formulas, *there)
                     items, lines = with_formulas or (items, lines)
-        seen = scan
         if parsed.drawn or scan.lines:
             known = [item.box for item in items] + [line.box for line in lines]
             if parsed.drawn:
@@ -235,8 +216,6 @@ class PDF:
             rules,
             figures,
             parsed.drawings,
-            seen.sketches,
-            seen.regions,
             parsed.shades,
         )
 

@@ -1,7 +1,4 @@
-"""Server side of the OCR process: starts it on first need, ends it when idle.
-
-The process has the models for text and a page's regions in pictures.
-"""
+"""Server side of the OCR process: starts it on first need, ends it when idle."""
 
 import asyncio
 import contextlib
@@ -9,7 +6,7 @@ import logging
 from typing import Any
 
 from carrel.server.processes.child import Child
-from carrel.server.processes.pipes import PipeMessage, Task
+from carrel.server.processes.pipes import PipeMessage
 from carrel.server.spans import span
 
 log = logging.getLogger(__name__)
@@ -39,19 +36,13 @@ class Recogniser:
         """Whether the OCR process is running."""
         return self._child is not None and self._child.running
 
-    async def look(self, task: Task, width: int, height: int, rgb: bytes) -> dict[str, Any]:
-        """Run a task on a picture of `width * height` RGB pixels.
+    async def look(self, width: int, height: int, rgb: bytes) -> dict[str, Any]:
+        """Read the text of a picture of `width * height` RGB pixels.
 
-        Answers by task:
-
-        - `text`: `turn` is how far it is turned clockwise: 0, 90, 180 or 270 degrees. Each of
-          `lines` has `text`, `confidence` (0 to 1), `quad` (four corners in pixels of the page set
-          upright, clockwise from the top left) and `words` (text, confidence, and where on the line
-          they start and end, 0 to 1).
-        - `regions`: each has a kind, a confidence (0 to 1) and a box as parts of the picture.
-        - `page`: both; the regions are those of the page set upright.
-
-        There are no regions where the model is not installed.
+        In the answer, `turn` is how far it is turned clockwise: 0, 90, 180 or 270 degrees. Each of
+        `lines` has `text`, `confidence` (0 to 1), `quad` (four corners in pixels of the page set
+        upright, clockwise from the top left) and `words` (text, confidence, and where on the line
+        they start and end, 0 to 1).
 
         Raises:
             ValueError: the bytes are not such a picture, or it is larger than `MAX_PIXELS`.
@@ -63,16 +54,14 @@ class Recogniser:
             raise ValueError("the picture has too many pixels to recognise")
         # Shielded: a cancelled caller must not leave an unread answer on the pipe.
         return await asyncio.shield(
-            asyncio.ensure_future(
-                self._ask(PipeMessage({"task": task, "width": width, "height": height}, rgb))
-            )
+            asyncio.ensure_future(self._ask(PipeMessage({"width": width, "height": height}, rgb)))
         )
 
     async def _ask(self, message: PipeMessage) -> dict[str, Any]:
         async with self._turn:
             self._stop_timer()
             try:
-                with span("recognition", task=str(message.header["task"])):
+                with span("recognition"):
                     return await self._answer(message)
             finally:
                 loop = asyncio.get_running_loop()

@@ -1,12 +1,12 @@
 """Finds figures in a page's picture: ink that is not text, in full areas or in line drawings."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from PIL import Image
 
 from carrel.server.reading.page.elements import Box, Line, PageFrame
-from carrel.server.reading.page.seen import ModelRegion
+from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.scans.looking import turned_back
 
 if TYPE_CHECKING:
@@ -22,32 +22,19 @@ _DARKER = 30
 _REACH = 2
 """Maximum distance between the parts of a figure, in squares."""
 _FULL = 0.35
-"""Least fill of a figure's bounding box: tables and frames fill less."""
+"""Least fill of a figure's bounding box; a line drawing fills less."""
+_DRAWN = 0.3
+"""Least part of a line drawing that is off the rules: frames and the grids of tables are rules."""
 _LEAST_SIDE = 36.0
 """Points. Anything smaller is an ornament, a bar or a blot."""
-_LEAST_SKETCH = 20.0
-"""Points. Anything smaller is no part of a line drawing, but a rule, a formula or a blot."""
 _LARGEST = 0.8
 """Maximum part of the page that a figure covers; a larger one is the background."""
 
 
-class PicturedFigures(NamedTuple):
-    """Areas full of ink, and line drawings, in points of the page's upright layout."""
-
-    full: list[Box]
-    sketches: list[Box]
-
-
 def pictured_figures(
-    picture: Image.Image,
-    frame: PageFrame,
-    lines: Sequence[Line],
-    regions: Sequence[ModelRegion] = (),
-) -> PicturedFigures:
-    """Find figures in a page's picture, line drawings if the layout model sees a figure.
-
-    Elsewhere these are frames and tables.
-    """
+    picture: Image.Image, frame: PageFrame, lines: Sequence[Line], rules: Sequence[Rule]
+) -> list[Box]:
+    """Find figures in a page's picture, in points of the upright page."""
     # Import late: only pages that need OCR pay for it.
     import numpy as np
 
@@ -64,27 +51,35 @@ def pictured_figures(
         top, bottom = int(line.box.top / cell), int(line.box.bottom / cell) + 1
         left, right = int(line.box.left / cell), int(line.box.right / cell) + 1
         ink[max(0, top) : max(0, bottom), max(0, left) : max(0, right)] = False
-    seen = [region.box for region in regions if region.kind == "figure"]
-    found = PicturedFigures([], [])
-    for cells in _patches(ink):
-        rows, columns = [row for row, _ in cells], [column for _, column in cells]
-        box = Box(
-            min(columns) * cell,
-            min(rows) * cell,
-            min((max(columns) + 1) * cell, width),
-            min((max(rows) + 1) * cell, height),
-        )
-        fits = box.width * box.height <= _LARGEST * width * height
-        full = len(cells) * cell**2 / (box.width * box.height)
-        if fits and full >= _FULL and min(box.width, box.height) >= _LEAST_SIDE:
-            found.full.append(box)
-        elif fits and min(box.width, box.height) >= _LEAST_SKETCH and _any_holds(seen, box):
-            found.sketches.append(box)
+    found = []
+    for patch in _patches(ink):
+        box = _box(patch, cell)
+        if box.width * box.height > _LARGEST * width * height:
+            continue
+        if len(patch) * cell**2 < _FULL * box.width * box.height:
+            drawn = [square for square in patch if not _on_rule(square, cell, rules)]
+            if len(drawn) < _DRAWN * len(patch):
+                continue
+            box = _box(drawn, cell)
+        if min(box.width, box.height) >= _LEAST_SIDE:
+            found.append(box)
     return found
 
 
-def _any_holds(seen: Iterable[Box], box: Box) -> bool:
-    return any(figure.holds_centre(box) for figure in seen)
+def _box(squares: Sequence[tuple[int, int]], cell: float) -> Box:
+    rows, columns = zip(*squares, strict=True)
+    left, top = min(columns) * cell, min(rows) * cell
+    return Box(left, top, (max(columns) + 1) * cell, (max(rows) + 1) * cell)
+
+
+def _on_rule(square: tuple[int, int], cell: float, rules: Iterable[Rule]) -> bool:
+    """Return whether a rule runs through a square or right beside it."""
+    y, x = ((place + 0.5) * cell for place in square)
+    places = ((x, y, rule) if rule.across else (y, x, rule) for rule in rules)
+    return any(
+        abs(beside - rule.at) <= cell and rule.start - cell <= along <= rule.end + cell
+        for along, beside, rule in places
+    )
 
 
 def _patches(ink: "NDArray[bool_]") -> Iterator[list[tuple[int, int]]]:

@@ -16,9 +16,7 @@ def recognise_part(
     scale = picture.width / size[0]
     edges = (box.left * scale, box.top * scale, box.right * scale, box.bottom * scale)
     left, top, right, bottom = map(round, edges)
-    part = recognise_page(
-        picture.crop((left, top, right, bottom)), (box.width, box.height), look, "text"
-    )
+    part = recognise_page(picture.crop((left, top, right, bottom)), (box.width, box.height), look)
     frame = part.frame
 
     def placed(line: Line) -> Line:

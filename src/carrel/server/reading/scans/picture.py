@@ -82,8 +82,6 @@ class Picture:
             slanted=scan.slanted,
             rules=scan.rules,
             figures=scan.figures,
-            sketches=scan.sketches,
-            regions=scan.regions,
         )
         raster = Raster(dpi, picture.width, picture.height, points, picture.crop)
         layout = page_layout(found, scan.frame, scored=options.granularity is not None)

@@ -7,13 +7,12 @@ from typing import Any
 
 from PIL import Image
 
-from carrel.server.processes.pipes import Task
+from carrel.server.reading.doubt import doubt, is_doubtful
 from carrel.server.reading.fence import fenced
 from carrel.server.reading.page.elements import Box, Line, PageFrame, Word
 from carrel.server.reading.page.rules import Rule
-from carrel.server.reading.page.seen import Regions, no_regions
-from carrel.server.reading.scans.figures import PicturedFigures, pictured_figures
-from carrel.server.reading.scans.looking import Look, placed_regions
+from carrel.server.reading.scans.figures import pictured_figures
+from carrel.server.reading.scans.looking import Look
 from carrel.server.reading.scans.rules import pictured_rules
 
 _ALIKE = 1.35
@@ -29,8 +28,7 @@ _LEAST_SKEW, _MOST_SKEW = 0.15, 20.0
 class PageScan:
     """The straightened contents of a page's picture, in points of the upright page.
 
-    `slanted` are the lines that do not read across the page, from left to right. `sketches` are
-    line drawings, `figures` other figures.
+    `slanted` are the lines that do not read across the page, from left to right.
     """
 
     frame: PageFrame
@@ -38,18 +36,16 @@ class PageScan:
     slanted: list[Line] = field(default_factory=list)
     rules: list[Rule] = field(default_factory=list)
     figures: list[Box] = field(default_factory=list)
-    sketches: list[Box] = field(default_factory=list)
-    regions: Regions = no_regions
 
 
-def recognise_page(
-    picture: Image.Image, size: tuple[float, float], look: Look, task: Task = "page"
-) -> PageScan:
+def recognise_page(picture: Image.Image, size: tuple[float, float], look: Look) -> PageScan:
     """Read a picture of a page of `size` points and detect its quarter turn and skew."""
     if picture.getcolors(1):
         # Skip blank pages: a document may have thousands.
         return PageScan(PageFrame(*size))
-    answer = look(task, picture)
+    answer = look(picture)
+    if is_doubtful(answer):
+        doubt()
     turn, found = answer["turn"], answer["lines"]
     skew = _skew(found)
     frame = PageFrame(*size, turn=turn, skew=skew)
@@ -58,18 +54,15 @@ def recognise_page(
     lines = _evened([_line(line, frame, scale) for line in found if not _slanted(line, skew)])
     slanted = [_line(line, frame, scale) for line in found if _slanted(line, skew)]
     slanted.sort(key=lambda line: line.box.centre)
-    regions = fenced("regions", placed_regions, answer.get("regions", ()), frame) or []
     texts = [*lines, *slanted]
-    figures = fenced("pictured figures", pictured_figures, picture, frame, texts, regions)
-    figures = figures or PicturedFigures([], [])
+    rules = fenced("pictured rules", pictured_rules, picture, frame) or []
+    figures = fenced("pictured figures", pictured_figures, picture, frame, texts, rules) or []
     return PageScan(
         frame,
         lines,
         slanted,
-        fenced("pictured rules", pictured_rules, picture, frame) or [],
-        figures.full,
-        figures.sketches,
-        lambda: regions,
+        rules,
+        figures,
     )
 
 
