@@ -297,6 +297,16 @@ ANSWERING = (
         not_so=ended(status="lost"),
     ),
     row(
+        "Cut off: Carrel was closed. Retry asks again.",
+        so=ended(status="cut"),
+        not_so=ended(status="lost"),
+    ),
+    row(
+        "No answer: Carrel was closed. Retry asks again.",
+        so=ended(status="cut", text=""),
+        not_so=ended(status="cut"),
+    ),
+    row(
         "Cut off at the token limit.",
         so=ended(cut=True),
         not_so=ended(cut=False),

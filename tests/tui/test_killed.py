@@ -1,107 +1,219 @@
-"""The app killed, quit and cut off at random while it uploads: everything is there once."""
+"""The app, a command, the server or the network cut off at random: everything is there once.
 
-import collections
+`pytest -k "[7]"` does round 7 again, as it was drawn.
+"""
+
+import contextlib
 import random
 import re
-import shlex
 import signal
+import socket
 import sys
+import threading
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import httpx
 import pytest
 
 from carrel.config.profiles import Profile, add_profile
-from support.folders import write
+from support.cut_off import OCR, Answer, Download, Paste, Sync, Work
+from support.cuts import line
 from support.libraries import connect
-from support.process import RunningServer
+from support.model import serve_model
+from support.process import serve
 from support.rounds import rounds
 from support.terminal import Terminal, terminal
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(3600)]
 
-LEFT = re.compile(r"(\d+)(?: of (\d+))? uploads? left")
-APP = [sys.executable, "-m", "carrel", "--profile", "here"]
+CARREL = [sys.executable, "-m", "carrel"]
+WORKS: dict[type[Work], tuple[int, int]] = {
+    Paste: (120, 400),
+    Sync: (120, 2000),
+    Download: (40, 200),
+    OCR: (30, 120),
+    Answer: (150, 150),
+}
+"""How many parts each has, in every run of the tests and in `.ci/soak`: there in every other
+round, in those between a fifth."""
+PATIENCE = rounds(60, 600)
+"""Seconds until all of it is there, at most."""
 
 
-def arrived(http: httpx.Client, mark: str) -> collections.Counter[str]:
-    """The files of a round that the service has, each with how often."""
-    found: collections.Counter[str] = collections.Counter()
-    page = 0
-    while True:
-        answer = http.get(
-            "/v1/files", params={"search": mark, "page": page, "page_size": 100}
-        ).raise_for_status()
-        data = answer.json()["data"]
-        found.update(file["filename"] for file in data)
-        if len(data) < 100:
-            return found
-        page += 1
+class Place:
+    """A server, and the line that leads to it; both can be cut off."""
+
+    def __init__(self, data: Path, model: str) -> None:
+        self._data = data
+        self._model = model
+        self._stack = contextlib.ExitStack()
+        self._server = self._stack.enter_context(serve(data, "--model-url", model))
+        self.line = self._stack.enter_context(line(self._server.port))
+        self.profile = Profile("here", self.line.url, self._server.api_key)
+        self.http = self._stack.enter_context(connect(self._server))
+
+    def restart(self, pause: float) -> None:
+        """Kills the server, and starts it again after some seconds."""
+        port = self._server.port
+        self._server.process.kill()
+        self._server.process.wait()
+        time.sleep(pause)
+        started = serve(self._data, "--model-url", self._model, port=port)
+        self._server = self._stack.enter_context(started)
+
+    def lose(self, pause: float) -> None:
+        """Cuts the line for some seconds."""
+        self.line.cut()
+        time.sleep(pause)
+        self.line.mend()
+
+    def close(self) -> None:
+        self._stack.close()
 
 
-def cut_off(app: Terminal, how: str) -> None:
-    """Ends the app in the midst of its work, by a kill or by a quit that resumes later."""
-    if how == "kill":
-        app.process.send_signal(signal.SIGKILL)
-        app.process.wait()
-        return
-    app.press("ctrl+q")
-    app.wait_for("Quit and resume later")
-    app.press("q")
-    app.wait_for_end()
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        given = (listener, WORKS[Answer][1], 0, ("scripted",), 0.02)
+        threading.Thread(target=serve_model, args=given, daemon=True).start()
+        place = Place(tmp_path / "data", f"http://127.0.0.1:{listener.getsockname()[1]}/v1")
+        add_profile(place.profile)
+        yield place
+        place.close()
 
 
-def wait_for_all(app: Terminal, http: httpx.Client, mark: str, number: int) -> None:
-    """Waits until the service has all files of a round."""
-    deadline = time.monotonic() + 600
-    while len(arrived(http, mark)) < number:
-        # Reading the screen, too: nobody reads what the app draws otherwise, and it waits.
-        assert time.monotonic() < deadline and app.text, app.text
-        time.sleep(0.2)
+def shell(*arguments: str) -> list[str]:
+    """A command of the shell, for the profile of the round."""
+    return [*CARREL, *arguments, "--profile", "here"]
 
 
-def test_a_paste_that_is_cut_off_at_random_arrives_once(
-    server: RunningServer, tmp_path: Path
+@pytest.mark.parametrize("seed", range(rounds(3, 30)))
+def test_work_that_is_cut_off_is_there_once(place: Place, tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    kind = [*WORKS][seed % len(WORKS)]
+    few, many = WORKS[kind]
+    number = rounds(few, many if seed % 2 or many == few else many // 5)
+    work = kind(place.http, place.profile, tmp_path / "work", number)
+    story = [f"round {seed}: {kind.__name__} of {work.number}"]
+    try:
+        begin(place, work, chance, story)
+        for turn in range(8):
+            if resume(place, work, chance, story, whole=turn > 3):
+                return
+        raise AssertionError("it never came to its end")
+    finally:
+        print(f"\n{' · '.join(story)}", flush=True)
+
+
+def begin(place: Place, work: Work, chance: random.Random, story: list[str]) -> None:
+    """Begins the work in the app, or in a shell where it can be, and cuts it off."""
+    in_shell = bool(work.command()) and chance.random() < 0.4
+    with terminal(shell(*work.command()) if in_shell else shell()) as face:
+        if not in_shell:
+            face.wait_for("here ● ready")
+            work.begin(face)
+        story.append("in a shell" if in_shell else "in the app")
+        cut_off(place, face, work, chance, story)
+        finish(face, work)
+
+
+def resume(
+    place: Place, work: Work, chance: random.Random, story: list[str], *, whole: bool
+) -> bool:
+    """Starts again, and resumes what that says is left; whether nothing was.
+
+    What is resumed may be cut off again, unless it is to be `whole`.
+    """
+    missing = settled(work)
+    in_shell = missing > 0 and bool(work.command()) and chance.random() < 0.3
+    with terminal(shell("resume") if in_shell else shell()) as face:
+        wait(face, lambda: "here ● ready" in face.text or bool(re.search(r"left|nterr", face.text)))
+        until = time.monotonic() + 0.5
+        wait(face, lambda: time.monotonic() > until)
+        said = re.search(work.LEFT, face.text) if work.LEFT else None
+        number = work.count_left(said) if said else 0
+        story.append(f"{missing} missing, {number} said in {'a shell' if in_shell else 'the app'}")
+        assert missing <= number <= missing + work.AT_ONCE, face.text
+        if said is None:
+            assert not re.search(r"\bleft\b|nterrupted", face.text), face.text
+            work.check()
+            work.check_in(face)
+            return True
+        if not in_shell:
+            face.press("r")
+        if not whole and chance.random() < 0.5:
+            cut_off(place, face, work, chance, story)
+        finish(face, work)
+    return False
+
+
+def cut_off(
+    place: Place, face: Terminal, work: Work, chance: random.Random, story: list[str]
 ) -> None:
-    add_profile(Profile("here", server.url, server.api_key))
-    chosen, number = random.Random(27), rounds(150, 400)
-    cuts = 0
-    with connect(server) as http:
-        for turn in range(rounds(2, 30)):
-            mark = f"round{turn:02}-"
-            names = {f"{mark}{n:03}.md" for n in range(number)}
-            for name in names:
-                write(tmp_path / mark / name, f"# {name}\n")
-            with terminal(APP) as app:
-                app.wait_for("Name|No files yet")
-                app.paste(" ".join(shlex.quote(str(tmp_path / mark / name)) for name in names))
-                app.wait_for(f"Upload {number} files")
-                app.press("enter")
-                app.wait_for("Uploading|Uploaded")
-                if not turn:  # on a fast machine, later ones may be too late
-                    cut_off(app, "kill")
-                else:
-                    time.sleep(chosen.uniform(0, 0.5))
-                    if "Uploaded" not in app.text:
-                        cut_off(app, chosen.choice(["kill", "quit"]))
-            there = arrived(http, mark)
-            while len(there) < number:
-                cuts += 1
-                assert max(there.values(), default=1) == 1
-                with terminal(APP) as app:
-                    said = LEFT.search(app.wait_for(LEFT.pattern))
-                    assert said is not None
-                    # What arrived as the app ended may be counted as left: it is not sent again.
-                    assert number - len(there) <= int(said[1]) <= number
-                    app.press("r")
-                    time.sleep(chosen.uniform(0.2, 3))
-                    if chosen.random() < 0.3:
-                        app.process.send_signal(signal.SIGKILL)
-                        app.process.wait()
-                    else:
-                        app.wait_for(LEFT.pattern, gone=True)
-                        wait_for_all(app, http, mark, number)
-                there = arrived(http, mark)
-            assert there == collections.Counter(names)
-    assert cuts, "no round was cut off in time"
+    """Cuts the work off in one of four ways, at a random moment."""
+    moment, pause = chance.uniform(0, 0.8 * work.number / work.RATE), chance.uniform(0.3, 3)
+    how = chance.choice(["kill", "quit", "server", "network"])
+    story.append(f"{how} after {moment:.2f} s")
+    until = time.monotonic() + moment
+    wait(face, lambda: time.monotonic() > until)
+    if how == "kill":
+        face.process.send_signal(signal.SIGKILL)
+        face.process.wait()
+    elif how == "quit":
+        leave(face, "q")
+    else:
+        story[-1] += f" for {pause:.1f} s"
+        away = threading.Thread(
+            target=place.restart if how == "server" else place.lose, args=[pause]
+        )
+        away.start()
+        wait(face, lambda: not away.is_alive())
+        away.join()
+
+
+def leave(face: Terminal, answer: str) -> None:
+    """Quits the app, with this answer where it asks, or interrupts a command."""
+    if face.process.poll() is not None:
+        return
+    if face.process.args != shell():
+        face.press("ctrl+c")
+        face.wait_for_end()
+        return
+    face.press("ctrl+q")
+    wait(face, lambda: "Quit and resume later" in face.text)
+    if face.process.poll() is None:
+        face.press(answer)
+        face.wait_for_end(60)
+
+
+def finish(face: Terminal, work: Work) -> None:
+    """Waits until all is there or the face has ended, and quits it."""
+    deadline = time.monotonic() + PATIENCE
+    while face.process.poll() is None and work.is_under_way(face):
+        assert time.monotonic() < deadline, face.text
+        until = time.monotonic() + 0.3
+        wait(face, lambda until=until: time.monotonic() > until)  # type: ignore[misc]
+    if face.process.args == shell():
+        leave(face, "w")
+    else:
+        face.wait_for_end(PATIENCE)
+
+
+def wait(face: Terminal, condition: Callable[[], bool], seconds: float = 60) -> None:
+    """Reads the screen until something is so, or its program has ended."""
+    deadline = time.monotonic() + seconds
+    while not condition() and face.process.poll() is None:
+        # What nobody reads of the screen stops the app.
+        assert face.text is not None and time.monotonic() < deadline, face.text
+        time.sleep(0.02)
+
+
+def settled(work: Work) -> int:
+    """How many parts are missing once no more arrive: the service may still be at one."""
+    missing = work.missing()
+    while True:
+        time.sleep(0.3)
+        before, missing = missing, work.missing()
+        if missing == before:
+            return missing

@@ -46,9 +46,13 @@ class Uploads:
     @contextmanager
     def sent(self, path: Path) -> Iterator[None]:
         """Take a file off the journal once it is sent or has failed; not if it is cut off."""
+        from carrel.client.http.errors import Unreachable
+
         id = self._waiting.get(path)
         try:
             yield
+        except Unreachable:
+            raise
         except Exception:
             self._end(path, id)
             raise

@@ -102,7 +102,7 @@ class Store:
         self.search = SearchService(shared, self.chats)
         self.evals = EvalsService(shared, self.tools)
         self.models = ModelsService(shared)
-        self.unfinished = Unfinished(self.activity, self.sync)
+        self.unfinished = Unfinished(self.activity, self.sync, self.comparison)
         self.trail = TrailService()
         self.histories = HistoriesService(loop, state, profile)
         self.sample = SampleService(

@@ -8,8 +8,10 @@ from collections import Counter
 from carrel.store.activity.formatting import KINDS, left_words
 from carrel.store.activity.service import ActivityService
 from carrel.store.activity.state import ActivityItem
+from carrel.store.chat.service import ChatService
+from carrel.store.comparison.service import ComparisonService
 from carrel.store.core.actions.watch import until
-from carrel.store.core.formatting import count
+from carrel.store.core.formatting import count, counted
 from carrel.store.sync.formatting import unfinished_words
 from carrel.store.sync.service import SyncService
 
@@ -20,9 +22,12 @@ ELSEWHERE = ("processing", "batch")
 class Unfinished:
     """Everything that this process runs, or an earlier one left."""
 
-    def __init__(self, activity: ActivityService, sync: SyncService) -> None:
+    def __init__(
+        self, activity: ActivityService, sync: SyncService, comparison: ComparisonService
+    ) -> None:
         self._activity = activity
         self._sync = sync
+        self._comparison = comparison
 
     @property
     def left(self) -> tuple[str, ...]:
@@ -49,16 +54,28 @@ class Unfinished:
         return tuple(item for item in items if item.under_way and item.kind not in ELSEWHERE)
 
     @property
+    def _answering(self) -> tuple[ChatService, ...]:
+        """The chats in which an answer is under way."""
+        return tuple(chat for chat in self._comparison.every if chat.slice.value.phase != "idle")
+
+    @property
     def running_words(self) -> tuple[str, ...]:
-        """That in words, a line a kind: `Upload: 398 run or wait`."""
+        """That in words, a line a kind, and the answers under way; empty if nothing runs."""
         kinds = Counter(item.kind for item in self.running)
-        return tuple(f"{KINDS[kind]}: {count(number)}" for kind, number in kinds.items())
+        words = tuple(f"{KINDS[kind]}: {count(number)}" for kind, number in kinds.items())
+        if answers := len(self._answering):
+            words += (f"{counted(answers, 'answer')}: Retry in Chat asks again",)
+        return words
 
     def cancel(self) -> None:
         """Cancel what runs or waits."""
         self._activity.cancel(*(item.id for item in self.running))
+        for chat in self._answering:
+            chat.stop()
 
     async def idle(self) -> None:
         """Wait until nothing runs or waits but watches; to be awaited on the owner loop."""
         await asyncio.gather(*self._sync.under_way, return_exceptions=True)
+        for chat in self._answering:
+            await until(chat.slice, lambda state: state.phase == "idle")
         await until(self._activity.slice, lambda _: not self.running)

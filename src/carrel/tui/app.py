@@ -365,7 +365,7 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
             finally:
                 self._quitting = False
 
-        self._quitting = bool(self.store.unfinished.running)
+        self._quitting = bool(self.store.unfinished.running_words)
         self.run_worker(leave(), exit_on_error=False)
 
     def action_palette(self) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from carrel.client import Call, Client, NotFound, UnexpectedAnswer, Unreachable
+from carrel.system.locking import lock_file
 from support.service import reply, service
 
 KEY = "sk-very-secret"
@@ -39,6 +40,21 @@ async def test_a_download_that_breaks_off_leaves_what_was_there(tmp_path: Path) 
             await client.files.download("f1", target)
     assert files_in(tmp_path) == ["x.bin"]
     assert target.read_bytes() == b"old"
+
+
+async def test_a_part_that_a_kill_left_becomes_the_file(tmp_path: Path) -> None:
+    target = tmp_path / "x.bin"
+    async with service(binary(b"x" * 5000)) as odd, Client(odd.url, KEY) as client:
+        left: list[str] = []
+        await client.files.download("f1", target, lambda *_: left.extend(files_in(tmp_path)))
+        (part,) = set(left)
+        (tmp_path / part).write_bytes(b"half of another" * 9000)
+        await client.files.download("f1", target)
+        assert (files_in(tmp_path), target.read_bytes()) == (["x.bin"], b"x" * 5000)
+        # Another process that saves there keeps its part.
+        with lock_file(tmp_path / part):
+            await client.files.download("f1", target)
+            assert {*files_in(tmp_path)} == {"x.bin", part}
 
 
 async def test_a_file_that_is_not_there_makes_no_file(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 from carrel.config.profiles import Profile
 from carrel.store.chat.conversation import Attachment
 from carrel.store.chat.formatting import (
+    end_note,
     parameter_words,
     phase_words,
     sources_title,
@@ -268,6 +269,27 @@ async def test_a_failure_keeps_the_part_that_came_and_can_be_tried_again(
     state = store.chat.slice.value
     assert [turn.text for turn in state.turns] == ["How long?", "Three months."]
     assert state.error is None
+
+
+async def test_an_answer_that_a_kill_cut_off_says_so_and_keeps_what_was_written(
+    store: Store, service: ScriptedService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("carrel.store.chat.answering.answers.SAVED", 0.0)
+    store.chat.send("How long?")
+    for words in ("Three ", "months ", "and "):
+        service.say(words)
+        await until(store.chat.slice, lambda state, words=words: words in state.turns[-1].text)  # type: ignore[misc]
+    assert store.unfinished.running_words == ("1 answer: Retry in Chat asks again",)
+    # What is on the disk now is what a kill leaves.
+    (left,) = store.chats.all()
+    question, answer = left.conversation.turns
+    assert (question.text, answer.status) == ("How long?", "cut")
+    assert answer.text.startswith("Three months")
+    assert end_note(answer) == "Cut off: Carrel was closed. Retry asks again."
+    store.unfinished.cancel()
+    await store.unfinished.idle()
+    assert store.unfinished.running_words == ()
+    assert store.chat.slice.value.turns[-1].status == "stopped"
 
 
 async def test_sessions_survive_the_end_of_the_program(

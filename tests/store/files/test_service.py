@@ -161,6 +161,21 @@ async def test_a_download_into_a_folder_keeps_to_the_folder(empty: Store, tmp_pa
     assert await empty.files.download(file.id, folder) == folder / "up.txt"
 
 
+async def test_marked_files_of_other_pages_are_saved_under_their_names(
+    empty: Store, tmp_path: Path
+) -> None:
+    names = [f"{number}.txt" for number in range(4)]
+    for name in names:
+        await empty.files.upload(made(tmp_path, name, name.encode()))
+    empty.files.slice.put(FilesState(page_size=2))
+    await empty.files.load()
+    await empty.files.mark_all()
+    (tmp_path / "down").mkdir()
+    for id in empty.files.slice.value.marked:
+        await empty.files.download(id, tmp_path / "down")
+    assert sorted(path.name for path in (tmp_path / "down").iterdir()) == names
+
+
 async def test_a_download_overwrites_nothing(empty: Store, tmp_path: Path) -> None:
     file = await empty.files.upload(made(tmp_path, "a.txt", b"hello"))
     assert file is not None

@@ -7,6 +7,8 @@ from pathlib import Path
 import httpx
 
 from carrel.client.http.uploads import CHUNK, Meter, Progress
+from carrel.system.hashes import hashed_name
+from carrel.system.locking import Locked, lock_file
 
 
 async def save(response: httpx.Response, to: Path, on_progress: Progress | None = None) -> Path:
@@ -16,9 +18,16 @@ async def save(response: httpx.Response, to: Path, on_progress: Progress | None 
         OSError: the file cannot be written.
     """
     meter = Meter(_length(response), on_progress)
-    part = to.with_name(f".{secrets.token_hex(8)}.part")
+    # After a kill the next download finds its part again: none piles up.
+    part = to.with_name(f".{hashed_name(to.name)}.part")
     try:
-        with part.open("wb") as file:
+        file = lock_file(part)
+    except Locked:  # by another process that saves there
+        part = part.with_stem(f"{part.stem}-{secrets.token_hex(8)}")
+        file = lock_file(part)
+    try:
+        with file:
+            file.truncate(0)
             async for chunk in response.aiter_bytes(CHUNK):
                 await asyncio.to_thread(file.write, chunk)
                 meter.add(len(chunk))

@@ -45,7 +45,12 @@ THUMBNAILS = 3
 
 FinishReason = Literal["stop", "length", "error", "cancelled"]
 
-_REASONS: dict[str, FinishReason] = {"failed": "error", "lost": "error", "stopped": "cancelled"}
+_REASONS: dict[str, FinishReason] = {
+    "failed": "error",
+    "lost": "error",
+    "cut": "error",
+    "stopped": "cancelled",
+}
 _NOTES = {"error": "Cut off: it failed.", "cancelled": "Cut off: it was stopped."}
 
 

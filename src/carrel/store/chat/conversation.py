@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from carrel.wire.generation.completions import Passage
 
 TurnRole = Literal["user", "assistant", "tool"]
-TurnStatus = Literal["writing", "done", "stopped", "failed", "lost"]
-"""How an answer ended: "failed" at the service, "lost" with the connection."""
+TurnStatus = Literal["writing", "done", "stopped", "failed", "lost", "cut"]
+"""How an answer ended: "failed" at the service, "lost" with the connection, "cut" with the
+process that it was written in."""
 
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".heic", ".avif")
 

@@ -29,6 +29,10 @@ ENDS = {
         "Cut off: the connection was lost. Retry asks again.",
         "No answer: the connection was lost. Retry asks again.",
     ),
+    "cut": (
+        "Cut off: Carrel was closed. Retry asks again.",
+        "No answer: Carrel was closed. Retry asks again.",
+    ),
 }
 """Early ends of an answer: with some text, and with none."""
 PHASES = {

@@ -161,8 +161,7 @@ class FilesService(Service[FilesState]):
 
         The progress of several is in the activity.
         """
-        state = self.slice.value
-        known = {id: state.marked.get(id) or state.find(id) for id in file_ids}
+        known = {id: self._find(id) for id in file_ids}
         names = {id: file.filename if file else id for id, file in known.items()}
         return self._activity.deletion(names, "files", lambda report: self._delete(names, report))
 
@@ -211,9 +210,14 @@ class FilesService(Service[FilesState]):
 
         Nothing is overwritten: a name that is taken gets a number.
         """
-        known = self.slice.value.find(file_id)
+        known = self._find(file_id)
         name = known.filename if known else file_id
         return self._begin_download(file_id, to.expanduser().absolute(), name)
+
+    def _find(self, file_id: str) -> File | None:
+        """Return a file of the pages that were shown, or a marked one of any page."""
+        state = self.slice.value
+        return state.find(file_id) or state.marked.get(file_id)
 
     def _begin_download(
         self, file_id: str, to: Path, name: str, left: Entry | None = None
@@ -228,7 +232,7 @@ class FilesService(Service[FilesState]):
         )
         return entry.follow(
             self._download(file_id, to, name, entry, left is not None),
-            lambda: self.download(file_id, to),
+            lambda: self._begin_download(file_id, to, name),
         )
 
     @action(Policy.LATEST)

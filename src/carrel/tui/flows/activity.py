@@ -58,14 +58,14 @@ async def offer_left(place: MainScreen) -> None:
 async def may_quit(place: MainScreen) -> bool:
     """Ask how to quit while something runs; whether to quit now."""
     unfinished = place.store.unfinished
-    if not unfinished.running:
+    if not (running := unfinished.running_words):
         return True
     options = [
         Option("wait", "Wait", "quits as soon as it is done", key="w"),
         Option("later", "Quit and resume later", "the next start offers it", key="q"),
         Option("cancel", "Cancel it and quit", "what was sent stays", key="x"),
     ]
-    about = [labels.line(words) for words in unfinished.running_words]
+    about = [labels.line(words) for words in running]
     answer = await place.ask(Choose("Something still runs", options, about))
     if answer == "wait":
         place.notice("Quits once that is done. ctrl+q quits now, and the next start resumes it.")

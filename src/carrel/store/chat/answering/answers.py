@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from carrel.client import Client
     from carrel.wire.generation.completions import CompletionRequest, Progress
 
+SAVED = 2.0
+"""Seconds between two saves of a growing answer: what a kill may take of it."""
+
 
 class Answers:
     """Streams answers into the open session; tools are called as agents ask for it."""
@@ -103,8 +106,12 @@ class Answers:
             async with asked.answering(client, parameters) as agent_id:
                 request = request.model_copy(update={"agent_id": agent_id})
                 async with client.completions.stream(request, self._show_step) as chunks:
+                    due = time.monotonic() + SAVED
                     async for chunk in chunks:
                         answer.take(chunk)
+                        if time.monotonic() > due:
+                            await self._save()
+                            due = time.monotonic() + SAVED
             status = "done"
         except asyncio.CancelledError:
             status = "stopped"

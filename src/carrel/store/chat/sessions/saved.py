@@ -262,6 +262,7 @@ def _turn(saved: dict[str, Any]) -> Turn:
     return Turn(
         **{
             **{name: value for name, value in saved.items() if name != "after"},
+            "status": "cut" if saved["status"] == "writing" else saved["status"],
             "sources": tuple(map(Passage.model_validate, saved["sources"])),
             "calls": tuple(AgentCall(**call) for call in saved.get("calls", ())),
             "attachments": tuple(Attachment(**one) for one in saved.get("attachments", ())),
