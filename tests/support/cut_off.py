@@ -227,7 +227,7 @@ class OCR(Work):
         return collections.Counter(range(self.number))
 
     def there(self) -> collections.Counter[Any]:
-        readings = asyncio.run(Readings(self.profile.name).load())
+        readings = asyncio.run(Readings(self.profile).load())
         return collections.Counter(range(readings[self._id].read if self._id in readings else 0))
 
     def check_in(self, app: Terminal) -> None:

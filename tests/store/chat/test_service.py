@@ -288,7 +288,7 @@ async def test_an_answer_that_a_kill_cut_off_says_so_and_keeps_what_was_written(
     assert end_note(answer) == "Cut off: Carrel was closed. Retry asks again."
     store.unfinished.cancel()
     await store.unfinished.idle()
-    assert store.unfinished.running_words == ()
+    assert not store.unfinished.running_words
     assert store.chat.slice.value.turns[-1].status == "stopped"
 
 
