@@ -35,9 +35,26 @@ AREAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         ),
         "chat": ("whole", "streamed", "with a tool"),
         "responses": ("whole", "streamed", "with a tool"),
+        "reasoning": ("whole", "streamed"),
         "file parts": ("stored", "sent along"),
-        "kept responses": ("retrieve", "continue", "in the background", "cancel", "delete"),
-        "vector stores": ("create", "add", "list", "search", "answer from", "delete"),
+        "kept responses": (
+            "retrieve",
+            "continue",
+            "in the background",
+            "events again",
+            "in a conversation",
+            "cancel",
+            "delete",
+        ),
+        "vector stores": (
+            "create",
+            "add",
+            "add together",
+            "list",
+            "search",
+            "answer from",
+            "delete",
+        ),
         "batches": ("create", "list", "output", "cancel"),
         "embeddings": ("create",),
         "conversations": (
@@ -108,6 +125,9 @@ _DIALECT = ("responses", "file parts", "kept responses", "vector stores", "batch
 _LATER = ("users", "MCP")
 """Areas that older ones of them lack as well."""
 _ALL = tuple(area for area in AREAS if area not in (*_DIALECT, *_LATER))
+_CHUNKS = MappingProxyType(
+    {"reasoning: whole": "It reads thinking only as chunks, and cannot ask for `prompt_mode`."}
+)
 _RESPONSES = operations("responses")
 _CHAT = operations("chat")
 _OLD = ("agents: list by cursor", "OCR: blocks", "OCR: scores", "batch jobs: delete")
@@ -144,7 +164,7 @@ CLIENTS = (
         "litellm[mcp]",
         "1.106.2",
         "litellm",
-        operations("files", "chat", "embeddings", without=["files: signed address"])
+        operations("files", "chat", "reasoning", "embeddings", without=["files: signed address"])
         | {"OCR: signed address", "OCR: data URL", "OCR: pages"},
         notes={"chat: with a tool": "litellm's own tool code needs its extra `mcp`."},
     ),
@@ -160,16 +180,25 @@ CLIENTS = (
             "gives it a client that has one."
         },
     ),
-    Client("langchain-mistralai", "1.1.6", "langchain", _CHAT | {"embeddings: create"}),
-    Client("llama-index-llms-mistralai", "0.11.0", "llama_index", _CHAT),
-    Client("pydantic-ai-slim[mistral]", "2.68.0", "pydantic_ai", _CHAT),
-    Client("@ai-sdk/mistral", "3.0.69", "ai.mjs", _CHAT | {"embeddings: create"}, ("ai@6.0.326",)),
+    Client(
+        "langchain-mistralai", "1.1.6", "langchain", _CHAT | {"embeddings: create"}, notes=_CHUNKS
+    ),
+    Client("llama-index-llms-mistralai", "0.11.0", "llama_index", _CHAT, notes=_CHUNKS),
+    Client("pydantic-ai-slim[mistral]", "2.68.0", "pydantic_ai", _CHAT, notes=_CHUNKS),
+    Client(
+        "@ai-sdk/mistral",
+        "3.0.69",
+        "ai.mjs",
+        _CHAT | {"embeddings: create"},
+        ("ai@6.0.326",),
+        notes=_CHUNKS,
+    ),
     Client(
         "openai",
         "3.54.0",
         "openai_client",
         operations(
-            *("files", "chat", *_DIALECT, "embeddings", "models"),
+            *("files", "chat", "reasoning", *_DIALECT, "embeddings", "models"),
             without=["files: signed address"],
         ),
     ),

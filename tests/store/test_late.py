@@ -45,7 +45,7 @@ from carrel.store.files.state import FilesState
 from carrel.store.libraries.service import LibrariesService
 from carrel.store.libraries.state import LibrariesState
 from carrel.store.store import Store
-from carrel.store.tools.state import Consent, ToolsState
+from carrel.store.tools.state import Consent, Permission, ToolsState
 from support.late import ANSWER, LateLoop, LateService, content
 
 RUNS = 40
@@ -57,6 +57,7 @@ AGREE = 240.0
 
 
 TOOLS = [Consent(name, "command", name, name) for name in ("noon", "weather")]
+PERMISSIONS: tuple[Permission, ...] = ("no", "once", "chat", "always")
 
 
 T = TypeVar("T")
@@ -348,15 +349,14 @@ class Person:
 
     def answer_tool(self) -> None:
         if asking := self.store.tools.slice.value.asking:
-            self._permit(self.store.tools.answer, self.chance.choice(asking))
+            tool, permission = self.chance.choice(asking), self.chance.choice(PERMISSIONS)
+            self.said.add((tool.name, permission != "no"))
+            self.store.tools.answer(tool, permission)
 
     def allow_tool(self) -> None:
-        self._permit(self.store.tools.allow, self.chance.choice(TOOLS))
-
-    def _permit(self, change: Callable[[Consent, bool], object], tool: Consent) -> None:
-        allowed = self.chance.choice((True, False))
+        tool, allowed = self.chance.choice(TOOLS), self.chance.choice((True, False))
         self.said.add((tool.name, allowed))
-        change(tool, allowed)
+        self.store.tools.allow(tool, allowed)
 
     # agents
 

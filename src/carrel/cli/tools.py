@@ -115,15 +115,17 @@ def function_names(agent: "Agent") -> Iterator[str]:
 
 
 async def _ask(service: "ToolsService", consent: "Consent") -> None:
-    from carrel.store.tools.formatting import consent_question
+    from carrel.store.tools.formatting import answer_words, consent_question, read_answer
 
-    question = consent_question(consent)
+    question, said = consent_question(consent), ""
     if sys.stdin.isatty() and sys.stderr.isatty():
-        allowed = await asyncio.to_thread(typer.confirm, question, default=False, err=True)
+        prompt = f"{question} {answer_words(consent)}"
+        said = await asyncio.to_thread(
+            typer.prompt, prompt, default="", show_default=False, prompt_suffix=" ", err=True
+        )
     else:
         output.note(f"{question} Allow it with: carrel tools allow {consent.name}")
-        allowed = False
-    service.answer(consent, allowed)
+    service.answer(consent, read_answer(said))
 
 
 def _change(profile: str | None, name: str, *, allowed: bool) -> "Consent":

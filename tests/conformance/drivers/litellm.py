@@ -10,6 +10,8 @@ from conformance.drivers.operation import (
     PDF,
     PNG,
     QUESTION,
+    THINKING_KEY,
+    THINKING_URL,
     URL,
     WEATHER,
     data_url,
@@ -102,6 +104,22 @@ def _() -> None:
     asked += [message, {"role": "tool", "tool_call_id": call.id, "content": "Sunny."}]
     answer = litellm.completion(messages=asked, tools=[WEATHER], max_tokens=8, **chat)
     assert answer.choices[0].message
+
+
+reason: Any = {**chat, "api_base": THINKING_URL, "api_key": THINKING_KEY, "messages": hello}
+
+
+@operation("reasoning: whole")
+def _() -> None:
+    message = litellm.completion(**reason).choices[0].message
+    assert (message.reasoning_content, message.content) == ("Let me see.", "Four.")
+
+
+@operation("reasoning: streamed")
+def _() -> None:
+    deltas = [chunk.choices[0].delta for chunk in litellm.completion(stream=True, **reason)]
+    thought = [getattr(delta, "reasoning_content", None) or "" for delta in deltas]
+    assert "".join(thought) == "Let me see."
 
 
 @operation("embeddings: create")

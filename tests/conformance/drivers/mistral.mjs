@@ -6,9 +6,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { Mistral } from "@mistralai/mistralai";
 
-import { key, operation, url } from "./operation.mjs";
+import { key, operation, thinkingKey, thinkingUrl, url } from "./operation.mjs";
 
 const client = new Mistral({ apiKey: key, serverURL: url });
+const thinking = new Mistral({ apiKey: thinkingKey, serverURL: thinkingUrl });
 const { agents, libraries } = client.beta;
 const { accesses, documents } = libraries;
 
@@ -372,6 +373,20 @@ await operation("chat: with a tool", async () => {
   const messages = [...asked, { ...message, role: "assistant" }, result];
   const last = await client.chat.complete({ model, messages, ...short });
   assert(last.choices[0].message.content);
+});
+
+await operation("reasoning: whole", async () => {
+  const answer = await thinking.chat.complete({ model, messages: hello, promptMode: "reasoning" });
+  const [thought, said] = answer.choices[0].message.content;
+  assert.deepEqual([thought.type, thought.thinking[0].text], ["thinking", "Let me see."]);
+  assert.equal(said.text, "Four.");
+});
+
+await operation("reasoning: streamed", async () => {
+  const asked = { model, messages: hello, promptMode: "reasoning" };
+  const events = await collected(await thinking.chat.stream(asked));
+  const chunks = events.map((event) => event.data.choices[0].delta.content).filter(Array.isArray);
+  assert.equal(chunks.flat()[0].thinking[0].text, "Let me see.");
 });
 
 await operation("embeddings: create", async () => {

@@ -11,6 +11,8 @@ from conformance.drivers.operation import (
     PDF,
     PNG,
     QUESTION,
+    THINKING_KEY,
+    THINKING_URL,
     URL,
     WEATHER,
     data_url,
@@ -24,6 +26,7 @@ except ImportError:
     from mistralai import Mistral
 
 client = Mistral(api_key=KEY, server_url=URL)
+thinking = Mistral(api_key=THINKING_KEY, server_url=THINKING_URL)
 agents, libraries = client.beta.agents, client.beta.libraries
 documents, accesses = libraries.documents, libraries.accesses
 
@@ -344,6 +347,24 @@ def _() -> None:
     result = {"role": "tool", "tool_call_id": call.id, "name": "weather", "content": "Sunny."}
     asked += [message, result]
     assert client.chat.complete(model=MODEL, messages=asked, **short).choices[0].message.content
+
+
+reason: Any = {"model": MODEL, "messages": hello, "prompt_mode": "reasoning"}
+
+
+@operation("reasoning: whole")
+def _() -> None:
+    thought, said = thinking.chat.complete(**reason).choices[0].message.content
+    assert (thought.type, thought.thinking[0].text, said.text) == (
+        *("thinking", "Let me see.", "Four."),
+    )
+
+
+@operation("reasoning: streamed")
+def _() -> None:
+    deltas = [event.data.choices[0].delta.content for event in thinking.chat.stream(**reason)]
+    chunks = [chunk for content in deltas if isinstance(content, list) for chunk in content]
+    assert "".join(chunk.thinking[0].text for chunk in chunks) == "Let me see."
 
 
 @operation("embeddings: create")

@@ -7,9 +7,20 @@ from typing import Any
 
 import openai
 
-from conformance.drivers.operation import KEY, MODEL, PDF, QUESTION, URL, WEATHER, operation
+from conformance.drivers.operation import (
+    KEY,
+    MODEL,
+    PDF,
+    QUESTION,
+    THINKING_KEY,
+    THINKING_URL,
+    URL,
+    WEATHER,
+    operation,
+)
 
 client = openai.OpenAI(base_url=f"{URL}/v1", api_key=KEY, max_retries=0)
+thinking = openai.OpenAI(base_url=f"{THINKING_URL}/v1", api_key=THINKING_KEY, max_retries=0)
 NOTE = "The notice period is three months."
 short: Any = {"model": MODEL, "temperature": 0}
 
@@ -124,6 +135,31 @@ def _() -> None:
     assert answer.output_text
 
 
+@operation("reasoning: whole")
+def _() -> None:
+    asked: Any = [{"role": "user", "content": "2+2?"}]
+    answer = thinking.chat.completions.create(messages=asked, reasoning_effort="high", **short)
+    message: Any = answer.choices[0].message
+    assert (message.reasoning_content, message.content) == ("Let me see.", "Four.")
+    thought, said = thinking.responses.create(input="2+2?", **short).output
+    assert (thought.type, thought.content[0].text) == ("reasoning", "Let me see.")
+    assert said.content[0].text == "Four."
+
+
+@operation("reasoning: streamed")
+def _() -> None:
+    asked: Any = [{"role": "user", "content": "2+2?"}]
+    deltas: Any = [
+        chunk.choices[0].delta
+        for chunk in thinking.chat.completions.create(messages=asked, stream=True, **short)
+    ]
+    thought = [getattr(delta, "reasoning_content", None) or "" for delta in deltas]
+    assert "".join(thought) == "Let me see."
+    with thinking.responses.stream(input="2+2?", **short) as stream:
+        pieces = [event.delta for event in stream if event.type == "response.reasoning_text.delta"]
+    assert "".join(pieces) == "Let me see."
+
+
 @operation("file parts: stored")
 def _() -> None:
     note = client.files.create(file=("note.txt", NOTE.encode()), purpose="user_data")
@@ -165,6 +201,26 @@ def _() -> None:
     assert answer.output_text
 
 
+@operation("kept responses: events again")
+def _() -> None:
+    asked: Any = {"background": True, "stream": True, "max_output_tokens": 8, **short}
+    events = list(client.responses.create(input="Say hello.", **asked))
+    last = events[-1]
+    assert last.response.output_text
+    again = client.responses.retrieve(last.response.id, stream=True, starting_after=3)
+    assert [event.type for event in again] == [event.type for event in events[4:]]
+
+
+@operation("kept responses: in a conversation")
+def _() -> None:
+    body = {"model": MODEL, "inputs": "Say hello.", "completion_args": {"max_tokens": 8}}
+    talk: Any = client.post("/conversations", body=body, cast_to=object)
+    asked: Any = {"conversation": talk["conversation_id"], "max_output_tokens": 8, **short}
+    first = client.responses.create(input="And again.", **asked)
+    second = client.responses.create(input="And again.", **asked)
+    assert second.usage.input_tokens > first.usage.input_tokens
+
+
 @operation("kept responses: cancel")
 def _() -> None:
     asked: Any = {"background": True, "max_output_tokens": 2000, **short}
@@ -199,6 +255,20 @@ def _() -> None:
         vector_store_id=Stored.store, file=("pets.txt", b"Cats are allowed.")
     )
     assert sent.status == "completed"
+
+
+@operation("vector stores: add together")
+def _() -> None:
+    texts = (b"Dogs are not.", b"Birds are.")
+    made = client.vector_stores.file_batches.upload_and_poll(
+        Stored.store, files=[(f"more-{at}.txt", text) for at, text in enumerate(texts)]
+    )
+    assert (made.status, made.file_counts.completed) == ("completed", 2)
+    files = client.vector_stores.file_batches.list_files(made.id, vector_store_id=Stored.store)
+    for file in files:
+        client.vector_stores.files.delete(file.id, vector_store_id=Stored.store)
+    gone = client.vector_stores.file_batches.retrieve(made.id, vector_store_id=Stored.store)
+    assert gone.file_counts.total == 0
 
 
 @operation("vector stores: list")

@@ -2,6 +2,8 @@
 
 export const url = process.env.CARREL_URL;
 export const key = process.env.CARREL_API_KEY;
+export const thinkingUrl = process.env.THINKING_URL ?? url;
+export const thinkingKey = process.env.THINKING_API_KEY ?? key;
 
 /**
  * Runs a function, if its operation was asked for, and prints one line of JSON about it.

@@ -17,6 +17,10 @@ from urllib.request import Request, urlopen
 URL = os.environ["CARREL_URL"]
 KEY = os.environ["CARREL_API_KEY"]
 
+THINKING_URL = os.environ.get("THINKING_URL", URL)
+THINKING_KEY = os.environ.get("THINKING_API_KEY", KEY)
+"""Of a server whose model thinks "Let me see." and says "Four."."""
+
 PDF = Path("report.pdf")
 PNG = Path("notice.png")
 MODEL = "mistral-small-latest"

@@ -306,13 +306,14 @@ def test_a_question_that_was_asked_from_around_is_not_edited_here(page: Page) ->
 
 
 def test_a_tool_of_the_settings_is_allowed_in_the_panel(page: Page) -> None:
-    asked = {"mark": "m", "title": "Let agents run this command?", "runs": f"weather: {EVIL}",
-             "about": "An agent calls it."}  # fmt: skip
+    asked = {"key": "m", "title": "Let agents run this command?", "runs": f"weather: {EVIL}",
+             "about": f"An agent calls it with {EVIL}.",
+             "choices": [["no", "Cancel"], ["once", "This time"]]}  # fmt: skip
     mount(page, "chat", chat_state(turn(0, "user", ["<p>Hi</p>"]), busy=True, permission=asked))
     question = page.get_by_role("alertdialog", name="Let agents run this command?")
     expect(question).to_contain_text(EVIL)
-    question.get_by_role("button", name="Allow").click()
-    assert sent(page, "permit")[0]["args"]["allowed"] is True
+    question.get_by_role("button", name="This time").click()
+    assert sent(page, "permit")[0]["args"] == {"key": "m", "permission": "once"}
     kernel(page, "state", chat_state(turn(0, "user", ["<p>Hi</p>"]), busy=True))
     expect(question).to_be_hidden()
 

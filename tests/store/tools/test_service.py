@@ -17,10 +17,10 @@ from carrel.config.settings import settings_file
 from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.problem import ProblemError
 from carrel.store.tools.consents import Consents
-from carrel.store.tools.formatting import consent_question
+from carrel.store.tools.formatting import consent_choices, consent_lines, consent_question
 from carrel.store.tools.service import ToolsService
 from carrel.store.tools.source import LONGEST_RESULT
-from carrel.store.tools.state import AgentCall, Consent
+from carrel.store.tools.state import AgentCall, Consent, Permission
 from support.process import RunningServer
 from support.slices import until
 
@@ -34,10 +34,10 @@ async def tools() -> AsyncIterator[ToolsService]:
     await service.close()
 
 
-async def allow(tools: ToolsService, allowed: bool = True) -> Consent:
+async def allow(tools: ToolsService, permission: Permission = "always") -> Consent:
     """Answers the next question for permission."""
     state = await until(tools.slice, lambda state: bool(state.asking))
-    tools.answer(state.asking[0], allowed)
+    tools.answer(state.asking[0], permission)
     return state.asking[0]
 
 
@@ -120,10 +120,58 @@ async def test_a_changed_script_is_asked_for_again(
     assert (await asked or "").strip() == "13"
 
 
+async def test_a_command_is_allowed_once_in_a_chat_or_always(
+    tools: ToolsService, settings: Any, weather: Any
+) -> None:
+    settings(tools={"weather": weather})
+    chat: list[str | None] = ["first"]
+
+    async def ask(city: str, permission: Permission | None) -> Consent | None:
+        question = tools.of_question(("weather",), lambda: chat[0])
+        asked = asyncio.ensure_future(question.result(call("weather", f'{{"city": "{city}"}}')))
+        consent = None if permission is None else await allow(tools, permission)
+        assert city in (await asked or "")
+        return consent
+
+    consent = await ask("Rome", "once")
+    assert consent is not None
+    assert consent_lines(consent)[1] == 'An agent calls it with {"city": "Rome"}.'
+    assert [*consent_choices(consent)] == ["no", "once", "chat", "always"]
+    await ask("Oslo", "chat")
+    await ask("Bern", None)
+    chat[0] = None
+    other = await ask("Bonn", "once")
+    assert other is not None and [*consent_choices(other)] == ["no", "once", "always"]
+    chat[0] = "second"
+    await ask("Lima", "always")
+    chat[0] = "third"
+    await ask("Kyiv", None)
+    (named,) = await tools.named() or ()
+    await tools.allow(named.consent, False)
+    for chat[0] in ("first", "second"):
+        await ask("Riga", "once")
+
+
+async def test_an_answer_for_good_covers_the_calls_that_wait(
+    tools: ToolsService, settings: Any, weather: Any
+) -> None:
+    settings(tools={"weather": weather})
+    question = tools.of_question(("weather",), lambda: "chat")
+    asked = [
+        asyncio.ensure_future(question.result(call("weather", f'{{"city": "{city}"}}')))
+        for city in ("Rome", "Oslo", "Bern")
+    ]
+    await until(tools.slice, lambda state: len(state.asking) == 3)
+    await allow(tools, "once")
+    await until(tools.slice, lambda state: len(state.asking) == 2)
+    await allow(tools, "chat")
+    assert all([await one for one in asked])
+
+
 async def test_a_refused_command_leaves_its_call_open(tools: ToolsService, settings: Any) -> None:
     settings(tools={"noon": command("print(12)")})
     asked = asyncio.ensure_future(tools.of_question(("noon",)).result(call("noon")))
-    await allow(tools, False)
+    await allow(tools, "no")
     assert await asked is None
     assert await tools.of_question().result(call("unknown")) is None
 
@@ -260,7 +308,7 @@ async def test_a_refused_server_ends_the_question(
 ) -> None:
     settings(mcp_servers={"numbers": numbers})
     offered = asyncio.ensure_future(tools.of_question(["numbers"]).offered(NOTHING))
-    await allow(tools, False)
+    await allow(tools, "no")
     with pytest.raises(ProblemError, match="were not allowed"):
         await offered
 

@@ -15,7 +15,7 @@ from carrel.notebook.cells.errors import BenchError, no_option
 from carrel.store.core.actions.handle import Cancelled, Handle
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.store import Store
-from carrel.store.tools.formatting import consent_question
+from carrel.store.tools.formatting import answer_words, consent_question, read_answer
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -103,10 +103,10 @@ def permission(store: Store) -> Callable[[], None]:
     def look() -> None:
         for consent in store.tools.slice.value.asking:
             try:
-                said = input(f"{consent_question(consent)} [y/N] ")
+                said = input(f"{consent_question(consent)} {answer_words(consent)} ")
             except (EOFError, OSError, NotImplementedError):
                 said = ""  # nobody sits at this notebook
-            store.tools.answer(consent, said.strip().lower() in ("y", "yes")).result()
+            store.tools.answer(consent, read_answer(said)).result()
 
     return look
 

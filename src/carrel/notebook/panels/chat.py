@@ -45,7 +45,8 @@ from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.documents.boxes import rect_of
 from carrel.store.evals.state import DEFAULT_FILE
 from carrel.store.store import Store
-from carrel.store.tools.formatting import consent_lines, consent_title
+from carrel.store.tools.formatting import consent_choices, consent_lines, consent_title
+from carrel.store.tools.state import Permission
 from carrel.wire.generation.completions import Passage
 from carrel.wire.libraries import marked
 
@@ -251,17 +252,18 @@ class ChatPanel(DropPanel):
         consent = self._store.tools.slice.value.asking[0]
         runs, *about = consent_lines(consent)
         return {
-            "mark": consent.mark,
+            "key": consent.key,
             "title": consent_title(consent),
             "runs": runs,
             "about": " ".join(about),
+            "choices": [*consent_choices(consent).items()],
         }
 
     @intent
-    async def _on_permit(self, mark: str, allowed: bool) -> None:
+    async def _on_permit(self, key: str, permission: Permission) -> None:
         for consent in self._store.tools.slice.value.asking:
-            if consent.mark == mark:
-                await self._store.tools.answer(consent, allowed)
+            if consent.key == key:
+                await self._store.tools.answer(consent, permission)
 
     # Questions
 

@@ -147,14 +147,15 @@ class ChatView extends View {
   /** Asks whether a tool of the settings may run. */
   drawPermission(permission) {
     this.permission.hidden = permission === null;
-    if (permission?.mark === this.asked) return;
-    this.asked = permission?.mark;
+    if (permission?.key === this.asked) return;
+    this.asked = permission?.key;
     if (permission === null) return;
-    const answer = (allowed) => () => this.ask("permit", { mark: permission.mark, allowed });
+    const { key, choices } = permission;
+    const button = ([id, words]) => this.button(words, () => this.ask("permit", { key, permission: id }));
     this.permission.setAttribute("aria-label", permission.title);
     this.permission.replaceChildren(
       this.h("span", {}, this.h("strong", {}, permission.title), " ", this.h("code", {}, permission.runs), ` ${permission.about}`),
-      this.button("Cancel", answer(false)), this.button("Allow", answer(true), "primary"));
+      ...choices.map(button));
     say(this.news, permission.title);
   }
 

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from carrel.store.core.formatting import one_line
 from carrel.store.core.problem import Problem
 from carrel.store.tools.loop import STEPS
-from carrel.store.tools.state import Consent
+from carrel.store.tools.state import Consent, Permission
+
+_ARGUMENTS = 400
+"""Letters of a call's arguments."""
+_LETTERS: dict[str, Permission] = {"y": "once", "c": "chat", "a": "always"}
 
 PAUSED = Problem(
     f"Paused after {STEPS} steps",
@@ -22,19 +28,44 @@ def consent_title(consent: Consent) -> str:
 
 
 def consent_lines(consent: Consent) -> tuple[str, str, str]:
-    """Return its name, its command line or address, and how long the permission lasts."""
-    asked = "An agent calls it." if consent.kind == "command" else "This chat uses its tools."
+    """Return its name with its command line or address, what asks, and how long “Always” lasts."""
     return (
         one_line(f"{consent.name}: {consent.runs}"),
-        asked,
-        "It is remembered until the settings name another command or address.",
+        _who_asks(consent),
+        "“Always” counts until the settings name another command or address.",
     )
 
 
+def consent_choices(consent: Consent) -> Mapping[Permission, str]:
+    """Return the answers that there are."""
+    here: dict[Permission, str] = {} if consent.chat is None else {"chat": "In this chat"}
+    return {"no": "Cancel", "once": "This time", **here, "always": "Always"}
+
+
 def consent_question(consent: Consent) -> str:
-    """Return one line, for a prompt: `weather runs: python weather.py. Let agents run it?`"""
+    """Return one line: `weather runs: python weather.py. An agent calls it. Let agents run it?`"""
     verb = "runs" if consent.kind == "command" or "://" not in consent.runs else "is at"
-    return one_line(f"{consent.name} {verb}: {consent.runs}. {consent_title(consent)}")
+    asks = f"{consent.name} {verb}: {consent.runs}. {_who_asks(consent)} {consent_title(consent)}"
+    return one_line(asks)
+
+
+def answer_words(consent: Consent) -> str:
+    """Return the letters of a prompt that answer it: `This time (y), always (a) or not (enter)?`"""
+    here = "" if consent.chat is None else " in this chat (c),"
+    return f"This time (y),{here} always (a) or not (enter)?"
+
+
+def read_answer(said: str) -> Permission:
+    """Return the permission that a line at a prompt gives."""
+    return _LETTERS.get(said.strip().lower()[:1], "no")
+
+
+def _who_asks(consent: Consent) -> str:
+    if consent.kind == "server":
+        return "This chat uses its tools."
+    given = consent.arguments.strip()
+    with_what = f" with {one_line(given[:_ARGUMENTS])}" if given not in ("", "{}") else ""
+    return f"An agent calls it{with_what}."
 
 
 def rounds_words(step: int) -> str:

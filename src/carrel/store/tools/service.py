@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,11 +18,14 @@ from carrel.store.tools.consents import Consents, consent_of
 from carrel.store.tools.functions import Functions
 from carrel.store.tools.mcp_server import McpServer
 from carrel.store.tools.source import ToolSource
-from carrel.store.tools.state import AgentCall, Consent, NamedTool, ToolsState
+from carrel.store.tools.state import AgentCall, Consent, NamedTool, Permission, ToolsState
 
 if TYPE_CHECKING:
     from carrel.config.tools import CommandSettings, ServerSettings
     from carrel.wire.generation.tools import FunctionTool
+
+
+FindChat = Callable[[], str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ class _Offer:
 class _Asked:
     """A permission that is looked up, or asked for, and how many wait for it."""
 
-    answer: asyncio.Future[bool]
+    answer: asyncio.Future[Permission]
     decided: asyncio.Task[bool]
     waiting: int = 0
 
@@ -63,8 +66,10 @@ class ToolsService(Service[ToolsState]):
         self._consents = Consents(state)
         self._servers: dict[str, McpServer] = {}
         """Those that were started, by the mark of their permission."""
-        self._asked: dict[str, _Asked] = {}
-        """Those of which it is not yet known whether they are given, by their marks."""
+        self._asked: dict[Consent, _Asked] = {}
+        """Those of which it is not yet known whether they are given."""
+        self._in_chats: set[tuple[str | None, str]] = set()
+        """The chats with the marks that were allowed there."""
 
     def add(self, function: Callable[..., Any]) -> None:
         """Register a function that agents may call. From any thread.
@@ -74,22 +79,27 @@ class ToolsService(Service[ToolsState]):
         """
         self._functions.add(function)
 
-    def of_question(self, names: Sequence[str] = ()) -> QuestionTools:
+    def of_question(
+        self, names: Sequence[str] = (), chat: FindChat = lambda: None
+    ) -> QuestionTools:
         """Return the tools of one question: the functions, the commands, and those switched on by
         name.
 
         A command answers the calls of its name where the agent declares the function, or where
         `names` has it; it and the tools of a server are offered to an agent only in that case.
+        `chat` returns the id of the one that the question belongs to.
         """
-        return QuestionTools(self, tuple(names))
+        return QuestionTools(self, tuple(names), chat)
 
     @instant
-    def answer(self, consent: Consent, allowed: bool) -> None:
-        """Answer a question for permission; it is remembered if it was given."""
-        asked = self._asked.get(consent.mark)
-        if asked is not None and not asked.answer.done():
-            asked.answer.set_result(allowed)
-            self._no_longer(consent)
+    def answer(self, consent: Consent, permission: Permission) -> None:
+        """Answer a question for permission, and those that the answer covers, too."""
+        for other, asked in self._asked.items():
+            is_alike = other.mark == consent.mark and permission in ("chat", "always")
+            covers = is_alike and (permission == "always" or other.chat == consent.chat)
+            if (other == consent or covers) and not asked.answer.done():
+                asked.answer.set_result(permission)
+                self._no_longer(other)
 
     @action(Policy.BESIDE)
     async def named(self) -> tuple[NamedTool, ...]:
@@ -107,6 +117,8 @@ class ToolsService(Service[ToolsState]):
         """Allow a tool to run, or take that back."""
         change = self._consents.give if allowed else self._consents.take_back
         await asyncio.to_thread(change, consent)
+        if not allowed:
+            self._in_chats = {one for one in self._in_chats if one[1] != consent.mark}
         if not allowed and (server := self._servers.pop(consent.mark, None)):
             await server.close()
 
@@ -130,13 +142,13 @@ class ToolsService(Service[ToolsState]):
         (tool,) = await source.list()
         return _Offer(source, tool, self._consent(name, settings))
 
-    async def server(self, name: str, settings: ServerSettings) -> list[_Offer]:
+    async def server(self, name: str, settings: ServerSettings, chat: str | None) -> list[_Offer]:
         """Return the tools of a server, which is started after permission and run on.
 
         Raises:
             ProblemError: permission was refused, or the server did not answer.
         """
-        consent = self._consent(name, settings)
+        consent = replace(self._consent(name, settings), chat=chat)
         if not await self.permitted(consent):
             raise ProblemError(_refusal(name))
         if consent.mark not in self._servers:
@@ -145,15 +157,15 @@ class ToolsService(Service[ToolsState]):
         return [_Offer(source, tool) for tool in await source.list()]
 
     async def permitted(self, consent: Consent) -> bool:
-        """Return whether it may run; the first time, ask and wait for the answer.
+        """Return whether it may run; ask and wait for the answer until it was given for good.
 
-        Calls at once share one question and its answer.
+        Calls at once that are alike share one question and its answer.
         """
-        asked = self._asked.get(consent.mark)
+        asked = self._asked.get(consent)
         if asked is None:
-            answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+            answer: asyncio.Future[Permission] = asyncio.get_running_loop().create_future()
             decided = asyncio.ensure_future(self._decide(consent, answer))
-            asked = self._asked[consent.mark] = _Asked(answer, decided)
+            asked = self._asked[consent] = _Asked(answer, decided)
         asked.waiting += 1
         try:
             return await asyncio.shield(asked.decided)
@@ -162,19 +174,22 @@ class ToolsService(Service[ToolsState]):
             if not asked.waiting:  # it is decided, or every question that wanted it was stopped
                 asked.decided.cancel()
             if not asked.waiting or asked.decided.done():
-                self._asked.pop(consent.mark, None)
+                self._asked.pop(consent, None)
 
-    async def _decide(self, consent: Consent, answer: asyncio.Future[bool]) -> bool:
-        if await asyncio.to_thread(self._consents.has, consent):
+    async def _decide(self, consent: Consent, answer: asyncio.Future[Permission]) -> bool:
+        in_chat = consent.chat, consent.mark
+        if in_chat in self._in_chats or await asyncio.to_thread(self._consents.has, consent):
             return True
         self.slice.set(asking=(*self.slice.value.asking, consent))
         try:
-            allowed = await answer
+            permission = await answer
         finally:
             self._no_longer(consent)
-        if allowed:
+        if permission in ("chat", "always"):
+            self._in_chats.add(in_chat)
+        if permission == "always":
             await asyncio.to_thread(self._consents.give, consent)
-        return allowed
+        return permission != "no"
 
     def _no_longer(self, consent: Consent) -> None:
         left = (one for one in self.slice.value.asking if one != consent)
@@ -187,9 +202,10 @@ class ToolsService(Service[ToolsState]):
 class QuestionTools:
     """The tools of one question; see `Tools` in `loop`."""
 
-    def __init__(self, service: ToolsService, names: tuple[str, ...]) -> None:
+    def __init__(self, service: ToolsService, names: tuple[str, ...], chat: FindChat) -> None:
         self._service = service
         self._names = names
+        self._chat = chat
         self._settings = Settings()
         self._offers: dict[str, _Offer] | None = None
         self._declared: frozenset[str] = frozenset()
@@ -207,8 +223,10 @@ class QuestionTools:
             offer = await self._service.command(call.name, self._settings.tools[call.name])
         if offer is None:
             return None
-        if offer.consent is not None and not await self._service.permitted(offer.consent):
-            return None
+        if offer.consent is not None:
+            consent = replace(offer.consent, arguments=call.arguments, chat=self._chat())
+            if not await self._service.permitted(consent):
+                return None
         return await offer.source.call(offer.name, call.arguments)
 
     async def _found(self) -> dict[str, _Offer]:
@@ -227,7 +245,8 @@ class QuestionTools:
         if name in self._settings.tools:
             return [await self._service.command(name, self._settings.tools[name])]
         if name in self._settings.mcp_servers:
-            return await self._service.server(name, self._settings.mcp_servers[name])
+            settings = self._settings.mcp_servers[name]
+            return await self._service.server(name, settings, self._chat())
         raise ProblemError(_unknown(name))
 
 

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Coroutine
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -23,9 +23,9 @@ from carrel.store.chat.service import ChatService
 from carrel.store.chat.state import ChatState
 from carrel.store.core.actions.handle import Handle
 from carrel.store.store import Store
-from carrel.store.tools.state import Consent, ToolsState
+from carrel.store.tools.state import Consent, Permission, ToolsState
 from carrel.tui.base.screen import MainScreen
-from carrel.tui.dialogs.core.confirm import Confirm
+from carrel.tui.dialogs.core.confirm import Permit
 from carrel.tui.flows import evals
 from carrel.tui.flows.chats import chat as flows
 from carrel.tui.flows.chats import comparing
@@ -141,7 +141,7 @@ class ChatScreen(MainScreen):
         self._painter.start()
         self._session: str | None = None
         self._listed = time.monotonic()
-        self._asked: tuple[Consent, Confirm] | None = None
+        self._asked: tuple[Consent, Permit] | None = None
         self._ticker: Timer | None = None
         self.follow(self.store.chat.slice, self._show, hz=10)
         self.follow(self.store.tools.slice, self._ask_permission)
@@ -285,9 +285,9 @@ class ChatScreen(MainScreen):
             self._asked = consent, flows.permission(consent)
             self.run_flow(self._permit(*self._asked))
 
-    async def _permit(self, consent: Consent, dialog: Confirm) -> None:
-        allowed = await self.ask(dialog)
-        self.store.tools.answer(consent, allowed is True)
+    async def _permit(self, consent: Consent, dialog: Permit) -> None:
+        permission = cast(Permission, await self.ask(dialog) or "no")
+        self.store.tools.answer(consent, permission)
         self._asked = None
 
     # What goes along

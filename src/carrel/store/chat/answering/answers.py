@@ -52,7 +52,7 @@ class Answers:
 
     async def answer(self, conversation: Conversation, parameters: Parameters) -> None:
         """Answer the last turn, and continue while tools answer the calls."""
-        tools = self._tools.of_question(parameters.tools)
+        tools = self._tools.of_question(parameters.tools, lambda: self._slice.value.session_id)
 
         async def ask(step: int) -> Sequence[AgentCall]:
             now = conversation if step == 1 else self._slice.value.conversation

@@ -16,21 +16,17 @@ from carrel.tui.theme import labels
 class Confirm(Dialog[bool]):
     """Says what would happen; True when it should.
 
-    `at` has the session's words about a hosted service, where what is asked is done there. With
-    `wary` enter cancels: the dialog opens by itself, maybe while somebody types.
+    `at` has the session's words about a hosted service, where what is asked is done there.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left,right", "other", "Other", show=False, id="confirm.other"),
     ]
 
-    def __init__(
-        self, title: str, about: Sequence[Content], verb: str, at: str = "", *, wary: bool = False
-    ) -> None:
+    def __init__(self, title: str, about: Sequence[Content], verb: str, at: str = "") -> None:
         super().__init__(title)
         self._about = [*about, Content(""), labels.line(at, "$hosted")] if at else about
         self._verb = verb
-        self._first = "#no" if wary else "#yes"
 
     def inside(self) -> ComposeResult:
         with VerticalScroll(classes="words", can_focus=False):
@@ -38,10 +34,41 @@ class Confirm(Dialog[bool]):
         yield buttons(("no", "Cancel"), ("yes", self._verb))
 
     def on_mount(self) -> None:
-        self.query_one(self._first).focus()
+        self.query_one("#yes").focus()
 
     def action_other(self) -> None:
         self.query_one("#no" if self.query_one("#yes").has_focus else "#yes").focus()
 
     def press(self, button: str) -> None:
         self.dismiss(button == "yes")
+
+
+class Permit(Dialog[str]):
+    """Asks for one of several permissions, by its id.
+
+    The first gives none, and enter chooses it: the dialog opens by itself, maybe while somebody
+    types.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left", "app.focus_previous", "Other", show=False, id="permit.previous"),
+        Binding("right", "app.focus_next", "Other", show=False, id="permit.next"),
+    ]
+
+    def __init__(
+        self, title: str, about: Sequence[Content], choices: Sequence[tuple[str, str]]
+    ) -> None:
+        super().__init__(title)
+        self._about = about
+        self._choices = choices
+
+    def inside(self) -> ComposeResult:
+        with VerticalScroll(classes="words", can_focus=False):
+            yield Static(Content("\n").join(self._about))
+        yield buttons(*self._choices)
+
+    def on_mount(self) -> None:
+        self.query_one(f"#{self._choices[0][0]}").focus()
+
+    def press(self, button: str) -> None:
+        self.dismiss(button)

@@ -10,13 +10,13 @@ from textual.content import Content
 
 from carrel.store.chat.service import ChatService
 from carrel.store.chat.sessions.saved import SessionSummary
-from carrel.store.tools.formatting import consent_lines, consent_title
+from carrel.store.tools.formatting import consent_choices, consent_lines, consent_title
 from carrel.store.tools.state import Consent
 from carrel.store.trash.formatting import LOCAL_DAYS, for_days
 from carrel.tui.base.screen import MainScreen
 from carrel.tui.dialogs.chat import ParametersForm
 from carrel.tui.dialogs.core.ask import Choose, Option
-from carrel.tui.dialogs.core.confirm import Confirm
+from carrel.tui.dialogs.core.confirm import Confirm, Permit
 from carrel.tui.dialogs.core.path import PathDialog
 from carrel.tui.flows.agents.choice import choose_agent
 from carrel.tui.theme import labels
@@ -74,11 +74,11 @@ async def set_parameters(place: MainScreen, chats: Sequence[ChatService]) -> Non
             place.do(chat.set_parameters(parameters))
 
 
-def permission(consent: Consent) -> Confirm:
+def permission(consent: Consent) -> Permit:
     """Ask whether agents may use a tool of the settings."""
     runs, *about = consent_lines(consent)
     lines = [labels.line(runs, "bold"), *(Content.styled(one, "$muted") for one in about)]
-    return Confirm(consent_title(consent), lines, "Allow", wary=True)
+    return Permit(consent_title(consent), lines, [*consent_choices(consent).items()])
 
 
 async def delete(place: MainScreen, session: SessionSummary) -> None:
