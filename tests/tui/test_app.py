@@ -71,14 +71,15 @@ def bindings() -> list[Binding]:
 
 def test_every_binding_has_an_id_of_its_own() -> None:
     own_bindings()  # imports every module
-    ids = [
-        binding.id
+    bindings = {
+        binding
         for owner in owners()
         # The captions of a demo name its keys, which therefore stay as they are.
         if owner is not Presentation
         for binding in vars(owner).get("BINDINGS", ())
         if isinstance(binding, Binding) or pytest.fail(f"{owner}: {binding} has no id")
-    ]
+    }
+    ids = [binding.id for binding in bindings]
     assert all(ids)
     assert not [name for name, times in Counter(ids).items() if times > 1]
 

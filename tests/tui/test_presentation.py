@@ -13,6 +13,7 @@ from carrel.client import Client
 from carrel.store.demo.script import load_demo
 from carrel.store.demo.setting import set_up
 from carrel.tui.presentation import Presentation
+from carrel.tui.terminal.textual_private import is_ending
 from support.process import RunningServer
 from support.spoken import SpokenModel
 from support.workbench import Workbench, profile_of
@@ -155,7 +156,7 @@ async def test_an_answer_that_fails_is_recorded_and_a_jump_begins_anew(
         await bench.shows("Jump to a step", "2  4")
         await bench.leave("down")
         await bench.leave("enter")
-        await bench.until(lambda: bench.app.is_ending)
+        await bench.until(lambda: is_ending(bench.app))
         assert isinstance(bench.app, Presentation)
         assert bench.app.again == 1
 

@@ -30,7 +30,7 @@ from carrel.tui.terminal.failures import RecentErrors
 from carrel.tui.terminal.hiding import Hiding, secret_keys, secret_names
 from carrel.tui.terminal.key_names import KEY_NAMES
 from carrel.tui.terminal.recorded import record_driver
-from carrel.tui.terminal.textual_private import SteadyApp, read_alt_digits
+from carrel.tui.terminal.textual_private import is_ending, read_alt_digits, steady_app
 from carrel.tui.terminal.typeahead import TypeAhead
 from carrel.tui.theme.appearance import Appearance
 from carrel.tui.theme.prose import prose_theme
@@ -55,7 +55,8 @@ FAILURES, WITHIN = 10, 10.0
 comes back at every drawing leaves nothing to work with."""
 
 
-class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
+@steady_app
+class CarrelApp(App[Profile]):
     """The workbench in a terminal. It ends with the profile to go on with, if there is one.
 
     The frame is painted first; the store and the places are imported after that.
@@ -112,6 +113,7 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
         # Before the rest: Textual asks for the driver at once.
         self._recorder = recorder
         super().__init__()
+        self.type_ahead = TypeAhead(self, super().on_event)
         self.profile = profile
         self.settings = settings or Settings()
         self.failures: deque[BaseException] = deque(maxlen=FAILURES)
@@ -143,13 +145,14 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
         return Starting(self.profile)
 
     def on_mount(self) -> None:
+        self.type_ahead.start()
         self._colour_prose()
         if self.settings.hide or self._recorder is not None:
             self.toggle_hiding()
         if self._recorder is not None:
             self._recorder.on_failure = self._recording_failed
         self.app_resume_signal.subscribe(self, lambda _: self._draw_again())
-        self.hold_keys(self._load)
+        self.type_ahead.hold(self._load)
         self.call_after_refresh(self._load)
 
     async def on_unmount(self) -> None:
@@ -180,7 +183,7 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
     @work(exit_on_error=False, group="load", description="load")
     async def _load(self) -> None:
         await asyncio.to_thread(_import_the_rest)
-        if self.is_ending:
+        if is_ending(self):
             return
         from carrel.store.core.actions.loop import OwnerLoop
         from carrel.store.core.actions.watch import watch
@@ -198,7 +201,7 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
         for name, place in PLACE_SCREENS.items():
             self.add_mode(name, lambda place=place: place(self.store, self))  # type: ignore[misc]
         await self.switch_mode("files")
-        self.release_keys(self._load)
+        self.type_ahead.release(self._load)
         watch(self.store.notifications.slice, self._tell, deliver=self.call_later)
         watch(
             self.store.session.slice,
@@ -280,7 +283,7 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
             if isinstance(place := self.place, ChatScreen):
                 place.begin()
         finally:
-            self.release_keys(opening)
+            self.type_ahead.release(opening)
 
     @property
     def came_from(self) -> str | None:
@@ -310,7 +313,8 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
         if version is not None and isinstance(place := self.place, AgentsScreen):
             place.point_at_version(version)
 
-    def not_taken(self, key: str) -> None:
+    def explain_key(self, key: str) -> None:
+        """Say why a key did nothing."""
         if (place := self.place) is not None and self.screen is place:
             place.explain_key(key)
 
@@ -522,7 +526,7 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
     def handle_bindings_clash(self, clashed_bindings: set[Binding], node: DOMNode) -> None:
         """Do nothing: keys wanted twice are sorted out, and said, when the app starts."""
 
-    def failed(self, error: BaseException) -> None:
+    def handle_failure(self, error: BaseException) -> None:
         from carrel.store.core.problem import Problem, ProblemError
 
         if isinstance(error, ProblemError) and self._started:
@@ -542,7 +546,10 @@ class CarrelApp(SteadyApp[Profile], TypeAhead[Profile]):
         if isinstance(event, events.Resize) and self._recorder is not None:
             self._recorder.resize(*event.size)
         if not isinstance(event, events.AppFocus | events.AppBlur):
-            await super().on_event(event)
+            await self.type_ahead.take(event)
+
+    def on_type_ahead_handled(self, message: TypeAhead.Handled) -> None:
+        self.type_ahead.end_step(message)
 
 
 @cache

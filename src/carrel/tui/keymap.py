@@ -4,6 +4,7 @@ import importlib
 import pkgutil
 import unicodedata
 from collections.abc import Iterator, Mapping
+from itertools import product
 
 from textual.app import App
 from textual.binding import Binding
@@ -20,16 +21,16 @@ MODIFIERS = {"ctrl", "alt", "shift", "super", "meta", "hyper"}
 _NAMES = {key.value for key in Keys}
 
 
-def own_bindings() -> dict[str, tuple[type, Binding]]:
-    """Return every binding of ours by its id, with the class that has it."""
+def own_bindings() -> dict[str, tuple[set[type], Binding]]:
+    """Return every binding of ours by its id, with the classes that have it."""
     for module in pkgutil.walk_packages(carrel.tui.__path__, f"{carrel.tui.__name__}."):
         importlib.import_module(module.name)
-    return {
-        binding.id: (owner, binding)
-        for owner in owners()
-        for binding in vars(owner).get("BINDINGS", ())
-        if isinstance(binding, Binding) and binding.id
-    }
+    found: dict[str, tuple[set[type], Binding]] = {}
+    for owner in owners():
+        for binding in vars(owner).get("BINDINGS", ()):
+            if isinstance(binding, Binding) and binding.id:
+                found.setdefault(binding.id, (set(), binding))[0].add(owner)
+    return found
 
 
 def owners() -> set[type]:
@@ -75,7 +76,7 @@ def _mistakes(keymap: Mapping[str, str]) -> Iterator[tuple[str, str]]:
             words = f"there is no binding “{binding_id}”.{nearest(binding_id, set(known))}"
             yield binding_id, words
             continue
-        owner, binding = known[binding_id]
+        having, binding = known[binding_id]
         for key in _keys(keys):
             if not _is_key(key):
                 yield binding_id, f"“{key}” is not a key. Keys are like u, U, ctrl+u, alt+1, f2, ?"
@@ -85,7 +86,7 @@ def _mistakes(keymap: Mapping[str, str]) -> Iterator[tuple[str, str]]:
                      f"give “{other}” another key, too.")
                     for other, (theirs, there) in known.items()
                     if other != binding_id
-                    and _meet(owner, theirs)
+                    and any(_meet(mine, their) for mine, their in product(having, theirs))
                     and _normalise(key) in map(_normalise, _keys(keymap.get(other, there.key)))
                 )  # fmt: skip
 

@@ -160,7 +160,7 @@ class Presentation(CarrelApp):
         self.post_message(event)
         while True:
             await asyncio.sleep(HANDLED)
-            if self.keys_pass and not any(one is event for one in self._sent):
+            if self.type_ahead.is_done and not any(one is event for one in self._sent):
                 return
 
     async def next_key(self) -> None:

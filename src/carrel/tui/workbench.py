@@ -8,6 +8,7 @@ from textual.binding import Binding
 
 from carrel.config.profiles import Profile
 from carrel.config.settings import Settings
+from carrel.tui.terminal.typeahead import TypeAhead
 from carrel.tui.theme.appearance import Appearance
 
 if TYPE_CHECKING:
@@ -25,16 +26,9 @@ class Workbench(Protocol):
     def settings(self) -> Settings:
         """The settings that the app was started with."""
 
-    # Keys that were typed ahead
-
-    def hold_keys(self, opening: object) -> None:
-        """Hold keys back until `opening` is released: they are meant for it."""
-
-    def hold_keys_for_list(self, listing: object, *, starting: bool) -> None:
-        """Hold keys back for a list that loads; longer while the service is `starting`."""
-
-    def release_keys(self, opening: object) -> None:
-        """Pass on the keys that were held back for `opening`."""
+    @property
+    def type_ahead(self) -> TypeAhead:
+        """The keys that wait for what opens."""
 
     # Going to another place
 

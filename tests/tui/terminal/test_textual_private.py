@@ -9,19 +9,21 @@ from textual.worker import WorkerFailed
 from carrel.tui.terminal.textual_private import (
     KeyedTextArea,
     MarkedRadioButton,
-    Steady,
-    SteadyApp,
     bindings_of,
+    is_ending,
     key_name,
     keys_of,
     read_alt_digits,
     report,
     screen_lines,
+    steady,
+    steady_app,
     write_to_terminal,
 )
 
 
-class Failing(Steady, Input):
+@steady
+class Failing(Input):
     """A field that fails at its first letter."""
 
     def on_input_changed(self) -> None:
@@ -34,7 +36,8 @@ class Eager(KeyedTextArea):
         return key == "enter"
 
 
-class Probe(SteadyApp[None]):
+@steady_app
+class Probe(App[None]):
     """Records the errors and the keys that it is told of."""
 
     def __init__(self) -> None:
@@ -47,10 +50,10 @@ class Probe(SteadyApp[None]):
         yield Eager()
         yield MarkedRadioButton("one")
 
-    def failed(self, error: BaseException) -> None:
+    def handle_failure(self, error: BaseException) -> None:
         self.errors.append(error)
 
-    def not_taken(self, key: str) -> None:
+    def explain_key(self, key: str) -> None:
         self.keys.append(key)
 
     async def work(self) -> None:
@@ -92,9 +95,9 @@ async def test_handle_exception_is_where_an_app_would_end() -> None:
 async def test_exit_is_what_an_app_ends_by_and_later_errors_are_not_told() -> None:
     app = Probe()
     async with app.run_test():
-        assert not app.is_ending
+        assert not is_ending(app)
         app.exit(return_code=3)
-        assert app.is_ending
+        assert is_ending(app)
         report(app, ZeroDivisionError())
     assert app.errors == []
     assert app.return_code == 3

@@ -94,12 +94,12 @@ def test_alt_with_a_digit_types_no_digit(app: Terminal) -> None:
 @pytest.mark.usefixtures("offline")
 async def test_keys_wait_for_what_opens_and_ctrl_c_does_not() -> None:
     async with workbench(Profile("local")) as bench:
-        bench.app.hold_keys("what opens")
+        bench.app.type_ahead.hold("what opens")
         await bench.press("6")
         assert "[1 Files]" in bench.text()
-        bench.app.release_keys("what opens")
+        bench.app.type_ahead.release("what opens")
         await bench.shows("[6 Activity]")
-        bench.app.hold_keys("what opens")
+        bench.app.type_ahead.hold("what opens")
         await bench.press("1", "ctrl+c")
         await bench.shows("ctrl+q quits.", "[6 Activity]")
 

@@ -10,7 +10,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from carrel.server.completions.call import Batch, CompletionCall
-from carrel.server.completions.citations import Reference
+from carrel.server.completions.citations import (
+    Reference,
+    content_of,
+    reference_chunk,
+    thinking_chunk,
+)
 from carrel.server.completions.connector_calls import ConnectorCalls
 from carrel.server.completions.generation import (
     Calls,
@@ -22,11 +27,6 @@ from carrel.server.completions.generation import (
     ToolsRefusedError,
     generate,
     interleave,
-)
-from carrel.server.completions.parts import (
-    content_of,
-    reference_chunk,
-    thinking_chunk,
 )
 from carrel.server.completions.plan import check, make_plan, tools_of
 from carrel.server.completions.responder import Responder

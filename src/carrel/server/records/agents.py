@@ -16,9 +16,11 @@ from carrel.server.records.sql.database import take_turns
 from carrel.server.records.sql.tables import agent_aliases, agent_versions, agents
 from carrel.wire.generation.agents import (
     Agent,
+    AgentAlias,
     AgentCreate,
     AgentFilter,
     AgentUpdate,
+    AliasRequest,
     CompletionArgs,
     VersionsQuery,
 )
@@ -360,3 +362,65 @@ def _agent(row: sa.Row[Any], numbers: list[int]) -> Agent:
         created_at=row.created_at,
         updated_at=row.updated_at if active else row.version_created_at,
     )
+
+
+def put_alias(
+    connection: sa.Connection, caller: Caller, agent_id: str, request: AliasRequest
+) -> AgentAlias:
+    """Create an alias of a version, or move an existing one to it.
+
+    Raises:
+        NotFound, when there is no such agent or version.
+    """
+    get(connection, caller, agent_id, request.version)
+    now = datetime.now(UTC)
+    moved = connection.execute(
+        agent_aliases.update()
+        .where(_is_alias(agent_id, request.alias))
+        .values(version=request.version, updated_at=now)
+    )
+    if moved.rowcount == 0:
+        connection.execute(
+            agent_aliases.insert().values(
+                agent_id=agent_id,
+                alias=request.alias,
+                version=request.version,
+                created_at=now,
+                updated_at=now,
+            )
+        )
+    row = connection.execute(
+        sa.select(agent_aliases).where(_is_alias(agent_id, request.alias))
+    ).one()
+    return AgentAlias.model_validate(row._asdict())
+
+
+def aliases_of(connection: sa.Connection, caller: Caller, agent_id: str) -> list[AgentAlias]:
+    """Return an agent's aliases, by name.
+
+    Raises:
+        NotFound: it does not exist, or is hidden.
+    """
+    get(connection, caller, agent_id)
+    rows = connection.execute(
+        sa.select(agent_aliases)
+        .where(agent_aliases.c.agent_id == agent_id)
+        .order_by(agent_aliases.c.alias)
+    )
+    return [AgentAlias.model_validate(row._asdict()) for row in rows]
+
+
+def delete_alias(connection: sa.Connection, caller: Caller, agent_id: str, alias: str) -> None:
+    """Remove an alias; the version stays.
+
+    Raises:
+        NotFound: it does not exist, or is hidden.
+    """
+    get(connection, caller, agent_id)
+    gone = connection.execute(agent_aliases.delete().where(_is_alias(agent_id, alias)))
+    if gone.rowcount == 0:
+        raise NotFound.of("alias", alias)
+
+
+def _is_alias(agent_id: str, alias: str) -> sa.ColumnElement[bool]:
+    return sa.and_(agent_aliases.c.agent_id == agent_id, agent_aliases.c.alias == alias)

@@ -7,7 +7,7 @@ from textual.app import ComposeResult
 from textual.screen import Screen
 from textual.widget import Widget
 
-from carrel.tui.terminal.textual_private import Steady
+from carrel.tui.terminal.textual_private import steady
 from carrel.tui.widgets.frame.keybar import KeyBar
 from carrel.tui.widgets.frame.panes import Panes
 from carrel.tui.widgets.frame.status import StatusLine
@@ -15,7 +15,8 @@ from carrel.tui.widgets.frame.topbar import TopBar
 from carrel.tui.widgets.inputs.filter import ListFilter
 
 
-class Frame(Steady, Screen[None]):
+@steady
+class Frame(Screen[None]):
     """A screen of panes beside each other.
 
     In a narrow window only the pane with the focus is visible.

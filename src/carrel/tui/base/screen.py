@@ -36,7 +36,7 @@ from carrel.tui.theme import labels
 from carrel.tui.widgets.frame.panes import Panes
 from carrel.tui.widgets.inputs.fields import Dropped
 from carrel.tui.widgets.tables.table import VirtualTable
-from carrel.tui.widgets.text.find import FindPane
+from carrel.tui.widgets.text.pane import TextPane
 from carrel.tui.workbench import Workbench
 
 T = TypeVar("T")
@@ -122,7 +122,7 @@ class MainScreen(Frame):
         self._await_list()
 
     def on_screen_suspend(self) -> None:
-        self.workbench.release_keys(self)
+        self.workbench.type_ahead.release(self)
 
     def awaits_list(self) -> bool:
         """Whether the list that keys are meant for is on its way for the first time."""
@@ -131,10 +131,10 @@ class MainScreen(Frame):
     def _await_list(self, *_: object) -> None:
         connection = self.store.session.slice.value.connection
         comes = connection in ("starting", "ready", "slow") and self.awaits_list()
-        if comes and self.app.screen is self:
-            self.workbench.hold_keys_for_list(self, starting=connection == "starting")
+        if comes and self.app.screen_stack[-1:] == [self]:
+            self.workbench.type_ahead.hold_for_list(self, starting=connection == "starting")
         else:
-            self.workbench.release_keys(self)
+            self.workbench.type_ahead.release(self)
 
     def _tick(self) -> None:
         state = self.store.session.slice.value
@@ -241,10 +241,10 @@ class MainScreen(Frame):
             elif handle.outcome == "done" and then is not None:
                 self.call_later(then, handle.result(0))
             if opens:
-                self.call_later(self.workbench.release_keys, handle)
+                self.call_later(self.workbench.type_ahead.release, handle)
 
         if opens:
-            self.workbench.hold_keys(handle)
+            self.workbench.type_ahead.hold(handle)
         handle.add_done_callback(ended)
 
     # Flows
@@ -284,11 +284,11 @@ class MainScreen(Frame):
 
     async def open(self, handle: Handle[Any]) -> None:
         """Wait, in a flow, for an action that opens something to type into; keys wait too."""
-        self.workbench.hold_keys(handle)
+        self.workbench.type_ahead.hold(handle)
         try:
             await handle
         finally:
-            self.workbench.release_keys(handle)
+            self.workbench.type_ahead.release(handle)
 
     def copy(self, text: str, done: str = "Copied.") -> None:
         """Put a text on the clipboard and say so."""
@@ -362,15 +362,11 @@ class MainScreen(Frame):
             self._armed = time.monotonic()
             self.notice("esc again stops it.")
             return
-        if self.list_filter.field.has_focus:
-            self.list_filter.leave()
-        elif self.list_filter.over is not None and self.list_filter.over is self.focused:
-            self.list_filter.end()
-        elif not self.back():
+        if not (self.list_filter.step_back() or self.back()):
             self.app.call_next(self.workbench.go_back)
 
     def action_filter_list(self) -> None:
-        if isinstance(over := self.focused, VirtualTable | FindPane):
+        if isinstance(over := self.focused, VirtualTable | TextPane):
             self.list_filter.begin(over)
         elif self.list_filter.over is not None:
             self.list_filter.begin(self.list_filter.over)
@@ -388,9 +384,9 @@ class MainScreen(Frame):
 
         def ended(handle: Handle[Any]) -> None:
             if handle.outcome != "done":
-                self.call_later(bench.release_keys, handle)
+                self.call_later(bench.type_ahead.release, handle)
 
-        bench.hold_keys(handle)
+        bench.type_ahead.hold(handle)
         self.do(handle, lambda _: self.app.call_next(bench.open_chat, handle))
         handle.add_done_callback(ended)
 

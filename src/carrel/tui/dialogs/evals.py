@@ -13,7 +13,7 @@ from carrel.tui.dialogs.core.dialog import Dialog, hint
 from carrel.tui.theme import labels
 from carrel.tui.widgets.tables.columns import Column
 from carrel.tui.widgets.tables.table import Row, VirtualTable
-from carrel.tui.widgets.text.scroll import TextPane
+from carrel.tui.widgets.text.pane import TextPane
 
 if TYPE_CHECKING:
     from carrel.store.evals.formatting import CaseRow

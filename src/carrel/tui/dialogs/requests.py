@@ -23,14 +23,13 @@ from carrel.store.requests.formatting import (
 )
 from carrel.store.requests.state import LoggedCall, RequestsState
 from carrel.tui.dialogs.core.ask import Choose, Option
-from carrel.tui.dialogs.core.dialog import hint
-from carrel.tui.dialogs.core.listing import Listing
+from carrel.tui.dialogs.core.dialog import FILTER_KEY, Dialog, hint
 from carrel.tui.terminal.clipboard import copy
 from carrel.tui.theme import labels
 from carrel.tui.widgets.inputs.filter import ListFilter
 from carrel.tui.widgets.tables.columns import Column
 from carrel.tui.widgets.tables.table import Row, VirtualTable
-from carrel.tui.widgets.text.scroll import TextPane
+from carrel.tui.widgets.text.pane import TextPane
 
 if TYPE_CHECKING:
     from carrel.store.store import Store
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 HINT = "enter opens · y copies · / filters · tab moves · esc closes"
 
 
-class RequestLog(Listing[RequestsState]):
+class RequestLog(Dialog[None]):
     """A table of the calls, newest first, and the one under the cursor beside it."""
 
     DEFAULT_CSS = """
@@ -54,11 +53,12 @@ class RequestLog(Listing[RequestsState]):
     """
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
+        FILTER_KEY,
         Binding("y", "copy", "Copy…", id="requests.copy"),
     ]
 
     def __init__(self, store: "Store") -> None:
-        super().__init__("Requests", store.requests.slice, hz=5)
+        super().__init__("Requests")
         self._store = store
 
     def inside(self) -> ComposeResult:
@@ -77,10 +77,17 @@ class RequestLog(Listing[RequestsState]):
         yield ListFilter()
         yield hint(HINT)
 
+    @property
+    def table(self) -> VirtualTable:
+        """The table of calls."""
+        return self.query_one(VirtualTable)
+
     def on_mount(self) -> None:
+        self.follow(self._store.requests.slice, self._show, hz=5)
+        self.table.focus()
         self.table.say(Content.styled("Nothing was asked yet.", "$muted"))
 
-    def show_state(self, state: RequestsState) -> None:
+    def _show(self, state: RequestsState) -> None:
         self.query_one(".dialog").border_title = labels.title(title(state))
         self.table.show([_row(row) for row in request_rows(state)])
 

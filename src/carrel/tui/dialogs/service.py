@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.widgets import Input, Label, OptionList, Static
+from textual.widgets import Input, Label, Static
 from textual.widgets.selection_list import Selection
 
 from carrel.config.profiles import (
@@ -20,7 +20,7 @@ from carrel.config.profiles import (
     profiles,
 )
 from carrel.store.session.probe import probe, unencrypted
-from carrel.tui.dialogs.core.ask import Choose, Option
+from carrel.tui.dialogs.core.ask import Menu, Option
 from carrel.tui.dialogs.core.dialog import Dialog, buttons, hint
 from carrel.tui.widgets.inputs.choices import Choices
 from carrel.tui.widgets.inputs.fields import Field
@@ -30,25 +30,32 @@ AGAIN = "Correct it, or press F2 again to keep it anyway."
 PLAIN = "The key can be read on the way: http:// is not encrypted.\nF2 again goes on."
 
 
-class ServiceList(Choose):
-    """Gives the name of a service; `verb` is what to do with it."""
+ServiceVerb = Literal["connect", "edit", "remove"]
+
+
+class ServiceList(Dialog[tuple[ServiceVerb, str]]):
+    """Gives the name of a service, and what to do with it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("e", "choose('edit')", "Edit", id="services.edit"),
         Binding("D", "choose('remove')", "Delete", id="services.remove"),
     ]
-    HOW = "enter connects · e edits · D removes · esc closes"
 
     def __init__(self, options: Sequence[Option]) -> None:
-        super().__init__("Services", options)
-        self.verb: Literal["connect", "edit", "remove"] = "connect"
-        """The action for the chosen service."""
+        super().__init__("Services")
+        self._options = options
 
-    def action_choose(self, verb: Literal["edit", "remove"]) -> None:
-        at = self.query_one(OptionList).highlighted
+    def inside(self) -> ComposeResult:
+        yield Menu(self._options, self)
+        yield hint("enter connects · e edits · D removes · esc closes")
+
+    def action_choose(self, verb: ServiceVerb) -> None:
+        at = self.query_one(Menu).highlighted
         if at is not None:
-            self.verb = verb
-            self.dismiss(self.options[at].id)
+            self.dismiss((verb, self._options[at].id))
+
+    def on_option_list_option_selected(self, event: Menu.OptionSelected) -> None:
+        self.dismiss(("connect", self._options[event.option_index].id))
 
 
 class ServiceForm(Dialog[Profile]):

@@ -12,8 +12,7 @@ from carrel.store.core.actions.handle import Handle
 from carrel.store.trash.formatting import DeletedRow, deleted_rows, trash_title
 from carrel.store.trash.service import TrashService
 from carrel.store.trash.state import TrashState
-from carrel.tui.dialogs.core.dialog import hint
-from carrel.tui.dialogs.core.listing import Listing
+from carrel.tui.dialogs.core.dialog import FILTER_KEY, Dialog, hint
 from carrel.tui.theme import labels
 from carrel.tui.widgets.inputs.filter import ListFilter
 from carrel.tui.widgets.tables.columns import Column
@@ -22,7 +21,7 @@ from carrel.tui.widgets.tables.table import Row, VirtualTable
 HINT = "enter restores · space marks · / filters · esc closes"
 
 
-class Trash(Listing[TrashState]):
+class Trash(Dialog[None]):
     """A list of deleted items, the last deleted first."""
 
     DEFAULT_CSS = """
@@ -30,11 +29,12 @@ class Trash(Listing[TrashState]):
     Trash VirtualTable { border: none; height: 1fr; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
+        FILTER_KEY,
         Binding("space", "mark", "Mark", id="trash.mark"),
     ]
 
     def __init__(self, trash: TrashService, do: Callable[[Handle[int]], None]) -> None:
-        super().__init__("Deleted", trash.slice)
+        super().__init__("Deleted")
         self._trash = trash
         self._do = do
 
@@ -49,11 +49,18 @@ class Trash(Listing[TrashState]):
         yield ListFilter()
         yield hint(HINT)
 
+    @property
+    def table(self) -> VirtualTable:
+        """The table of deleted items."""
+        return self.query_one(VirtualTable)
+
     def on_mount(self) -> None:
+        self.follow(self._trash.slice, self._show)
+        self.table.focus()
         self.table.say(Content.styled("Loading …", "$muted"))
         self._trash.load()
 
-    def show_state(self, state: TrashState) -> None:
+    def _show(self, state: TrashState) -> None:
         self.query_one(".dialog").border_title = labels.title(trash_title(state))
         self.table.show([_row(row) for row in deleted_rows(state, time.time())])
         if state.error is not None:

@@ -17,34 +17,38 @@ async def connect(place: MainScreen) -> None:
     """
     bench = place.workbench
     here = bench.profile.name
-    known = {each.name: each for each in profiles()}
+    known = {profile.name: profile for profile in profiles()}
     services = ServiceList(
         [
             *(
                 Option(
-                    each.name,
-                    each.name,
-                    ("here now · " if each.name == here else "") + (each.url or "on this machine"),
+                    name,
+                    name,
+                    ("here now · " if name == here else "")
+                    + (known[name].url or "on this machine"),
                 )
-                for each in known.values()
+                for name in known
             ),
             Option(_NEW, "Another service…"),
         ]
     )
-    name: str | None = _NEW
+    chosen: tuple[str, str] | None = ("connect", _NEW)
     if known.keys() != {here}:
-        name = await place.ask(services)
+        chosen = await place.ask(services)
+    if chosen is None:
+        return
+    verb, name = chosen
     profile: Profile | None = None
-    if services.verb == "remove":
+    if verb == "remove":
         if name in (LOCAL, here):
             bench.say("A service that is in use stays: connect to another first.", failed=True)
         elif name in known:
             await _remove(place, known[name])
-    elif services.verb == "edit" and name == LOCAL:
+    elif verb == "edit" and name == LOCAL:
         bench.say("The server of this machine needs no address and no key.")
-    elif name == _NEW or services.verb == "edit":
-        profile = await place.ask(ServiceForm(known.get(name or "")))
-    elif name is not None:
+    elif name == _NEW or verb == "edit":
+        profile = await place.ask(ServiceForm(known.get(name)))
+    else:
         profile = known[name]
     if profile is not None:
         place.app.exit(profile)

@@ -21,8 +21,8 @@ from carrel.store.activity.state import ActivityItem, ActivityState
 from carrel.store.batches.formatting import job_id
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.formatting import one_line
-from carrel.tui.base.marking import MARKING, MarkingScreen, Marks
-from carrel.tui.base.screen import WORK_HZ
+from carrel.tui.base.marking import MARK_KEYS, MarkChange, change_marks
+from carrel.tui.base.screen import WORK_HZ, MainScreen
 from carrel.tui.flows import activity as flows
 from carrel.tui.theme import labels
 from carrel.tui.theme.empty import Way, empty
@@ -37,7 +37,7 @@ NOTHING = empty(
 )
 
 
-class ActivityScreen(MarkingScreen):
+class ActivityScreen(MainScreen):
     """One table of all that takes a while; what failed stays on top until it is dismissed."""
 
     PLACE: ClassVar[str] = "activity"
@@ -50,6 +50,7 @@ class ActivityScreen(MarkingScreen):
         Binding("s", "save", "Save to…", show=False, id="activity.save"),
         Binding("d", "dismiss_item", "Dismiss", id="activity.dismiss"),
         Binding("delete", "dismiss_all", "Dismiss all", key_display="del", id="activity.clear"),
+        *MARK_KEYS,
     ]
 
     def panes(self) -> ComposeResult:
@@ -74,15 +75,10 @@ class ActivityScreen(MarkingScreen):
         """The table of tasks."""
         return self.query_one("#activity", VirtualTable)
 
-    @property
-    def marks(self) -> Marks:
-        return _Marks(self.store.activity, self.table)
+    def action_mark(self, change: MarkChange) -> None:
+        change_marks(self, change, self.table, _Marks(self.store.activity), self._mark_row)
 
-    @property
-    def marked_table(self) -> VirtualTable:
-        return self.table
-
-    def mark_one(self, key: str) -> bool:
+    def _mark_row(self, key: str) -> bool:
         self.store.activity.mark(self.store.activity.slice.value.marked ^ {key})
         return True
 
@@ -159,9 +155,14 @@ class ActivityScreen(MarkingScreen):
     def lacking(self, action: str) -> str:
         items = self._selection()
         item = next(iter(items), None)
-        if action in MARKING and item is None:
-            return "Nothing has run yet."
-        if item is None and action in ("cancel", "retry", "resume", "dismiss_item", "dismiss_all"):
+        if item is None and action in (
+            "mark",
+            "cancel",
+            "retry",
+            "resume",
+            "dismiss_item",
+            "dismiss_all",
+        ):
             return "Nothing has run yet."
         if action == "cancel" and all(each.ended for each in items):
             return "This has ended: d dismisses it."
@@ -213,7 +214,7 @@ class ActivityScreen(MarkingScreen):
 class _Marks:
     """The marks of items; the table knows their order."""
 
-    def __init__(self, activity: ActivityService, table: VirtualTable) -> None:
+    def __init__(self, activity: ActivityService) -> None:
         self._activity = activity
         self._every = frozenset(item.id for item in activity.slice.value.items)
 

@@ -37,7 +37,7 @@ from carrel.tui.widgets.details.diff import DiffView
 from carrel.tui.widgets.tables.agent_rows import DRAFT, agent_row, details, unsaved_row, version_row
 from carrel.tui.widgets.tables.columns import Column
 from carrel.tui.widgets.tables.table import VirtualTable
-from carrel.tui.widgets.text.find import FindPane, FindText
+from carrel.tui.widgets.text.pane import FindText, TextPane
 from carrel.tui.workbench import Workbench
 from carrel.wire.generation.agents import Agent
 
@@ -92,7 +92,7 @@ class AgentsScreen(MainScreen):
             id="versions",
         )
         yield versions
-        with FindPane(id="right", classes="pane"):
+        with TextPane(id="right", classes="pane"):
             yield FindText(id="shown")
         yield DiffView(id="diff", classes="pane -folded")
 
@@ -264,7 +264,7 @@ class AgentsScreen(MainScreen):
         self._show_right()
 
     def action_change(self, step: int) -> None:
-        details = self.query_one("#right", FindPane)
+        details = self.query_one("#right", TextPane)
         if details.finding:
             details.go_to_hit(step)
         else:
@@ -280,7 +280,7 @@ class AgentsScreen(MainScreen):
         if action == "mark" and not self.versions.has_focus:
             return "space marks versions: tab goes to them."
         if action == "change" and not (
-            self.diff.display or self.query_one("#right", FindPane).finding
+            self.diff.display or self.query_one("#right", TextPane).finding
         ):
             return "No two versions are compared: enter on one shows what differs."
         return ""

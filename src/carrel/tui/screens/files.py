@@ -28,8 +28,8 @@ from carrel.store.files.formatting import (
 from carrel.store.files.state import FilesState
 from carrel.store.layout.state import LayoutState
 from carrel.store.previews.state import PreviewState
-from carrel.tui.base.marking import MARKING, MarkingScreen, Marks
-from carrel.tui.base.screen import WORK_HZ
+from carrel.tui.base.marking import MARK_KEYS, MarkChange, change_marks
+from carrel.tui.base.screen import WORK_HZ, MainScreen
 from carrel.tui.flows import files as flows
 from carrel.tui.flows import sample
 from carrel.tui.theme import labels
@@ -57,7 +57,7 @@ SHOWN = ("running", "queued", "interrupted", "failed")
 """The statuses of those uploads."""
 
 
-class FilesScreen(MarkingScreen):
+class FilesScreen(MainScreen):
     """The files, with what is being uploaded on top."""
 
     PLACE: ClassVar[str] = "files"
@@ -73,6 +73,7 @@ class FilesScreen(MarkingScreen):
         Binding("D", "delete", "Delete", id="files.delete"),
         Binding("f", "narrow", "Show only…", show=False, id="files.narrow"),
         Binding("w", "save", "Save to…", show=False, id="files.save"),
+        *MARK_KEYS,
     ]
 
     def panes(self) -> ComposeResult:
@@ -252,7 +253,7 @@ class FilesScreen(MarkingScreen):
     # Acting
 
     def lacking(self, action: str) -> str:
-        needs_file = action in ("read", "add", "copy", "delete", "save", *MARKING)
+        needs_file = action in ("read", "add", "copy", "delete", "save", "mark")
         if needs_file and not self.table.rows:
             return "There is no file yet: u uploads one."
         if needs_file and not self._selection():
@@ -296,15 +297,10 @@ class FilesScreen(MarkingScreen):
     def action_upload(self) -> None:
         self.run_flow(flows.upload(self))
 
-    @property
-    def marks(self) -> Marks:
-        return self.store.files
+    def action_mark(self, change: MarkChange) -> None:
+        change_marks(self, change, self.table, self.store.files, self._mark_row)
 
-    @property
-    def marked_table(self) -> VirtualTable:
-        return self.table
-
-    def mark_one(self, key: str) -> bool:
+    def _mark_row(self, _key: str) -> bool:
         file = self._file()
         if file is not None:
             self.store.files.mark(file.id)

@@ -19,7 +19,8 @@ from carrel.store.libraries.phase import document_phase
 from carrel.store.libraries.state import LibrariesState
 from carrel.store.sync.formatting import folder_rows
 from carrel.store.sync.state import SyncState
-from carrel.tui.base.marking import MARKING, MarkingScreen, Marks
+from carrel.tui.base.marking import MARK_KEYS, MarkChange, change_marks
+from carrel.tui.base.screen import MainScreen
 from carrel.tui.flows import libraries as flows
 from carrel.tui.flows import sample
 from carrel.tui.flows.sync import offer_folder, sync_library
@@ -46,7 +47,7 @@ _OF_A_LIBRARY = ("upload", "add", "sync", "search", "edit", "delete")
 LOADING = Content.styled("Loading …", "$muted")
 
 
-class LibrariesScreen(MarkingScreen):
+class LibrariesScreen(MainScreen):
     """The libraries, the documents of one, and what a search found in it."""
 
     PLACE: ClassVar[str] = "libraries"
@@ -65,6 +66,7 @@ class LibrariesScreen(MarkingScreen):
         Binding("R", "reprocess", "Reprocess", id="libraries.reprocess"),
         Binding("D", "delete", "Delete", id="libraries.delete"),
         Binding("e", "edit", "Edit", show=False, id="libraries.edit"),
+        *MARK_KEYS,
     ]
 
     def panes(self) -> ComposeResult:
@@ -302,12 +304,12 @@ class LibrariesScreen(MarkingScreen):
 
     def lacking(self, action: str) -> str:
         library = self._library(self.store.libraries.slice.value)
-        over_documents = action in ("text", "reprocess", *MARKING)
+        over_documents = action in ("text", "reprocess", "mark")
         if library is None and (over_documents or action in _OF_A_LIBRARY):
             return "Create a library first: n New."
         if over_documents and self._document() is None:
             return "There is no document in this library yet: u uploads one."
-        if action in MARKING and not self.documents.has_focus:
+        if action == "mark" and not self.documents.has_focus:
             return "Documents are marked here: tab goes to them."
         return ""
 
@@ -395,15 +397,10 @@ class LibrariesScreen(MarkingScreen):
         elif document is not None:
             self.notice(document.error or "Its text is here once it is ready.", failed=True)
 
-    @property
-    def marks(self) -> Marks:
-        return self.store.libraries
+    def action_mark(self, change: MarkChange) -> None:
+        change_marks(self, change, self.documents, self.store.libraries, self._mark_row)
 
-    @property
-    def marked_table(self) -> VirtualTable:
-        return self.documents
-
-    def mark_one(self, key: str) -> bool:
+    def _mark_row(self, key: str) -> bool:
         self.store.libraries.mark_document(key)
         return True
 

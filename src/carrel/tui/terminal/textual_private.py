@@ -18,7 +18,8 @@ from textual.message_pump import MessagePump
 from textual.widgets import RadioButton, TextArea
 from textual.worker import Worker, WorkerState
 
-T = TypeVar("T")
+N = TypeVar("N", bound=MessagePump)
+A = TypeVar("A", bound=App[Any])
 
 _log = logging.getLogger(__name__)
 
@@ -65,53 +66,58 @@ def report(app: App[Any], error: BaseException) -> None:
     app._handle_exception(cast("Exception", error))
 
 
-class Steady(MessagePump):
-    """A mixin for widgets, screens and apps that outlive an exception in one of their handlers.
+def steady(kind: type[N]) -> type[N]:
+    """Make a class of widgets, screens or apps outlive an exception in one of their handlers.
 
     Textual ends a widget's message loop at the first exception: it would stay on screen and be
     deaf. This hands the exception to the app and goes on. One in a worker goes there too.
     """
+    dispatch = kind._dispatch_message
 
-    async def _dispatch_message(self, message: Message) -> None:
+    async def dispatch_or_report(self: N, message: Message) -> None:
         try:
-            await super()._dispatch_message(message)
+            await dispatch(self, message)
         except Exception as error:
             report(self.app, error)
 
-    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+    def on_worker_state_changed(self: N, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR and event.worker.error is not None:
             report(self.app, event.worker.error)
 
+    own = cast("Any", kind)
+    own._dispatch_message = dispatch_or_report
+    own.on_worker_state_changed = on_worker_state_changed
+    return kind
 
-class SteadyApp(Steady, App[T]):
-    """An app that decides itself what becomes of an exception, and of a key that is not bound."""
 
-    @property
-    def is_ending(self) -> bool:
-        """Whether the app was told to end."""
-        return self._exit
+def is_ending(app: App[Any]) -> bool:
+    """Whether the app was told to end."""
+    return app._exit
 
-    def failed(self, error: BaseException) -> None:
-        """Take an exception that no handler took, until the app was told to end."""
-        raise NotImplementedError
 
-    def not_taken(self, key: str) -> None:
-        """Take a key that no field and no binding has taken."""
+def steady_app(kind: type[A]) -> type[A]:
+    """Make an app steady; `handle_failure` gets an exception, `explain_key` a key not bound."""
+    check_bindings = kind._check_bindings
 
-    def _handle_exception(self, error: Exception) -> None:
+    def handle_exception(self: A, error: Exception) -> None:
         # Textual would end the app here. A person's work is worth more than one wrong drawing.
-        if self.is_ending:
+        if is_ending(self):
             # A handler that still runs finds the screen half gone.
             _log.info("after the end: %r", error)
         else:
-            self.failed(error)
+            cast("Any", self).handle_failure(error)
 
-    async def _check_bindings(self, key: str, priority: bool = False) -> bool:
+    async def check_bindings_or_explain(self: A, key: str, priority: bool = False) -> bool:
         # The one place that every key comes to which no field and no binding has taken.
-        taken = await super()._check_bindings(key, priority)
+        taken = await check_bindings(self, key, priority)
         if not taken and not priority:
-            self.not_taken(key)
+            cast("Any", self).explain_key(key)
         return taken
+
+    own = cast("Any", kind)
+    own._handle_exception = handle_exception
+    own._check_bindings = check_bindings_or_explain
+    return steady(kind)
 
 
 class KeyedTextArea(TextArea):

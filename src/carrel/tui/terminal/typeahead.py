@@ -2,14 +2,13 @@
 
 import asyncio
 from collections import deque
-from typing import TypeVar
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 from textual import events
 from textual.app import App
 from textual.message import Message
 from textual.message_pump import MessagePump
-
-T = TypeVar("T")
 
 PATIENCE = 2.0
 """Seconds after which a key goes on although what it waits for has not ended."""
@@ -26,7 +25,7 @@ LEAVING = {
 """Keys that do not wait for a list: they are not meant for it."""
 
 
-class TypeAhead(App[T]):
+class TypeAhead:
     """Passes keys and pasted text on one at a time.
 
     Textual sends a key at once to what has the focus then. One typed right behind another that
@@ -42,8 +41,10 @@ class TypeAhead(App[T]):
             self.target = target
             self.again = again
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, app: App[Any], pass_on: Callable[[events.Event], Awaitable[None]]) -> None:
+        """`pass_on` handles an event as Textual does."""
+        self._app = app
+        self._to_textual = pass_on
         self._typed: deque[events.Key | events.Paste] = deque()
         self._step: object | None = None
         """The step that keys wait for; None when they pass."""
@@ -52,19 +53,20 @@ class TypeAhead(App[T]):
         self._listing: object | None = None
         """The one of those that is only a list."""
 
-    def on_mount(self) -> None:
-        self.screen_change_signal.subscribe(self, lambda _: self._await_screen())
+    def start(self) -> None:
+        """Pass held keys on whenever another screen is on top."""
+        self._app.screen_change_signal.subscribe(self._app, lambda _: self._await_screen())
 
     @property
-    def keys_pass(self) -> bool:
+    def is_done(self) -> bool:
         """Whether every key that came was handled, and none waits for what opens."""
         return self._step is None and not self._typed
 
-    def hold_keys(self, opening: object) -> None:
+    def hold(self, opening: object) -> None:
         """Hold keys back: their target is about to open or to get the focus."""
-        self._hold(opening, OPENING)
+        self._wait_for(opening, OPENING)
 
-    def hold_keys_for_list(self, listing: object, *, starting: bool) -> None:
+    def hold_for_list(self, listing: object, *, starting: bool) -> None:
         """Hold keys back for a list whose rows are not loaded yet.
 
         They wait longer while the service itself is `starting`.
@@ -72,19 +74,20 @@ class TypeAhead(App[T]):
         patience = OPENING if starting else LISTING
         if self._opening.get(listing) != patience:
             self._listing = listing
-            self._hold(listing, patience)
+            self._wait_for(listing, patience)
 
-    def _hold(self, opening: object, patience: float) -> None:
+    def _wait_for(self, opening: object, patience: float) -> None:
         self._opening[opening] = patience
         self._step = self._new_step()
 
-    def release_keys(self, opening: object) -> None:
+    def release(self, opening: object) -> None:
         """Pass the keys on: what they waited for is open, or will not be."""
         if opening in self._opening:
             del self._opening[opening]
             self._await_screen()
 
-    async def on_event(self, event: events.Event) -> None:
+    async def take(self, event: events.Event) -> None:
+        """Pass an event on: a key or a paste once it is its turn, another at once."""
         if isinstance(event, events.Key) and event.key.startswith("alt+"):
             # A field would type it: to Textual alt with a digit is that digit, too.
             event.character = None
@@ -102,23 +105,24 @@ class TypeAhead(App[T]):
             self._typed.append(event)
             await self._pass_on()
         else:
-            await super().on_event(event)
+            await self._to_textual(event)
 
     async def _pass_on(self) -> None:
         if self._step is not None or not self._typed:
             return
         step = self._step = self._new_step()
-        target = self.focused or self.screen
-        await super().on_event(self._typed.popleft())
+        target = self._app.focused or self._app.screen
+        await self._to_textual(self._typed.popleft())
         target.post_message(self.Handled(step, target, again=True))
 
     def _new_step(self) -> object:
         step = object()
         patience = max(self._opening.values(), default=PATIENCE)
-        asyncio.get_running_loop().call_later(patience, self.call_next, self._end, step, True)
+        asyncio.get_running_loop().call_later(patience, self._app.call_next, self._end, step, True)
         return step
 
-    def on_type_ahead_handled(self, message: Handled) -> None:
+    def end_step(self, message: Handled) -> None:
+        """Pass on the next key once this message has come behind the last."""
         if message.step is not self._step:
             return
         if message.again:
@@ -133,7 +137,7 @@ class TypeAhead(App[T]):
         if self._step is not None:
             # What was waited for on the way to this screen does not count any more.
             self._step = self._new_step()
-            self.screen.call_next(self.call_next, self._end, self._step)
+            self._app.screen.call_next(self._app.call_next, self._end, self._step)
 
     async def _end(self, step: object, impatient: bool = False) -> None:
         if step is not self._step or (self._opening and not impatient):

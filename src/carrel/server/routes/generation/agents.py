@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from carrel.server.errors import InvalidRequest
 from carrel.server.http.preferences import only_if_absent
-from carrel.server.records import agents, aliases
+from carrel.server.records import agents
 from carrel.server.records.accounts.caller import Caller
 from carrel.server.records.agents import Position
 from carrel.server.records.sql.tables import EPOCH
@@ -129,14 +129,14 @@ async def get_version(agent_id: str, version: str, context: Context) -> Agent:
 
 @router.put("/{agent_id}/aliases")
 async def put_alias(agent_id: str, context: Context, query: InQuery[AliasRequest]) -> AgentAlias:
-    return await context.write(aliases.put, agent_id, query)
+    return await context.write(agents.put_alias, agent_id, query)
 
 
 @router.get("/{agent_id}/aliases")
 async def list_aliases(agent_id: str, context: Context) -> list[AgentAlias]:
-    return await context.read(aliases.of_agent, agent_id)
+    return await context.read(agents.aliases_of, agent_id)
 
 
 @router.delete("/{agent_id}/aliases", status_code=204, response_class=Response)
 async def delete_alias(agent_id: str, alias: Annotated[Alias, Query()], context: Context) -> None:
-    await context.write(aliases.delete, agent_id, alias)
+    await context.write(agents.delete_alias, agent_id, alias)

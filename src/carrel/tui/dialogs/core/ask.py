@@ -3,14 +3,13 @@
 import string
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Input, OptionList, Static
-from textual.widgets.option_list import Option as ListOption
 from textual.widgets.selection_list import Selection
 
 from carrel.tui.dialogs.core.dialog import Dialog, hint
@@ -72,52 +71,52 @@ class Option:
     key: str = ""
 
 
-class Choose(Dialog[str]):
-    """One of several options, by its id. A letter chooses at once."""
+class Menu(OptionList):
+    """A list of options, each with a letter that chooses it at once."""
 
     DEFAULT_CSS = """
-    Choose OptionList { height: auto; max-height: 16; margin-bottom: 1; }
+    Menu { height: auto; max-height: 16; margin-bottom: 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j", "move(1)", "Down", show=False, id="choose.down"),
-        Binding("k", "move(-1)", "Up", show=False, id="choose.up"),
+        Binding("j", "cursor_down", "Down", show=False, id="choose.down"),
+        Binding("k", "cursor_up", "Up", show=False, id="choose.up"),
     ]
 
-    HOW: ClassVar[str] = "a letter or enter chooses · esc closes"
+    def __init__(self, options: Sequence[Option], dialog: Dialog[Any]) -> None:
+        super().__init__()
+        keys = [letter for letter in string.ascii_lowercase if not bindings_of(dialog, letter)]
+        self._letters = letters(options, [key for key in keys if not bindings_of(self, key)])
+        self.add_options(
+            Content.assemble((f"{letter or ' '}  ", "$muted"), _words(option))
+            for letter, option in zip(self._letters, options, strict=True)
+        )
+        self.action_first()
+
+    def on_key(self, event: events.Key) -> None:
+        if event.character and event.character in self._letters:
+            event.stop()
+            self.highlighted = self._letters.index(event.character)
+            self.action_select()
+
+
+class Choose(Dialog[str]):
+    """One of several options, by its id. A letter chooses at once."""
 
     def __init__(
         self, title: str, options: Sequence[Option], about: Sequence[Content] = ()
     ) -> None:
         super().__init__(title)
-        self.options = options
+        self._options = options
         self._about = about
-        free = [letter for letter in string.ascii_lowercase if not bindings_of(self, letter)]
-        self._letters = letters(options, free)
 
     def inside(self) -> ComposeResult:
         if self._about:
             yield Static(Content("\n").join([*self._about, Content("")]))
-        yield OptionList(
-            *(
-                ListOption(
-                    Content.assemble(
-                        (f"{letter or ' '}  ", "$muted"),
-                        labels.line(option.name),
-                        labels.line("  " + option.details, "$muted"),
-                    )
-                )
-                for letter, option in zip(self._letters, self.options, strict=True)
-            )
-        )
-        yield hint(self.HOW)
-
-    def on_key(self, event: events.Key) -> None:
-        if event.character and event.character in self._letters:
-            event.stop()
-            self.dismiss(self.options[self._letters.index(event.character)].id)
+        yield Menu(self._options, self)
+        yield hint("a letter or enter chooses · esc closes")
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(self.options[event.option_index].id)
+        self.dismiss(self._options[event.option_index].id)
 
 
 class ChooseMany(Dialog[tuple[str, ...]]):

@@ -12,14 +12,20 @@ from textual.widgets import Button, OptionList, Static
 
 from carrel.store.core.actions.slice import Slice
 from carrel.store.core.actions.watch import watch
-from carrel.tui.terminal.textual_private import Steady
+from carrel.tui.terminal.textual_private import steady
 from carrel.tui.theme import labels
+from carrel.tui.widgets.inputs.filter import ListFilter
+from carrel.tui.widgets.tables.table import VirtualTable
 
 T = TypeVar("T")
 S = TypeVar("S", bound=Any)
 
+FILTER_KEY = Binding("slash", "filter", "Filter", id="listing.filter")
+"""For a dialog with a table and a `ListFilter`."""
 
-class Dialog(Steady, ModalScreen[T | None]):
+
+@steady
+class Dialog(ModalScreen[T | None]):
     """A box over the place. Escape closes it with None."""
 
     DEFAULT_CSS = """
@@ -39,7 +45,7 @@ class Dialog(Steady, ModalScreen[T | None]):
     Dialog .hint { color: $muted; height: auto; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss(None)", "Close", show=False, id="dialog.close"),
+        Binding("escape", "back", "Close", show=False, id="dialog.close"),
         # With priority, what is typed right after the key goes to the next field.
         Binding("tab", "app.focus_next", "Next field", show=False, priority=True, id="dialog.next"),
         Binding(
@@ -87,6 +93,16 @@ class Dialog(Steady, ModalScreen[T | None]):
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         self.press(event.button.id or "")
+
+    def action_back(self) -> None:
+        """End the filter of a list, else close."""
+        if not any(line.step_back() for line in self.query(ListFilter)):
+            self.dismiss(None)
+
+    def action_filter(self) -> None:
+        """Filter the table of the dialog."""
+        if (table := self.query_one(VirtualTable)).display:
+            self.query_one(ListFilter).begin(table)
 
     def action_accept(self) -> None:
         """Give what was chosen or typed, if it can be taken."""

@@ -6,7 +6,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from carrel.tui.dialogs.core.dialog import Dialog, hint
-from carrel.tui.widgets.text.scroll import TextPane
+from carrel.tui.widgets.text.pane import TextPane
 
 
 class Help(Dialog[None]):

@@ -10,7 +10,7 @@ from textual.widgets import Button, Static
 from carrel.tui.dialogs.core.dialog import Dialog, buttons
 from carrel.tui.terminal.clipboard import copy
 from carrel.tui.theme import labels
-from carrel.tui.widgets.text.scroll import TextPane
+from carrel.tui.widgets.text.pane import TextPane
 
 if TYPE_CHECKING:
     from carrel.store.core.problem import Problem

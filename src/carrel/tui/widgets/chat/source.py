@@ -12,7 +12,7 @@ from carrel.store.core.formatting import one_line
 from carrel.store.core.problem import ProblemError
 from carrel.tui.theme import labels
 from carrel.tui.widgets.pages.picture import PagePicture, PictureFrame
-from carrel.tui.widgets.text.scroll import TextPane
+from carrel.tui.widgets.text.pane import TextPane
 from carrel.wire.generation.completions import Passage
 from carrel.wire.libraries import marked
 

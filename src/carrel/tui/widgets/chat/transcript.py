@@ -14,8 +14,8 @@ from textual.widget import Widget
 
 from carrel.store.chat.formatting import TurnRow
 from carrel.text import clean_text
-from carrel.tui.widgets.text.find import FindPane
 from carrel.tui.widgets.text.note import Note
+from carrel.tui.widgets.text.pane import TextPane
 from carrel.tui.widgets.text.prose import MIN_TAIL, Prose, settled_length
 from carrel.tui.widgets.text.rendered import Rendered
 
@@ -83,7 +83,7 @@ class TurnView(Vertical):
         return _prose(text, self._dark, self.row, self._place)
 
 
-class Transcript(FindPane):
+class Transcript(TextPane):
     """The turns of one session. It stays at the end while an answer grows, until one scrolls.
 
     A click on a source or on a variant's mark runs the screen's `show_source` or `variant`, with

@@ -13,7 +13,7 @@ from textual.strip import Strip
 
 from carrel.store.agents.formatting import FieldRow, gap_words, line_sign
 from carrel.store.core.diff import DiffLine, Hunk, side_by_side
-from carrel.tui.terminal.textual_private import Steady
+from carrel.tui.terminal.textual_private import steady
 from carrel.tui.theme import labels
 
 _ROLES: Mapping[str, str] = {
@@ -93,7 +93,8 @@ def _hanging(first: Content, rest: Content, width: int) -> Iterator[Content]:
         yield (first if not number else Content(" " * first.cell_length)) + part
 
 
-class DiffView(Steady, ScrollView, can_focus=True):
+@steady
+class DiffView(ScrollView, can_focus=True):
     """The changes of an agent, scrolled with the keys; [ and ] go from one to the next."""
 
     DEFAULT_CSS = """

@@ -14,7 +14,7 @@ from carrel.store.core.filters import NameFilter
 from carrel.store.core.formatting import counted
 from carrel.tui.widgets.inputs.fields import Field, RecallField
 from carrel.tui.widgets.tables.table import VirtualTable
-from carrel.tui.widgets.text.find import FindPane
+from carrel.tui.widgets.text.pane import TextPane
 
 if TYPE_CHECKING:
     from carrel.store.histories import HistoriesService
@@ -91,7 +91,7 @@ class ListFilter(Horizontal):
 
     def __init__(self) -> None:
         super().__init__()
-        self.over: VirtualTable | FindPane | None = None
+        self.over: VirtualTable | TextPane | None = None
 
     def compose(self) -> ComposeResult:
         yield Static(id="what")
@@ -103,7 +103,7 @@ class ListFilter(Horizontal):
         """The field of the filter."""
         return self.query_one(RecallField)
 
-    def begin(self, over: VirtualTable | FindPane) -> None:
+    def begin(self, over: VirtualTable | TextPane) -> None:
         """Show the line for a table or a text and take the focus."""
         if over is not self.over:
             self.end()
@@ -138,6 +138,16 @@ class ListFilter(Horizontal):
             self.end()
         if over is not None:
             over.focus()
+
+    def step_back(self) -> bool:
+        """Leave the field, or end the filter of what has the focus; False if there is none."""
+        if self.field.has_focus:
+            self.leave()
+        elif self.over is not None and self.over is self.screen.focused:
+            self.end()
+        else:
+            return False
+        return True
 
     def _apply(self) -> None:
         text = self.field.value

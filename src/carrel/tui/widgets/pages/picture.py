@@ -30,7 +30,7 @@ from carrel.tui.terminal.graphics import (
     image_widgets,
     picture_protocol,
 )
-from carrel.tui.terminal.textual_private import Steady
+from carrel.tui.terminal.textual_private import steady
 from carrel.tui.widgets.text.note import Note
 
 DETAIL = 4
@@ -107,7 +107,8 @@ class PictureFrame:
     heat: float = 0.0
 
 
-class PagePicture(Steady, ScrollableContainer, can_focus=True):
+@steady
+class PagePicture(ScrollableContainer, can_focus=True):
     """A pane that shows a PNG with frames over it, as many columns wide as asked, and scrolls."""
 
     DEFAULT_CSS = """

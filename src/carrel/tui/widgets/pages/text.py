@@ -21,7 +21,7 @@ from carrel.store.core.diff import DiffLine
 from carrel.store.documents.boxes import TextPassage
 from carrel.store.documents.marks import MarkRole, TextMark, mark_text, runs
 from carrel.text import clean_text
-from carrel.tui.terminal.textual_private import Steady
+from carrel.tui.terminal.textual_private import steady
 from carrel.tui.widgets.text.prose import Prose
 from carrel.tui.widgets.text.selecting import extract_selection, selectable
 
@@ -39,7 +39,8 @@ class DrawnLine:
     chosen: bool = False
 
 
-class PageText(Steady, ScrollView, can_focus=True):
+@steady
+class PageText(ScrollView, can_focus=True):
     """A pane with the text of one page."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

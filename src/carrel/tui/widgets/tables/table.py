@@ -17,7 +17,7 @@ from textual.style import Style
 
 from carrel.store.core.filters import NameFilter
 from carrel.store.layout.state import USUAL, TableLayout
-from carrel.tui.terminal.textual_private import Steady
+from carrel.tui.terminal.textual_private import steady
 from carrel.tui.widgets.tables.columns import GAP, Column, column_widths, lay_out_columns
 from carrel.tui.widgets.text.selecting import extract_selection, selectable
 
@@ -55,7 +55,8 @@ class Row:
         return all(one.is_same(another) for one, another in zip(mine, others, strict=True))
 
 
-class VirtualTable(Steady, ScrollView, can_focus=True):
+@steady
+class VirtualTable(ScrollView, can_focus=True):
     """A table over a sequence of rows, in which None stands for a row that is not here yet.
 
     The cursor stays on its row (by key) when rows come and go.

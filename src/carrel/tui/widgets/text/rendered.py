@@ -7,7 +7,7 @@ from textual.selection import Selection
 from textual.strip import Strip
 from textual.widget import Widget
 
-from carrel.tui.widgets.text.find import Findable
+from carrel.tui.widgets.text.pane import Findable
 from carrel.tui.widgets.text.selecting import extract_selection, selectable
 
 

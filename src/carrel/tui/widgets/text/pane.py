@@ -1,16 +1,17 @@
-"""Finding words in a text that is shown, without drawing the text anew."""
+"""Text longer than its pane, in which words are found without drawing it anew."""
 
 import re
+from typing import ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
 from textual.geometry import Offset, Region
 from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Static
-
-from carrel.tui.widgets.text.scroll import TextPane
 
 FOUND = Style(reverse=True, bold=True)
 
@@ -46,13 +47,25 @@ class FindText(Findable, Static):
     """Words in which others are found."""
 
 
-class FindPane(TextPane):
-    """A pane of text that is searched; one goes from one line found to the next."""
+class TextPane(VerticalScroll, can_focus=True):
+    """A pane of text, moved over as tables are; one goes from one line found to the next."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j", "scroll_down", "Down", show=False, id="scroll.down"),
+        Binding("k", "scroll_up", "Up", show=False, id="scroll.up"),
+        Binding("g", "scroll_home", "Top", show=False, id="scroll.top"),
+        Binding("G", "scroll_end", "Bottom", show=False, id="scroll.bottom"),
+        Binding("ctrl+d", "half(1)", "Half a page down", show=False, id="scroll.half_down"),
+        Binding("ctrl+u", "half(-1)", "Half a page up", show=False, id="scroll.half_up"),
+    ]
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self._hits: list[tuple[Findable, int]] = []
         self._hit = 0
+
+    def action_half(self, way: int) -> None:
+        self.scroll_relative(y=way * max(self.size.height // 2, 1), animate=False)
 
     @property
     def finding(self) -> bool:

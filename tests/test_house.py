@@ -1,0 +1,63 @@
+"""The house keeps its measure: short files, small rooms, no chains of classes."""
+
+import importlib
+import pkgutil
+from pathlib import Path
+
+import carrel.store
+import carrel.tui
+from carrel.tui.base.screen import MainScreen
+
+SOURCE = Path(__file__).parents[1] / "src" / "carrel"
+LINES = 650
+FILES = 14
+
+
+def _room(path: Path) -> str:
+    return path.parent.relative_to(SOURCE).as_posix()
+
+
+def test_no_file_is_longer_than_can_be_read_at_once() -> None:
+    long = {
+        path.relative_to(SOURCE).as_posix(): lines
+        for path in SOURCE.rglob("*.py")
+        if (lines := path.read_text("utf-8").count("\n")) > LINES
+    }
+    assert long == {}
+
+
+def test_no_room_but_that_of_the_commands_has_many_files() -> None:
+    rooms: dict[str, list[str]] = {}
+    for path in SOURCE.rglob("*.py"):
+        if path.name != "__init__.py":
+            rooms.setdefault(_room(path), []).append(path.name)
+    crowded = {room: len(files) for room, files in rooms.items() if len(files) > FILES}
+    crowded.pop("cli")
+    assert crowded == {}
+
+
+def _own_classes() -> set[type]:
+    rooms = (carrel.store, carrel.tui)
+    modules = [
+        importlib.import_module(module.name)
+        for room in rooms
+        for module in pkgutil.walk_packages(room.__path__, f"{room.__name__}.")
+    ]
+    return {
+        kind
+        for module in modules
+        for kind in vars(module).values()
+        if isinstance(kind, type) and kind.__module__ == module.__name__
+    }
+
+
+def test_no_class_of_the_store_or_the_terminal_has_subclasses_of_subclasses() -> None:
+    own = _own_classes()
+    assert MainScreen in own
+
+    def depth(kind: type) -> int:
+        return 1 + max((depth(base) for base in kind.__bases__ if base in own), default=0)
+
+    # The screens' base is a frame that the first paint needs before the store is there.
+    chains = {kind.__qualname__ for kind in own if depth(kind) > 2}
+    assert chains == {kind.__qualname__ for kind in own if kind.__bases__ == (MainScreen,)}
