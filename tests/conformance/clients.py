@@ -125,9 +125,7 @@ _DIALECT = ("responses", "file parts", "kept responses", "vector stores", "batch
 _LATER = ("users", "MCP")
 """Areas that older ones of them lack as well."""
 _ALL = tuple(area for area in AREAS if area not in (*_DIALECT, *_LATER))
-_CHUNKS = MappingProxyType(
-    {"reasoning: whole": "It reads thinking only as chunks, and cannot ask for `prompt_mode`."}
-)
+_REASONING = operations("reasoning")
 _RESPONSES = operations("responses")
 _CHAT = operations("chat")
 _OLD = ("agents: list by cursor", "OCR: blocks", "OCR: scores", "batch jobs: delete")
@@ -181,17 +179,23 @@ CLIENTS = (
         },
     ),
     Client(
-        "langchain-mistralai", "1.1.6", "langchain", _CHAT | {"embeddings: create"}, notes=_CHUNKS
+        "langchain-mistralai",
+        "1.1.6",
+        "langchain",
+        _CHAT | _REASONING | {"embeddings: create"},
     ),
-    Client("llama-index-llms-mistralai", "0.11.0", "llama_index", _CHAT, notes=_CHUNKS),
-    Client("pydantic-ai-slim[mistral]", "2.68.0", "pydantic_ai", _CHAT, notes=_CHUNKS),
+    Client("llama-index-llms-mistralai", "0.11.0", "llama_index", _CHAT | _REASONING),
+    Client("pydantic-ai-slim[mistral]", "2.68.0", "pydantic_ai", _CHAT | _REASONING),
     Client(
         "@ai-sdk/mistral",
         "3.0.69",
         "ai.mjs",
-        _CHAT | {"embeddings: create"},
+        _CHAT | {"reasoning: streamed", "embeddings: create"},
         ("ai@6.0.326",),
-        notes=_CHUNKS,
+        notes={
+            "reasoning: whole": "It names itself in streams alone, so that thinking comes in a"
+            " field that it does not read."
+        },
     ),
     Client(
         "openai",

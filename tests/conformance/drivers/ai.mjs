@@ -5,11 +5,26 @@ import assert from "node:assert/strict";
 import { createMistral } from "@ai-sdk/mistral";
 import { embedMany, generateText, jsonSchema, streamText, tool } from "ai";
 
-import { key, operation, url } from "./operation.mjs";
+import { key, operation, thinkingKey, thinkingUrl, url } from "./operation.mjs";
 
 const mistral = createMistral({ baseURL: `${url}/v1`, apiKey: key });
 const model = mistral("mistral-small-latest");
 const hello = { model, prompt: "Say hello.", maxOutputTokens: 8, temperature: 0, maxRetries: 0 };
+
+const thinking = {
+  model: createMistral({ baseURL: `${thinkingUrl}/v1`, apiKey: thinkingKey })(
+    "mistral-small-latest",
+  ),
+  prompt: "2+2?",
+  providerOptions: { mistral: { reasoningEffort: "high" } },
+  maxRetries: 0,
+};
+
+await operation("reasoning: streamed", async () => {
+  const answer = streamText(thinking);
+  assert.equal(await answer.reasoningText, "Let me see.");
+  assert.equal(await answer.text, "Four.");
+});
 
 await operation("chat: whole", async () => {
   const answer = await generateText(hello);

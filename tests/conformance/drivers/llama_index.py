@@ -6,7 +6,15 @@ from llama_index.core.llms import ChatMessage, MessageRole
 from llama_index.core.tools import FunctionTool
 from llama_index.llms.mistralai import MistralAI
 
-from conformance.drivers.operation import KEY, MODEL, QUESTION, URL, operation
+from conformance.drivers.operation import (
+    KEY,
+    MODEL,
+    QUESTION,
+    THINKING_KEY,
+    THINKING_URL,
+    URL,
+    operation,
+)
 
 hello = [ChatMessage(role=MessageRole.USER, content="Say hello.")]
 
@@ -18,6 +26,28 @@ def chat(max_tokens: int = 8) -> Any:
 def weather(city: str) -> str:
     """The weather of a city."""
     return f"Sunny in {city}."
+
+
+def thinking() -> Any:
+    return MistralAI(
+        model="magistral-medium-latest",
+        endpoint=THINKING_URL,
+        api_key=THINKING_KEY,
+        additional_kwargs={"prompt_mode": "reasoning"},
+    )
+
+
+@operation("reasoning: whole")
+def _() -> None:
+    thought, said = thinking().chat(hello).message.blocks
+    assert (thought.content, said.text) == ("Let me see.", "Four.")
+
+
+@operation("reasoning: streamed")
+def _() -> None:
+    # It takes only what stands between tags for thinking, and streams chunks of it as text.
+    text = "".join(answer.delta for answer in thinking().stream_chat(hello))
+    assert text.splitlines() == ["Let me see.", "Four."]
 
 
 @operation("chat: whole")

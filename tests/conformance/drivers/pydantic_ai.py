@@ -9,11 +9,41 @@ from pydantic_ai.models.mistral import MistralModel
 from pydantic_ai.providers.mistral import MistralProvider
 from pydantic_ai.tools import ToolDefinition
 
-from conformance.drivers.operation import KEY, MODEL, QUESTION, URL, WEATHER, operation
+from conformance.drivers.operation import (
+    KEY,
+    MODEL,
+    QUESTION,
+    THINKING_KEY,
+    THINKING_URL,
+    URL,
+    WEATHER,
+    operation,
+)
 
 model = MistralModel(MODEL, provider=MistralProvider(api_key=KEY, base_url=URL))
 short = ModelSettings(max_tokens=8, temperature=0)
+thinking = Agent(
+    MistralModel(
+        "magistral-medium-latest",
+        provider=MistralProvider(api_key=THINKING_KEY, base_url=THINKING_URL),
+        profile={"supports_thinking": True},
+    ),
+    model_settings=ModelSettings(thinking="high"),
+)
 agent = Agent(model, model_settings=short)
+
+
+@operation("reasoning: whole")
+def _() -> None:
+    answer = thinking.run_sync("2+2?").response
+    assert (answer.thinking, answer.text) == ("Let me see.", "Four.")
+
+
+@operation("reasoning: streamed")
+def _() -> None:
+    result = thinking.run_stream_sync("2+2?")
+    assert "".join(result.stream_text(delta=True)) == "Four."
+    assert result.response.thinking == "Let me see."
 
 
 @operation("chat: whole")

@@ -74,6 +74,25 @@ def test_a_chat_s_thinking_has_its_own_field(chat: Answers, model: SpokenModel) 
     assert model.asked[-1]["reasoning_effort"] == "high"
 
 
+@pytest.mark.parametrize(
+    ("agent", "effort", "is_apart"),
+    [
+        ("mistral-client-python/3.7.0", "high", False),
+        ("mistral-client-python/3.7.0", "none", True),
+        ("mistral-client-python/3.7.0", None, True),
+        ("OpenAI/Python 3.54.0", "high", True),
+    ],
+)
+def test_a_client_of_the_hosted_service_reads_the_thinking_it_asks_for_as_chunks(
+    http: httpx.Client, chat: Answers, model: SpokenModel, agent: str, effort: Any, is_apart: bool
+) -> None:
+    model.answer = thinking("reasoning_content")
+    http.headers["user-agent"] = agent
+    message = chat.ask("2+2?", reasoning_effort=effort)["choices"][0]["message"]
+    assert ("reasoning_content" in message) is is_apart
+    assert (message["content"] == "Four.") is is_apart
+
+
 def test_a_conversation_s_thinking_is_a_chunk(http: httpx.Client, model: SpokenModel) -> None:
     model.answer = thinking("reasoning_content")
     body = {"model": "spoken", "inputs": "2+2?"}

@@ -66,13 +66,17 @@ class Responder:
         )
 
     @classmethod
-    def of_chat(cls, request: ChatRequest) -> Self:
-        """Return the responder of a model that a chat request names, with its sampling."""
+    def of_chat(cls, request: ChatRequest, *, knows_chunks: bool = False) -> Self:
+        """Return the responder of a model that a chat request names, with its sampling.
+
+        `knows_chunks` says that the client reads thinking as chunks where it asks for it.
+        """
+        asks = request.reasoning_effort not in (None, "none")
         return cls(
             model=request.model,
             instructions=_SAFE if request.safe_prompt else "",
             temperature=request.temperature,
             top_p=request.top_p,
             # Clients that know the mode know chunks of thinking.
-            thinks_apart=request.prompt_mode is None,
+            thinks_apart=request.prompt_mode is None and not (knows_chunks and asks),
         )

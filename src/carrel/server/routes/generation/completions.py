@@ -39,7 +39,10 @@ async def complete(body: CompletionRequest, context: Context) -> Response:
 
 @router.post("/chat/completions", response_model=Completion, responses=_STREAMED)
 async def chat(body: ChatBody, context: Context) -> Response:
-    answer = await _answer(Responder.of_chat(body), body, context)
+    # Of the two dialects that ask for reasoning_effort, one reads thinking as chunks.
+    knows_chunks = "mistral" in context.request.headers.get("user-agent", "")
+    responder = Responder.of_chat(body, knows_chunks=knows_chunks)
+    answer = await _answer(responder, body, context)
     warn_of(ignored_note(body.ignored), answer)
     return answer
 
