@@ -52,6 +52,12 @@ def test_json_is_cleaned_all_the_way_down() -> None:
         ("https://h/p?X-Sig=abc&y=1 done", "https://h/p?… done"),
         ("HTTPS://h/p?X-Sig=abc done", "HTTPS://h/p?… done"),
         ("https://ada:pw@h/p", "https://…@h/p"),
+        ("postgresql://carrel:pw@db/carrel", "postgresql://…@db/carrel"),
+        ("{'authorization': 'Basic abc='}", "{'authorization': 'Basic …'}"),
+        ("PGPASSWORD=abc AWS_SECRET_ACCESS_KEY='abc'", "PGPASSWORD=… AWS_SECRET_ACCESS_KEY='…'"),
+        ('{"password": "abc", "model_key": "abc"}', '{"password": "…", "model_key": "…"}'),
+        ("refused: carrel_" + "Ab-_9" * 8 + "abc", "refused: …"),
+        ("max_tokens: 5, tokens = 7, basics", "max_tokens: 5, tokens = 7, basics"),
         ("the key of the house", "the key of the house"),
     ],
 )

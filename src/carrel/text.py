@@ -42,15 +42,22 @@ def clean_json(value: Any) -> Any:
 
 
 _SECRETS = (
-    (re.compile(r"(?i)(bearer\s+|api[_-]?key\W{1,4})[^\s\"',;)]+"), r"\1…"),
+    (
+        re.compile(
+            r"(?i)((?:bearer|basic)\s+|(?:access|api|model|ocr|rerank)[_-]?key\W{1,4}"
+            r"|(?:password|secret|token)[\"']?\s*[:=]\s*[\"']?)[^\s\"',;)]+"
+        ),
+        r"\1…",
+    ),
+    (re.compile(r"\b(?:carrel_|sk-)[A-Za-z0-9_-]{16,}"), "…"),
     (re.compile(r"(/signed/)[^\s\"'?]+"), r"\1…"),
     (re.compile(r"(?i)(https?://[^\s\"'?]+\?)[^\s\"']+"), r"\1…"),
-    (re.compile(r"(?i)(https?://)[^/\s\"'@]+@"), r"\1…@"),
+    (re.compile(r"(?i)\b([a-z][a-z0-9+.]{0,30}://)[^/\s\"'@]+@"), r"\1…@"),
 )
 
 
 def redact(text: str) -> str:
-    """Return the text with keys, signed addresses and URL queries removed."""
+    """Return the text with keys, passwords, signed addresses and URL queries removed."""
     for pattern, replacement in _SECRETS:
         text = pattern.sub(replacement, text)
     return text

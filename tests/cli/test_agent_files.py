@@ -1,5 +1,6 @@
 """Agents as files: starting points, export and import, plan and apply."""
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -103,6 +104,25 @@ async def test_files_are_applied_once_and_then_change_nothing(run: Run, tmp_path
     assert "    − Be kind.\n    + Be fair.\n" in planned.out
     assert "front desk: is now v1." in (await run("agents", "apply", folder)).err
     assert "in step with v1" in (await run("agents", "plan", folder)).out
+
+
+async def test_two_first_runs_at_once_make_one_agent_and_one_library(
+    run: Run, server: RunningServer, tmp_path: Path
+) -> None:
+    agent, folder = tmp_path / "twin.yaml", tmp_path / "folder"
+    agent.write_text("name: twin\nmodel: smollm2\ninstructions: Be one.\n")
+    folder.mkdir()
+    (folder / "a.txt").write_text("one")
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "b.txt").write_text("two")
+    await asyncio.gather(
+        *(run("agents", "apply", agent) for _ in range(3)),
+        *(run("sync", each, "--library", "twin") for each in (folder, other)),
+    )
+    for noun in ("agents", "libraries"):
+        listed = (await run(noun, "list", "--json")).json
+        assert [each["name"] for each in listed if each["name"] == "twin"] == ["twin"]
 
 
 async def test_a_change_at_the_service_is_shown_and_kept(

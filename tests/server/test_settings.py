@@ -10,7 +10,6 @@ import pytest
 from PIL import Image
 
 from carrel.server.settings import Connector, FolderSettings, Limits, ServerSettings
-from support import storage
 from support.command import carrel
 from support.libraries import connect, new_library
 from support.process import serve
@@ -62,7 +61,6 @@ async def test_an_address_that_is_none_is_refused(url: str) -> None:
     assert "--public-url" in refused.err
 
 
-@storage.only_alone
 def test_signed_addresses_begin_with_the_public_address(tmp_path: Path) -> None:
     public = "https://carrel.example.com/base"
     with serve(tmp_path / "data", "--public-url", f"{public}/") as server, connect(server) as http:

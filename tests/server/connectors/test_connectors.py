@@ -9,15 +9,12 @@ from typing import Any
 import httpx
 import pytest
 
-from support import storage, tool_server
+from support import tool_server
 from support.completions import Answers
 from support.home import new_server
 from support.libraries import connect
 from support.process import RunningServer
 from support.spoken import SpokenModel, call, spoken_model
-
-# Its settings file is that of one server.
-pytestmark = storage.only_alone
 
 KEY = "operators-secret-key"
 WEATHER = {"type": "connector", "connector_id": "weather"}

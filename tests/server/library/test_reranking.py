@@ -6,13 +6,9 @@ from typing import Any
 
 import pytest
 
-from support import storage
 from support.answering import Answering, answering
 from support.home import new_server
 from support.libraries import LibraryUnderTest, connect, new_library
-
-# Its settings file is that of one server.
-pytestmark = storage.only_alone
 
 
 class Reranker:
@@ -48,7 +44,7 @@ def bench(
         settings = f'rerank_url = "{url}/v1"\nrerank_key = "secret"\nrerank_model = "judge"\n'
         (data / "data").mkdir()
         (data / "data" / "settings.toml").write_text(settings)
-        with new_server(data) as server, connect(server) as http:
+        with new_server(data, one=True) as server, connect(server) as http:
             library = new_library(http)
             library.processed("cellar.txt", b"The bicycle cellar is open all day.")
             library.processed("attic.txt", b"In the attic a bicycle may stand, too.")

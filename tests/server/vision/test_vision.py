@@ -19,14 +19,13 @@ from carrel.server.models.process import EmbeddedProcess
 from carrel.server.settings import FolderSettings, ServerSettingsError, VisionModel
 from carrel.server.vision import client as vision_client
 from carrel.server.vision.client import ModelRefuses, PageUnread, VisionClient
-from support import storage
 from support.documents import TEXT, digital_pdf, picture
 from support.libraries import connect
 from support.office import slide_text, slides_file
 from support.process import RunningServer, serve
 from support.service import Answer, Request, Service, reply, service
 
-pytestmark = [pytest.mark.timeout(120), storage.only_alone]
+pytestmark = pytest.mark.timeout(120)
 
 KEY = "sk-very-secret-7713"
 INVENTED = TEXT.replace("a week", "a fortnight")

@@ -35,7 +35,7 @@ class Names:
         there = done(self._store, self._store.libraries.every())
         found = _find("library", library, there)
         if found is None and create:
-            return done(self._store, self._store.libraries.create(library))
+            return done(self._store, self._store.libraries.create(library, if_absent=True))
         return found or _missing("library", library, there)
 
     def agent(self, agent: str | Agent) -> Agent:

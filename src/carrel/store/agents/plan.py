@@ -270,18 +270,26 @@ async def _take(client: Client, step: Step, made: Mapping[str, str]) -> Agent | 
     if draft is not None and (handoffs := draft.fields.get("handoffs")):
         draft = draft.changed(handoffs=[made.get(one, one) for one in handoffs])
     if step.kind == "create" and draft is not None:
-        return await client.agents.create(draft.create())
+        # Another may carry out the same plan at this moment.
+        made = await client.agents.create(draft.create(), if_absent=True)
+        if draft.differs_from(made):
+            raise _out_of_date(made)
+        return made
     if agent is None or not step.pending:
         return agent
     now = await client.agents.get(agent.id)
     if (now.version, now.updated_at) != (agent.version, agent.updated_at):
-        detail = f"{one_line(agent.name)} was changed since the plan was made."
-        raise ProblemError(Problem("The plan is out of date", detail, "Plan again."))
+        raise _out_of_date(agent)
     if draft is None:
         await client.agents.delete(agent.id)
         return None
     change = draft.update(now)
     return now if change is None else await client.agents.update(now.id, change)
+
+
+def _out_of_date(agent: Agent) -> ProblemError:
+    detail = f"{one_line(agent.name)} was changed since the plan was made."
+    return ProblemError(Problem("The plan is out of date", detail, "Plan again."))
 
 
 async def _mark(client: Client, agent: Agent) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Literal
 
 from carrel.store.agents.formatting import version_name
@@ -13,12 +14,15 @@ from carrel.store.core.formatting import one_line
 
 ChatFormat = Literal["markdown", "json"]
 
+_MARKUP = re.compile(r"\\|<|(?<=\])\(")
+"""Begins raw HTML, or an address of a link or a picture, in Markdown."""
+
 
 def export(session: ChatSession, form: ChatFormat) -> str:
     """Return the whole chat as text."""
     if form == "json":
         return json.dumps(to_json(session), ensure_ascii=False, indent=2) + "\n"
-    parts = [f"# {session.title or session.agent_name}"]
+    parts = [f"# {_plain(session.title or session.agent_name)}"]
     for turn in session.conversation.turns:
         parts += _turn(session, turn)
     return "\n\n".join(parts) + "\n"
@@ -26,18 +30,23 @@ def export(session: ChatSession, form: ChatFormat) -> str:
 
 def _turn(session: ChatSession, turn: Turn) -> list[str]:
     if turn.role == "user":
-        names = ", ".join(one_line(one.name) for one in turn.attachments)
+        names = ", ".join(_plain(one.name) for one in turn.attachments)
         return ["## You", turn.text, *([f"Attached: {names}"] if names else [])]
     if turn.role == "tool":
         return ["## Result", _fence(turn.text)]
-    who = f"{one_line(turn.agent or session.agent_name)} {version_name(turn.version)}".strip()
+    who = f"{_plain(turn.agent or session.agent_name)} {version_name(turn.version)}".strip()
     told = figures(turn)
     parts = [f"## {who}" + (f" ({told})" if told else "")]
     parts += [turn.text] if turn.text else []
-    parts += [f"Calls `{call.name}`:\n\n{_fence(call.arguments)}" for call in turn.calls]
-    parts += [f"*{note}*"] if (note := end_note(turn)) else []
-    parts += ["\n".join(f"- {source_words(source)}" for source in turn.sources)]
+    parts += [f"Calls {_plain(call.name)}:\n\n{_fence(call.arguments)}" for call in turn.calls]
+    parts += [f"*{_plain(note)}*"] if (note := end_note(turn)) else []
+    parts += ["\n".join(f"- {_plain(source_words(source))}" for source in turn.sources)]
     return [part for part in parts if part]
+
+
+def _plain(text: str) -> str:
+    """Return a name as Markdown that shows it and nothing else."""
+    return _MARKUP.sub(r"\\\g<0>", one_line(text))
 
 
 def _fence(text: str) -> str:

@@ -31,7 +31,7 @@ from carrel.store.shared import Shared
 
 if TYPE_CHECKING:
     from carrel.wire.documents import AttributeValue, Document
-    from carrel.wire.libraries import Library
+    from carrel.wire.libraries import Library, LibraryCreate
 
     Marking = Callable[[Mapping[str, Document], Mapping[str, Document]], Mapping[str, Document]]
 
@@ -165,17 +165,23 @@ class LibrariesService(Service[LibrariesState]):
     # Libraries
 
     @action(Policy.QUEUE, changes=True)
-    def create(self, name: str, description: str | None = None) -> Coroutine[Any, Any, Library]:
-        """Make a library, and selects it unless another was selected meanwhile."""
+    def create(
+        self, name: str, description: str | None = None, *, if_absent: bool = False
+    ) -> Coroutine[Any, Any, Library]:
+        """Make a library, and selects it unless another was selected meanwhile.
+
+        With `if_absent`, one of this name that was made meanwhile is taken instead.
+        """
         if not name.strip():
             raise ProblemError(Problem("A library needs a name", "This one has none."))
-        return self._create(name, description, self.slice.value.selected)
-
-    async def _create(self, name: str, description: str | None, selected: str | None) -> Library:
         from carrel.wire.libraries import LibraryCreate
 
+        new = LibraryCreate(name=name, description=description)
+        return self._create(new, if_absent, self.slice.value.selected)
+
+    async def _create(self, new: "LibraryCreate", if_absent: bool, selected: str | None) -> Library:
         client = await self._session.client()
-        library = await client.libraries.create(LibraryCreate(name=name, description=description))
+        library = await client.libraries.create(new, if_absent=if_absent)
         if self.slice.value.selected == selected:
             self._lists.choose(library.id)
         await self.reload().settled()

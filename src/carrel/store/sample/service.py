@@ -134,7 +134,7 @@ class SampleService(Service[SampleState]):
         library = next((each for each in known if each.name == LIBRARY), None)
         if library is None:
             library = await self._libraries.create(
-                LIBRARY, "The sample of the workbench; delete it any time."
+                LIBRARY, "The sample of the workbench; delete it any time.", if_absent=True
             ).linked()
         content = samples.content()
         document = await self._libraries.upload(

@@ -124,8 +124,12 @@ async def _preview(place: MainScreen, library: Library, folder: Path, first: Syn
 async def _preview_new(place: MainScreen, name: str, folder: Path) -> None:
     """Preview a sync into a library that is only made once the sync is accepted."""
     wish = await place.ask(SyncDialog(place.store, (None, name), folder, SyncWish()))
-    if wish:
-        _sync(place, await place.store.libraries.create(name), folder, wish)
+    if not wish:
+        return
+    libraries = place.store.libraries
+    # Another first sync may run beside this one.
+    alone = all(each.name != name for each in libraries.slice.value.items)
+    _sync(place, await libraries.create(name, if_absent=alone), folder, wish)
 
 
 def _sync(place: MainScreen, library: Library, folder: Path, wish: SyncWish) -> None:
