@@ -58,7 +58,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
             seconds = 2
         """)
         with (
-            new_server(folder, "--model-url", model.url) as server,
+            new_server(folder, "--model-url", model.url, one=True) as server,
             connect(server) as http,
         ):
             yield Bench(server, http, model, folder / "data/log")

@@ -51,9 +51,7 @@ def test_a_hostile_name_is_no_markup_in_an_exported_chat() -> None:
         assert not kinds & {"html_block", "html_inline", "image", "link_open"}, name
         assert next(token.tag for token in tokens if token.type == "heading_open") == "h1"
         headings = [
-            token.content
-            for before, token in pairwise(tokens)
-            if before.type == "heading_open"
+            token.content for before, token in pairwise(tokens) if before.type == "heading_open"
         ]
         assert [heading for heading in headings if heading == "You"] == ["You", "You"], name
 

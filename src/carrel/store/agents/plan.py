@@ -271,10 +271,10 @@ async def _take(client: Client, step: Step, made: Mapping[str, str]) -> Agent | 
         draft = draft.changed(handoffs=[made.get(one, one) for one in handoffs])
     if step.kind == "create" and draft is not None:
         # Another may carry out the same plan at this moment.
-        made = await client.agents.create(draft.create(), if_absent=True)
-        if draft.differs_from(made):
-            raise _out_of_date(made)
-        return made
+        new = await client.agents.create(draft.create(), if_absent=True)
+        if draft.differs_from(new):
+            raise _out_of_date(new)
+        return new
     if agent is None or not step.pending:
         return agent
     now = await client.agents.get(agent.id)

@@ -179,7 +179,7 @@ class LibrariesService(Service[LibrariesState]):
         new = LibraryCreate(name=name, description=description)
         return self._create(new, if_absent, self.slice.value.selected)
 
-    async def _create(self, new: "LibraryCreate", if_absent: bool, selected: str | None) -> Library:
+    async def _create(self, new: LibraryCreate, if_absent: bool, selected: str | None) -> Library:
         client = await self._session.client()
         library = await client.libraries.create(new, if_absent=if_absent)
         if self.slice.value.selected == selected:
