@@ -1,4 +1,4 @@
-"""Long-running work in rows."""
+"""Formatting of long-running work as table rows."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ _URGENCY = {"failed": 0, "interrupted": 1, "running": 2, "queued": 3}
 
 
 FEW = 5
-"""Pieces of work of one kind up to which the status says how far all of them are together."""
+"""Largest number of items of one kind for which the status shows their joint progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActivityRow:
-    """One item. `fraction` is how much of it is done, 0 to 1, if known.
+    """One item in words. `fraction` is its progress from 0 to 1, or None if unknown.
 
-    `took` is its duration, once it has ended.
+    `took` is its duration, empty until it has ended.
     """
 
     id: str
@@ -83,16 +83,16 @@ class ActivityRow:
 def activity_rows(
     state: ActivityState, now: float, sort: Sort | None = None
 ) -> tuple[ActivityRow, ...]:
-    """Return failures first, until they are dismissed, then what runs or waits, then what ended.
+    """Return the rows: undismissed failures first, then running and waiting items, then ended ones.
 
-    With a `sort` they are in that order instead.
+    A `sort` replaces that order.
     """
     return tuple(activity_row(item, now) for item in sort_items(state, sort))
 
 
 def sort_items(state: ActivityState, sort: Sort | None = None) -> list[ActivityItem]:
     """Return the items in the order of their rows."""
-    # What waits stands in the order in which it is done.
+    # Waiting items stand in queue order.
     waiting = [item for item in reversed(state.items) if item.status == "queued"]
     others = [item for item in state.items if item.status != "queued"]
     items = sorted((*others, *waiting), key=lambda item: _URGENCY.get(item.status, 4))
@@ -139,7 +139,7 @@ def work_words(state: ActivityState) -> str:
 
 
 def _count_of(items: Sequence[ActivityItem], begun: int) -> str:
-    """Return `26 of 400`, or of few that began together, how far they are: `2, 61 %`."""
+    """Return `26 of 400`; for a few items that began together, their joint progress: `2, 61 %`."""
     if begun > max(len(items), FEW):
         return f"{count(begun - len(items))} of {count(begun)}"
     total = sum(item.total or 0 for item in items)
@@ -149,7 +149,7 @@ def _count_of(items: Sequence[ActivityItem], begun: int) -> str:
 
 
 def running_words(state: ActivityState) -> str:
-    """Return `2 running · 398 waiting · 78 interrupted`, as far as there are any."""
+    """Return the non-zero counts: `2 running · 398 waiting · 78 interrupted`."""
     statuses = Counter(item.status for item in state.items)
     counted = {
         "running": statuses["running"],
@@ -160,12 +160,12 @@ def running_words(state: ActivityState) -> str:
 
 
 def left_words(state: ActivityState) -> str:
-    """Return `78 of 100 uploads left, 1 OCR run left`; empty when an earlier start left nothing."""
+    """Return the interrupted work, `78 of 100 uploads left, 1 OCR run left`, or an empty string."""
     return count_left(Counter(item.kind for item in state.interrupted), state.begun)
 
 
 def count_left(kinds: Mapping[str, int], begun_by_kind: Mapping[str, int]) -> str:
-    """Return the same, of the numbers by kind that are left and that were begun."""
+    """Return the interrupted work from counts by kind: items left, and items begun."""
     parts = []
     for kind, number in kinds.items():
         begun = begun_by_kind.get(kind, 0)
@@ -176,8 +176,8 @@ def count_left(kinds: Mapping[str, int], begun_by_kind: Mapping[str, int]) -> st
 
 
 def activity_badge(state: ActivityState) -> str:
-    """`↑2` while two uploads or syncs run or wait, `◐1` for other things, `○3` for interrupted
-    ones, `✕1` for failures."""
+    """Return the badge: `↑2` for running uploads and syncs, `◐1` other work, `○3` interrupted, `✕1`
+    failed."""
     open_items = [item for item in state.items if item.under_way]
     uploads = sum(item.kind in ("upload", "sync") for item in open_items)
     failed = sum(item.status == "failed" for item in state.items)

@@ -26,46 +26,48 @@ from carrel.store.journal.journal import Journal
 T = TypeVar("T")
 
 KEPT = 200
-"""Ended items that are kept; successes are dropped before failures, the oldest first."""
+"""Number of ended items in the list; successes are dropped before failures, the oldest first."""
 NOT_DONE = ("interrupted", "failed")
 Again = Callable[[], object]
 Report = Callable[[int, int], object]
-"""Takes how many of how many are done."""
+"""Progress callback, called with the units done and the total."""
 Task = Callable[[Entry], object]
-"""Does a piece of work of the journal again; its result may be there already."""
+"""A task of the journal: repeats an interrupted item, whose result may exist already."""
 
 
 class ActivityEntry:
-    """One item as its action reports on it. Made on any thread, used on the owner loop."""
+    """Handle through which an action reports on its item. Made on any thread, used on the owner
+    loop."""
 
     def __init__(self, service: ActivityService, item: ActivityItem) -> None:
         self.id = item.id
         self._service = service
 
     async def secure(self) -> None:
-        """Wait until the item is in the journal on the disk."""
+        """Wait until the journal entry is on disk."""
         await self._service.secure()
 
     def progress(self, done: int, total: int | None = None) -> None:
-        """Record that `done` units of `total` are done; the first call starts the clock."""
+        """Record that `done` of `total` units are done; the first call starts the clock."""
         self._service.change(self.id, status="running", done=done, total=total)
 
     def rename(self, name: str) -> None:
-        """Give the item its name once that is known."""
+        """Set the item's name once it is known."""
         self._service.change(self.id, name=name)
 
     def about(self, subject: str) -> None:
-        """Name the file or document that the item is about."""
+        """Set the file or document that the item is about."""
         self._service.change(self.id, subject=subject)
 
     def wait(self) -> None:
-        """Go back to the queue, with no progress."""
+        """Mark the item as waiting again, without progress."""
         self._service.change(self.id, status="queued", done=None, rate=None, started=None)
 
     def follow(self, handle: Handle[T], again: Again | None = None) -> Handle[T]:
-        """Tie the item to an action: it ends with the handle, and cancels it. Return the handle.
+        """Tie the item to an action's handle: both end together, and cancelling the item cancels
+        the action.
 
-        `again` retries, as a new item.
+        Returns the handle. `again` retries the action as a new item.
         """
         self._service.set_cancel(self.id, handle.cancel)
         if again is not None:
@@ -83,9 +85,10 @@ class ActivityEntry:
 
 
 class ActivityService:
-    """All items; those that can be done again are in the journal until they are done.
+    """All items; the repeatable ones are in the journal until they are done.
 
-    What runs when the service is left, or its process is killed, is interrupted at the next start.
+    Items that run when the service is left, or its process is killed, are interrupted at the next
+    start.
     """
 
     def __init__(self, loop: OwnerLoop, journal: Journal) -> None:
@@ -111,10 +114,10 @@ class ActivityService:
         needs: Mapping[str, Any] | None = None,
         left: Entry | None = None,
     ) -> ActivityEntry:
-        """Return a new item, queued. From any thread.
+        """Return a new, queued item. May be called from any thread.
 
-        With a `task` that does it again from `needs`, it is in the journal, in place of the one
-        that was `left`; with `needs` alone, the next start only shows it.
+        With a `task` that can repeat it from `needs`, the item is journaled and replaces the
+        interrupted item `left`. With `needs` alone, the next start shows it but cannot repeat it.
         """
         id = f"{kind}-{uuid.uuid4().hex[:12]}"
         item = ActivityItem(id, kind, name, total=total, unit=unit, subject=subject)
@@ -130,7 +133,7 @@ class ActivityService:
             self._journal.add(entry, instead)
         state = self.slice.value
         if item.kind == "ocr":
-            # One state a document: this run takes the place of earlier ones that are not done.
+            # One journal entry a document: this run replaces earlier unfinished ones.
             self._keep(lambda old: old.subject != item.subject or old.status not in NOT_DONE)
             state = self.slice.value
         again = any(old.kind == item.kind and old.under_way for old in state.items)
@@ -138,7 +141,8 @@ class ActivityService:
         self._add(item, instead, {**state.begun, item.kind: number})
 
     def deletion(self, names: Sized, many: str, delete: Callable[[Report], Handle[T]]) -> Handle[T]:
-        """Begin a deletion; its progress is an item where it is of several (`many`: "files")."""
+        """Begin a deletion; a deletion of several (`many`, as in "files") shows its progress as an
+        item."""
         if len(names) < 2:
             return delete(lambda done, total: None)
         name = f"{count(len(names))} {many}"
@@ -146,18 +150,18 @@ class ActivityService:
         return entry.follow(delete(entry.progress))
 
     def show(self, item: ActivityItem) -> None:
-        """Add an item that lives elsewhere, or replace the one of its id; on the owner loop."""
+        """Add or replace, by id, an item that is managed elsewhere; on the owner loop."""
         if any(old.id == item.id for old in self.slice.value.items):
             self._replace(item)
         else:
             self._add(item)
 
     def find(self, item_id: str) -> ActivityItem | None:
-        """Return the item of this id."""
+        """Return the item of an id, or None."""
         return next((item for item in self.slice.value.items if item.id == item_id), None)
 
     def change(self, item_id: str, **fields: Any) -> None:
-        """Change an item's fields and keep its clock; on the owner loop."""
+        """Change fields of an item but not its clock; on the owner loop."""
         old = self.find(item_id)
         if old is None or old.ended:
             return
@@ -194,7 +198,8 @@ class ActivityService:
     # The journal
 
     def set_task(self, name: str, task: Task) -> None:
-        """Set the function that does the entries of a task again; the first one stays."""
+        """Register the function that repeats a task's journal entries; the first registration
+        stays."""
         self._tasks.setdefault(name, task)
 
     async def secure(self) -> None:
@@ -202,15 +207,15 @@ class ActivityService:
         await self._journal.secure()
 
     def add(self, entry: Entry) -> None:
-        """Add work to the journal that shows in another way; `end` ends it."""
+        """Add journal work that is not shown as an item; `end` ends it."""
         self._journal.add(entry)
 
     def end(self, entry_id: str) -> None:
-        """End such work."""
+        """End journal work that was begun with `add`."""
         self._journal.end(entry_id)
 
     async def take_over(self) -> None:
-        """Show what ended processes left undone, and what failed there."""
+        """Show the unfinished and failed items of ended processes."""
         left = await asyncio.to_thread(self._journal.take_over)
         for entry in left.entries:
             self._show_left(entry)
@@ -232,17 +237,18 @@ class ActivityService:
         )  # fmt: skip
 
     def leave(self) -> None:
-        """Keep in the journal what is cancelled from now on: the next start resumes it."""
+        """Keep items that are cancelled from now on in the journal, so that the next start resumes
+        them."""
         self._left = True
 
     def close(self) -> None:
-        """End the journal of this process."""
+        """Close this process's journal."""
         self._journal.close()
 
-    # What a person does with items, from any thread
+    # Actions on items, from any thread
 
     def cancel(self, *item_ids: str) -> None:
-        """Cancel items; no effect on those that cannot be cancelled. Drops interrupted ones."""
+        """Cancel items and drop interrupted ones; items that cannot be cancelled go on."""
         for item_id in item_ids:
             if (cancel := self._cancels.get(item_id)) is not None:
                 cancel()
@@ -251,7 +257,7 @@ class ActivityService:
             self._loop.call(lambda: self._keep(lambda item: item.id not in dropped))
 
     def retry(self, *item_ids: str) -> None:
-        """Retry interrupted, failed or cancelled items, which the new ones replace."""
+        """Retry interrupted, failed or cancelled items; each is replaced by a new one."""
         self._loop.call(lambda: self._retry(item_ids))
 
     def dismiss(self, *item_ids: str) -> None:
@@ -264,7 +270,7 @@ class ActivityService:
         self._loop.call(lambda: self._keep(lambda item: not item.ended))
 
     def mark(self, item_ids: Iterable[str]) -> Handle[None]:
-        """Mark these items, and no others."""
+        """Mark exactly these items."""
         marked = frozenset(item_ids)
         return self._loop.start(lambda: self._mark(marked))
 

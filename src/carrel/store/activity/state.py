@@ -19,11 +19,10 @@ Unit = Literal["bytes", "pages", "items"]
 class ActivityItem:
     """One piece of long-running work.
 
-    `done` and `total` count in `unit`, and `before` is what was done when it started; times are
-    seconds since 1970; `rate` is units a second since it started; `subject` is the id of the file
-    or document it is about. "interrupted": the process that it ran in has ended. `retryable`: it
-    was interrupted, failed or was cancelled, and can be retried. `facts` are names with words
-    that only its kind has.
+    `done` and `total` count in `unit`; `before` is the part of `done` from before the start. Times
+    are seconds since 1970, `rate` is units a second since the start, `subject` the id of the file
+    or document. "interrupted" means that the item's process has ended; `retryable`, that it was
+    interrupted, failed or was cancelled. `facts` are named details of one kind of item.
     """
 
     id: str
@@ -44,21 +43,21 @@ class ActivityItem:
 
     @property
     def ended(self) -> bool:
-        """Whether nothing more will happen to it."""
+        """Whether the item has reached a final status."""
         return self.status in ("done", "failed", "cancelled")
 
     @property
     def under_way(self) -> bool:
-        """Whether it runs or waits."""
+        """Whether the item runs or waits."""
         return self.status in ("queued", "running")
 
 
 @dataclass(frozen=True, slots=True)
 class ActivityState:
-    """All items, newest first; `marked` are the ids of marked ones.
+    """All items, newest first, and the ids of the marked ones.
 
-    `begun` are the pieces of work, by kind, that were begun since none of the kind was under way;
-    with interrupted ones, those that were begun with them.
+    `begun` counts, by kind, the items begun since that kind was last idle, interrupted ones
+    included.
     """
 
     items: tuple[ActivityItem, ...] = ()
@@ -67,5 +66,5 @@ class ActivityState:
 
     @property
     def interrupted(self) -> tuple[ActivityItem, ...]:
-        """What an earlier start left undone."""
+        """The items that an ended process left unfinished."""
         return tuple(item for item in self.items if item.status == "interrupted")

@@ -1,4 +1,4 @@
-"""Sources of uploads, and uploads that outlive a lost connection."""
+"""Upload sources, and uploads that outlive a lost connection."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 NOTICED = 2.0
-"""Seconds to wait for the session to notice a lost service; after that the upload itself failed."""
+"""Seconds in which the session notices a lost service; after them the failure is the upload's own.
+"""
 
 
 async def through(
     session: SessionService, entry: ActivityEntry, send: Callable[[], Coroutine[Any, Any, T]]
 ) -> T:
-    """Return the result of `send`; while the service is lost, wait and then send again."""
+    """Return the result of `send`; while the service is lost, wait for it and send again."""
     from carrel.client.http.errors import Unreachable
 
     while True:
@@ -48,18 +49,19 @@ async def _until_back(session: SessionService, entry: ActivityEntry, error: Unre
 
 
 UploadSource: TypeAlias = Path | tuple[str, int, AsyncIterable[bytes]]
-"""A file on this machine, or a name, a size in bytes, and the bytes; a retry reads them again."""
+"""A local file, or a name, a size in bytes and a function that returns the bytes anew for a retry.
+"""
 
 
 def source_name(source: UploadSource) -> str:
-    """Return the name of an upload, cleaned."""
+    """Return the cleaned name of an upload."""
     return clean_text(source.name if isinstance(source, Path) else source[0])
 
 
 def describe_upload(source: UploadSource, task: str) -> tuple[str, dict[str, Any]]:
-    """Return an upload in the journal: the task that does it again, and what that needs.
+    """Return an upload's journal entry: the name of its task, and its arguments.
 
-    Bytes that are not in a file of this machine cannot be sent again by the next start.
+    An upload without a local file cannot be repeated by the next start.
     """
     if isinstance(source, Path):
         return task, {"path": str(source.expanduser().absolute())}

@@ -10,11 +10,11 @@ from carrel.yamlfile import Document, dump, read
 
 MESSAGE = "version_message"
 ALWAYS = ("name", "model", "description", "instructions", "tools", "completion_args")
-"""Fields that are written even when empty, to be filled in."""
+"""Fields that are written even when empty, for the user to fill in."""
 
 
 def to_yaml(draft: Draft, libraries: Mapping[str, str]) -> str:
-    """Return a draft for an editor. `libraries` gives names for the ids, in a comment."""
+    """Return a draft as YAML. `libraries` maps ids to names, which are written as comments."""
     fields = {name: draft.fields.get(name) for name in FIELDS}
     shown = {name: value for name, value in fields.items() if value or name in ALWAYS}
     text = dump({MESSAGE: draft.message or None, **shown})
@@ -30,7 +30,7 @@ def to_yaml(draft: Draft, libraries: Mapping[str, str]) -> str:
 
 
 def from_yaml(text: str, draft: Draft) -> Draft:
-    """Return the draft as the text has it. Unchanged fields are not checked again.
+    """Return the draft with the fields of the text. Unchanged fields are not validated again.
 
     Raises:
         YAMLError: it is not YAML, or not a valid agent.

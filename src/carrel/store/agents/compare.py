@@ -1,4 +1,4 @@
-"""What changed between two versions of an agent: text word by word, the rest as structure."""
+"""Comparison of two versions of an agent: text word by word, structured fields part by part."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ DEFAULTS = {"tool_choice": "auto"}
 class FieldChange:
     """One field of two versions.
 
-    Long text has `lines`, structure that both versions have its `parts`, each named by its path
-    below the field; anything else `old` and `new`.
+    Long text has `lines`; a structure in both versions has `parts`, named by their paths below the
+    field; any other field has `old` and `new`.
     """
 
     field: str
@@ -37,9 +37,9 @@ class FieldChange:
 
 
 def compare_agents(old: Agent, new: Agent) -> tuple[FieldChange, ...]:
-    """Return every field that either version has, in the order a person reads them.
+    """Return every field of either version in reading order.
 
-    A tool counts by itself (`tools` may come several times), as does a sampling argument.
+    Each tool is a field of its own, named `tools`; so is each sampling argument.
     """
     return (
         _value("model", old.model, new.model),
@@ -69,7 +69,7 @@ def _text(field: str, old: str, new: str) -> FieldChange:
     change: Change = "added" if not old else "removed" if not new else "changed"
     lines = compare_lines(old, new)
     if change != "changed":
-        # Drop the single empty line of a missing text.
+        # A missing text splits into one empty line: drop it.
         lines = tuple(line for line in lines if line.change == change)
     return FieldChange(field, change, old, new, lines)
 
@@ -121,9 +121,9 @@ def _tools(old: Sequence[dict[str, Any]], new: Sequence[dict[str, Any]]) -> Iter
 
 
 def _structure(field: str, old: object, new: object, name: str | None = None) -> FieldChange:
-    """Return a value.
+    """Return the change of a structured or plain value.
 
-    Where both versions have structure, what differs inside. `name` stands for it.
+    A structure in both versions gives the changes inside it; otherwise `name` stands for the value.
     """
     if old == new or not (isinstance(old, dict | list) and type(old) is type(new)):
         return _value(field, old, new)
@@ -165,7 +165,7 @@ def _json(value: object) -> str:
 
 
 def _tool(tool: dict[str, Any]) -> str:
-    """Return a tool in words: its name and its settings."""
+    """Describe a tool by its name and its settings."""
     rest = {key: value for key, value in tool.items() if key not in ("type", "connector_id")}
     if isinstance(function := rest.get("function"), dict):
         rest["function"] = {key: value for key, value in function.items() if key != "name"}

@@ -1,4 +1,4 @@
-"""Agents as files: what an agent is meant to be, with names where the service has ids.
+"""Agents as files: the wanted state of an agent, with names in place of the service's ids.
 
 name: support
 instructions: |
@@ -29,18 +29,18 @@ SUFFIXES = (".yaml", ".yml")
 
 
 class Exported(Request):
-    """The version of an agent that a file was written from."""
+    """The version of an agent from which a file was written."""
 
     agent: Name
     version: Annotated[int, Field(ge=0)]
 
 
 class Definition(Request):
-    """An agent as its file has it.
+    """An agent as its file defines it.
 
-    `libraries` and `handoffs` are names, or ids. Without a `model`, an agent keeps the one that it
-    has, and a new one gets the service's first. By `exported`, a later change at the service is
-    told from one in the file.
+    `libraries` and `handoffs` are names or ids. Without a `model`, an existing agent keeps its
+    model, and a new one gets the service's first. `exported` tells changes at the service from
+    changes in the file.
     """
 
     name: Name
@@ -57,19 +57,19 @@ class Definition(Request):
 
 
 _OF_A_FILE = frozenset({"libraries", "handoffs", "exported"})
-"""Fields that no agent has in the form in which a file has them."""
+"""Definition fields whose form differs from the interface's."""
 
 
 @dataclass(frozen=True)
 class Defined:
-    """A definition, and the place of its file that mistakes are named by."""
+    """A definition, and its location in a file for error messages."""
 
     definition: Definition
     path: Path
     document: Document
 
     def mistake(self, field: str, value: str, reason: str) -> FileError:
-        """Return the error that a value of a list in a field is wrong."""
+        """Return the error for a wrong value in a list field."""
         values = self.document.data.get(field)
         where = (field, values.index(value)) if values and value in values else (field,)
         error = self.document.mistake(where, reason)
@@ -77,10 +77,10 @@ class Defined:
 
 
 def read_definitions(paths: Iterable[Path]) -> list[Defined]:
-    """Return the agents of files, and of the files of folders.
+    """Read the definitions of files, and of all files in folders.
 
     Raises:
-        FileError: one is no agent, has the name of another, or a folder has no file.
+        FileError: a file is not an agent, two have the same name, or a folder has no file.
     """
     found: list[Defined] = []
     for path in _files(paths):
@@ -98,8 +98,8 @@ def read_definitions(paths: Iterable[Path]) -> list[Defined]:
 
 
 def draft_of(definition: Definition, model: str = "") -> Draft:
-    """Return a new agent by a definition, without what depends on the service: libraries and
-    handoffs.
+    """Return a draft of a definition, without its libraries and handoffs, which depend on the
+    service.
     """
     fields = {**definition.body(), "model": definition.model or model}
     kept = {name: value for name, value in fields.items() if name not in _OF_A_FILE}
@@ -108,16 +108,16 @@ def draft_of(definition: Definition, model: str = "") -> Draft:
 
 @dataclass(frozen=True)
 class Names:
-    """The libraries and agents of a service: names by id."""
+    """Names of a service's libraries and agents, by id."""
 
     libraries: Mapping[str, str]
     agents: Mapping[str, str]
 
     def fields(self, defined: Defined, model: str) -> dict[str, Any]:
-        """Return the fields of the agent that a file defines, with ids for names.
+        """Return the agent's fields in the interface's form, with names resolved to ids.
 
         Raises:
-            FileError: there is no such library or agent, or more than one.
+            FileError: a library or an agent is missing, or its name is ambiguous.
         """
         definition = defined.definition
         draft = draft_of(definition, model)
@@ -147,7 +147,7 @@ class Names:
         raise defined.mistake(field, wanted, reason)
 
     def text(self, agent: Agent) -> str:
-        """Return an agent as a file, with names for ids where they are clear."""
+        """Return an agent as the text of a file, with unambiguous names in place of ids."""
         fields = fields_of(agent)
         libraries: list[str] = []
         tools = []
@@ -176,15 +176,15 @@ class Names:
         return about + dump({name: value for name, value in ordered.items() if value})
 
     def _name(self, names: Mapping[str, str], id: str) -> str:
-        """Return the name of an id, if no other has it."""
+        """Return the name of an id, or the id itself if the name is ambiguous."""
         name = names.get(id, id)
         return name if list(names.values()).count(name) == 1 else id
 
 
 def same_fields(wanted: Mapping[str, Any], agent: Agent) -> dict[str, Any]:
-    """Return the wanted fields, those in the service's own words that mean what it has already.
+    """Return the wanted fields; a field that means the same as the agent's gets the agent's form.
 
-    A service returns defaults that no file names.
+    A service adds defaults that no file names.
     """
     theirs = fields_of(agent)
     return {
@@ -196,7 +196,7 @@ def same_fields(wanted: Mapping[str, Any], agent: Agent) -> dict[str, Any]:
 
 
 def _meaning(name: str, value: Any) -> Any:
-    """Return a value without defaults; of tools, whatever their order."""
+    """Return a value in normal form: without defaults, its tools in a fixed order."""
     from pydantic import TypeAdapter, ValidationError
 
     kinds: dict[str, Any] = {"tools": list[Tool], "completion_args": CompletionArgs}
@@ -217,7 +217,7 @@ def _meaning(name: str, value: Any) -> Any:
 
 
 def _is_plain(tool: Mapping[str, Any]) -> bool:
-    """Return whether a tool searches libraries and says nothing else."""
+    """Return whether a tool is a library search without other settings."""
     rest = (value for key, value in tool.items() if key not in ("type", "library_ids"))
     return tool.get("type") == LIBRARY and not any(rest)
 

@@ -1,4 +1,4 @@
-"""Drafts of an agent's next version, or of a new agent, kept on disk until saved."""
+"""Drafts of agents' next versions and of new agents, kept on disk until saved."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FIELDS = (
     "metadata",
     "guardrails",
 )
-"""The fields of a version, in reading order."""
+"""The fields of a version in reading order."""
 
 LIBRARY = "document_library"
 
@@ -45,7 +45,7 @@ _CLEARED: Mapping[str, Any] = {"tools": [], "completion_args": {}, "guardrails":
 
 
 def nobody() -> Agent:
-    """Return an empty agent, to compare a new one with."""
+    """Return an empty agent, against which a new agent is compared."""
     from carrel.wire.generation.agents import Agent
 
     now = datetime.now(UTC)
@@ -54,11 +54,11 @@ def nobody() -> Agent:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A version that is not saved yet.
+    """An unsaved version of an agent.
 
-    `fields` has the interface's fields that are not empty. `agent_id` is None for a new
-    agent, `base` the version it was begun from, `message` what the version is about, `updated` in
-    seconds since 1970.
+    `fields` holds the non-empty fields in the interface's form. `agent_id` is None for a new agent;
+    `base` is the version from which the draft began, `message` the description of the new version,
+    `updated` seconds since 1970.
     """
 
     id: str
@@ -75,12 +75,12 @@ class Draft:
 
     @classmethod
     def blank(cls, model: str = "") -> Draft:
-        """Return a new agent."""
+        """Return a draft of a new, empty agent."""
         return cls(uuid.uuid4().hex, None, None, _saying({"model": model}))
 
     @classmethod
     def copy_of(cls, agent: Agent) -> Draft:
-        """Return a new agent like this version of another."""
+        """Return a draft of a new agent, copied from a version of another."""
         return cls.blank().changed(**{**fields_of(agent), "name": f"{agent.name} copy"})
 
     @property
@@ -89,7 +89,7 @@ class Draft:
 
     @property
     def libraries(self) -> tuple[str, ...]:
-        """The ids of the libraries it searches."""
+        """The ids of the libraries that the agent searches."""
         tools = self.fields.get("tools", ())
         return tuple(
             str(library)
@@ -99,11 +99,11 @@ class Draft:
         )
 
     def changed(self, **fields: Any) -> Draft:
-        """Return the draft with other fields; an empty value removes one."""
+        """Return the draft with changed fields; an empty value removes its field."""
         return replace(self, fields=_saying({**self.fields, **fields}))
 
     def with_libraries(self, library_ids: Sequence[str]) -> Draft:
-        """Return the draft with other libraries; its other tools stay."""
+        """Return the draft with these libraries; other tools stay."""
         if set(library_ids) == set(self.libraries):
             return self
         tools = [tool for tool in self.fields.get("tools", ()) if tool.get("type") != LIBRARY]
@@ -112,11 +112,11 @@ class Draft:
         return self.changed(tools=tools)
 
     def with_arguments(self, **arguments: Any) -> Draft:
-        """Return the draft with other sampling arguments; None removes one."""
+        """Return the draft with changed sampling arguments; None removes an argument."""
         return self.changed(completion_args={**self.fields.get("completion_args", {}), **arguments})
 
     def differs_from(self, agent: Agent) -> bool:
-        """Return whether saving it would change anything of this version."""
+        """Return whether saving the draft would change this version."""
         return self.fields != fields_of(agent)
 
     def create(self) -> AgentCreate:
@@ -130,7 +130,7 @@ class Draft:
         return _validate(AgentCreate, {**self._check_named(), **self._about()})
 
     def update(self, agent: Agent) -> AgentUpdate | None:
-        """Return the request that makes an agent's next version of it; None when nothing differs.
+        """Return the request for the agent's next version, or None if the draft changes nothing.
 
         Raises:
             ProblemError: the fields are not valid.
@@ -175,7 +175,7 @@ def fields_of(agent: Agent) -> dict[str, Any]:
 
 
 def _saying(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Drop empty values and default arguments."""
+    """Return the fields without empty values and default arguments."""
     arguments = {
         name: value
         for name, value in (fields.get("completion_args") or {}).items()
@@ -197,7 +197,7 @@ def _validate(kind: type[R], body: dict[str, Any]) -> R:
 
 
 def complaints(error: ValidationError) -> list[str]:
-    """Return validation errors, a sentence each."""
+    """Return each validation error as a sentence."""
     return [
         f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}."
         for one in error.errors(include_url=False, include_input=False, include_context=False)
@@ -211,7 +211,7 @@ class SavedDrafts:
         self._folder = state / "drafts" / quote(profile, safe=" ")
 
     def all(self) -> tuple[Draft, ...]:
-        """Return all drafts, the newest first. Files that cannot be read are left out."""
+        """Return all drafts, newest first. Unreadable files are skipped."""
         found = []
         for path in self._folder.glob("*.json"):
             try:
@@ -221,12 +221,12 @@ class SavedDrafts:
         return tuple(sorted(found, key=lambda draft: (-draft.updated, draft.id)))
 
     def save(self, draft: Draft) -> None:
-        """Write a draft whole or not at all, readable by its owner only."""
+        """Write a draft atomically, readable only by its owner."""
         text = json.dumps({"format": FORMAT, **asdict(draft)}, ensure_ascii=False)
         write_private(self._path(draft.id, "json"), text)
 
     def forget(self, draft_id: str) -> None:
-        """Remove a draft, but not its editor file. No error if it is gone."""
+        """Remove a draft but keep its editor file. A missing draft is no error."""
         self._path(draft_id, "json").unlink(missing_ok=True)
 
     def delete(self, draft_id: str) -> None:
@@ -235,9 +235,9 @@ class SavedDrafts:
         self._path(draft_id, "yaml").unlink(missing_ok=True)
 
     def text(self, draft_id: str, text: str, since: float) -> Path:
-        """Return a file for an editor, with this text in it.
+        """Return the path of an editor file with this text.
 
-        A file changed after `since` (seconds since 1970) is kept instead.
+        A file that was changed after `since` (seconds since 1970) keeps its own text.
         """
         path = self._path(draft_id, "yaml")
         if not path.exists() or path.stat().st_mtime <= since:

@@ -1,4 +1,4 @@
-"""Agents, their versions, and what changed between two, in rows."""
+"""Formatting of agents, versions and their differences as rows."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from carrel.wire.generation.agents import Agent
 
 NAMED = 8
-"""How many of a service's models are named."""
+"""Number of a service's models that a warning names."""
 VERSION_ORDERS: Mapping[str, Callable[[Agent], Any]] = {
     "version": lambda agent: agent.version,
     "note": lambda agent: (agent.version_message or "").casefold() or None,
     "changed": lambda agent: agent.updated_at,
 }
-"""The sort keys of a version by the column's name; None sorts last."""
+"""Sort keys of a version by column name; None sorts last."""
 _SIGNS = {"same": " ", "added": "+", "removed": "−"}
 
 
@@ -38,7 +38,7 @@ class AgentRow:
 
 @dataclass(frozen=True, slots=True)
 class VersionRow:
-    """One version. `note` is what its maker wrote about it."""
+    """One version. `note` is its description by its author."""
 
     number: int
     name: str
@@ -61,9 +61,9 @@ class DraftRow:
 
 @dataclass(frozen=True, slots=True)
 class FieldRow:
-    """One field that either version has: its name, the change in words, and text in `hunks`.
+    """One field of either version: its name, its change in words, and its text changes in `hunks`.
 
-    `depth` 1 is for a part of the field above.
+    `depth` is 1 for a part of the field above, else 0.
     """
 
     field: str
@@ -84,7 +84,7 @@ def change_lines(rows: Iterable[FieldRow]) -> Iterator[str]:
 
 
 def agent_rows(state: AgentsState) -> tuple[AgentRow, ...]:
-    """Return the agents."""
+    """Return the rows of all agents."""
     return tuple(
         AgentRow(
             agent.id,
@@ -100,9 +100,7 @@ def agent_rows(state: AgentsState) -> tuple[AgentRow, ...]:
 def version_rows(
     state: AgentsState, now: float, sort: Sort | None = None
 ) -> tuple[VersionRow, ...]:
-    """Return the versions of the selected agent, in an order of VERSION_ORDERS or the newest
-    first.
-    """
+    """Return the versions of the selected agent, ordered by VERSION_ORDERS or newest first."""
     active = next((agent.version for agent in state.items if agent.id == state.selected), None)
     versions: Sequence[Agent] = state.versions
     if sort is not None:
@@ -123,7 +121,7 @@ def version_rows(
 
 
 def draft_row(state: AgentsState, now: float) -> DraftRow | None:
-    """Return the draft of the selected agent."""
+    """Return the row of the selected agent's draft, or None."""
     return None if state.draft is None else _draft_row(state.draft, now)
 
 
@@ -133,14 +131,14 @@ def new_agent_rows(state: AgentsState, now: float) -> tuple[DraftRow, ...]:
 
 
 def draft_title(state: AgentsState) -> str:
-    """Return `v4 → draft · 2 changes`; empty without a draft of the selected agent."""
+    """Return `v4 → draft · 2 changes`, or an empty string if the selected agent has no draft."""
     if state.agent is None or state.draft is None:
         return ""
     return f"{version_name(state.agent.version)} → draft · {changes_words(draft_changes(state))}"
 
 
 def draft_changes(state: AgentsState) -> tuple[FieldChange, ...]:
-    """Change of the selected agent's draft against the active version."""
+    """Compare the selected agent's draft with its active version."""
     if state.agent is None or state.draft is None:
         return ()
     return compare_agents(state.agent, state.draft.preview(state.agent))
@@ -154,7 +152,8 @@ def next_version(agent: Agent) -> str:
 def detail_rows(
     agent: Agent, libraries: Mapping[str, str] | None = None
 ) -> tuple[tuple[str, str], ...]:
-    """Return a version's fields without its instructions, as names and values of one line."""
+    """Return a version's fields except its instructions, as pairs of a name and a one-line
+    value."""
     tools: list[str] = []
     for tool in agent.tools:
         if tool.get("type") == LIBRARY:
@@ -177,7 +176,7 @@ def version_name(version: int | None) -> str:
 
 
 def diff_title(state: AgentsState) -> str:
-    """Return `v3 → v4 · 3 changes`; empty without two marked versions."""
+    """Return `v3 → v4 · 3 changes`, or an empty string unless two versions are marked."""
     if len(state.marked) != 2:
         return ""
     old, new = sorted(state.marked)
@@ -192,7 +191,7 @@ def changes_words(changes: Iterable[FieldChange]) -> str:
 def field_rows(
     changes: Iterable[FieldChange], libraries: Mapping[str, str] | None = None
 ) -> tuple[FieldRow, ...]:
-    """Return all fields in rows. `libraries` gives names for library ids."""
+    """Return the rows of all fields. `libraries` maps library ids to names."""
     return tuple(
         _row(part, libraries or {}, depth)
         for change in changes
@@ -235,7 +234,7 @@ def gap_words(lines: int) -> str:
 
 
 def line_sign(change: str) -> str:
-    """Return the sign before a line: added +, removed −."""
+    """Return the sign of a line in a diff: + if added, − if removed."""
     return _SIGNS[change]
 
 
@@ -254,11 +253,11 @@ def _row(change: FieldChange, libraries: Mapping[str, str], depth: int) -> Field
 
 
 def unlisted_words(model: str) -> str:
-    """Return the warning for an agent's model that its service does not list."""
+    """Return the warning for a model that the service does not list."""
     return f"This service lists no model “{one_line(model)}”: it may not answer."
 
 
 def models_words(models: Sequence[str]) -> str:
-    """Return the models that a service lists, as many as a line holds."""
+    """Return the names of a service's models, as many as fit in a line."""
     more = f" and {count(len(models) - NAMED)} more" if len(models) > NAMED else ""
     return f"Available: {', '.join(models[:NAMED])}{more}"

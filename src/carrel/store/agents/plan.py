@@ -1,7 +1,7 @@
-"""Agents brought in step with their files: the difference first, then exactly that change.
+"""Applying agent files: a plan of the differences first, then exactly that plan.
 
-The alias `applied` stays at the version that was applied last, and an exported file names the
-version that it was written from: a later change at the service is told from one in the files.
+The alias `applied` marks the version that was applied last, and an exported file names its source
+version: both tell later changes at the service from changes in the files.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from carrel.wire.generation.agents import Agent
 
 APPLIED = "applied"
-"""The alias of the version that was applied last."""
+"""Alias of the version that was applied last."""
 
 StepKind = Literal["create", "change", "adopt", "same", "delete"]
 _MARKS = {"create": "+", "change": "~", "delete": "-", "adopt": "=", "same": "="}
@@ -44,12 +44,12 @@ Drift = Literal["none", "changed", "unknown"]
 
 @dataclass(frozen=True)
 class Step:
-    """One agent, and its part of the plan.
+    """One agent's part of the plan.
 
-    `adopt` marks the version that a file describes already as applied. `drift` tells whether the
-    agent was changed at the service since the version `known`, in `changed_there`; it is unknown
-    for an agent that was neither applied from a file nor exported to this one. `draft` is the agent
-    as it is meant to be, which `changes` lead to.
+    `adopt` marks the current version as applied if it already equals the file. `drift` tells
+    whether the agent was changed at the service since the version `known`; `changed_there` has
+    those changes. It is unknown for an agent that was neither applied from a file nor exported to
+    this one. `draft` is the wanted agent, `changes` the way to it.
     """
 
     name: str
@@ -63,13 +63,13 @@ class Step:
 
     @property
     def pending(self) -> bool:
-        """Whether an agent would change."""
+        """Whether the step would change an agent."""
         return self.kind in ("create", "change", "delete")
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The steps, in the order they are taken."""
+    """The steps in order of execution."""
 
     steps: tuple[Step, ...]
     libraries: Mapping[str, str]
@@ -86,11 +86,11 @@ class Plan:
 
 
 async def make_plan(client: Client, paths: Iterable[Path], delete: Sequence[str] = ()) -> Plan:
-    """Return the difference between files and the service; `delete` names agents to remove.
+    """Return the differences between files and the service; `delete` names agents to remove.
 
     Raises:
         FileError: a file is no agent, or names something that the service does not have.
-        ProblemError: several agents have a name, or one to delete is defined in a file.
+        ProblemError: a name is ambiguous, or an agent to delete is defined in a file.
     """
     defined = await asyncio.to_thread(read_definitions, paths)
     agents = [agent async for agent in client.agents.every() if not is_trial(agent)]
@@ -98,7 +98,7 @@ async def make_plan(client: Client, paths: Iterable[Path], delete: Sequence[str]
     by_name = _by_name(agents, {*(one.definition.name for one in defined), *delete})
     model = await default_model(client)
     steps = []
-    # A new agent has no id yet: its name stands for it until it is made.
+    # A new agent has no id yet: its name stands in until it is created.
     known = {agent.id: agent.name for agent in agents}
     known |= {one.definition.name: "" for one in defined if one.definition.name not in by_name}
     names = Names(libraries, known)
@@ -114,7 +114,7 @@ async def make_plan(client: Client, paths: Iterable[Path], delete: Sequence[str]
 
 
 async def carry_out(client: Client, plan: Plan) -> AsyncIterator[Step]:
-    """Take the steps of a plan, and give each when it is done, with its agent as it is then.
+    """Carry out a plan; yield each step when it is done, with the resulting agent.
 
     Raises:
         ProblemError: an agent was changed since the plan was made.
@@ -158,7 +158,7 @@ def plan_rows(plan: Plan) -> tuple[FieldRow, ...]:
 
 
 def step_words(step: Step) -> str:
-    """Return `v3 → v4 · 2 changes`, `in step with v3`."""
+    """Return a step in words: `v3 → v4 · 2 changes`, `in step with v3`."""
     match step.kind, step.agent:
         case "create", _:
             return "new agent"
@@ -171,7 +171,7 @@ def step_words(step: Step) -> str:
 
 
 def done_words(step: Step) -> str:
-    """Return `is now v4`, as a step's outcome."""
+    """Return a step's outcome in words: `is now v4`."""
     version = "" if step.agent is None else version_name(step.agent.version)
     match step.kind:
         case "create":
@@ -184,7 +184,7 @@ def done_words(step: Step) -> str:
 
 
 def drift_words(step: Step) -> str:
-    """Return the change at the service that the file does not know; empty without one."""
+    """Describe the agent's drift from its file; return an empty string if there is none."""
     match step.drift:
         case "changed":
             known = version_name(step.known)
@@ -195,9 +195,8 @@ def drift_words(step: Step) -> str:
 
 
 def overwriting_words(plan: Plan) -> str:
-    """Return the agents whose changes at the service a plan would replace, and why the files may
-    not.
-    """
+    """Warn of changes at the service that a plan would overwrite; name their agents and the
+    reason."""
     found = []
     for drift, singular, plural in (
         ("changed", "was changed at the service", "were changed at the service"),
@@ -225,7 +224,7 @@ async def _step(
     draft = replace(Draft.of(agent), fields=wanted, message=message)
     applied = await _find_applied(client, agent)
     if not draft.differs_from(agent):
-        # An agent that its file describes has not drifted, whoever made it so.
+        # An agent that equals its file has not drifted, whoever changed it.
         kind: StepKind = "same" if applied == agent.version else "adopt"
         return Step(definition.name, kind, agent, draft, known=applied)
     changes = compare_agents(agent, draft.preview(agent))
@@ -234,20 +233,20 @@ async def _step(
 
 
 async def _find_applied(client: Client, agent: Agent) -> int | None:
-    """Return the version that was applied last."""
+    """Return the version that was applied last, or None."""
     from carrel.client.http.errors import NotFound
 
     try:
         aliases = await client.agents.aliases(agent.id)
     except NotFound:
-        return None  # a service need not have aliases
+        return None  # aliases are optional for a service
     return next((one.version for one in aliases if one.alias == APPLIED), None)
 
 
 async def _drift(
     client: Client, agent: Agent, applied: int | None, exported: Exported | None
 ) -> tuple[Drift, int | None, tuple[FieldChange, ...]]:
-    """Return whether an agent was changed since a version that its file knows; which, and what."""
+    """Return the drift of an agent from its file, the known version and the changes since then."""
     from carrel.client.http.errors import NotFound
 
     known = {applied} if applied is not None else set()
@@ -295,7 +294,7 @@ def _out_of_date(agent: Agent) -> ProblemError:
 async def _mark(client: Client, agent: Agent) -> None:
     from carrel.client.http.errors import NotFound
 
-    with suppress(NotFound):  # a service need not have aliases
+    with suppress(NotFound):  # aliases are optional for a service
         await client.agents.set_alias(agent.id, APPLIED, agent.version)
 
 
@@ -323,7 +322,7 @@ async def default_model(client: Client) -> str:
 
 
 def _in_order(defined: Sequence[Defined], there: Mapping[str, Agent]) -> list[Defined]:
-    """Return the definitions so that a new agent comes before those that hand over to it."""
+    """Order the definitions so that a new agent comes before agents that hand over to it."""
     new = {one.definition.name: one for one in defined if one.definition.name not in there}
     found: dict[str, Defined] = {}
 

@@ -1,4 +1,4 @@
-"""What saving a draft, or making a version active, would change: shown before it is done."""
+"""Reviews: the changes that saving a draft or activating a version would make."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ NOTHING_CHANGED = "Nothing changed. No version was made."
 
 @dataclass(frozen=True, slots=True)
 class DraftReview:
-    """A question about a draft, its answer `verb`, and the fields that would change.
+    """The question before a draft is saved, the label of its button in `verb`, and the changed
+    fields.
 
-    `doubt` warns of a model that the service does not list; `is_new` tells that no agent is
-    there yet.
+    `doubt` warns of a model that the service does not list; `is_new` tells that the agent does not
+    exist yet.
     """
 
     is_new: bool
@@ -43,10 +44,10 @@ class DraftReview:
 def review(
     draft: Draft, agents: Iterable[Agent], libraries: Mapping[str, str], session: SessionService
 ) -> DraftReview | None:
-    """Return what saving a draft would do; None if it changes nothing of its agent.
+    """Return the review of saving a draft, or None if it changes nothing.
 
     Raises:
-        ProblemError: the draft cannot be sent.
+        ProblemError: the draft is invalid.
     """
     model = draft.fields.get("model", "")
     doubt = "" if session.lists(model) else unlisted_words(model)
@@ -69,7 +70,8 @@ def review(
 
 @dataclass(frozen=True, slots=True)
 class SwitchReview:
-    """A question about making a version active, its answer `verb`, and the fields that change."""
+    """The question before a version is activated, the label of its button in `verb`, and the
+    changed fields."""
 
     title: str
     about: str
@@ -80,7 +82,7 @@ class SwitchReview:
 def review_switch(
     agent: Agent, version: Agent, libraries: Mapping[str, str], *, back: bool = False
 ) -> SwitchReview:
-    """Return what making another version of an agent active would do, or rolling it `back`."""
+    """Return the review of activating another version; `back` words it as a rollback."""
     name = version_name(version.version)
     title = f"Roll {agent.name} back to {name}?" if back else f"Make {name} of {agent.name} active?"
     rows = changed_field_rows(compare_agents(agent, version), libraries)

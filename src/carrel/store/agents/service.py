@@ -33,7 +33,7 @@ class AgentsService(Service[AgentsState]):
         self._trash = shared.trash
         self._switched: dict[str, list[Switched]] = {}
         self._versions_of: Agent | None = None
-        """The agent as it was listed when the versions that are shown were asked for."""
+        """The agent whose shown versions were requested, as it was listed then."""
 
     @action(Policy.JOIN)
     async def load(self) -> None:
@@ -43,13 +43,13 @@ class AgentsService(Service[AgentsState]):
 
     @action(Policy.RENEW, lane="load")
     async def reload(self) -> None:
-        """Load again after a change: does not join a load that began before it."""
+        """Load again after a change, without joining a load that began before the change."""
         with self._loading():
             await self._load()
 
     @action(Policy.BESIDE)
     async def every(self) -> Sequence[Agent]:
-        """Return all agents of the service; the list stays as it is."""
+        """Return all agents of the service, without changing the list."""
         return await self._every()
 
     @action(Policy.LATEST, lane="versions")
@@ -64,14 +64,14 @@ class AgentsService(Service[AgentsState]):
 
     @action(Policy.BESIDE)
     async def plan(self, paths: Sequence[Path], delete: Sequence[str] = ()) -> Plan:
-        """Return the difference between agents and their files; nothing is changed."""
+        """Return the differences between agents and their files, without changing anything."""
         from carrel.store.agents.plan import make_plan
 
         return await make_plan(await self._session.client(), paths, delete)
 
     @action(Policy.SINGLE, lane="update", changes=True)
     async def apply(self, plan: Plan) -> tuple[Step, ...]:
-        """Make exactly the planned change; give the steps as they were taken."""
+        """Carry out exactly the planned changes; return the executed steps."""
         from carrel.store.agents.plan import carry_out
 
         client = await self._session.client()
@@ -82,7 +82,7 @@ class AgentsService(Service[AgentsState]):
 
     @action(Policy.QUEUE, changes=True)
     def create(self, agent: AgentCreate) -> Coroutine[Any, Any, Agent]:
-        """Make an agent, version 0, and selects it unless another was selected meanwhile."""
+        """Create an agent as version 0; select it unless another was selected meanwhile."""
         return self._create(agent, self.slice.value.selected)
 
     async def _create(self, agent: AgentCreate, selected: str | None) -> Agent:
@@ -93,7 +93,7 @@ class AgentsService(Service[AgentsState]):
 
     @action(Policy.SINGLE, changes=True)
     def update(self, agent_id: str, change: AgentUpdate) -> Coroutine[Any, Any, Agent]:
-        """Make a new version of an agent, which becomes the active one."""
+        """Create a new version of an agent and activate it."""
         return self._update(agent_id, change, self.slice.value.selected)
 
     async def _update(self, agent_id: str, change: AgentUpdate, selected: str | None) -> Agent:
@@ -107,10 +107,10 @@ class AgentsService(Service[AgentsState]):
 
     @action(Policy.SINGLE, lane="update", changes=True)
     def save(self, draft: Draft) -> Coroutine[Any, Any, Agent | None]:
-        """Save a draft: an agent's next version, or a new agent. The draft is then
-        dropped, unless it changed meanwhile.
+        """Save a draft as an agent's next version or a new agent. Then drop the draft, unless it
+        changed meanwhile.
 
-        Returns None if it equals the active version.
+        Returns None if the draft equals the active version.
         """
         return self._save(draft, self.slice.value.selected)
 
@@ -134,7 +134,7 @@ class AgentsService(Service[AgentsState]):
 
     @action(Policy.SINGLE, lane="update", changes=True)
     async def use_model(self, agent_ids: Sequence[str], model: str) -> None:
-        """Make a new active version of each agent, with another model."""
+        """Create and activate a new version of each agent with another model."""
         from carrel.wire.generation.agents import AgentUpdate
 
         client = await self._session.client()
@@ -148,7 +148,7 @@ class AgentsService(Service[AgentsState]):
 
     @action(Policy.QUEUE, lane="drafts")
     async def keep(self, draft: Draft) -> None:
-        """Keep a draft on disk; drop it if it equals its version."""
+        """Save a draft on disk, or drop it if it equals its version."""
         if draft in self.slice.value.drafts:
             return
         saved = self._saved()
@@ -160,10 +160,10 @@ class AgentsService(Service[AgentsState]):
 
     @action(Policy.QUEUE, lane="drafts")
     async def write(self, draft: Draft, libraries: Mapping[str, str]) -> Path:
-        """Return the path of a draft as YAML, for an editor.
+        """Write a draft as YAML for an editor and return the path.
 
-        What an editor left of it, because it could not be read, is there again. `libraries`
-        gives names for library ids.
+        Text that an earlier edit left because it was invalid is kept. `libraries` maps ids to
+        names.
         """
         from carrel.store.agents.agent_yaml import to_yaml
 
@@ -173,7 +173,7 @@ class AgentsService(Service[AgentsState]):
 
     @action(Policy.QUEUE, lane="drafts")
     async def drop(self, draft_id: str) -> None:
-        """Drop a draft for good."""
+        """Delete a draft."""
         await asyncio.to_thread(self._saved().delete, draft_id)
         await self._load_drafts()
 
@@ -181,14 +181,14 @@ class AgentsService(Service[AgentsState]):
     async def _drop_saved(self, saved: Draft) -> None:
         await self._load_drafts()
         kept = next((draft for draft in self.slice.value.drafts if draft.id == saved.id), saved)
-        # Text typed since it was sent is not saved yet.
+        # Text typed since the draft was sent is not saved yet.
         if (kept.fields, kept.message) == (saved.fields, saved.message):
             await asyncio.to_thread(self._saved().delete, saved.id)
             await self._load_drafts()
 
     @action(Policy.SINGLE, changes=True)
     def switch(self, agent_id: str, version: int) -> Coroutine[Any, Any, Agent]:
-        """Make a version the active one."""
+        """Activate a version."""
         return self._switch(agent_id, version, self.slice.value.selected)
 
     async def _switch(self, agent_id: str, version: int, selected: str | None) -> Agent:
@@ -203,7 +203,7 @@ class AgentsService(Service[AgentsState]):
     def roll_back(self, agent_id: str, to: int | None = None) -> Coroutine[Any, Any, Agent]:
         """Activate the previously active version, else the next lower one.
 
-        With `to` it does so only while that is this one: the one that was asked about.
+        `to` is the version that the user confirmed; another one is not activated.
         """
         return self._roll_back(agent_id, to, self.slice.value.selected)
 
@@ -227,7 +227,7 @@ class AgentsService(Service[AgentsState]):
 
     @action(Policy.QUEUE, lane="alias", changes=True)
     async def set_alias(self, agent_id: str, alias: str, version: int) -> None:
-        """Point an alias at a version, away from the one it pointed at."""
+        """Point an alias at a version; it leaves its former version."""
         client = await self._session.client()
         try:
             made = await client.agents.set_alias(agent_id, alias, version)
@@ -251,7 +251,7 @@ class AgentsService(Service[AgentsState]):
 
     @action(Policy.QUEUE, changes=True)
     async def delete(self, agent_id: str) -> None:
-        """Delete an agent with all its versions. One that is gone already counts as deleted."""
+        """Delete an agent with all its versions. A missing agent counts as deleted."""
         client = await self._session.client()
         deleted = await delete_each({agent_id: "this"}, client.agents.delete, lambda id: None)
         deleted.check("agent", "agents")
@@ -261,7 +261,7 @@ class AgentsService(Service[AgentsState]):
 
     @instant
     def mark_version(self, version: int) -> None:
-        """Toggle a version's mark; the last two marked are compared."""
+        """Toggle a version's mark; the two versions marked last are compared."""
         marked = self.slice.value.marked
         if version in marked:
             marked = tuple(number for number in marked if number != version)
@@ -275,7 +275,7 @@ class AgentsService(Service[AgentsState]):
         self._compare((old, new))
 
     def _remember(self, before: Agent, now: Agent) -> None:
-        """Remember the replaced version for a rollback."""
+        """Remember the replaced version, to roll back to."""
         if before.version != now.version:
             switched = Switched(before.version, now.version)
             self._switched.setdefault(now.id, []).append(switched)
@@ -284,7 +284,7 @@ class AgentsService(Service[AgentsState]):
         """Return the version to roll back to.
 
         Raises:
-            ProblemError: there is none.
+            ProblemError: there is no version to roll back to.
         """
         switched = self._switched.get(agent.id, [])
         # Another client activated a version since: these switches no longer apply.
@@ -321,8 +321,8 @@ class AgentsService(Service[AgentsState]):
         self._notifications.notify(f"{agent.name} v{agent.version} is active.")
 
     async def _show(self, agent: Agent, selected: str | None) -> None:
-        """Select an agent, unless another was chosen since `selected` was, and load it."""
-        # From none selected, only a load moves on, to the first of its list.
+        """Select and load an agent, unless another was chosen after `selected`."""
+        # With nothing selected, only a load selects: the first of its list.
         if selected is None or self.slice.value.selected == selected:
             self._choose(agent.id)
         await self.reload().settled()
@@ -349,7 +349,7 @@ class AgentsService(Service[AgentsState]):
                     await remove_trial(client, agent.id)
 
     async def _load_agents(self) -> tuple[tuple[Agent, ...], float | None]:
-        """Return all agents of the service, and when a copy of them was current."""
+        """Return all agents, and the time at which a cached copy of them was current."""
         from carrel.wire.generation.agents import Agent
 
         async def every(_: Client) -> tuple[Agent, ...]:
@@ -367,12 +367,12 @@ class AgentsService(Service[AgentsState]):
         await self._load_versions(self.slice.value.selected)
 
     async def _load_versions(self, agent_id: str | None) -> None:
-        """Load the versions of an agent, if it is still the selected one by then."""
+        """Load the versions of an agent; drop them if another was selected meanwhile."""
         if agent_id is None:
             return
         agent = self.slice.value.agent
         shown = self.slice.value.versions
-        # A version never changes: they are asked for again only when the agent did.
+        # Versions are immutable: load them again only if the agent changed.
         same = bool(shown) and agent is not None and agent == self._versions_of
         versions = shown if same else await self._every_version(agent_id)
         aliases = await self._every_alias(agent_id)
@@ -383,7 +383,7 @@ class AgentsService(Service[AgentsState]):
         self._compare(self.slice.value.marked)
 
     async def _every_version(self, agent_id: str) -> tuple[Agent, ...]:
-        """Return the versions of an agent, the newest first."""
+        """Return the versions of an agent, newest first."""
         from carrel.wire.generation.agents import Agent
 
         async def load(client: Client) -> list[Agent]:
@@ -417,7 +417,7 @@ class AgentsService(Service[AgentsState]):
 
 
 def _adopt(drafts: Sequence[Draft], agents: Sequence[Agent]) -> tuple[Draft, ...]:
-    """Return the drafts; those of deleted agents become drafts of new ones."""
+    """Return the drafts; a deleted agent's draft becomes a draft of a new agent."""
     there = {agent.id for agent in agents}
     return tuple(
         draft if draft.agent_id in there else replace(draft, agent_id=None, base=None)

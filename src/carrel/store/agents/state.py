@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class AgentsState:
-    """The agents; the versions of the selected one, newest first; two marked ones compared.
+    """All agents, the selected agent's versions (newest first), and the comparison of two marked
+    ones.
 
-    `drafts` has the drafts of all agents and of new ones; the draft of a deleted agent is one of
-    a new agent. `as_of` is when a copy of the list was current (seconds since 1970), shown while
-    the service is out of reach.
+    `drafts` holds all drafts; a deleted agent's draft becomes one of a new agent. `as_of` is the
+    time (seconds since 1970) at which a cached list was current, shown while the service is
+    unreachable.
     """
 
     items: tuple[Agent, ...] = ()
@@ -36,7 +37,7 @@ class AgentsState:
 
     @property
     def agent(self) -> Agent | None:
-        """The selected agent, as its active version has it."""
+        """The selected agent in its active version."""
         return next((agent for agent in self.items if agent.id == self.selected), None)
 
     @property
@@ -47,7 +48,7 @@ class AgentsState:
 
 @dataclass(frozen=True, slots=True)
 class Switched:
-    """A version took the place of another as the active one."""
+    """A switch of the active version from one to another."""
 
     came_from: int
     to: int

@@ -1,4 +1,4 @@
-"""Trials: agents made for one answer and removed after it."""
+"""Trials: agents that are created for one answer and removed after it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 TRIAL = {"carrel": "trial"}
-"""The metadata of an agent that is made for one answer."""
+"""Metadata that marks an agent as a trial."""
 
 LEFT_OVER = 3600.0
-"""Age in seconds from which a trial counts as left over from a crash."""
+"""Age in seconds from which a trial counts as left behind by a crash."""
 
 
 def is_trial(agent: Agent) -> bool:
-    """Return whether an agent was made for one answer."""
+    """Return whether an agent is a trial."""
     return TRIAL.items() <= (agent.metadata or {}).items()
 
 
@@ -30,7 +30,7 @@ def is_left_over(agent: Agent, now: float) -> bool:
 
 
 async def remove_trial(client: Client, agent_id: str) -> None:
-    """Remove a trial; if that fails, a later clean-up does."""
+    """Remove a trial; a later clean-up retries a failed removal."""
     from carrel.client.http.errors import ClientError
 
     try:

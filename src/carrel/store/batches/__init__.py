@@ -1,1 +1,2 @@
-"""Batch jobs of the service: shown in Activity, cancelled, saved, and OCR of many files as one."""
+"""Batch jobs of the service: listed in Activity, cancelled, saved; and OCR of many files in one
+job."""

@@ -1,4 +1,4 @@
-"""Batch jobs in words, as items of Activity."""
+"""Formatting of batch jobs as items of Activity."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from carrel.wire.batches import BatchJob
 
 PREFIX = "batch-"
-"""Before a job's id in the id of its item."""
+"""Prefix of the item id of a batch job."""
 MANY = 2
-"""Files of which OCR as one batch job is offered."""
+"""Number of files from which OCR in one batch job is offered."""
 
 NOW = ("now", "Now, file by file", "Each opens as soon as it is read.")
 AS_A_BATCH = (
@@ -22,7 +22,7 @@ AS_A_BATCH = (
     "As one batch job",
     "Cheaper at most hosted services; may take hours, and all come at its end.",
 )
-"""The two ways to read many files at a hosted service: id, name, and how it differs."""
+"""The two ways to read many files at a hosted service: id, label and description."""
 
 _NAMES = {
     "/v1/ocr": ("OCR of", "file", "files"),
@@ -44,12 +44,12 @@ _ENDS = {
 
 
 def job_id(item_id: str) -> str | None:
-    """Return the id of the job that an item of Activity is about; None for other items."""
+    """Return the job id of an item of Activity, or None for other items."""
     return item_id.removeprefix(PREFIX) if item_id.startswith(PREFIX) else None
 
 
 def item_of(job: BatchJob) -> ActivityItem:
-    """Return a job as an item of Activity."""
+    """Convert a job to an item of Activity."""
     status = _STATUSES.get(job.status, "failed")
     started = job.started_at or (job.completed_at and job.created_at)
     return ActivityItem(
@@ -69,7 +69,7 @@ def item_of(job: BatchJob) -> ActivityItem:
 
 
 def job_name(job: BatchJob) -> str:
-    """Return `OCR of 12 files`, `Chat, 40 questions`."""
+    """Return a job's name: `OCR of 12 files`, `Chat, 40 questions`."""
     verb, one, many = _NAMES.get(job.endpoint, (f"{job.endpoint},", "request", "requests"))
     return f"{verb} {counted(job.total_requests, one, many)}"
 

@@ -27,24 +27,24 @@ if TYPE_CHECKING:
     from carrel.wire.batches import BatchJob
 
 LOOK = 5.0
-"""Seconds between two looks at jobs that run."""
+"""Seconds between two polls of running jobs."""
 SHOWN = 50
-"""Jobs that are asked for, the newest."""
+"""Number of newest jobs that are listed."""
 _OPTIONS = "carrel_ocr"
-"""The key of a job's metadata with the options of its OCR."""
+"""Metadata key of a job's OCR options."""
 _LINE = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class BatchesState:
-    """The newest jobs, newest first; none where the service has no batch jobs."""
+    """The newest jobs, newest first; empty if the service has no batch jobs."""
 
     jobs: tuple[BatchJob, ...] = ()
     error: Problem | None = None
 
 
 class SubmittedJobs:
-    """Ids of one profile's jobs, on disk. May be used from several threads at once."""
+    """Ids of a profile's submitted jobs, on disk. Safe to use from several threads."""
 
     def __init__(self, state: Path, profile: str) -> None:
         self._path = state / "batches" / f"{quote(profile, safe=' ')}.json"
@@ -55,19 +55,19 @@ class SubmittedJobs:
         return frozenset(self._read())
 
     def add(self, job_id: str) -> None:
-        """Note a job.
+        """Save a job's id.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the file cannot be written.
         """
         with self._lock:
             self._write([*self._read(), job_id])
 
     def remove(self, job_id: str) -> None:
-        """Forget a job, whose pages are here or never will be.
+        """Forget a job whose pages have arrived or never will.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the file cannot be written.
         """
         with self._lock:
             self._write([one for one in self._read() if one != job_id])
@@ -87,7 +87,7 @@ logger = logging.getLogger(__name__)
 
 
 class BatchesService(Service[BatchesState]):
-    """Shows the jobs in Activity; a job of OCR that ends here becomes readings."""
+    """Shows batch jobs in Activity and stores the pages of finished OCR jobs as readings."""
 
     def __init__(self, shared: Shared) -> None:
         super().__init__(shared.loop, BatchesState(), shared.session)
@@ -98,12 +98,12 @@ class BatchesService(Service[BatchesState]):
         self._reader = DocumentReader(shared.session)
         self._submitted = SubmittedJobs(shared.profile.folders.state, shared.profile.storage_name)
         self._ended: set[str] = set()
-        """Jobs that were shown as ended: one that is dismissed stays away."""
+        """Ids of jobs that were shown as ended: a dismissed one is not shown again."""
 
-    # A look that runs may have begun before the job that this one is for.
+    # A running poll may have begun before this job was submitted.
     @action(Policy.RENEW)
     async def load(self) -> None:
-        """Load the newest jobs; looks again while one of them runs or its pages are missing."""
+        """Load the newest jobs; poll while one of them runs or lacks its pages."""
         waited_for = await asyncio.to_thread(self._submitted.all)
         again = bool(waited_for)
         try:
@@ -113,7 +113,7 @@ class BatchesService(Service[BatchesState]):
                 self._look_again()
 
     async def _load(self, waited_for: Collection[str]) -> bool:
-        """Return whether a job runs."""
+        """Load the jobs once; return whether one of them still runs."""
         from carrel.client.http.errors import ClientError, ServiceError, Unreachable
         from carrel.wire.batches import BatchQuery
 
@@ -138,7 +138,7 @@ class BatchesService(Service[BatchesState]):
     async def _older(
         self, client: Client, ids: Collection[str], newest: Sequence[BatchJob]
     ) -> list[BatchJob]:
-        """Return those of the jobs that are not among the newest, and forget one that is gone."""
+        """Return the jobs of these ids that are not among the newest; forget deleted ones."""
         from carrel.client.http.errors import NotFound
 
         found = []
@@ -151,20 +151,20 @@ class BatchesService(Service[BatchesState]):
 
     @action(Policy.JOIN)
     async def resume(self) -> None:
-        """Wait on for the OCR that an earlier run has submitted, if there is any."""
+        """Continue to wait for the OCR jobs that an earlier run submitted."""
         if await asyncio.to_thread(self._submitted.all):
             self.load()
 
     @action(Policy.BESIDE, changes=True)
     async def cancel(self, job_id: str) -> None:
-        """Ask a job to end with the answers that it has."""
+        """Ask the service to cancel a job; answers that it already has are kept."""
         client = await self._session.client()
         self._put(await client.batches.cancel(job_id))
         self._look_again()
 
     @action(Policy.BESIDE)
     async def save(self, job_id: str, folder: Path) -> tuple[Path, ...]:
-        """Save a job's answers and its failures in a folder that exists; overwrites nothing."""
+        """Save a job's answers and errors in an existing folder without overwriting files."""
         client = await self._session.client()
         job = await client.batches.get(job_id)
         wanted = [
@@ -183,7 +183,7 @@ class BatchesService(Service[BatchesState]):
 
     @action(Policy.BESIDE, changes=True)
     async def read(self, sources: Sequence[DocumentSource], options: OCROptions = USUAL) -> str:
-        """Send files to OCR as one job and return its id; the pages are kept when it ends."""
+        """Submit files to OCR as one job and return its id; the pages are stored when it ends."""
         from carrel.wire.batches import BatchCreate, BatchLine
 
         client = await self._session.client()
@@ -207,14 +207,14 @@ class BatchesService(Service[BatchesState]):
 
     @action(Policy.QUEUE)
     async def _collect(self, job: BatchJob) -> None:
-        """Keep the pages that a job of OCR has read, as if each file had been read by itself."""
+        """Store the pages of a finished OCR job as if each file had been read alone."""
         from carrel.client.http.errors import NotFound
 
         if job.id not in await asyncio.to_thread(self._submitted.all):
-            return  # an earlier look has them
+            return  # an earlier poll collected them
         read = 0
         if job.output_file is not None:
-            # Answers that were deleted are not waited for.
+            # Deleted answers are not waited for.
             with contextlib.suppress(NotFound):
                 read = await self._keep_all(job, job.output_file)
         await asyncio.to_thread(self._submitted.remove, job.id)
@@ -222,7 +222,7 @@ class BatchesService(Service[BatchesState]):
         self._notifications.notify(read_words(read, failed), "error" if failed else "info")
 
     async def _keep_all(self, job: BatchJob, output_file: str) -> int:
-        """Keep the pages of a job's answers; the number of files that have some."""
+        """Store the pages of a job's answers; return the number of files that have pages."""
         from pydantic import ValidationError
 
         from carrel.client.http.errors import NotFound
@@ -239,7 +239,7 @@ class BatchesService(Service[BatchesState]):
         return read
 
     async def _keep(self, line: dict[str, Any], options: OCROptions) -> int:
-        """Keep the pages of one answer; 1 if it has some."""
+        """Store the pages of one answer; return 1 if it has any, else 0."""
         from carrel.wire.ocr import OCRResult
 
         source = DocumentSource("file", str(line["custom_id"]), str(line["custom_id"]))
@@ -282,7 +282,7 @@ def _nothing(job: BatchJob) -> Problem:
 
 
 def _options_of(job: BatchJob) -> OCROptions:
-    """Return the options that a job was made with; the usual ones where they are not understood."""
+    """Return a job's OCR options, or the defaults if they cannot be parsed."""
     given = (job.metadata or {}).get(_OPTIONS)
     with contextlib.suppress(TypeError):
         return OCROptions(**given) if isinstance(given, dict) else USUAL
@@ -290,7 +290,7 @@ def _options_of(job: BatchJob) -> OCROptions:
 
 
 async def _lines(client: Client, file_id: str) -> AsyncIterator[dict[str, Any]]:
-    """Yield the lines of a batch's file that are JSON objects."""
+    """Yield the JSON objects of a batch file's lines."""
     rest = b""
     async with client.files.content(file_id) as content:
         async for chunk in content:

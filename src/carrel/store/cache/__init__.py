@@ -1,1 +1,1 @@
-"""Copies of documents and what was read of them, on this machine."""
+"""The local cache of documents and their readings."""

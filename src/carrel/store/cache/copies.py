@@ -15,7 +15,7 @@ from carrel.store.session.service import SessionService
 from carrel.system.hashes import hashed_name, sha256
 
 COPIES_BYTES = 512 * 1024 * 1024
-"""Size limit of the copies; the least recently used are evicted."""
+"""Size limit of the copies in bytes; the least recently used are evicted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class DocumentSource:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A document on this machine; `hash` is the SHA-256 of its content, in hex."""
+    """A local copy of a document; `hash` is its SHA-256 in hex."""
 
     path: Path
     hash: str
@@ -45,7 +45,7 @@ class Copies:
         self._fetched: Counter[Path] = Counter()
 
     async def fetch(self, source: DocumentSource) -> Copy:
-        """Return the document's bytes on this machine, downloaded unless they are here already."""
+        """Return the local copy of a document, downloading it if it is missing."""
         key = f"{self._session.profile.storage_name}\0{source.id}"
         folder = self._session.profile.folders.cache / "documents"
         path = folder / hashed_name(key)
@@ -66,7 +66,7 @@ class Copies:
             self._fetched[path] -= 1
 
     def keep(self, viewer: object, copy: Copy | None) -> None:
-        """Pin a viewer's copy against eviction, until it shows another or none."""
+        """Pin a viewer's copy against eviction until the viewer shows another or none."""
         self._shown.pop(viewer, None)
         if copy is not None:
             self._shown[viewer] = copy.path

@@ -1,4 +1,4 @@
-"""The service's last answers, on this machine: lists stay readable while it does not answer."""
+"""A cache of the service's last answers: lists stay readable while the service is unreachable."""
 
 from __future__ import annotations
 
@@ -27,24 +27,25 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 LAST_SEEN_BYTES = 64 * 1024 * 1024
-"""Size limit of a profile's answers; those seen longest ago are evicted."""
+"""Size limit of a profile's answers in bytes; the least recently seen are evicted."""
 WRITES = 100
-"""Answers that are written between two looks at the size."""
+"""Number of writes between two checks of the size."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen(Generic[T]):
-    """An answer. `as_of` is when a copy was current, in seconds since 1970; None: it is now."""
+    """An answer. `as_of` is the time of a cached copy in seconds since 1970, or None for a fresh
+    answer."""
 
     value: T
     as_of: float | None = None
 
 
 class LastSeen:
-    """The last answers of one profile's service, each under a key.
+    """The last answers of one profile's service, by key.
 
-    Only what a list or a text shows is asked here: a change, a sync or a script never works on
-    a copy. Answers with keys or signed addresses are never asked here, because they are kept.
+    Used only to show lists and texts: changes, syncs and scripts never work on a copy. Answers with
+    keys or signed addresses are never cached here.
     """
 
     def __init__(self, profile: Profile, session: SessionService) -> None:
@@ -55,13 +56,13 @@ class LastSeen:
         self._until_look = 0
 
     async def ask(self, key: str, kind: Any, call: Callable[[Client], Awaitable[T]]) -> Seen[T]:
-        """Return the service's answer, or its copy while the service is out of reach.
+        """Return the service's answer, or its cached copy while the service is unreachable.
 
-        `kind` is the answer's type, for pydantic.
+        `kind` is the answer's type for pydantic.
 
         Raises:
-            ClientError: the service refused, or is out of reach and there is no copy.
-            ProblemError: there is no connection, and no copy.
+            ClientError: the service refused, or is unreachable and there is no copy.
+            ProblemError: there is neither a connection nor a copy.
         """
         from carrel.client.http.errors import Unreachable
 
@@ -87,10 +88,10 @@ class LastSeen:
         digest = hashlib.sha256(content).digest()
         if self._digests.get(path) == digest:
             with contextlib.suppress(FileNotFoundError):
-                os.utime(path)  # as current as now, and evicted last
+                os.utime(path)  # as current as now: evicted last
                 return
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        # Not synced to disk: a copy that is lost costs nothing, and mkstemp makes it private.
+        # Not synced to disk: losing a copy costs nothing. mkstemp makes it private.
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".")
         try:
             with os.fdopen(handle, "wb") as file:
@@ -110,7 +111,7 @@ def _load(path: Path, adapter: TypeAdapter[Any]) -> Seen[Any] | None:
     try:
         as_of = path.stat().st_mtime
         return Seen(adapter.validate_json(path.read_bytes()), as_of)
-    except (OSError, ValueError):  # none, or written by another version
+    except (OSError, ValueError):  # missing, or written by another version
         return None
 
 

@@ -1,4 +1,4 @@
-"""How far each document was read, for lists of later runs."""
+"""The reading progress of each document, for lists of later runs."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from carrel.system.atomic import write_private
 from carrel.system.hashes import hashed_name
 
 MOST = 5000
-"""Lines above which a profile's file is compacted to one line a document."""
+"""Number of lines from which a profile's file is compacted to one line a document."""
 
 
 @dataclass(frozen=True, slots=True)
 class PagesRead:
-    """Pages of a document that are read, and its total."""
+    """The number of pages read of a document, and its total."""
 
     read: int
     total: int
 
 
 class Readings:
-    """The readings of one profile, on this machine. Other workbenches may add to them."""
+    """The local readings of one profile. Other workbenches may append to them."""
 
     def __init__(self, profile: Profile) -> None:
         self._cache = profile.folders.cache
         self._path = self._cache / "readings" / f"{hashed_name(profile.storage_name)}.jsonl"
 
     async def note(self, source_id: str, key: str, reading: PagesRead) -> None:
-        """Note how far a document is, whose pages are kept under a key of `ResultCache`."""
+        """Save the reading progress of a document whose pages are in `ResultCache` under `key`."""
         await asyncio.to_thread(self._note, source_id, key, reading)
 
     async def load(self) -> Mapping[str, PagesRead]:
-        """Return the readings by document id. Documents whose pages were evicted are left out."""
+        """Return the readings by document id, without documents whose pages were evicted."""
         return await asyncio.to_thread(self._load)
 
     def _note(self, source_id: str, key: str, reading: PagesRead) -> None:
@@ -60,7 +60,7 @@ class Readings:
                 source_id, name, read, total = json.loads(line)
                 newest[source_id] = (name, PagesRead(int(read), int(total)))
             except (ValueError, TypeError):
-                continue  # empty, cut off, or written by another version
+                continue  # empty, truncated, or written by another version
         if len(lines) > MOST:
             self._rewrite(newest)
         kept = _names(results_file(self._cache, "").parent)

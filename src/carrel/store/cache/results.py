@@ -1,6 +1,6 @@
-"""OCR results kept on this machine: reopening is instant, and no page is billed twice.
+"""Cached OCR results: a document reopens at once, and no page is billed twice.
 
-One file per document and options, one line per answer of the service.
+One file per document and options, with one line per answer of the service.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from carrel.wire.ocr import Page
 
 RESULTS_BYTES = 256 * 1024 * 1024
-"""Size limit of the results; the least recently used are evicted."""
+"""Size limit of the results in bytes; the least recently used are evicted."""
 
 
 @dataclass
 class KeptResult:
     """The cached result of a document: pages by number, from 0.
 
-    `page_count` is known once the whole document was asked for, `annotation` is JSON text.
+    `page_count` is known after a request for the whole document; `annotation` is JSON text.
     """
 
     pages: dict[int, Page] = field(default_factory=dict)
@@ -36,26 +36,26 @@ class KeptResult:
 
 
 class ResultCache:
-    """The results in a folder of copies."""
+    """Cached OCR results in a folder of copies."""
 
     def __init__(self, cache: Path) -> None:
         self._cache = cache
 
     async def load(self, key: str) -> KeptResult:
-        """Return the result under a key; empty if there is none."""
+        """Return the result of a key, empty if there is none."""
         return await asyncio.to_thread(_load, results_file(self._cache, key))
 
     async def add(self, key: str, answer: KeptResult) -> None:
-        """Add an answer; its pages replace older ones."""
+        """Add an answer; its pages replace older pages of the same numbers."""
         await asyncio.to_thread(_add, results_file(self._cache, key), answer)
 
     async def forget(self, key: str, pages: Iterable[int] | None = None) -> None:
-        """Remove a result: these pages, or all of it."""
+        """Remove pages of a result, or all of it."""
         await asyncio.to_thread(_forget, results_file(self._cache, key), pages)
 
 
 def results_file(cache: Path, key: str) -> Path:
-    """Return the file of a key's result in a folder of copies."""
+    """Return the path of a key's result in a folder of copies."""
     return cache / "results" / f"{hashed_name(key)}.jsonl"
 
 
@@ -75,7 +75,7 @@ def _load(path: Path) -> KeptResult:
             answer = json.loads(line)
             pages = [Page.model_validate(page) for page in answer["pages"]]
         except (ValueError, KeyError, TypeError, ValidationError):
-            continue  # a line that was cut off, or written by another version
+            continue  # a line that was truncated, or written by another version
         found.pages |= {page.index: page for page in pages}
         found.page_count = answer.get("page_count") or found.page_count
         found.annotation = answer.get("annotation") or found.annotation

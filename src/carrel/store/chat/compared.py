@@ -1,4 +1,4 @@
-"""What a chat keeps of the others that got the same questions."""
+"""Comparisons: the chats that got the same questions, and the votes on their answers."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A person's judgement of the answers to one question.
+    """A user's vote on the answers to one question.
 
-    `question` counts from 1. `winner` is the number of the side whose answer was best, 0 for the
-    first; None for a tie, or with a note alone. `sides` names them as they answered
-    ("support v3"), "" for one that gave no answer.
+    `question` counts from 1. `winner` is the side with the best answer, from 0, or None for a tie
+    or a mere note. `sides` holds each side's name at that time ("support v3"), or "" if it gave no
+    answer.
     """
 
     question: int
@@ -24,17 +24,17 @@ class Judgement:
 
     @property
     def label(self) -> str:
-        """The winner's name; empty without one."""
+        """The winner's name, or an empty string."""
         return "" if self.winner is None else self.sides[self.winner]
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The chats beside one, by their session ids, and how they were judged.
+    """The session ids of the compared chats, and the votes.
 
-    `order` has the sides in the order in which they are shown, 0 for the first. `since` is the
-    number of questions asked before it began. With `blind_after`, the names of the sides are
-    hidden from each question after that one until the vote on its answers.
+    `order` is the displayed order of the sides, 0 for the first. `since` is the number of questions
+    before the comparison began. After `blind_after` questions, the names of the sides stay hidden
+    until the vote.
     """
 
     beside: tuple[str, ...]
@@ -45,10 +45,10 @@ class Comparison:
 
     @classmethod
     def of(cls, saved: Mapping[str, Any]) -> Comparison:
-        """Return a comparison as it was saved.
+        """Parse a saved comparison.
 
         Raises:
-            KeyError, TypeError, ValueError: it is not one.
+            KeyError, TypeError, ValueError: it is not a comparison.
         """
         beside = tuple(map(str, saved["beside"]))
         order = tuple(saved["order"])
@@ -70,12 +70,12 @@ class Comparison:
         )
 
     def hides(self, asked: int) -> bool:
-        """Return whether the names are hidden after so many questions."""
+        """Return whether the names are hidden after `asked` questions."""
         if self.blind_after is None or asked <= self.blind_after:
             return False
         judgement = self.judgement(asked)
         return judgement is None or not judgement.voted
 
     def judgement(self, question: int) -> Judgement | None:
-        """Return the judgement of the answers to a question."""
+        """Return the vote on a question's answers, or None."""
         return next((one for one in self.judgements if one.question == question), None)

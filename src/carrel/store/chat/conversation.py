@@ -1,4 +1,4 @@
-"""The turns of a chat: a tree, because a question or an answer may have variants."""
+"""The turns of a chat as a tree, because questions and answers may have variants."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 TurnRole = Literal["user", "assistant", "tool"]
 TurnStatus = Literal["writing", "done", "stopped", "failed", "lost", "cut"]
-"""How an answer ended: "failed" at the service, "lost" with the connection, "cut" with the
-process that it was written in."""
+"""Status of an answer: "failed" at the service, "lost" with the connection, "cut" with its process.
+"""
 
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".heic", ".avif")
 
 NOTHING = -1
-"""The parent of the first turn."""
+"""Parent index of the first turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,21 +33,20 @@ class Attachment:
 
     @property
     def is_picture(self) -> bool:
-        """Whether it is sent as a picture."""
+        """Whether the attachment is sent as a picture."""
         return self.name.lower().endswith(PICTURES)
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one side said.
+    """A question, an answer or a tool's result.
 
-    Of a question: what is attached to it. Of an answer: the calls it asks for, the passages it
-    was given, the agent's version, whether the agent `searches` libraries and the service said that
-    it `searched` them, what the model was `thinking` before it answered and for how many seconds it
-    `thought`, seconds until the first token, tokens a second, how many tokens the question
-    with its history and the answer took, whether it was `cut` at its longest, the name of the
-    `agent` where that may be another than the chat's, and why the service refused it. Of a tool:
-    the call whose result it is.
+    Of a question: its attachments. Of an answer: its function calls, the passages given to it, the
+    agent's version, whether the agent `searches` libraries and the service reported that it
+    `searched`, the model's `thinking` and its seconds in `thought`, seconds until the first token,
+    tokens a second, tokens of the prompt and of the answer, whether it was `cut` at the length
+    limit, the name of the `agent` if that may differ from the chat's, and the reason of a refusal.
+    Of a tool: the call that it answers.
     """
 
     role: TurnRole
@@ -71,7 +70,7 @@ class Turn:
     refusal: str = ""
 
     def says(self, other: Turn) -> bool:
-        """Return whether it says the same as another, whenever and however fast."""
+        """Return whether two turns have equal content, whatever their times and speeds."""
         return (self.role, self.text, self.calls, self.call_id) == (
             other.role,
             other.text,
@@ -82,11 +81,10 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """All turns in the order they were made, and the path through them that is shown and sent.
+    """All turns in order of creation, and the path through them that is shown and sent.
 
-    `after` has for each turn the index of the one it follows. Turns that follow the same one are
-    variants of each other. `last` is the index where the shown path ends. A `place` is a turn's
-    place on that path, from 0.
+    `after` has each turn's parent index. Turns with the same parent are variants of each other.
+    `last` is the index of the path's last turn. A `place` is a turn's position on the path, from 0.
     """
 
     said: tuple[Turn, ...] = ()
@@ -104,7 +102,7 @@ class Conversation:
 
     @classmethod
     def of(cls, *turns: Turn) -> Conversation:
-        """Return turns that follow one another, without variants."""
+        """Return a conversation of consecutive turns, without variants."""
         return cls(turns, tuple(range(NOTHING, len(turns) - 1)), len(turns) - 1)
 
     @property
@@ -113,11 +111,11 @@ class Conversation:
         return tuple(self.said[index] for index in self._path)
 
     def add(self, turn: Turn) -> Conversation:
-        """Return the conversation with one more turn at the end of the shown path."""
+        """Return the conversation with a turn added at the end of the path."""
         return Conversation((*self.said, turn), (*self.after, self.last), len(self.said))
 
     def joined(self, turns: Iterable[Turn]) -> Conversation:
-        """Return the conversation with these turns as its shown path; those it lacks are added."""
+        """Return the conversation with these turns as its path; missing ones are added."""
         joined = replace(self, last=NOTHING)
         for turn in turns:
             variants = (at for at, one in enumerate(joined.after) if one == joined.last)
@@ -126,21 +124,22 @@ class Conversation:
         return joined
 
     def with_turn(self, place: int, turn: Turn) -> Conversation:
-        """Return the conversation with another turn in place of the one there."""
+        """Return the conversation with the turn at a place replaced."""
         at = self._path[place]
         return replace(self, said=(*self.said[:at], turn, *self.said[at + 1 :]))
 
     def before(self, place: int) -> Conversation:
-        """Return the path cut before a place. A turn added then is a variant of the one there."""
+        """Return the conversation with its path cut before a place. A turn added then becomes a
+        variant."""
         return replace(self, last=self._path[place - 1] if place else NOTHING)
 
     def variant(self, place: int) -> tuple[int, int]:
-        """Return which of its variants the turn at a place is, from 1, and how many there are."""
+        """Return the number of the variant at a place, from 1, and the number of its variants."""
         variants = self._variants(place)
         return variants.index(self._path[place]) + 1, len(variants)
 
     def choose(self, place: int, number: int) -> Conversation:
-        """Put the variant of that number (from 1) on the path, and what was said last after it."""
+        """Put a place's variant of a number (from 1) on the path, with its latest continuation."""
         first = self._variants(place)[number - 1]
         following = (at for at in range(len(self.said) - 1, first, -1) if self._leads(first, at))
         return replace(self, last=next(following, first))
@@ -160,7 +159,7 @@ class Conversation:
         return [index for index, one in enumerate(self.after) if one == before]
 
     def _leads(self, first: int, later: int) -> bool:
-        # A turn always has a higher index than the one it follows.
+        # A turn always has a higher index than its parent.
         while later > first:
             later = self.after[later]
         return later == first

@@ -1,4 +1,4 @@
-"""The transcript, the sessions and the progress of an answer in words."""
+"""Formatting of the transcript, the sessions and an answer's progress."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ENDS = {
         "No answer: Carrel was closed. Retry asks again.",
     ),
 }
-"""Early ends of an answer: with some text, and with none."""
+"""Notes on answers that ended early: with some text, and without."""
 PHASES = {
     "connecting": "connecting",
     "attaching": "attaching its files",
@@ -51,7 +51,7 @@ STEPS = {
     "queued": "in the queue",
     "reading": "reading the prompt",
 }
-"""The service's steps before the first word; one that is not here is waiting for it."""
+"""Names of the service's steps before the first word; unknown steps read as waiting."""
 
 _CITED = re.compile(r"\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\]")  # no answer has more passages
 _NUMBER = re.compile(r"\d+")
@@ -61,7 +61,7 @@ _MOST_ARGUMENT = 60
 
 @dataclass(frozen=True, slots=True)
 class SourceRow:
-    """A passage that an answer was given; `cited` when its text names it."""
+    """A passage given to an answer; `cited` if the answer's text names it."""
 
     number: int
     words: str
@@ -70,11 +70,11 @@ class SourceRow:
 
 @dataclass(frozen=True, slots=True)
 class TurnRow:
-    """What one side said: who, with which figures, the text, and how it ended.
+    """A turn in words: its author, figures, text and end.
 
-    `variant` is "‹2/3›" where there are several. `sources_title` says when the text cites
-    none of them. `thought` says how long the model was `thinking`. `calls` are the calls that the
-    answer asks for, `attached` what goes with a question.
+    `variant` is "‹2/3›" if there are several. `sources_title` tells if the text cites no source.
+    `thought` is the time spent `thinking`. `calls` are the answer's function calls, `attached` a
+    question's attachments.
     """
 
     speaker: str
@@ -124,7 +124,7 @@ def turn_rows(state: ChatState) -> tuple[TurnRow, ...]:
 
 
 def figures(turn: Turn) -> str:
-    """`0.4 s · 31 tok/s`: seconds until the first token, tokens a second."""
+    """Return `0.4 s · 31 tok/s`: seconds until the first token, and tokens a second."""
     parts = []
     if turn.first_token is not None:
         parts.append(duration(turn.first_token))
@@ -134,7 +134,7 @@ def figures(turn: Turn) -> str:
 
 
 def thought_words(turn: Turn) -> str:
-    """Return `thought for 8 s`, or `thinking` while there is no answer yet."""
+    """Return `thought for 8 s`, or `thinking` until the answer begins."""
     if not turn.thinking:
         return ""
     if turn.status == "writing" and not turn.text:
@@ -143,7 +143,7 @@ def thought_words(turn: Turn) -> str:
 
 
 def end_note(turn: Turn) -> str:
-    """Return a note on how an answer ended; empty for most."""
+    """Return a note on an abnormal end of an answer, else an empty string."""
     if turn.status == "failed" and turn.refusal and not turn.text:
         return f"No answer: {turn.refusal} Retry asks again."
     if turn.status in ENDS:
@@ -156,7 +156,7 @@ def end_note(turn: Turn) -> str:
 
 
 def cited(turn: Turn) -> frozenset[int]:
-    """Return the numbers in brackets in an answer's text that are numbers of its sources."""
+    """Return the source numbers that an answer's text cites in brackets."""
     there = {source.index for source in turn.sources}
     if not there:
         return frozenset()
@@ -164,7 +164,7 @@ def cited(turn: Turn) -> frozenset[int]:
 
 
 def without_citations(turn: Turn) -> str:
-    """Return an answer's text for a model, whose next sources have other numbers."""
+    """Return an answer's text without citations, whose numbers do not hold for later sources."""
     named = cited(turn)
 
     def kept(group: re.Match[str]) -> str:
@@ -175,7 +175,8 @@ def without_citations(turn: Turn) -> str:
 
 
 def citations(text: str) -> Iterator[tuple[int, int, int]]:
-    """Every number in brackets, as in `[2]` or `[1, 3]`, with where it begins and ends."""
+    """Yield each number in brackets, as in `[2]` or `[1, 3]`, with the start and end of the
+    brackets."""
     for group in _CITED.finditer(text):
         for found in _NUMBER.finditer(text, *group.span(1)):
             yield int(found[0]), found.start(), found.end()
@@ -189,7 +190,7 @@ def sources_title(turn: Turn) -> str:
 
 
 def source_rows(turn: Turn) -> list[SourceRow]:
-    """Return the passages of an answer."""
+    """Return the rows of an answer's passages."""
     named = cited(turn)
     return [
         SourceRow(source.index, source_words(source), source.index in named)
@@ -198,19 +199,19 @@ def source_rows(turn: Turn) -> list[SourceRow]:
 
 
 def source_words(source: Passage) -> str:
-    """`[1] lease-2024.pdf p.7`."""
+    """Return `[1] lease-2024.pdf p.7`."""
     page = "" if source.page is None else f" p.{source.page + 1}"
     return f"[{source.index}] {one_line(source.document_name)}{page}"
 
 
 def source_title(source: Passage) -> str:
-    """`Source 1 · lease-2024.pdf p. 7`."""
+    """Return `Source 1 · lease-2024.pdf p. 7`."""
     page = "" if source.page is None else f" p. {source.page + 1}"
     return f"Source {source.index} · {one_line(source.document_name)}{page}"
 
 
 def call_words(call: AgentCall) -> str:
-    """`get_weather(city="Paris")`; arguments that are no JSON object stand as they came."""
+    """Return `get_weather(city="Paris")`; arguments that are not a JSON object are kept as text."""
     try:
         arguments = json.loads(call.arguments or "{}")
         words = ", ".join(
@@ -223,14 +224,12 @@ def call_words(call: AgentCall) -> str:
 
 
 def code_blocks(text: str) -> tuple[str, ...]:
-    """Return the text of the fenced blocks of an answer."""
+    """Return the texts of an answer's fenced code blocks."""
     return tuple(match[2] for match in _CODE.finditer(text))
 
 
 def prompt_title(state: ChatState) -> str:
-    """Return the prompt's title while a function's result is awaited: `Result of
-    get_weather(…)`.
-    """
+    """Return the prompt's title while a call waits for its result: `Result of get_weather(…)`."""
     calls = state.conversation.open_calls()
     if not calls or state.phase != "idle":
         return ""
@@ -252,12 +251,12 @@ def session_rows(state: ChatState, now: float) -> tuple[SessionRow, ...]:
 
 
 def sessions_title(state: ChatState) -> str:
-    """`Chats`, or `Chats with “rent”`."""
+    """Return `Chats`, or `Chats with “rent”`."""
     return f"Chats with “{one_line(state.search)}”" if state.search else "Chats"
 
 
 def title(state: ChatState) -> str:
-    """`support v4`; a draft says so. The alias while the name is hidden."""
+    """Return `support v4`, with a note on a draft, or the alias while the name is hidden."""
     if state.alias:
         return state.alias
     version = "draft" if state.draft else version_name(state.version)
@@ -265,9 +264,10 @@ def title(state: ChatState) -> str:
 
 
 def tokens(state: ChatState) -> str:
-    """`2,310 of 8,192 tokens`; empty before the first answer, and while the name is hidden."""
+    """Return `2,310 of 8,192 tokens`; empty before the first answer, and while the name is
+    hidden."""
     last = state.turns[-1] if state.turns else None
-    # The length of the prompt tells the agent.
+    # The length of the prompt would reveal the agent.
     if state.alias or last is None or last.prompt_tokens is None:
         return ""
     used = count(last.prompt_tokens + (last.completion_tokens or 0))
@@ -277,7 +277,8 @@ def tokens(state: ChatState) -> str:
 
 
 def parameter_words(state: ChatState) -> str:
-    """`mistral-small · temperature 0.2 · seed 7`: the model, and what overrides the agent."""
+    """Return the model and the overridden parameters: `mistral-small · temperature 0.2 · seed
+    7`."""
     if state.alias:
         return ""
     parameters = state.parameters
@@ -295,7 +296,7 @@ def parameter_words(state: ChatState) -> str:
 
 
 def phase_words(state: ChatState, now: float) -> str:
-    """`◐ support v4: loading the model … 1.2 s`; empty while idle."""
+    """Return `◐ support v4: loading the model … 1.2 s`; empty while idle."""
     if state.phase == "idle":
         return ""
     words = PHASES[state.phase]
@@ -307,7 +308,7 @@ def phase_words(state: ChatState, now: float) -> str:
 
 
 def step_words(step: Progress) -> str:
-    """`in the queue at place 2`, `reading the prompt, 45 %`."""
+    """Return a step's progress: `in the queue at place 2`, `reading the prompt, 45 %`."""
     words = STEPS.get(step.stage, PHASES["waiting"])
     if step.stage == "queued" and step.place:
         return f"{words} at place {count(step.place)}"

@@ -1,4 +1,4 @@
-"""Parameters of one chat: sampling that overrides the agent's, and tools beside the agent's."""
+"""Parameters of one chat: overrides of the agent's sampling, and additional tools."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """None, or no stops, means the agent's own. `max_tokens` limits an answer.
+    """Parameters of one chat. None, or no stops, keeps the agent's value. `max_tokens` limits an
+    answer.
 
-    `tools` are names of commands and MCP servers of the settings that the agent may use.
+    `tools` are names of commands and MCP servers in the settings that the agent may call.
     """
 
     model: str | None = None
@@ -24,10 +25,10 @@ class Parameters:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Parameters:
-        """Return the parameters as they are saved, or as a form holds them.
+        """Build parameters from saved values or a form's.
 
         Raises:
-            ValueError: a value is out of range; the message says which.
+            ValueError: a value is out of range; the message names it.
         """
         stop = values.get("stop") or ()
         tools = values.get("tools") or ()
@@ -44,11 +45,12 @@ class Parameters:
 
     @property
     def changes_agent(self) -> bool:
-        """Whether a trial agent is needed: a request cannot override model and sampling."""
+        """Whether the parameters need a trial agent: a request cannot override model and
+        sampling."""
         return any(value is not None for value in (self.model, self.temperature, self.top_p))
 
     def request(self) -> dict[str, Any]:
-        """Return the part that a request can carry."""
+        """Return the parameters that a request can carry."""
         named = {
             "max_tokens": self.max_tokens,
             "random_seed": self.seed,
@@ -57,7 +59,7 @@ class Parameters:
         return {name: value for name, value in named.items() if value is not None}
 
     def sampling(self) -> dict[str, Any]:
-        """Return the part that only an agent can carry."""
+        """Return the parameters that only an agent can carry."""
         named = {"temperature": self.temperature, "top_p": self.top_p}
         return {name: value for name, value in named.items() if value is not None}
 

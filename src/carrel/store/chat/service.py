@@ -43,9 +43,9 @@ WAITS = Problem("The agent waits for a result", "", "Answer its call first, or t
 
 
 class ChatService(Service[ChatState]):
-    """One open session and the list of the saved ones; tools are called as agents ask for it.
+    """The open session and the list of saved ones; runs the tools that the agent calls.
 
-    With `saved` false its sessions are not kept: it stands beside another chat to compare.
+    With `saved` false its sessions are not saved: it is then a side of a comparison.
     """
 
     def __init__(
@@ -70,13 +70,13 @@ class ChatService(Service[ChatState]):
 
     @action(Policy.JOIN)
     async def load_sessions(self) -> None:
-        """Load the list of saved sessions; those of the service join it when they are known."""
+        """Load the list of saved sessions; the service's sessions join it once they are known."""
         self.load_remote()
         await self._list.load()
 
     @action(Policy.JOIN)
     async def load_remote(self) -> None:
-        """Load the list of the sessions that the service keeps, and write those it lacks."""
+        """Load the list of the service's sessions, and write to the service those it lacks."""
         remote = self._list.remote
         before = remote.listed
         await remote.load()
@@ -87,12 +87,12 @@ class ChatService(Service[ChatState]):
 
     @action(Policy.RENEW, lane="load_sessions")
     async def reload(self) -> None:
-        """Load again after a change: do not join a load that began before it."""
+        """Load again after a change, without joining a load that began before the change."""
         await self._list.refresh()
 
     @action(Policy.LATEST, lane="load_sessions")
     async def search_sessions(self, text: str) -> None:
-        """List only sessions in which something holds `text`; all for an empty text."""
+        """List only sessions that contain `text`; an empty text lists all."""
         self.slice.set(search=text.strip())
         await self._list.refresh()
 
@@ -100,7 +100,7 @@ class ChatService(Service[ChatState]):
     async def comparisons(self) -> tuple[Comparison, ...]:
         """Return the comparisons of all chats.
 
-        Of this machine alone while the service is out of reach.
+        Local ones only while the service is unreachable.
         """
         from carrel.client.http.errors import Unreachable
 
@@ -117,7 +117,8 @@ class ChatService(Service[ChatState]):
     ) -> None:
         """Begin a session with an agent, or with one of its versions.
 
-        It is saved with its next question, and begins with what was said `after` which it goes on.
+        The session is saved with its first new question. `after` is a conversation that it
+        continues.
         """
         await self._end_answer()
         self._open(ChatSession(uuid.uuid4().hex, agent_id, "", time.time(), after, version))
@@ -128,9 +129,9 @@ class ChatService(Service[ChatState]):
     async def try_draft(
         self, draft: AgentCreate, agent_id: str = "", *, after: Conversation = EMPTY
     ) -> None:
-        """Begin a session with an agent that is not saved; `agent_id` is the one it may become.
+        """Begin a session with a draft; `agent_id` is the agent of which it may become a version.
 
-        Each answer comes from an agent made for it and removed after it (see `asked`).
+        Each answer comes from a trial agent, removed after it (see `asked`).
         """
         await self._end_answer()
         now = time.time()
@@ -146,13 +147,13 @@ class ChatService(Service[ChatState]):
 
     @action(Policy.LATEST, lane="open")
     async def leave(self) -> None:
-        """Close the session: nothing is open then."""
+        """Close the open session."""
         await self._end_answer()
         self._current.close()
 
     @action(Policy.LATEST, lane="open")
     async def resume(self, session_id: str) -> None:
-        """Open a saved session, to read it and to go on, with what was said in it elsewhere."""
+        """Open a saved session, including turns that were added to it elsewhere."""
         await self._end_answer()
         with self._loading():
             session = await self._list.load_file(session_id)
@@ -173,7 +174,7 @@ class ChatService(Service[ChatState]):
                 await self._load_agent_if_reached()
 
     async def _load_agent_if_reached(self) -> None:
-        """Load the agent; a chat is read without it, and the next question asks for it again."""
+        """Load the agent if the service is reached; otherwise the next question loads it."""
         from carrel.client.http.errors import Unreachable
 
         try:
@@ -186,7 +187,7 @@ class ChatService(Service[ChatState]):
 
     @action(Policy.QUEUE)
     async def delete_session(self, session_id: str) -> None:
-        """Delete a saved session with those beside it; an open one is closed."""
+        """Delete a saved session with those compared to it; close it if it is open."""
         await self._list.delete(session_id)
         if session_id == self.slice.value.session_id:
             await self._end_answer()
@@ -198,14 +199,14 @@ class ChatService(Service[ChatState]):
         await self.reload().settled()
 
     async def restore(self, session_id: str) -> None:
-        """Take a chat out of the trash, here and at the service, where each has it."""
+        """Restore a chat from the trash, here and at the service."""
         await self._list.restore(session_id)
 
     @action(Policy.QUEUE)
     def set_comparison(self, comparison: Comparison | None) -> Coroutine[Any, Any, None]:
-        """Set the chats beside the open one, and how they were judged.
+        """Set the chats compared with the open one, and the votes.
 
-        Like those, it is saved with the next question, and from then on at once.
+        A new session's comparison is saved with its next question, a saved session's at once.
         """
         state = self.slice.set(comparison=comparison)
         asked = sum(turn.role == "user" for turn in state.turns)
@@ -214,30 +215,30 @@ class ChatService(Service[ChatState]):
 
     @instant
     def hide_as(self, alias: str) -> None:
-        """Hide who answers behind an alias; "" shows it again."""
+        """Hide the agent's name behind an alias; an empty alias shows it again."""
         self.slice.set(alias=alias)
 
     @property
     def fields(self) -> Agent | AgentCreate | None:
-        """The agent that answers, as far as it is loaded."""
+        """The answering agent, or None until it is loaded."""
         return self._current.agent.fields if self._current.agent is not None else None
 
     @action(Policy.QUEUE)
     def set_parameters(self, parameters: Parameters) -> Coroutine[Any, Any, None]:
-        """Set the model and the sampling parameters of the next answers, not of a running one."""
+        """Set the parameters of later answers; a running answer keeps its own."""
         model = parameters.model or self.slice.value.model
         context = None if model is None else self._current.context_length(model)
         state = self.slice.set(parameters=parameters, context_length=context)
         return self._save() if state.turns else asyncio.sleep(0)
 
     def export(self, form: ChatFormat) -> str:
-        """Return the open session as Markdown, as it is shown, or as JSON with every variant."""
+        """Return the open session as Markdown, or as JSON with every variant."""
         return export(self._current.snapshot(), form)
 
-    # What goes with the next question
+    # Attachments of the next question
 
     def attach(self, source: UploadSource) -> Handle[None]:
-        """Upload a file, to go with the next question of the session that is open now."""
+        """Upload a file and attach it to the next question of the session that is open now."""
         session_id = self.slice.value.session_id or ""
         self._loop.call(lambda: self._question.count_uploads(session_id, 1))
         handle = self._upload(session_id, source)
@@ -268,11 +269,11 @@ class ChatService(Service[ChatState]):
 
     @action(Policy.SINGLE, lane="ask")
     def send(self, text: str) -> Coroutine[Any, Any, None]:
-        """Send a question with what is attached; the answer grows in the slice.
+        """Send a question with its attachments; the answer grows in the slice.
 
-        Names after an `@` are attached where the agent's libraries or the files have them. While
-        its session is being opened, the question waits for it.
-        On the owner loop the handle has failed already if the question was not accepted.
+        Names after an `@` are attached if they are found in the agent's libraries or the files. The
+        question waits until its session is open. On the owner loop the returned handle has already
+        failed if the question was refused.
         """
         opening = self._lane("open").last
         if opening is None:
@@ -299,13 +300,13 @@ class ChatService(Service[ChatState]):
         return self._answer(conversation)
 
     def _with_question(self, text: str) -> tuple[str, ...]:
-        """Return the questions asked so far with one more, the newest."""
+        """Return the history of questions with a new one at the end."""
         before = (one for one in self.slice.value.history if one != text)
         return (*before, text)[-HISTORY:]
 
     @action(Policy.SINGLE, lane="send")
     def retry(self) -> Coroutine[Any, Any, None]:
-        """Answer the last question again; the previous answer stays as a variant."""
+        """Answer the last question again; the previous answer remains as a variant."""
         conversation = self.slice.value.conversation
         turns = conversation.turns
         self._check_open()
@@ -318,9 +319,9 @@ class ChatService(Service[ChatState]):
 
     @action(Policy.SINGLE, lane="send")
     def answer_call(self, call_id: str, result: str) -> Coroutine[Any, Any, None]:
-        """Answer a function call by hand. After the last open one the agent continues.
+        """Answer a function call by hand. After the last open call the agent continues.
 
-        On the owner loop the handle has failed already if the result was not accepted.
+        On the owner loop the returned handle has already failed if the result was refused.
         """
         self._check_open()
         conversation = self.slice.value.conversation
@@ -332,7 +333,7 @@ class ChatService(Service[ChatState]):
 
     @instant
     def edit(self, place: int | None) -> None:
-        """Start to edit the question at a place of the path; None cancels."""
+        """Begin to edit the question at a place of the path; None cancels the edit."""
         state = self.slice.value
         if place is None:
             self.slice.set(editing=None, attached=())
@@ -341,7 +342,7 @@ class ChatService(Service[ChatState]):
 
     @action(Policy.QUEUE)
     async def choose_variant(self, place: int, number: int) -> None:
-        """Show, and send on, another variant of the turn at a place; numbers from 1."""
+        """Choose the variant at a place, from 1, that is shown and sent."""
         state = self.slice.value
         if self._lane("send").busy:
             return
@@ -352,7 +353,7 @@ class ChatService(Service[ChatState]):
 
     @instant
     def stop(self) -> None:
-        """Stop the answer; the text so far stays."""
+        """Stop the answer; its text so far is kept."""
         self._lane("send").cancel()
         self._lane("ask").cancel()
 
@@ -383,7 +384,7 @@ class ChatService(Service[ChatState]):
         self._current.open(session, self._question.uploads(session.id))
 
     def _answer(self, conversation: Conversation) -> Coroutine[Any, Any, None]:
-        """Answer the last turn, with the parameters that are set when this is called."""
+        """Answer the last turn with the parameters set at the time of the call."""
         return self._answer_with(conversation, self.slice.value.parameters)
 
     async def _answer_with(self, conversation: Conversation, parameters: Parameters) -> None:
@@ -395,18 +396,18 @@ class ChatService(Service[ChatState]):
             self._keep_open()
 
     def _save(self) -> Coroutine[Any, Any, None]:
-        """Save the open session as it is now."""
+        """Save the open session."""
         return self._list.save(self._current.snapshot())
 
     def _keep_open(self) -> None:
-        """Begin to write the open session to the service."""
+        """Start writing the open session to the service."""
         session = self._current.snapshot()
         if self._list.is_kept_remotely(session):
             self._keep(session)
 
     @action(Policy.QUEUE)
     async def _keep(self, session: ChatSession) -> None:
-        """Write a session to the service; what was said elsewhere meanwhile is a variant."""
+        """Write a session to the service; turns added elsewhere meanwhile become a variant."""
         turns = await self._list.remote.keep(session)
         state = self.slice.value
         if turns and state.session_id == session.id:
@@ -416,5 +417,5 @@ class ChatService(Service[ChatState]):
                 await self._save()
 
     async def _end_answer(self) -> None:
-        """Stop the answer and wait until its last word is in the slice and on disk."""
+        """Stop the answer and wait until it is shown and saved."""
         await asyncio.gather(*self._lane("send").cancel(), return_exceptions=True)

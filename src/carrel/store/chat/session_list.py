@@ -1,4 +1,4 @@
-"""The list of saved sessions, and saving of the open one, here and at the service."""
+"""The list of saved sessions, and saving of the open session, here and at the service."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from carrel.client import Client
 
 HISTORY = 200
-"""Questions kept in the prompt's history."""
+"""Number of questions in the prompt's history."""
 
 
 class SessionList:
@@ -37,22 +37,22 @@ class SessionList:
         self._keeps = keeps
 
     async def load(self) -> None:
-        """Remove what was deleted long ago, and list the sessions."""
+        """Remove sessions whose time in the trash is over, and list the others."""
         await asyncio.to_thread(self._saved.remove_old)
         await self.refresh()
 
     async def load_file(self, session_id: str) -> ChatSession | None:
-        """Load a session of this machine; None if its file is missing or damaged."""
+        """Load a local session, or None if its file is missing or damaged."""
         with contextlib.suppress(OSError, ValueError):
             return await asyncio.to_thread(self._saved.load, session_id)
         return None
 
     async def comparisons(self, client: Client | None) -> tuple[Comparison, ...]:
-        """Return the comparisons of all chats; of this machine alone without a client."""
+        """Return the comparisons of all chats; only local ones without a client."""
         return await every_comparison(self._saved, client)
 
     def is_kept_remotely(self, session: ChatSession) -> bool:
-        """Return whether a session is written to the service; one with a draft stays here."""
+        """Return whether the service keeps a session; a session with a draft stays local."""
         return bool(self._keeps and session.id and session.agent_id and session.draft is None)
 
     async def save(self, session: ChatSession) -> None:
@@ -65,17 +65,18 @@ class SessionList:
             self._slice.set(sessions=(session.summary(), *others))
 
     async def delete(self, session_id: str) -> None:
-        """Delete a session with those beside it, here and at the service."""
+        """Delete a session with those compared to it, here and at the service."""
         for id in (*await self._copy_here(session_id), session_id):
             await self._copy_here(id)
             await self.remote.delete(id)
-            # Before the answer ends, so that a late save is ignored.
+            # Before the answer ends, so that its late save is ignored.
             await asyncio.to_thread(self._saved.delete, id)
 
     async def _copy_here(self, session_id: str) -> tuple[str, ...]:
-        """Save a session that only the service has: one that is deleted is restored from here.
+        """Save a session locally that only the service has, so that its deletion can be undone
+        here.
 
-        Returns the ids of those beside it.
+        Returns the ids of the sessions compared to it.
         """
         session = await self.load_file(session_id)
         if session is None:
@@ -86,20 +87,20 @@ class SessionList:
         return session.beside
 
     async def restore(self, session_id: str) -> None:
-        """Take a session with those beside it out of the trash, wherever it has them."""
+        """Restore a session and those compared to it from the trash, here and at the service."""
         await self._restore(session_id)
         session = await self.load_file(session_id)
         for id in session.beside if session is not None else ():
             await self._restore(id)
 
     async def _restore(self, session_id: str) -> None:
-        # One of another machine, or that got no question, was never saved here.
+        # A session of another machine, or without a question, was never saved here.
         with contextlib.suppress(FileNotFoundError):
             await asyncio.to_thread(self._saved.restore, session_id)
         await self.remote.restore(session_id)
 
     async def refresh(self) -> None:
-        """List the sessions anew, from this machine and what is known of the service."""
+        """List the sessions again from this machine and the last known list of the service."""
         changes = -1
         while changes != self._saved.changes:  # else it would undo a save made meanwhile
             changes = self._saved.changes
@@ -116,9 +117,9 @@ class SessionList:
         self._slice.set(sessions=tuple(listed), history=history)
 
     def _merge(self, found: Sequence[ChatSession]) -> Iterator[SessionSummary]:
-        """Yield the sessions of this machine and those of the service, once each.
+        """Yield the local sessions and the service's, without duplicates.
 
-        The chats of a comparison are listed as the first of them.
+        The sessions of a comparison are listed as its first.
         """
         search = self._slice.value.search
         there = dict(self.remote.listed or {})

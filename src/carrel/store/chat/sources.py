@@ -1,4 +1,4 @@
-"""Page pictures of an answer's passages, without OCR."""
+"""Page pictures of an answer's passages, drawn without OCR."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from carrel.wire.generation.completions import Passage
 
 USUAL_PAGE = 2**0.5
-"""Height by width of a page of unknown size."""
+"""Height divided by width of a page of unknown size."""
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """A part of a page as PNG, and the passage's box in parts of that part."""
+    """A part of a page as PNG, and the passage's box in fractions of that part."""
 
     png: bytes
     box: Rect | None
@@ -36,9 +36,9 @@ class Sources:
     def excerpt(
         self, passage: Passage, width: int, height_of_width: float | None = None
     ) -> Handle[Excerpt]:
-        """Return the page of a passage, `width` pixels wide.
+        """Draw the page of a passage, `width` pixels wide.
 
-        With `height_of_width`, a part of that aspect ratio around the passage.
+        `height_of_width` crops it to that aspect ratio around the passage.
         """
         return self._loop.run(self._excerpt(passage, width, height_of_width))
 
@@ -54,7 +54,7 @@ class Sources:
 
 
 def source_of(passage: Passage) -> DocumentSource:
-    """Return the document that a passage is from."""
+    """Return the source document of a passage."""
     return DocumentSource(
         "document", passage.document_id, passage.document_name, passage.library_id
     )
@@ -68,7 +68,7 @@ def _around(passage: Passage, box: Rect | None, height_of_width: float) -> Rect 
     if height >= 1:
         return None
     middle = box.top + box.height / 2 if box else 0.0
-    # Show the beginning of a passage taller than the view.
+    # Show the beginning of a passage that is taller than the view.
     top = min(middle - height / 2, box.top) if box else 0.0
     return Rect(0.0, min(max(top, 0.0), 1 - height), 1.0, height)
 

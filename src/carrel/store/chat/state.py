@@ -1,4 +1,4 @@
-"""What a chat shows: the open session and the list of the saved ones."""
+"""The state of a chat: the open session and the list of saved ones."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ Phase = Literal["idle", "connecting", "attaching", "waiting", "thinking", "writi
 class ChatState:
     """The open session.
 
-    `version` is who would answer now, `pinned` the version that was chosen (None: whichever is
-    active), `draft` whether it is none that is saved. `phase` tells what is waited for: the
-    connection, the files that the question names ("attaching"), the first word, the end of the
-    model's thinking, the rest of the answer, or a function of this program ("calling"). `step` is
-    the service's step before the first word, where it tells. `asked` counts the answers since the
-    question, from 1: tools may answer calls in between. `started` is when the question was sent
-    (seconds since 1970), `context_length` how many tokens the model can take. `attached` goes with
-    the next question, which takes the place of the question at `editing` on the path. `history` are
-    the questions asked so far in any session, the newest last; `sessions` those that hold `search`.
-    `comparison` names the chats beside this one. `alias` stands for the agent while its name is
-    hidden; the answers before the last question are hidden with it.
+    `version` is the version that would answer now, `pinned` the chosen version (None for the active
+    one), `draft` whether the agent is unsaved. `phase` is the current wait: for the connection, the
+    files that the question names ("attaching"), the first word, the end of the model's thinking,
+    the rest of the answer, or a function of this program ("calling"). `step` is the service's
+    progress before the first word, if it reports any. `asked` counts the answers since the
+    question, from 1: tools may answer calls in between. `started` is the time of the question
+    (seconds since 1970), `context_length` the model's limit in tokens. `attached` goes with the
+    next question, which replaces the question at `editing` on the path. `history` holds the
+    questions of all sessions, newest last; `sessions` the saved sessions that match `search`.
+    `comparison` names the compared chats. `alias` replaces the agent's name while it is hidden, and
+    hides the answers before the last question.
     """
 
     session_id: str | None = None
@@ -62,5 +62,5 @@ class ChatState:
 
     @property
     def turns(self) -> tuple[Turn, ...]:
-        """What is shown and sent on, oldest first."""
+        """The turns that are shown and sent, oldest first."""
         return self.conversation.turns

@@ -1,4 +1,4 @@
-"""Starting points: definitions of agents that ship with the package, to make new ones from."""
+"""Starters: agent definitions that ship with the package, as templates for new agents."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Starter:
-    """A starting point. `path` is its file, whose comments explain it."""
+    """A template for a new agent. `path` is its file, whose comments explain it."""
 
     definition: Definition
     path: Path
@@ -24,16 +24,16 @@ class Starter:
 
     @property
     def about(self) -> str:
-        """Its purpose in a line."""
+        """The starter's purpose in one line."""
         return self.definition.description or ""
 
     def draft(self, model: str = "") -> Draft:
-        """Return a new agent like it, whose libraries are not chosen yet."""
+        """Return a draft of a new agent from the starter, without libraries."""
         return draft_of(self.definition, model)
 
 
 def starters() -> tuple[Starter, ...]:
-    """Return the starting points by name."""
+    """Return the starters ordered by name."""
     return tuple(
         Starter(read_definitions([path])[0].definition, path)
         for path in sorted(_FOLDER.glob("*.yaml"))

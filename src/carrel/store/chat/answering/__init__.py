@@ -1,1 +1,1 @@
-"""The next question, the agent that answers it, and its answer."""
+"""The next question, the answering agent, and the answer."""

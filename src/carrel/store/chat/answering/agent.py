@@ -1,4 +1,4 @@
-"""Who is asked: an agent as its active version has it, or as it could be.
+"""The answering agent: an agent's active version, or a trial.
 
 The interface lets only an agent's active version answer, with the agent's own model and sampling.
 Another version, a draft, another model or another temperature is therefore asked as a trial: an
@@ -26,26 +26,26 @@ _LIBRARY = "document_library"
 
 @dataclass(frozen=True)
 class AnsweringAgent:
-    """An agent's version (`active` or not), or a draft, that answers."""
+    """An agent's version, active or not, or a draft, that answers."""
 
     fields: Agent | AgentCreate
     active: bool
 
     @property
     def version(self) -> int | None:
-        """Its number; a draft has none."""
+        """The version's number, or None for a draft."""
         return getattr(self.fields, "version", None)
 
     @property
     def draft(self) -> AgentCreate | None:
-        """The agent, if it is not saved."""
+        """The unsaved agent, or None."""
         from carrel.wire.generation.agents import AgentCreate
 
         return self.fields if isinstance(self.fields, AgentCreate) else None
 
     @property
     def library_ids(self) -> tuple[str, ...]:
-        """The libraries it searches."""
+        """The ids of the libraries that the agent searches."""
         found: list[str] = []
         for tool in self._tools():
             if tool.get("type") == _LIBRARY:
@@ -54,25 +54,26 @@ class AnsweringAgent:
 
     @property
     def functions(self) -> frozenset[str]:
-        """The names of the functions that it may call."""
+        """The names of the functions that the agent may call."""
         functions = (tool.get("function") for tool in self._tools())
         return frozenset(str(one.get("name")) for one in functions if one)
 
     @property
     def must_call(self) -> bool:
-        """Whether its every answer is to be a call."""
+        """Whether the agent must call a function in every answer."""
         arguments = self.fields.completion_args
         if arguments is not None and not isinstance(arguments, dict):
             arguments = arguments.body()
         return (arguments or {}).get("tool_choice") in ("any", "required")
 
     def needs_trial(self, parameters: Parameters) -> bool:
-        """Return whether an agent has to be made for the answer."""
+        """Return whether the answer needs a trial agent."""
         return not self.active or parameters.changes_agent
 
     @asynccontextmanager
     async def answering(self, client: Client, parameters: Parameters) -> AsyncIterator[str]:
-        """Yield the id of the agent that answers just so."""
+        """Yield the id of an agent with this version and these parameters; create a trial if
+        needed."""
         if not self.needs_trial(parameters):
             yield str(getattr(self.fields, "id", ""))
             return
@@ -80,7 +81,7 @@ class AnsweringAgent:
         try:
             yield trial.id
         finally:
-            # Shielded: it goes after a stopped answer too.
+            # Shielded: a stopped answer's trial is removed too.
             await asyncio.shield(asyncio.ensure_future(remove_trial(client, trial.id)))
 
     def _tools(self) -> list[dict[str, Any]]:

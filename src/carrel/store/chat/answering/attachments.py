@@ -14,18 +14,16 @@ if TYPE_CHECKING:
     from carrel.wire.generation.content import ContentChunk
 
 FOUND = 8
-"""Names suggested while typing."""
+"""Number of suggestions while a name is typed."""
 HOURS = 1
-"""Validity of a file's signed URL."""
+"""Validity of a file's signed URL in hours."""
 
 _MENTION = re.compile(r'(?<!\S)@(?:"([^"\n]+)"|(\S+))')
 _PUNCTUATION = ".,;:!?)]}»"
 
 
 def mentions(text: str) -> tuple[str, ...]:
-    """Return the names that stand after an `@` in a question, each once: `@lease.pdf`, `@"a
-    b.pdf"`.
-    """
+    """Return the distinct names after an `@` in a question: `@lease.pdf`, `@"a b.pdf"`."""
     return tuple(dict.fromkeys(quoted or plain for quoted, plain in _MENTION.findall(text)))
 
 
@@ -35,7 +33,7 @@ def as_mention(name: str) -> str:
 
 
 def local_path(name: str) -> Path | None:
-    """Return the local file of a name that has a folder in it; None if there is none."""
+    """Return the local file of a name with a folder part, or None if there is none."""
     if not name.startswith(("/", "~", "./", "../")):
         return None
     try:
@@ -48,7 +46,7 @@ def local_path(name: str) -> Path | None:
 async def names_like(
     client: Client, text: str, library_ids: Iterable[str] = ()
 ) -> tuple[Attachment, ...]:
-    """Return the documents of these libraries and the files whose name contains `text`."""
+    """Return the files, and the documents of these libraries, whose names contain `text`."""
     found: list[Attachment] = []
     for library_id in library_ids:
         documents = await client.documents.list(library_id, search=text or None, page_size=FOUND)
@@ -62,9 +60,9 @@ async def names_like(
 async def find_named(
     client: Client, name: str, library_ids: Iterable[str] = ()
 ) -> Attachment | None:
-    """Return the document or file of just that name.
+    """Return the document or file with exactly this name, or None.
 
-    Punctuation after it may belong to the sentence.
+    Punctuation at the end may belong to the sentence and is then ignored.
     """
     ids = tuple(library_ids)
     for wanted in dict.fromkeys((name, name.rstrip(_PUNCTUATION))):
@@ -75,9 +73,9 @@ async def find_named(
 
 
 async def chunk(client: Client, attachment: Attachment) -> ContentChunk:
-    """Return an attachment as part of a message.
+    """Return an attachment as a content chunk of a message.
 
-    Its URL is signed each time, because it expires.
+    Its URL is signed anew each time, because it expires.
     """
     from carrel.wire.generation.content import DocumentURLChunk, ImageURLChunk
 

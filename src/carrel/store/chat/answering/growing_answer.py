@@ -1,4 +1,4 @@
-"""An answer while it is written: gathers chunks and shows them a few times a second."""
+"""A growing answer: gathers chunks and shows them a few times a second."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from carrel.wire.generation.completions import CompletionChunk
 
 UPDATES = 30
-"""How often a second the growing answer is shown, at most."""
+"""Most updates of the shown answer a second."""
 
 
 class GrowingAnswer:
-    """Collects chunks; `show` gets the turn so far.
+    """Collects chunks into an answer; calls `show` with the turn so far.
 
-    The chunks tell the version that answers, but for a `trial`, whose agent is not the one meant.
+    The answering version is taken from the chunks, except for a `trial`, whose agent is temporary.
     """
 
     def __init__(self, show: Callable[[Turn], None], turn: Turn) -> None:
@@ -39,7 +39,7 @@ class GrowingAnswer:
         self._next = 0.0
 
     def take(self, chunk: CompletionChunk) -> None:
-        """Take in one chunk."""
+        """Add one chunk."""
         from carrel.wire.generation.content import text_of, thinking_of
 
         for choice in chunk.choices[:1]:
@@ -75,7 +75,7 @@ class GrowingAnswer:
         self._show_soon()
 
     def end(self, status: Literal["done", "stopped", "failed", "lost"]) -> None:
-        """Show it for the last time."""
+        """Set the final status and show the answer for the last time."""
         if self._timer is not None:
             self._timer.cancel()
         self.turn = replace(self.turn, status=status)
@@ -93,7 +93,7 @@ class GrowingAnswer:
     def _show_now(self) -> None:
         self._timer = None
         self._next = asyncio.get_running_loop().time() + 1 / UPDATES
-        # The service's count; until it comes, one token a chunk.
+        # The service's count of tokens; until it arrives, a chunk counts as one token.
         tokens = self.turn.completion_tokens or self._tokens
         writing = self._last - self._first if self._first is not None else 0.0
         self.turn = replace(

@@ -1,4 +1,4 @@
-"""From the turns of a chat to the messages of a request."""
+"""Conversion of a chat's turns to the messages of a request."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 async def messages(client: Client, turns: Sequence[Turn]) -> list[Message]:
-    """Return the messages that turns become; the last turn is what is to be answered."""
+    """Return the messages of turns; the last turn is the question."""
     found: list[Message] = []
     for turn, following in zip(turns, (*turns[1:], None), strict=True):
         if _says_nothing(turn) or (following is not None and _is_refused(turn, following)):
@@ -25,13 +25,13 @@ async def messages(client: Client, turns: Sequence[Turn]) -> list[Message]:
 
 
 def _says_nothing(turn: Turn) -> bool:
-    """Return an answer that never began."""
+    """Return whether a turn is an answer that never began."""
     return turn.role == "assistant" and not turn.text and not turn.calls
 
 
 def _is_refused(turn: Turn, following: Turn) -> bool:
-    """Return a failed question that would fail the next ones, too: a picture that no model here
-    reads.
+    """Return whether a failed question must be left out of later requests, as one with an
+    unreadable picture.
     """
     return (
         turn.role == "user" and following.status in ("failed", "lost") and _says_nothing(following)

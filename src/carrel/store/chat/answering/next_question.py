@@ -1,4 +1,4 @@
-"""Files and documents that go with the next question."""
+"""Attachments of the next question."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from carrel.store.files.service import FilesService
 
 
 class NextQuestion:
-    """Attachments of the open session; files are uploaded when they are attached."""
+    """The next question's attachments in the open session; files are uploaded on attaching."""
 
     def __init__(self, slice: Slice[ChatState], files: FilesService) -> None:
         self._slice = slice
         self._files = files
-        self._uploads: Counter[str] = Counter()  # uploads under way, by session
+        self._uploads: Counter[str] = Counter()  # uploads under way by session
 
     def attach(self, attachment: Attachment) -> None:
-        """Attach a file or document, once."""
+        """Attach a file or document, unless it is attached already."""
         attached = self._slice.value.attached
         if attachment not in attached:
             self._slice.set(attached=(*attached, attachment))
@@ -31,7 +31,7 @@ class NextQuestion:
         self._slice.set(attached=tuple(attached))
 
     async def upload(self, session_id: str, source: UploadSource) -> None:
-        """Upload a file, and attach it if its session is still open then."""
+        """Upload a file; attach it if its session is still open."""
         file = await self._files.upload(source)
         if session_id == self._slice.value.session_id:
             self.attach(Attachment("file", file.id, file.filename))
@@ -41,7 +41,7 @@ class NextQuestion:
         return self._uploads[session_id]
 
     def count_uploads(self, session_id: str, more: int) -> None:
-        """Count uploads that begin (1) or end (-1) in a session."""
+        """Add to the number of uploads under way in a session: 1 at the begin, -1 at the end."""
         self._uploads[session_id] += more
         if session_id == (self._slice.value.session_id or ""):
             self._slice.set(uploading=self._uploads[session_id])

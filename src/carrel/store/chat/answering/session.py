@@ -1,4 +1,4 @@
-"""The open session: its part of the slice, and the agent that answers in it."""
+"""The open session: its part of the slice, and its answering agent."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from carrel.store.session.service import SessionService
 
 
 class OpenSession:
-    """The open session of a chat; `agent` answers in it, as far as it is loaded."""
+    """The open session of a chat; `agent` is its answering agent once loaded."""
 
     def __init__(self, slice: Slice[ChatState], session: SessionService) -> None:
         self.agent: AnsweringAgent | None = None
@@ -25,7 +25,7 @@ class OpenSession:
         return self.agent.library_ids if self.agent else ()
 
     def open(self, session: ChatSession, uploading: int) -> None:
-        """Show a session, to whose next question `uploading` files are on their way."""
+        """Open a session, which has `uploading` uploads under way."""
         draft = session.draft
         self.agent = None if draft is None else AnsweringAgent(draft, active=False)
         model = None if draft is None else draft.model
@@ -50,7 +50,7 @@ class OpenSession:
         )
 
     def close(self) -> None:
-        """Show no session."""
+        """Close the session."""
         self.agent = None
         state = self._slice.value
         self._slice.put(
@@ -58,7 +58,7 @@ class OpenSession:
         )
 
     def snapshot(self) -> ChatSession:
-        """Return the session as it is now, to save it."""
+        """Return the session's current state for saving."""
         state = self._slice.value
         return ChatSession(
             state.session_id or "",
@@ -73,14 +73,14 @@ class OpenSession:
         )
 
     async def current_agent(self) -> AnsweringAgent:
-        """Return the agent; load it again where the version that answers may have changed."""
+        """Return the agent, loaded again if the active version may have changed."""
         # The active version may have changed, and with it whether the pinned one is active.
         if self.agent is None or self._slice.value.pinned is not None:
             return await self.load_agent()
         return self.agent
 
     async def load_agent(self) -> AnsweringAgent:
-        """Load the version that answers: the pinned one, or the active one."""
+        """Load the answering version: the pinned one, or the active one."""
         state = self._slice.value
         client = await self._session.client()
         agent = active = await client.agents.get(state.agent_id or "")
@@ -97,6 +97,6 @@ class OpenSession:
         return self.agent
 
     def context_length(self, model: str) -> int | None:
-        """Return how many tokens a model can take, where the service tells."""
+        """Return a model's context length in tokens, or None if the service does not tell."""
         card = self._session.card(model)
         return card.max_context_length if card else None

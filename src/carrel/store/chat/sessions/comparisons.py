@@ -1,4 +1,4 @@
-"""The comparisons of all chats, of this machine and of the service."""
+"""The comparisons of all local chats and the service's."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 async def every_comparison(saved: SavedSessions, client: Client | None) -> tuple[Comparison, ...]:
-    """Return the newest state of each comparison; without a client, of this machine's alone."""
+    """Return the newest state of each comparison; only local ones without a client."""
     found = {
         session.id: (session.updated, session.comparison)
         for session in await asyncio.to_thread(saved.all)

@@ -1,4 +1,4 @@
-"""The turns of a chat as the entries of a conversation, and back."""
+"""Conversion of a chat's turns to a conversation's entries, and back."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ _FIGURES: dict[str, Any] = {
     "searches": bool,
     "thought": _NUMBER,
 }
-"""Fields of an answer that no entry has, kept in its metadata."""
+"""Fields of an answer without a counterpart in entries, saved in metadata."""
 
 
 def entries_of(turns: Sequence[Turn]) -> list[Entry]:
-    """Return the entries that turns become."""
+    """Convert turns to entries."""
     return [entry for turn in turns for entry in _entries(turn)]
 
 
 def turns_of(entries: Sequence[Entry]) -> list[tuple[Turn, int]]:
-    """Return the turns that entries tell, each with the number of entries up to its end."""
+    """Convert entries to turns, each with the number of entries up to its end."""
     from carrel.wire.generation.content import text_of, thinking_of
 
     turns: list[tuple[Turn, int]] = []
@@ -113,12 +113,12 @@ def _sources(info: Mapping[str, Any] | None) -> tuple[Passage, ...]:
 
     try:
         found = TypeAdapter(list[Passage]).validate_python((info or {}).get("sources"))
-    except ValidationError:  # another service tells them otherwise
+    except ValidationError:  # another service may use another form
         return ()
     return tuple(found)
 
 
-# Metadata may be anybody's.
+# Any client may have written the metadata.
 
 
 def _figures(metadata: Mapping[str, Any]) -> dict[str, Any]:

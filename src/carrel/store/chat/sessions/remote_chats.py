@@ -1,4 +1,4 @@
-"""Chats as conversations of the service, where other faces and machines find them."""
+"""Chats saved as conversations of the service, for other faces and machines."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MOST = 500
-"""Conversations in the list."""
+"""Most conversations in the list."""
 TRIES = 3
-"""Times that a chat is written while others change it."""
+"""Number of tries to write a chat that others change meanwhile."""
 _CHANGED = 409
 _LATER = (429, 500, 502, 503, 504)
-"""Statuses of a service that may take a chat later."""
+"""Status codes after which a later write of a chat may succeed."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """A conversation as it was read: `ends` counts the entries up to the end of each turn."""
+    """A conversation as read; `ends` has the number of entries up to each turn's end."""
 
     record: Record
     turns: tuple[Turn, ...]
@@ -67,27 +67,28 @@ class _Kept:
 
 
 class RemoteChats:
-    """The chats of one profile that the service keeps.
+    """The chats of one profile that the service stores.
 
-    A service without conversations keeps none, and one that takes no chat of ours still shows
-    those it has. A chat is on this machine as well: nothing depends on the service's copy.
+    A service without conversations stores none; one that refuses ours still lists its own. Every
+    chat is stored locally too, so nothing depends on the service's copy.
     """
 
     def __init__(self, session: SessionService, last_seen: LastSeen) -> None:
         self._session = session
         self._last_seen = last_seen
         self._tried: set[str] = set()
-        """Those that were written, though the answer may have been lost."""
+        """Ids of chats whose write was sent, even if its answer was lost."""
         self._deleted: set[str] = set()
         self._changing = asyncio.Lock()
         self._takes = True
         self._unwritten: dict[str, ChatSession] = {}
-        """Those whose last write did not reach the service."""
+        """Chats whose last write did not reach the service, by id."""
         self.listed: dict[str, SessionSummary] | None = None
-        """Those with an agent, by id; None as long as the service is not known to have any."""
+        """Listed chats with an agent, by id; None until the service is known to have conversations.
+        """
 
     async def load(self) -> None:
-        """List them anew; a service that is not reached leaves the list as it is."""
+        """List the chats again; an unreachable service leaves the list unchanged."""
         from carrel.client.http.errors import ClientError, Unreachable
         from carrel.wire.generation.conversations import Conversation as Record
 
@@ -106,9 +107,9 @@ class RemoteChats:
         self.listed, self._takes = listed, True
 
     async def read(self, session_id: str) -> ChatSession | None:
-        """Return a chat as the service has it, or had when it was read last.
+        """Return a chat from the service, or its cached copy.
 
-        None where it has none.
+        Returns None if the service has no such chat.
         """
         from carrel.client.http.errors import ClientError, NotFound
         from carrel.wire.generation.conversations import Conversation as Record
@@ -130,9 +131,9 @@ class RemoteChats:
         return _Kept.of(*seen.value).session()
 
     async def keep(self, session: ChatSession) -> tuple[Turn, ...]:
-        """Write a chat as it is shown; return the turns that the service had before.
+        """Write a chat's shown path; return the turns that the service had before.
 
-        A service that is not reached, or is busy, gets it when the chats are listed next.
+        If the service is unreachable or busy, the next listing writes it.
         """
         from carrel.client.http.errors import ClientError, ServiceError, Unreachable
 
@@ -166,9 +167,9 @@ class RemoteChats:
         return ()
 
     def take_unwritten(self) -> tuple[ChatSession, ...]:
-        """Return the chats to write once more.
+        """Return the unwritten chats, to write them again.
 
-        None as long as the service is not known to have any.
+        Empty until the service is known to have conversations.
         """
         if self.listed is None:
             return ()
@@ -176,10 +177,10 @@ class RemoteChats:
         return tuple(one for one in waiting.values() if one.id not in self._deleted)
 
     async def delete(self, session_id: str) -> None:
-        """Delete a chat at the service; one that is gone there counts as deleted.
+        """Delete a chat at the service; a missing one counts as deleted.
 
         Raises:
-            ProblemError: the profile is read-only, and the chat would come back.
+            ProblemError: the profile is read-only, so that the chat would reappear.
             ClientError: the service did not delete it.
         """
         from carrel.client.http.errors import NotFound
@@ -205,9 +206,9 @@ class RemoteChats:
             self.listed.pop(session_id, None)
 
     async def restore(self, session_id: str) -> None:
-        """Take a deleted chat out of the service's trash.
+        """Restore a chat from the service's trash.
 
-        One that is not restored there is written with its next answer.
+        If that fails, the chat is written again with its next answer.
         """
         from carrel.client.http.errors import ClientError
 
@@ -272,7 +273,7 @@ class RemoteChats:
 
 
 async def with_agents(client: Client) -> list[Record]:
-    """Return the conversations that are chats with an agent, at most MOST."""
+    """Return at most MOST conversations that are chats with an agent."""
     records: list[Record] = []
     async for record in client.conversations.every():
         if record.agent_id:
@@ -301,7 +302,7 @@ def _summary(record: Record) -> SessionSummary:
 
 
 def comparison_of(metadata: Mapping[str, Any]) -> Comparison | None:
-    """Return the comparison that a conversation names; what is none is left out."""
+    """Return the comparison in a conversation's metadata, or None if it is missing or invalid."""
     saved = metadata.get("comparison")
     try:
         return Comparison.of(saved) if isinstance(saved, dict) else None

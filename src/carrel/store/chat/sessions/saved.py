@@ -32,8 +32,8 @@ TITLE_LENGTH = 60
 class ChatSession:
     """A chat with one agent; `updated` in seconds since 1970.
 
-    `pinned` is the version asked; None for the active one. `draft` is an agent that is not saved,
-    where that is asked. `comparison` names the chats beside this one.
+    `pinned` is the chosen version, or None for the active one; `draft` an unsaved agent that is
+    asked. `comparison` names the compared chats.
     """
 
     id: str
@@ -48,12 +48,12 @@ class ChatSession:
 
     @property
     def beside(self) -> tuple[str, ...]:
-        """The ids of the chats beside it."""
+        """The ids of the compared chats."""
         return self.comparison.beside if self.comparison else ()
 
     @property
     def title(self) -> str:
-        """Its first question, in one line."""
+        """The first question in one line."""
         turns = self.conversation.turns
         first = " ".join(turns[0].text.split()) if turns else ""
         return first if len(first) <= TITLE_LENGTH else first[: TITLE_LENGTH - 1] + "…"
@@ -66,7 +66,7 @@ class ChatSession:
         )
 
     def matches(self, text: str) -> bool:
-        """Return whether anything said in it, or its agent's name, contains a text in any case."""
+        """Return whether a turn or the agent's name contains a text, ignoring case."""
         wanted = text.casefold()
         words = (self.agent_name, *(turn.text for turn in self.conversation.said))
         return any(wanted in one.casefold() for one in words)
@@ -74,7 +74,7 @@ class ChatSession:
 
 @dataclass(frozen=True, slots=True)
 class SessionSummary:
-    """A saved session in a list; `beside` are the ids of those that it is compared with."""
+    """A saved session in a list; `beside` has the ids of the sessions compared with it."""
 
     id: str
     title: str
@@ -85,15 +85,15 @@ class SessionSummary:
     beside: tuple[str, ...] = ()
 
     def matches(self, text: str) -> bool:
-        """Return whether its title or its agent's name contains a text in any case."""
+        """Return whether the title or the agent's name contains a text, ignoring case."""
         return text.casefold() in f"{self.title}\n{self.agent_name}".casefold()
 
 
 class SavedSessions:
-    """The sessions of one profile. May be used from several threads at once.
+    """The local sessions of one profile. Safe to use from several threads.
 
-    Threads may write out of order: a deleted session is never saved again, and a newer save is
-    never overwritten by an older one.
+    Writes may arrive out of order: a deleted session is never saved again, and an older state never
+    replaces a newer one.
     """
 
     def __init__(self, state: Path, profile: str) -> None:
@@ -102,10 +102,10 @@ class SavedSessions:
         self._saved: dict[str, float] = {}
         self._deleted: set[str] = set()
         self.changes = 0
-        """Count of saves and deletions."""
+        """Number of saves and deletions so far."""
 
     def all(self) -> tuple[ChatSession, ...]:
-        """Return all sessions, the newest first. Files that cannot be read are left out."""
+        """Return all sessions, newest first. Unreadable files are skipped."""
         return tuple(sorted(self._sessions(), key=lambda session: session.updated, reverse=True))
 
     def load(self, session_id: str) -> ChatSession:
@@ -118,9 +118,9 @@ class SavedSessions:
         return _from_json(json.loads(self._path(session_id).read_text(encoding="utf-8")))
 
     def save(self, session: ChatSession) -> bool:
-        """Write a session whole or not at all, readable by its owner only.
+        """Write a session atomically, readable only by its owner.
 
-        False if it was deleted, or saved newer, meanwhile.
+        Returns False if it was deleted, or a newer state saved, meanwhile.
         """
         text = json.dumps(to_json(session), ensure_ascii=False)
         with self._lock:
@@ -133,18 +133,18 @@ class SavedSessions:
             return True
 
     def delete(self, session_id: str) -> None:
-        """Put a session aside for LOCAL_DAYS; one that is gone already counts as deleted."""
+        """Move a session to the trash for LOCAL_DAYS; a missing one counts as deleted."""
         with self._lock:
             self._deleted.add(session_id)
             path, aside = self._path(session_id), self._aside(session_id)
             with suppress(FileNotFoundError):
-                os.utime(path)  # its days count from now
+                os.utime(path)  # its days in the trash count from now
                 aside.parent.mkdir(mode=0o700, exist_ok=True)
                 path.replace(aside)
             self.changes += 1
 
     def forget(self, session_id: str) -> None:
-        """Remove a session, or one that was deleted, for ever."""
+        """Remove a session for good, deleted or not."""
         with self._lock:
             self._deleted.add(session_id)
             self._path(session_id).unlink(missing_ok=True)
@@ -155,7 +155,7 @@ class SavedSessions:
         """Put a deleted session back.
 
         Raises:
-            OSError: it is not there any more.
+            OSError: the session is no longer in the trash.
         """
         with self._lock:
             self._aside(session_id).replace(self._path(session_id))
@@ -163,7 +163,7 @@ class SavedSessions:
             self.changes += 1
 
     def deleted(self) -> tuple[DeletedItem, ...]:
-        """Return the sessions that can be put back."""
+        """Return the sessions in the trash."""
         found = []
         for path in self._aside("").parent.glob("*.json"):
             with suppress(OSError, ValueError):
@@ -199,7 +199,7 @@ class SavedSessions:
 
 
 def to_json(session: ChatSession) -> dict[str, Any]:
-    """Return a session with all its variants, as it is saved."""
+    """Return a session as JSON data with all its variants."""
     conversation = session.conversation
     turns = []
     for turn, after in zip(conversation.said, conversation.after, strict=True):
@@ -228,7 +228,7 @@ def _from_json(data: Any) -> ChatSession:
         if data["format"] != FORMAT:
             raise ValueError(f"format {data['format']}")
         turns = data["turns"]
-        # Without variants each turn follows the one before.
+        # Without variants, each turn's parent is the turn before.
         after = tuple(turn.get("after", number - 1) for number, turn in enumerate(turns))
         last = data.get("last", len(turns) - 1)
         if any(not -1 <= one < number for number, one in enumerate(after)):
