@@ -226,7 +226,8 @@ def diff_rows(*lines: dict[str, Any], pairs: list[list[int | None]]) -> list[dic
 def agent_fields(**fields: Any) -> dict[str, Any]:
     values = {"name": "support", "model": "smollm2", "description": "", "instructions": "Be kind."}
     numbers = {"temperature": 0.3, "max_tokens": None}
-    return {**values, **numbers, "libraries": ["l2"], "message": "", **fields}
+    tools = {"libraries": ["l2"], "connectors": "mail"}
+    return {**values, **numbers, **tools, "message": "", **fields}
 
 
 def agent_state(**fields: Any) -> dict[str, Any]:

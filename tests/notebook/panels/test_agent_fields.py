@@ -39,6 +39,11 @@ def test_what_is_filled_in_is_taken_and_the_rest_stays() -> None:
     assert new.message == "shorter"
 
 
+def test_connectors_are_added_and_removed_by_name() -> None:
+    new = edited(draft(tools=[{"type": "web_search"}]), connectors="tickets")
+    assert new.fields["tools"] == [{"type": "connector", "connector_id": "tickets"}]
+
+
 def test_another_library_keeps_the_other_tools() -> None:
     tools = [{"type": "web_search"}, {"type": "document_library", "library_ids": ["l1"]}]
     new = edited(draft(tools=tools), libraries=["l2"])

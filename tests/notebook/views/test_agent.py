@@ -44,12 +44,14 @@ def test_the_form_holds_the_agent_and_shows_what_changes_before_it_is_saved(page
     page.get_by_label("Instructions").fill("Be brief.")
     page.get_by_label("Temperature").fill("")
     page.get_by_label("handbook").check()
+    expect(page.get_by_label("Connectors")).to_have_value("mail")
+    page.get_by_label("Connectors").fill("mail, web_search")
     page.get_by_label("Version note (optional)").fill("shorter")
     page.get_by_role("button", name="Save…").click()
     fields = {"instructions": "Be brief.", "temperature": None, "message": "shorter"}
     assert sent(page, "review")[0]["args"] == {
         "draft": "a1",
-        "fields": agent_fields(libraries=["l1", "l2"], **fields),
+        "fields": agent_fields(libraries=["l1", "l2"], connectors="mail, web_search", **fields),
     }
     answer(page, "review", {**FOUND, "rows": ROWS})
     review = page.get_by_role("alertdialog", name="What changes")

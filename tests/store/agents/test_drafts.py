@@ -79,6 +79,20 @@ def test_another_library_keeps_the_other_tools() -> None:
     assert draft.with_libraries([]).fields["tools"] == [{"type": "web_search"}]
 
 
+def test_connectors_are_written_with_commas_and_keep_their_settings() -> None:
+    mail = {"type": "connector", "connector_id": "mail", "tool_configuration": {"include": ["a"]}}
+    draft = Draft.of(agent(tools=[LIBRARY, mail, {"type": "web_search"}]))
+    assert draft.connectors == "mail, web_search"
+    assert draft.with_connectors(draft.connectors) == draft
+    assert draft.with_connectors(" tickets ,mail, tickets,").fields["tools"] == [
+        LIBRARY,
+        mail,
+        {"type": "connector", "connector_id": "tickets"},
+    ]
+    searching = draft.with_connectors("").with_connectors("web_search")
+    assert searching.fields["tools"] == [LIBRARY, {"type": "web_search"}]
+
+
 def test_a_copy_is_a_new_agent() -> None:
     copy = Draft.copy_of(agent(instructions="Be kind.", tools=[LIBRARY]))
     assert (copy.agent_id, copy.name, copy.libraries) == (None, "support copy", ("l1",))

@@ -205,10 +205,12 @@ async def test_a_new_agent_begins_like_a_starting_point(bench: Workbench) -> Non
     await bench.press("n")
     await bench.shows("New agent from", "minutes", "Turns notes of a meeting into minutes")
     await bench.press("m")
-    await bench.shows("New agent", "Turns notes of a meeting into minutes")
+    await bench.shows("New agent", "Turns notes of a meeting into minutes", "Connectors it uses")
+    bench.app.screen.query_one("#connectors", Field).value = "tickets, web_search"
     await bench.press("f2")
     await bench.shows("Made minutes, v0.")
     (agent,) = state(bench).items
+    assert [tool["type"] for tool in agent.tools] == ["connector", "web_search"]
     assert agent.completion_args["temperature"] == 0.2
 
 

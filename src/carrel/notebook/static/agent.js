@@ -98,6 +98,7 @@ class AgentView extends View {
     ...field("model", "Model", h("input", { required: true, autocomplete: "off", list: `${this.id}-models` })), this.modelList,
     ...field("instructions", "Instructions", h("textarea", { rows: 6 })),
     h("span", {}, "Libraries"), this.libraryBoxes,
+    ...field("connectors", "Connectors", h("input", { autocomplete: "off", placeholder: "names of the service's settings, or web_search" })),
     ...field("message", "Version note (optional)", h("input", { autocomplete: "off", maxlength: 500 })),
     ...field("description", "Description", h("input", { autocomplete: "off" })),
     ...field("temperature", "Temperature", h("input", { type: "number", min: 0, max: 1, step: "any", placeholder: "the model's own" })),
@@ -245,11 +246,12 @@ class AgentView extends View {
   }
 
   fields() {
-    const { name, model, description, instructions, temperature, max_tokens, message } = this.form.elements;
+    const { name, model, description, instructions, temperature, max_tokens, message, connectors } = this.form.elements;
     const number = (field) => (field.value === "" ? null : Number(field.value));
     return {
       name: name.value, model: model.value, description: description.value, instructions: instructions.value,
       temperature: number(temperature), max_tokens: number(max_tokens), message: message.value,
+      connectors: connectors.value,
       libraries: this.libraryBoxes.childElementCount
         ? [...this.libraryBoxes.querySelectorAll("input:checked")].map((box) => box.value) : this.libraries,
     };

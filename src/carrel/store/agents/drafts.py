@@ -40,6 +40,9 @@ FIELDS = (
 
 LIBRARY = "document_library"
 
+_BY_CONNECTOR = {name: name for name in ("web_search", "web_search_premium")}
+"""Tools that a connector of the service runs, and that are named without it."""
+
 _CLEARED: Mapping[str, Any] = {"tools": [], "completion_args": {}, "guardrails": []}
 """Values that clear a field for which the service ignores null."""
 
@@ -111,6 +114,19 @@ class Draft:
             tools.append({"type": LIBRARY, "library_ids": list(library_ids)})
         return self.changed(tools=tools)
 
+    @property
+    def connectors(self) -> str:
+        """The names of the connectors that it uses, as a person writes them."""
+        return ", ".join(filter(None, map(_connector, self.fields.get("tools", ()))))
+
+    def with_connectors(self, names: str) -> Draft:
+        """Return the draft with other connectors; its other tools, and those that stay, stay."""
+        wanted = list(dict.fromkeys(filter(None, map(str.strip, names.split(",")))))
+        tools = [*self.fields.get("tools", ())]
+        kept = [tool for tool in tools if _connector(tool) in (None, *wanted)]
+        new = [name for name in wanted if name not in map(_connector, tools)]
+        return self.changed(tools=[*kept, *map(_connector_tool, new)])
+
     def with_arguments(self, **arguments: Any) -> Draft:
         """Return the draft with changed sampling arguments; None removes an argument."""
         return self.changed(completion_args={**self.fields.get("completion_args", {}), **arguments})
@@ -167,6 +183,16 @@ class Draft:
 
     def _about(self) -> dict[str, str]:
         return {"version_message": self.message} if self.message else {}
+
+
+def _connector(tool: Mapping[str, Any]) -> str | None:
+    """Return the name of the connector that a tool is of, or what it does by one."""
+    type = tool.get("type")
+    return str(tool.get("connector_id")) if type == "connector" else _BY_CONNECTOR.get(str(type))
+
+
+def _connector_tool(name: str) -> dict[str, Any]:
+    return {"type": name} if name in _BY_CONNECTOR else {"type": "connector", "connector_id": name}
 
 
 def fields_of(agent: Agent) -> dict[str, Any]:

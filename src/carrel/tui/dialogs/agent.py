@@ -92,6 +92,12 @@ class AgentForm(Dialog[Filled]):
                         for library in self._libraries
                     )
                 )
+            yield Label("Connectors it uses, with commas")
+            yield Field(
+                self._start.connectors,
+                id="connectors",
+                placeholder="names of the service's settings, or web_search",
+            )
             yield Label("Version note (optional)")
             yield Field(self._start.message, id="message", max_length=500)
             yield Label("Description")
@@ -177,6 +183,7 @@ class AgentForm(Dialog[Filled]):
         )
         if self._libraries:
             draft = draft.with_libraries(self.query_one(Choices).selected)
+        draft = draft.with_connectors(self._text("connectors"))
         return replace(draft, message=self._text("message"))
 
 
