@@ -26,6 +26,7 @@ from support.s3 import s3_server
 
 pytestmark = [
     storage.only_alone,
+    pytest.mark.soak,
     pytest.mark.skipif(
         sys.platform != "linux" or os.geteuid() != 0, reason="only root mounts a file system"
     ),
