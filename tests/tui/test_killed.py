@@ -37,7 +37,7 @@ WORKS: dict[type[Work], tuple[int, int]] = {
 }
 """How many parts each has, in every run of the tests and in `.ci/soak`: there in every other
 round, in those between a fifth."""
-PATIENCE = rounds(60, 600)
+PATIENCE = rounds(60, 300)
 """Seconds until all of it is there, at most."""
 
 

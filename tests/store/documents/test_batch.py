@@ -9,8 +9,9 @@ from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.documents.reader import USUAL
 from carrel.store.files.formatting import file_rows
 from carrel.store.store import Store
+from support.cuts import line
 from support.documents import digital_pdf, docx
-from support.process import RunningServer
+from support.process import RunningServer, serve
 from support.slices import until
 
 
@@ -41,6 +42,19 @@ async def test_each_is_a_row_and_one_that_fails_stops_no_other(
     for source in (sources[0], sources[2]):
         await store.documents.open(source)
         assert store.documents.slice.value.complete, "what was read is there at once"
+
+
+async def test_it_goes_on_when_the_service_is_back(tmp_path: Path) -> None:
+    with serve(tmp_path / "data") as server, line(server.port) as way:
+        store = Store(Profile("test", way.url, server.api_key), OwnerLoop.running())
+        await store.start()
+        source = await stored(store, digital_pdf(tmp_path / "a.pdf", pages=3))
+        way.cut_before_answer(b"POST /v1/ocr ")
+        handle = store.batch.read([source])
+        await until(store.session.slice, lambda state: state.connection == "lost")
+        way.mend()
+        assert await handle == 1
+        await store.close()
 
 
 async def test_a_later_run_knows_which_files_were_read(

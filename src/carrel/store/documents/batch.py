@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from carrel.pages.errors import NoPicture
 from carrel.store.activity.service import ActivityEntry
+from carrel.store.activity.uploads import through
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.actions.action import Policy, Service, action
 from carrel.store.core.actions.handle import Handle
@@ -94,6 +96,11 @@ class BatchService(Service[BatchState]):
         self, source: DocumentSource, options: OCROptions, entry: ActivityEntry
     ) -> None:
         await entry.secure()
+        await through(self._session, entry, partial(self._read_pages, source, options, entry))
+
+    async def _read_pages(
+        self, source: DocumentSource, options: OCROptions, entry: ActivityEntry
+    ) -> None:
         copy = await self._copies.fetch(source)
         key = self._reader.key(copy, options)
         kept = await self._reader.results.load(key)
