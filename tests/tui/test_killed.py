@@ -37,6 +37,7 @@ WORKS: dict[type[Work], tuple[int, int]] = {
 }
 """How many parts each has, in every run of the tests and in `.ci/soak`: there in every other
 round, in those between a fifth."""
+WAYS = ("kill", "quit", "server", "network")
 PATIENCE = rounds(60, 300)
 """Seconds until all of it is there, at most."""
 
@@ -97,7 +98,8 @@ def test_work_that_is_cut_off_is_there_once(place: Place, tmp_path: Path, seed: 
     work = kind(place.http, place.profile, tmp_path / "work", number)
     story = [f"round {seed}: {kind.__name__} of {work.number}"]
     try:
-        begin(place, work, chance, story)
+        # Work of every kind is first cut off in every way.
+        begin(place, work, chance, story, WAYS[(seed % len(WORKS) + seed // len(WORKS)) % 4])
         for turn in range(8):
             if resume(place, work, chance, story, whole=turn > 3):
                 return
@@ -106,7 +108,7 @@ def test_work_that_is_cut_off_is_there_once(place: Place, tmp_path: Path, seed: 
         print(f"\n{' · '.join(story)}", flush=True)
 
 
-def begin(place: Place, work: Work, chance: random.Random, story: list[str]) -> None:
+def begin(place: Place, work: Work, chance: random.Random, story: list[str], how: str) -> None:
     """Begins the work in the app, or in a shell where it can be, and cuts it off."""
     in_shell = bool(work.command()) and chance.random() < 0.4
     with terminal(shell(*work.command()) if in_shell else shell()) as face:
@@ -114,7 +116,7 @@ def begin(place: Place, work: Work, chance: random.Random, story: list[str]) -> 
             face.wait_for("here ● ready")
             work.begin(face)
         story.append("in a shell" if in_shell else "in the app")
-        cut_off(place, face, work, chance, story)
+        cut_off(place, face, work, chance, story, how)
         finish(face, work)
 
 
@@ -149,11 +151,16 @@ def resume(
 
 
 def cut_off(
-    place: Place, face: Terminal, work: Work, chance: random.Random, story: list[str]
+    place: Place,
+    face: Terminal,
+    work: Work,
+    chance: random.Random,
+    story: list[str],
+    first: str = "",
 ) -> None:
-    """Cuts the work off in one of four ways, at a random moment."""
+    """Cuts the work off at a random moment, in one of four ways."""
     moment, pause = chance.uniform(0, 0.8 * work.number / work.RATE), chance.uniform(0.3, 3)
-    how = chance.choice(["kill", "quit", "server", "network"])
+    how = first or chance.choice(WAYS)
     story.append(f"{how} after {moment:.2f} s")
     until = time.monotonic() + moment
     wait(face, lambda: time.monotonic() > until)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     Marking = Callable[[Mapping[str, File], Mapping[str, File]], Mapping[str, File]]
 
 
-ARRIVING = 1.0
+ARRIVING = 2.0
 """Reload interval in seconds of the list while many files arrive."""
 DOWNLOAD = "download a file"
 """A task of the journal."""

@@ -46,7 +46,7 @@ ARMED = 1.5
 """Seconds in which a second esc stops what is going on."""
 TICK = 1.0
 """Seconds between two updates of the age of shown data while the service is lost."""
-WORK_HZ = 4.0
+WORK_HZ = 2.0
 """Updates a second of work under way: hundreds of small files change it hundreds of times."""
 REFRESH = 5.0
 """Seconds after which the place that is shown looks again."""
