@@ -97,6 +97,14 @@ async def test_an_answer_that_was_cut_off_says_so() -> None:
     assert "Cut off" in ended.err
 
 
+async def test_a_library_that_is_gone_is_said_beside_the_output() -> None:
+    gone = {"message": "The library l1 is to be searched, but it was deleted.", "object": "error"}
+    async with service(reply([AGENT]), reply(gone, 404)) as odd:
+        ended = await carrel("chat", "support", "?", CARREL_URL=odd.url)
+    assert (ended.code, ended.out) == (1, "")
+    assert "The library l1 is to be searched, but it was deleted." in ended.err
+
+
 async def test_nobody_of_that_name() -> None:
     async with service(reply([])) as odd:
         ended = await carrel("chat", "support", "?", CARREL_URL=odd.url)

@@ -197,6 +197,20 @@ def test_a_gone_library_is_said(http: httpx.Client, model: SpokenModel) -> None:
     http.delete(f"/v1/libraries/{library.id}")
     answer = Answers(http, "/v1/agents/completions", agent_id=made["id"]).post("Rent?")
     assert (answer.status_code, "was deleted" in answer.json()["message"]) == (404, True)
+    search = {"type": "file_search", "vector_store_ids": [library.id]}
+    for path, body in (
+        ("/v1/conversations", {"agent_id": made["id"], "inputs": "Rent?"}),
+        ("/v1/conversations", {"model": "spoken", "inputs": "Rent?", "tools": tools}),
+        ("/v1/responses", {"model": "spoken", "input": "Rent?", "tools": [search]}),
+        (
+            "/v1/chat/completions",
+            {"model": "spoken", "tools": tools, "messages": [{"role": "user", "content": "?"}]},
+        ),
+    ):
+        for stream in (False, True):
+            refused = http.post(path, json={**body, "stream": stream})
+            assert refused.status_code == 404, (path, stream, refused.text)
+            assert "was deleted" in refused.json()["message"]
     refused = http.post("/v1/agents", json={"model": "spoken", "name": "x", "tools": tools})
     assert refused.status_code == 422
     assert refused.json()["detail"][0]["loc"] == ["body", "tools", 0, "library_ids", 0]
