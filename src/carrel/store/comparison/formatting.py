@@ -1,4 +1,4 @@
-"""A comparison in words: its sides, what differs between them, and how they were judged."""
+"""Formatting of a comparison: its sides, their differences and the votes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from carrel.wire.generation.agents import Agent, AgentCreate
 
 ALIASES = ("A", "B", "C", "D")
-"""Names of the sides, from the left, while their own are hidden."""
+"""Aliases of the sides, from the left, in blind mode."""
 
 
 def questions(state: ChatState) -> int:
@@ -27,7 +27,7 @@ def questions(state: ChatState) -> int:
 
 
 def last_answer(state: ChatState) -> Turn | None:
-    """Return the answer to the last question; None while it is being written, or without text."""
+    """Return the answer to the last question, or None while it is being written or has no text."""
     last = state.turns[-1] if state.turns else None
     return (
         last if last and last.role == "assistant" and last.text and state.phase == "idle" else None
@@ -40,7 +40,7 @@ def has_answer(state: ChatState) -> bool:
 
 
 def answerer(state: ChatState) -> str:
-    """Return the name and the version that gave the last answer, hidden or not: `support v3`."""
+    """Return the name and version behind the last answer, hidden or not: `support v3`."""
     last = last_answer(state)
     version = state.version if last is None or last.version is None else last.version
     kind = "draft" if state.draft else "" if version is None else f"v{version}"
@@ -48,7 +48,7 @@ def answerer(state: ChatState) -> str:
 
 
 def tab_words(state: ChatState) -> str:
-    """Return `support v3`, `◐ support v3` while it writes, `✕ support v3` when it failed."""
+    """Return `support v3`, `◐ support v3` while it answers, or `✕ support v3` after a failure."""
     last = state.turns[-1] if state.turns else None
     mark = "◐ " if state.phase != "idle" else ""
     if last is not None and last.status in ("failed", "lost"):
@@ -57,7 +57,7 @@ def tab_words(state: ChatState) -> str:
 
 
 def judgement_words(record: Comparison, asked: int) -> str:
-    """Return `Voted for support v3: shorter`; empty before the vote and the note."""
+    """Return `Voted for support v3: shorter`; empty without a vote and a note."""
     judgement = record.judgement(asked)
     if judgement is None:
         return ""
@@ -104,7 +104,7 @@ def turn_figures(turn: Turn) -> str:
 
 
 def _as_agent(fields: Agent | AgentCreate) -> Agent:
-    """Return a draft as the agent that it would be."""
+    """Return a draft as the agent that it would become."""
     from carrel.wire.generation.agents import Agent, AgentCreate
 
     if not isinstance(fields, AgentCreate):

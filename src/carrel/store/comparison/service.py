@@ -1,4 +1,4 @@
-"""Compares: sends one question to several chats, and keeps how their answers were judged."""
+"""Comparisons: send one question to several chats, and store the votes on their answers."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ VOTE_FIRST = Problem("The names are hidden", "", "Vote first: they are shown the
 
 
 class ComparisonService(Service[ComparisonState]):
-    """Chats that get the same questions: `first`, and up to three beside it.
+    """Chats that get the same questions: `first` and up to three beside it.
 
-    The first chat keeps the comparison: whatever opens another session in it opens the chats
-    beside that one, or closes them.
+    The first chat stores the comparison: opening another session in it opens or closes the chats
+    beside it.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class ComparisonService(Service[ComparisonState]):
         self._session = session
         self._requests = requests
         self.every = (first, *(another() for _ in range(MOST - 1)))
-        """All chats that may be sides, used or not."""
+        """All chats available as sides, used or not."""
         self._seen: object = None
         self._aliases: dict[int, str] = {}
         for chat in self.every:
@@ -61,17 +61,17 @@ class ComparisonService(Service[ComparisonState]):
 
     @property
     def first(self) -> ChatService:
-        """The chat that keeps the comparison."""
+        """The chat that stores the comparison."""
         return self.every[0]
 
     @property
     def record(self) -> Comparison | None:
-        """What is kept of the comparison; None while nothing is compared."""
+        """The stored comparison, or None while nothing is compared."""
         return self.first.slice.value.comparison
 
     @property
     def chats(self) -> tuple[ChatService, ...]:
-        """The sides in the order in which they are shown; the first chat alone without others."""
+        """The sides in displayed order, or the first chat alone."""
         return tuple(self.every[number] for number in self.slice.value.order)
 
     async def close(self) -> None:
@@ -87,14 +87,14 @@ class ComparisonService(Service[ComparisonState]):
 
     @action(Policy.LATEST, lane="open")
     async def begin(self, sides: Sequence[Side]) -> None:
-        """Begin chats with these sides, up to four; one alone is compared with nothing."""
+        """Begin up to four chats with these sides; a single side is no comparison."""
         await _open(self.first, sides[0], EMPTY)
         if len(sides) > 1:
             await self._open_beside(sides[1:])
 
     @action(Policy.LATEST, lane="open")
     def add(self, side: Side) -> Coroutine[Any, Any, None]:
-        """Put another side beside the open chat, with the history of that chat."""
+        """Add a side beside the open chat, with that chat's history."""
         state = self.first.slice.value
         if state.session_id is None:
             raise ProblemError(NOTHING_OPEN)
@@ -128,7 +128,7 @@ class ComparisonService(Service[ComparisonState]):
 
     @action(Policy.LATEST, lane="open")
     def go_on(self, number: int) -> Coroutine[Any, Any, None]:
-        """Go on with one side alone, by its place; the comparison stays in the list of chats."""
+        """Continue with one side alone, by its place; the comparison stays in the list of chats."""
         record = self._require_comparison()
         if self.slice.value.hidden:
             raise ProblemError(VOTE_FIRST)
@@ -136,7 +136,7 @@ class ComparisonService(Service[ComparisonState]):
 
     @action(Policy.LATEST, lane="open")
     def leave(self) -> Coroutine[Any, Any, None]:
-        """Go on with the first chat alone."""
+        """Continue with the first chat alone."""
         return self._go_on(self.first, self._require_comparison())
 
     def _go_on(self, chat: ChatService, record: Comparison) -> Coroutine[Any, Any, None]:
@@ -154,10 +154,10 @@ class ComparisonService(Service[ComparisonState]):
 
     @action(Policy.BESIDE)
     def send(self, text: str) -> Coroutine[Any, Any, None]:
-        """Send a question, with what is attached in the first chat, to all sides.
+        """Send a question to all sides, with the first chat's attachments.
 
-        On the owner loop the handle has failed already if the question was not accepted. A side
-        that fails or is slow does not hold up the others.
+        On the owner loop the returned handle has already failed if the question was refused. A
+        failed or slow side does not delay the others.
         """
         chats = [self.every[number] for number in sorted(self.slice.value.order)]
         if self._lane("open").busy:
@@ -179,7 +179,7 @@ class ComparisonService(Service[ComparisonState]):
         return _settle_all(handles)
 
     def _edit(self, place: int, others: Sequence[ChatService]) -> None:
-        """Edit the question of the first chat at a place in the others too."""
+        """Edit the question at a place of the first chat in the other chats too."""
         asked = sum(turn.role == "user" for turn in self.first.slice.value.turns[:place])
         for chat in others:
             turns = chat.slice.value.turns
@@ -193,7 +193,7 @@ class ComparisonService(Service[ComparisonState]):
 
     @action(Policy.BESIDE)
     def retry(self) -> Coroutine[Any, Any, None]:
-        """Let every side that is idle answer the last question again; its judgement is dropped."""
+        """Let every idle side answer the last question again, and drop its vote."""
         chats = [chat for chat in self.chats if not chat.answering]
         handles = [chat.retry() for chat in chats if chat.slice.value.turns]
         if (record := self.record) is not None and handles:
@@ -204,18 +204,18 @@ class ComparisonService(Service[ComparisonState]):
 
     @instant
     def stop(self) -> None:
-        """Stop every answer; the text so far stays."""
+        """Stop all answers; their text so far is kept."""
         for chat in self.chats:
             chat.stop()
 
     @instant
     def same_seed(self, on: bool) -> None:
-        """Give all sides one seed, drawn by chance, or leave the seed to the agents again."""
+        """Give all sides the same random seed, or restore the agents' own."""
         seed = random.SystemRandom().randrange(1, 10**6) if on else None
         for chat in self.chats:
             chat.set_parameters(replace(chat.slice.value.parameters, seed=seed))
 
-    # Judging
+    # Votes
 
     @instant
     def set_blind(self, blind: bool) -> None:
@@ -232,7 +232,7 @@ class ComparisonService(Service[ComparisonState]):
 
     @action(Policy.BESIDE)
     def vote(self, number: int | None) -> Coroutine[Any, Any, None]:
-        """Vote for the answer at a place, or for none of them: a tie. The names show then."""
+        """Vote for the answer at a place, or for none (a tie), and reveal the names."""
         record, before = self._open_judgement()
         chat = None if number is None else self.chats[number]
         if chat is not None and not has_answer(chat.slice.value):
@@ -248,14 +248,14 @@ class ComparisonService(Service[ComparisonState]):
 
     @action(Policy.BESIDE)
     def note(self, text: str) -> Coroutine[Any, Any, None]:
-        """Write a note about the last answers; it leaves hidden names hidden."""
+        """Save a note about the last answers; hidden names stay hidden."""
         record, before = self._open_judgement()
         others = (one for one in record.judgements if one.question != before.question)
         return _settle_all([self._judge(record, (*others, replace(before, note=text.strip())))])
 
     @action(Policy.JOIN)
     async def count_votes(self) -> tuple[Votes, ...]:
-        """Return the votes of all comparisons, those of this machine and of the service."""
+        """Return the votes of all comparisons, local and at the service."""
         return count_votes(await self.first.comparisons())
 
     def _require_comparison(self) -> Comparison:
@@ -264,7 +264,7 @@ class ComparisonService(Service[ComparisonState]):
         return self.record
 
     def _open_judgement(self) -> tuple[Comparison, Judgement]:
-        """Return the comparison, and its judgement of the last answers so far."""
+        """Return the comparison, and the vote on its last answers so far."""
         record, states = self._require_comparison(), [chat.slice.value for chat in self.chats]
         if any(state.phase != "idle" for state in states) or not any(map(has_answer, states)):
             raise ProblemError(UNANSWERED)
@@ -274,10 +274,10 @@ class ComparisonService(Service[ComparisonState]):
     def _judge(self, record: Comparison, judgements: Iterable[Judgement]) -> Handle[None]:
         return self.first.set_comparison(replace(record, judgements=tuple(judgements)))
 
-    # What follows from the first chat
+    # Reactions to the first chat
 
     def _look(self, _new: ChatState, _old: ChatState) -> None:
-        """Open and close the chats beside the first, and hides names."""
+        """Open and close the chats beside the first, and hide names in blind mode."""
         state = self.first.slice.value
         record, asked = state.comparison, questions(state)
         if (seen := (state.session_id, record, asked)) != self._seen:
@@ -288,7 +288,7 @@ class ComparisonService(Service[ComparisonState]):
                     chat.leave() if id is None else chat.resume(id)
             order = record.order if record is not None else (0,)
             hidden = bool(record and record.hides(asked))
-            # Before the sides change their places, so that none is seen with its name there.
+            # Before the sides change places, so that no place reveals a name.
             self._aliases = dict(zip(order, ALIASES if hidden else repeat(""), strict=False))
             self._hide()
             self._requests.conceal(hidden)
@@ -319,9 +319,7 @@ def _draft_of(chat: ChatService) -> AgentCreate | None:
 
 
 def _history(state: ChatState) -> Conversation:
-    """Return the turns of a chat for one with another agent: each answer keeps the name of its
-    own.
-    """
+    """Return a chat's turns for a chat with another agent; each answer names its own agent."""
     return Conversation.of(
         *(
             replace(turn, agent=turn.agent or state.agent_name)
@@ -340,6 +338,6 @@ async def _open(chat: ChatService, side: Side, after: Conversation) -> None:
 
 
 async def _settle_all(handles: Sequence[Handle[None]]) -> None:
-    """Wait for all of them; each failure shows in its own chat."""
+    """Wait for all handles; each failure shows in its own chat."""
     for handle in handles:
         await handle.settled()

@@ -1,4 +1,4 @@
-"""The state of a comparison, beside that of its chats."""
+"""The state of a comparison; its chats have their own."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from carrel.wire.generation.agents import AgentCreate
 
 MOST = 4
-"""Sides of a comparison."""
+"""Largest number of sides."""
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """Who answers on one side: an agent's version (None: whichever is active), or a draft."""
+    """One side: an agent's version (None for the active one), or a draft."""
 
     agent_id: str
     version: int | None = None
@@ -25,9 +25,9 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonState:
-    """The sides as they are shown, by their numbers: 0 is the first chat.
+    """The displayed order of the sides by number, 0 for the first chat.
 
-    `hidden` as long as the names of the sides are.
+    `hidden` is true while the sides' names are hidden.
     """
 
     order: tuple[int, ...] = (0,)

@@ -1,4 +1,4 @@
-"""Votes counted per version over all comparisons."""
+"""Votes per version, counted over all comparisons."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HEADINGS = ("Answered by", "Won", "Lost", "Tied", "Share won")
 
 @dataclass(frozen=True, slots=True)
 class Votes:
-    """How the answers of one version (`support v3`) were judged beside others."""
+    """The votes on one version (`support v3`)."""
 
     answerer: str
     won: int
@@ -22,14 +22,14 @@ class Votes:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The row under HEADINGS."""
+        """The row's cells under HEADINGS."""
         judged = self.won + self.lost + self.tied
         figures = (str(one) for one in (self.won, self.lost, self.tied))
         return (self.answerer, *figures, f"{100 * self.won // judged} %")
 
 
 def count_votes(comparisons: Iterable[Comparison]) -> tuple[Votes, ...]:
-    """Return a row for each version that was judged, the one with the most votes first."""
+    """Return a row for each version with votes, most votes first."""
     won, lost, tied = Counter[str](), Counter[str](), Counter[str]()
     for comparison in comparisons:
         for judgement in comparison.judgements:

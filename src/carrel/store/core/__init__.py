@@ -1,1 +1,1 @@
-"""Ground of all areas: slices, actions, the owner loop, problems, number formats."""
+"""The base of all areas: slices, actions, the owner loop, problems, number formats."""

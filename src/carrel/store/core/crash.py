@@ -1,4 +1,4 @@
-"""Crash reports: a traceback in a file of the state folder, without secrets."""
+"""Crash reports: tracebacks without secrets, written to the state folder."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from carrel.text import redact
 logger = logging.getLogger(__name__)
 
 KEPT = 20
-"""Reports that are kept."""
+"""Number of reports that are kept."""
 
 
 def write_report(error: BaseException) -> Path | None:
-    """Write a report and return its path; None if it cannot be written."""
+    """Write a report and return its path, or None if it cannot be written."""
     from carrel.config.profiles import folders
 
     now = datetime.now(UTC)

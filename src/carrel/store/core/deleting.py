@@ -1,4 +1,4 @@
-"""Deletes several items, of which some may be gone already."""
+"""Deletion of several items, some of which may be gone already."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from carrel.store.core.formatting import count, counted
 from carrel.store.core.problem import Problem, ProblemError
 
 NAMED = 3
-"""Undeleted items that a problem names."""
+"""Number of undeleted items that a problem names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """How a deletion ended: `done` includes those that were `gone` before, `failed` are names.
+    """Result of a deletion: `done` includes items that were already `gone`; `failed` has names.
 
-    `ids` are those of the items that it deleted itself.
+    `ids` are the items that this deletion itself removed.
     """
 
     done: int
@@ -39,7 +39,7 @@ class Deleted:
         return f"one {one}" if number == 1 else counted(number, one, many)
 
     def check(self, one: str, many: str) -> None:
-        """Check that all are deleted.
+        """Raise a problem if an item was not deleted.
 
         Raises:
             ProblemError: some are not deleted.
@@ -62,11 +62,11 @@ async def delete_each(
     forget: Callable[[str], object],
     progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> Deleted:
-    """Delete items one after the other; `names` has their names by id.
+    """Delete items one after the other; `names` maps their ids to names.
 
-    An item already gone counts as deleted. A failure does not stop the others, unless the
-    service is lost. `forget` is called with each deleted id, `progress` with the number of items
-    that were tried and of all.
+    A missing item counts as deleted. A failure does not stop the others, unless the service is
+    lost. `forget` is called with each deleted id, `progress` with the number of tried items and the
+    total.
     """
     from carrel.client.http.errors import ClientError, NotFound, Unreachable
 

@@ -1,4 +1,4 @@
-"""Two texts line by line, and changed lines word by word."""
+"""Line diffs of two texts, with changed lines compared word by word."""
 
 from __future__ import annotations
 
@@ -24,34 +24,33 @@ class DiffSpan:
 
 @dataclass(frozen=True, slots=True)
 class DiffLine:
-    """A line of the old text (same, removed) or of the new (same, added)."""
+    """A line of the old text (same, removed) or the new one (same, added)."""
 
     change: LineChange
     spans: tuple[DiffSpan, ...]
 
     @property
     def text(self) -> str:
-        """The whole line, without its line end."""
+        """The whole line without its line ending."""
         return "".join(span.text for span in self.spans)
 
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """Changed lines with some of the same around them, after `skipped` lines that are the same."""
+    """Changed lines with unchanged ones around them, after `skipped` unchanged lines."""
 
     skipped: int
     lines: tuple[DiffLine, ...]
 
 
 Pair = tuple[DiffLine | None, DiffLine | None]
-"""An old line and the new one beside it; None where one side has no line."""
+"""An old line and the new line beside it; None for a missing line."""
 
 
 def compare_lines(old: str, new: str) -> tuple[DiffLine, ...]:
     """Compare two texts line by line, and replaced lines word by word.
 
-    The old text is the same and removed lines joined by line ends, the new text the same and
-    added ones.
+    The same and removed lines make up the old text, the same and added lines the new text.
     """
     before, after = old.split("\n"), new.split("\n")
     lines: list[DiffLine] = []
@@ -64,10 +63,9 @@ def compare_lines(old: str, new: str) -> tuple[DiffLine, ...]:
 
 
 def hunks(lines: Sequence[DiffLine], context: int = 3) -> tuple[Hunk, ...]:
-    """Return what changed, with up to `context` lines of the same before and after each change.
+    """Return the changes with up to `context` unchanged lines before and after each.
 
-    Going through the old text, keeping what a hunk skips and what it has as the same, leaving
-    out what it removes and taking in what it adds gives the new text.
+    Applying the hunks to the old text gives the new text.
     """
     near = {
         index + step
@@ -92,7 +90,7 @@ def hunks(lines: Sequence[DiffLine], context: int = 3) -> tuple[Hunk, ...]:
 
 
 def side_by_side(lines: Sequence[DiffLine]) -> tuple[Pair, ...]:
-    """Return the old text on the left and the new one on the right, line by line."""
+    """Return pairs of lines: the old text on the left, the new on the right."""
     pairs: list[Pair] = []
     for same, group in groupby(lines, lambda line: line.change == "same"):
         block = tuple(group)

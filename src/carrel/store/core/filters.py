@@ -1,4 +1,4 @@
-"""A filter as it is typed: words that must be there, and words after a `!` that must not."""
+"""Name filters as typed: required words, and after a `!` forbidden ones."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class NameFilter:
-    """Words that a name must contain, and words it must not, in lower case."""
+    """Words that a name must contain, and words that it must not contain, in lower case."""
 
     words: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
 
     @classmethod
     def parse(cls, text: str) -> NameFilter:
-        """Parse `lease !draft`: it asks for “lease”, refuses “draft”; a lone `!` says nothing."""
+        """Parse a filter: `lease !draft` requires “lease” and forbids “draft”; a lone `!` is
+        ignored."""
         parts = text.lower().split()
         without = tuple(part[1:] for part in parts if part.startswith("!") and part != "!")
         return cls(tuple(part for part in parts if not part.startswith("!")), without)

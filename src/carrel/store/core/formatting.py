@@ -1,4 +1,4 @@
-"""Numbers and names in words: sizes, ages, counts, marks with their roles."""
+"""Formatting of sizes, ages, counts and badges."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Literal
 from carrel.text import clean_name
 
 BadgeRole = Literal["ready", "busy", "waiting", "failed", "hosted", "muted"]
-"""Meaning of a mark; a face adds a colour, never colour alone."""
+"""Meaning of a badge; a face may add a colour but never rely on it alone."""
 
 LONG_TYPE = 24
-"""Longest MIME type, in letters, that fits a narrow pane."""
+"""Number of characters of the longest MIME type that fits a narrow pane."""
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 
@@ -23,7 +23,7 @@ _PICTURE = re.compile(r"img-(\d+)\.\w+")
 
 @dataclass(frozen=True, slots=True)
 class Badge:
-    """A mark, a word and their role."""
+    """A mark, a word, and their role."""
 
     mark: str
     text: str
@@ -34,18 +34,18 @@ class Badge:
 
 
 def one_line(text: str) -> str:
-    """Return the text in one line, for a row or a title."""
+    """Return the text as one line."""
     return " ".join(clean_name(text).split())
 
 
 def picture_words(name: str) -> str:
-    """Return the name of a picture of a reading in words: `Picture 1` for `img-0.jpeg`."""
+    """Return the display name of a reading's picture: `Picture 1` for `img-0.jpeg`."""
     number = _PICTURE.fullmatch(name)
     return name if number is None else f"Picture {int(number[1]) + 1}"
 
 
 def shorten(name: str, room: int) -> str:
-    """Return a name that is longer than `room`, cut in its middle: its ending tells the kind."""
+    """Shorten a name to `room` characters by cutting its middle; the extension stays."""
     kept = max(room - 1, 8)
     if len(name) <= kept + 1:
         return name
@@ -53,9 +53,9 @@ def shorten(name: str, room: int) -> str:
 
 
 def type_words(mimetype: str | None, name: str) -> str:
-    """Return a file's type.
+    """Return a file's type for display.
 
-    The ending of its name where the type is as long as that of office files.
+    Long types, as office files have, give way to the file name's extension.
     """
     ending = name.rpartition(".")[2]
     long = mimetype is not None and len(mimetype) > LONG_TYPE
@@ -68,12 +68,12 @@ def count(number: int) -> str:
 
 
 def counted(number: int, noun: str, nouns: str = "") -> str:
-    """Return `1 blob` or `1,204 blobs`; `nouns` is a plural that has no s at its end alone."""
+    """Return `1 blob` or `1,204 blobs`; `nouns` is an irregular plural."""
     return f"{count(number)} {noun if number == 1 else nouns or noun + 's'}"
 
 
 def size(number: float | None) -> str:
-    """Return the bytes as `310 kB` or `1.2 MB`; a dash when unknown."""
+    """Return a number of bytes as `310 kB` or `1.2 MB`, or a dash for None."""
     if number is None:
         return "–"
     if number < 1000:
@@ -87,13 +87,13 @@ def size(number: float | None) -> str:
 
 
 def percent(part: float) -> str:
-    """Return `98 %`, rounded down: 99.9 % is not 100 %."""
-    # A part such as 0.29 is a little less than that as a float.
+    """Return a fraction as `98 %`, rounded down, so that 99.9 % does not read 100 %."""
+    # A fraction such as 0.29 is slightly smaller as a float.
     return f"{math.floor(100 * part + 1e-6)} %"
 
 
 def age(seconds: float) -> str:
-    """Return how long ago: `now`, `2 min ago`, `1 h ago`, `3 d ago`."""
+    """Return an age: `now`, `2 min ago`, `1 h ago`, `3 d ago`."""
     if seconds < MINUTE:
         return "now"
     if seconds < HOUR:
@@ -104,14 +104,14 @@ def age(seconds: float) -> str:
 
 
 def clock(at: float, now: float) -> str:
-    """Return a time of day, `14:02`; of another day with its date, `Sat 21 Nov, 14:02`."""
+    """Return a time of day, `14:02`; on another day with the date, `Sat 21 Nov, 14:02`."""
     then = datetime.fromtimestamp(at)
     same_day = then.date() == datetime.fromtimestamp(now).date()
     return then.strftime("%H:%M" if same_day else "%a %d %b, %H:%M")
 
 
 def duration(seconds: float) -> str:
-    """Return how long: `0.4 s`, `9 s`, `3 min`, `2 h`."""
+    """Return a duration: `0.4 s`, `9 s`, `3 min`, `2 h`."""
     if seconds < 9.95:
         return f"{seconds:.1f} s" if seconds < 0.95 or round(seconds, 1) % 1 else f"{seconds:.0f} s"
     if seconds < MINUTE:
@@ -122,7 +122,7 @@ def duration(seconds: float) -> str:
 
 
 def left(seconds: float) -> str:
-    """Return how long it takes yet, in whole seconds: `10 s left`."""
+    """Return the remaining time in whole seconds: `10 s left`."""
     return f"{duration(math.ceil(seconds))} left"
 
 
@@ -132,7 +132,7 @@ def range_words(page: int, page_size: int, total: int | None, shown: int) -> str
 
 
 def view_words(rows: range, total: int | None) -> str:
-    """Return `41–60 of 1,204` of the rows in view, which count from 0."""
+    """Return `41–60 of 1,204` for the rows in view, which count from 0."""
     if not rows:
         return ""
     first, shown = rows.start + 1, len(rows)

@@ -18,7 +18,7 @@ class _Redacted(logging.Formatter):
 
 
 def start() -> Path | None:
-    """Start to log to a file; return its path, or None if it cannot be made."""
+    """Start logging to a file; return its path, or None if it cannot be created."""
     path = folders().state / "carrel.log"
     logger = logging.getLogger("carrel")
     for handler in [item for item in logger.handlers if isinstance(item, RotatingFileHandler)]:

@@ -1,4 +1,4 @@
-"""Items as users name them: by an id or a name."""
+"""Resolution of items that users name by id or name."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 
 def ids_of(wanted: str, names: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the ids that are meant: an id itself, else those of all items of this name.
+    """Return the wanted ids: the id itself, else the ids of all items with that name.
 
-    `names` has the items' names by their ids. An id wins over a name that is spelled like it.
+    `names` maps ids to names. An id wins over a name with the same spelling.
     """
     if wanted in names:
         return (wanted,)

@@ -1,4 +1,4 @@
-"""Errors in words, the same in both faces."""
+"""Errors as user-readable problems, the same in both faces."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """An error in words: what happened, the details, and what to do next.
+    """An error for a user: the event, its details, and the next step.
 
-    `lost`: the service was not reached; the error ends when it is back.
+    `lost` means that the service was not reached; the error is cleared once it is back.
     """
 
     title: str
@@ -27,10 +27,10 @@ class Problem:
 
     @classmethod
     def of(cls, error: BaseException) -> Problem:
-        """Return the problem an exception means.
+        """Convert an exception to a problem.
 
-        An unexpected one is logged with its traceback, and a crash report is
-        written whose path the problem names.
+        An unexpected exception is logged with its traceback, and the problem names the path of its
+        crash report.
         """
         if isinstance(error, ProblemError):
             return error.problem
@@ -43,7 +43,7 @@ class Problem:
 
 
 class ProblemError(Exception):
-    """Ends an action with a problem that is already in words."""
+    """Ends an action with a problem for the user."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.title)
@@ -62,7 +62,7 @@ def _of_system(error: OSError) -> Problem:
 
 
 def _of_known(error: BaseException) -> Problem | None:
-    # Imported late: an error of these modules means they are loaded already.
+    # Imported late: an error of these modules means that they are loaded.
     from carrel.client.http import errors
     from carrel.config.profiles import ConfigError
     from carrel.local.errors import LocalError, NotInstalled
@@ -72,7 +72,7 @@ def _of_known(error: BaseException) -> Problem | None:
 
     match error:
         case errors.Unreachable():
-            # Every message of this kind says what to do next.
+            # Every message of this error names the next step.
             return Problem("The connection failed", str(error), lost=True)
         case errors.TooLarge():
             return Problem("The file is too large", str(error))

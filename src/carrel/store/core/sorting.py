@@ -1,4 +1,4 @@
-"""A list in an order of the user's choice."""
+"""Sorting of a list by the user's choice of column."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Sort:
-    """A column, by its name, and a direction."""
+    """A column's name and a direction."""
 
     column: str
     descending: bool = False
@@ -23,14 +23,14 @@ class Sort:
 
 
 def next_sort(sort: Sort | None, column: str) -> Sort | None:
-    """Return the sort after a column was chosen once more: ascending, descending, none."""
+    """Return the sort after a click on a column: ascending, descending, then none."""
     if sort is None or sort.column != column:
         return Sort(column)
     return None if sort.descending else Sort(column, descending=True)
 
 
 def in_order(items: Iterable[T], key: Callable[[T], Any], *, descending: bool) -> list[T]:
-    """Return the items by a key. Those whose key is None come last in both directions."""
+    """Sort the items by a key. Items whose key is None come last in both directions."""
     keyed = [(key(item), item) for item in items]
     known = sorted(
         ((value, item) for value, item in keyed if value is not None),

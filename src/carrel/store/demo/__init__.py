@@ -1,4 +1,4 @@
-"""Demos: a file of steps, what they need at the service, and the player of the steps."""
+"""Demos: files of steps with the resources they need, and a player."""
 
 FOLDER = "demo"
-"""The folder of the place where demos play, in the state folder."""
+"""Name of the demos' folder in the state folder."""

@@ -1,4 +1,4 @@
-"""Makes what a demo needs at its server, and clears that."""
+"""Creates and removes a demo's resources at its server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from carrel.wire.generation.agents import Agent
 
 LOOK = 0.3
-"""Seconds between two looks at a document that is processed."""
+"""Seconds between two polls of a document's processing."""
 
 
 class _Item(Protocol):
@@ -28,7 +28,7 @@ class _Item(Protocol):
 
 
 async def make(client: Client, demo: Demo, folder: Path) -> AsyncIterator[str]:
-    """Make everything; gives words before each part. Paths are from `folder`.
+    """Create all resources; yield a message before each part. Paths are relative to `folder`.
 
     Raises:
         ProblemError: there is no model, or a document cannot be processed.
@@ -47,7 +47,7 @@ async def make(client: Client, demo: Demo, folder: Path) -> AsyncIterator[str]:
 
 async def clear(client: Client) -> None:
     """Delete everything at a demo's server, its trash included."""
-    await client.health()  # tells whether there is a trash
+    await client.health()  # tells whether the service has a trash
     every: list[tuple[AsyncIterator[_Item], Callable[[str], Awaitable[object]]]] = [
         (client.conversations.every(), client.conversations.delete),
         (client.agents.every(), client.agents.delete),

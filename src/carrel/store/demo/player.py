@@ -18,51 +18,51 @@ from carrel.store.documents.state import DocumentState
 from carrel.store.libraries.state import LibrariesState
 
 LOOK = 0.05
-"""Seconds between two looks at what a step waits for."""
+"""Seconds between two checks of a step's condition."""
 FASTEST, SLOWEST = 0.03, 0.11
-"""Seconds between two characters that are typed at a human pace."""
+"""Seconds between two typed characters at a human pace."""
 
 
 Field = Literal["search", "question"]
 
 
 class Face(Protocol):
-    """What the player needs of a face."""
+    """The face as the player uses it."""
 
     @property
     def has_keys(self) -> bool:
-        """Whether steps of keys are played; if not, they are left out."""
+        """Whether the face can press keys; steps of keys are skipped otherwise."""
 
     async def show(self, show: Show) -> None:
-        """Show a thing.
+        """Show an item.
 
         Raises:
-            ProblemError: it is not there.
+            ProblemError: the item does not exist.
         """
 
     async def focus(self, field: Field) -> None:
-        """Go to an empty field: what is pressed next is typed there, and enter sends it.
+        """Focus an empty field for the following keys; enter submits it.
 
         Raises:
-            ProblemError: there is nothing to search or to ask.
+            ProblemError: there is no library to search, or no agent to ask.
         """
 
     async def press(self, key: str) -> None:
-        """Press a key or type a character, and return once that was handled."""
+        """Press a key or type a character; return once it was handled."""
 
     async def next_key(self) -> None:
-        """End at the next key that a person presses, which does nothing else."""
+        """Wait for the user's next key, which has no other effect."""
 
     def shows(self, text: str) -> bool:
-        """Return whether a line of the screen has a text."""
+        """Return whether a line of the screen contains a text."""
 
 
 class Failed(Exception):
-    """A step did not come to its end; the message says why."""
+    """A step did not finish; the message gives the reason."""
 
 
 class Player(Service[DemoState]):
-    """A demo, step by step. It watches the search, the open document and the open chat."""
+    """Plays a demo step by step. It watches the search, the open document and the open chat."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class Player(Service[DemoState]):
 
     @action(Policy.JOIN, lane="play")
     async def next(self) -> None:
-        """Play the next step; after one that failed, offer its recorded answer first."""
+        """Play the next step; after a failed one, offer its recorded answer first."""
         self._resume()
         state = self.slice.value
         if state.phase == "failed" and state.offers:
@@ -99,7 +99,7 @@ class Player(Service[DemoState]):
 
     @action(Policy.LATEST, lane="play")
     async def forward(self, played: int) -> None:
-        """Play at once until that many steps are done; answers that fail count as recorded."""
+        """Play fast until `played` steps are done; failed answers are replaced by recorded ones."""
         while self.slice.value.played < min(played, len(self._steps)):
             await self._play(fast=True)
             state = self.slice.value
@@ -110,9 +110,9 @@ class Player(Service[DemoState]):
 
     @action(Policy.LATEST, lane="play")
     async def back(self) -> None:
-        """Go back to before the step that is played or failed, else to before the last one.
+        """Go back before the current or failed step, else before the last one.
 
-        Its caption is shown again, and `next` plays from there; the screen stays as it is.
+        Its caption is shown again and `next` replays it; the screen stays unchanged.
         """
         self._resume()
         state = self.slice.value
@@ -122,7 +122,7 @@ class Player(Service[DemoState]):
 
     @instant
     def pause(self) -> None:
-        """Hold the step that is played, with its limit, or go on with it."""
+        """Pause the current step and its time limit, or resume it."""
         if self._runs.is_set() and self.slice.value.phase == "playing":
             self._runs.clear()
             self.slice.set(paused=True)
@@ -201,11 +201,12 @@ class Player(Service[DemoState]):
                 raise Failed(f"No {_words(step)} within {step.limit:g} s")
             began = loop.time()
             await asyncio.sleep(LOOK)
-            # A pause does not count.
+            # A pause does not count towards the limit.
             left -= loop.time() - began if self._runs.is_set() else 0
 
     def _condition(self, step: Step) -> Callable[[], bool] | None:
-        """Return what a step waits for, told from how things are before it begins."""
+        """Return the step's end condition, relative to the state before the step; None without a
+        wait."""
         match step.wait:
             case None:
                 return None

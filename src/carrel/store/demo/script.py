@@ -28,20 +28,20 @@ from carrel.wire.generation.tools import LibraryTool
 from carrel.yamlfile import Document, FileError, check_in, read_file
 
 LIMIT = 60.0
-"""Seconds after which a wait fails where the step names no limit."""
+"""Default time limit of a wait in seconds."""
 
 MODIFIERS = ("ctrl", "alt", "shift")
 NAMED = (
     "enter", "escape", "tab", "space", "backspace", "delete", "insert", "home", "end", "up", "down",
     "left", "right", "pageup", "pagedown", "f1", "f2", "f3", "f4", "f5",
 )  # fmt: skip
-"""The keys with names; f6 to f12 are the presenter's."""
+"""Named keys; f6 to f12 are reserved for the presenter."""
 
 MODEL = "{model}"
-"""What stands in a caption for the model that answers and the place where it runs."""
+"""Placeholder in a caption for the answering model and its host."""
 
 WORDS = 56
-"""The characters of a step's words in the list of steps."""
+"""Number of characters of a step's text in the list of steps."""
 
 Pace = Literal["human", "at once", "each key"]
 Wait = Literal["answer finished", "document ready", "passages found"]
@@ -67,16 +67,16 @@ Line = Annotated[str, AfterValidator(_line)]
 
 
 class OnScreen(Request):
-    """A text to wait for, as it stands in one line of the screen; captions do not count."""
+    """A text to wait for within one line of the screen; captions are ignored."""
 
     text: Line
 
 
 class Show(Request):
-    """One thing to show: by its name, or by its number, counted from 1.
+    """An item to show, by name or by number from 1.
 
-    `hit` is a passage that the search found, `source` one below the last answer; both open their
-    page. `page` is one of the open document. `chat` begins a chat with an agent.
+    `hit` is a passage found by the search, `source` a passage below the last answer; both open
+    their page. `page` is a page of the open document. `chat` begins a chat with an agent.
     """
 
     library: Name | None = None
@@ -94,10 +94,10 @@ class Show(Request):
 
 
 class Step(Request):
-    """One step: what is said and done, and what is waited for at its end.
+    """One step: its caption, its action, and its end condition.
 
-    `show`, `search` and `ask` are for every face; `type` and then `press` are keys of the terminal.
-    `limit` is in seconds. `recorded` is an answer that can be shown if the step fails.
+    `show`, `search` and `ask` work in every face; `type` and then `press` are keys for the
+    terminal. `limit` is in seconds. `recorded` is an answer to show if the step fails.
     """
 
     say: Text | None = None
@@ -128,12 +128,12 @@ class Step(Request):
 
     @property
     def keys(self) -> bool:
-        """Whether it is played by keys, which only the terminal has."""
+        """Whether the step presses keys, which only the terminal can."""
         return bool(self.type or self.press)
 
     @property
     def summary(self) -> str:
-        """Its words in a list of steps."""
+        """The step's text in a list of steps."""
         shown = next(iter(self.show.model_dump(exclude_none=True).values())) if self.show else ""
         words = self.say or self.ask or self.search or self.type or " ".join(self.press) or shown
         words = " ".join(str(words or "wait").split())
@@ -141,28 +141,28 @@ class Step(Request):
 
 
 class NeededLibrary(Request):
-    """A library, and its documents: paths from the folder of the demo's file."""
+    """A library and its documents, as paths relative to the demo's file."""
 
     name: Name
     documents: list[Text] = Field(default_factory=list)
 
 
 class Needs(Request):
-    """What is made at the demo's server before the first step."""
+    """Resources to create at the demo's server before the first step."""
 
     libraries: list[NeededLibrary] = Field(default_factory=list)
     agents: list[Definition] = Field(default_factory=list)
 
 
 class Demo(Request):
-    """A demo as its file has it."""
+    """A demo as defined by its file."""
 
     title: Line
     needs: Needs = Field(default_factory=Needs)
     steps: Annotated[list[Step], Field(min_length=1)]
 
     def about(self, model: str) -> Demo:
-        """Return the demo with the words about the model that answers in its captions."""
+        """Return the demo with the description of its model in the captions."""
         steps = [
             step.model_copy(update={"say": step.say.replace(MODEL, model)}) if step.say else step
             for step in self.steps
@@ -171,10 +171,10 @@ class Demo(Request):
 
 
 def load_demo(path: Path) -> Demo:
-    """Return the demo of a file, once everything about it was checked that needs no service.
+    """Load a demo and check everything that needs no service.
 
     Raises:
-        FileError: the file, or one that it names, cannot be used.
+        FileError: the file, or a file that it names, cannot be used.
     """
     documents = read_file(path)
     if len(documents) != 1:

@@ -1,7 +1,7 @@
-"""The place where demos play: a folder and a server of their own, wiped before and after.
+"""The demo environment: its own folder and server, wiped before and after each demo.
 
-The presenter's own documents, chats, histories and profiles are never on the screen of a demo,
-and whatever ends one, nothing of it stays.
+The presenter's own documents, chats, histories and profiles never appear in a demo, and nothing of
+the demo remains, however it ends.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ TAKEN = Problem(
     "A demo is under way", "Another terminal or notebook plays one.", "End that one first."
 )
 MODELS = ("model_url", "model_key", "model_name", "model_path")
-"""The settings of the server that say which model answers."""
+"""Server settings that choose the answering model."""
 
 
 def own_profile() -> Profile:
-    """Return the profile of the place."""
+    """Return the profile of the demo environment."""
     return Profile(LOCAL, home=folders().state / FOLDER)
 
 
 @asynccontextmanager
 async def own_place() -> AsyncIterator[None]:
-    """Keep other demos away meanwhile, with nothing in the place at the beginning and the end.
+    """Lock the demo environment, and wipe it at the beginning and the end.
 
-    The model there is the one of the server of this machine.
+    It uses the model of this machine's server.
 
     Raises:
         ProblemError: another demo is under way.
-        ConfigError: the settings of the server of this machine cannot be read.
+        ConfigError: the settings of this machine's server cannot be read.
     """
     profile = own_profile()
     home = folders().state / FOLDER
@@ -70,17 +70,17 @@ async def own_place() -> AsyncIterator[None]:
 async def set_up(
     demo: Demo, folder: Path, profile: Profile, say: Callable[[str], None]
 ) -> AsyncIterator[Demo]:
-    """Make what a demo needs, and yield it with the words about the model that answers.
+    """Create a demo's resources; yield the demo with the model's description in its captions.
 
-    At the end everything at the profile's service is deleted. Paths are from `folder`; `say` is
-    told before each part.
+    At the end everything at the profile's service is deleted. Paths are relative to `folder`; `say`
+    gets a message before each part.
 
     Raises:
         ProblemError: there is no model, or a document cannot be processed.
-        ClientError: the service did not make or delete something.
+        ClientError: the service did not create or delete something.
     """
     assert profile.home is not None, "only the own place of a demo is cleared"
-    # This connection keeps the server between two runs of a face.
+    # This connection keeps the server running between two runs of a face.
     async with _connect(profile, say) as client:
         try:
             async for words in make(client, demo, folder):
@@ -110,7 +110,7 @@ async def _connect(profile: Profile, say: Callable[[str], None]) -> AsyncIterato
 
 
 async def _describe_model(client: Client, profile: Profile) -> str:
-    """Return the name of the model that answers, and where it runs."""
+    """Return the name of the answering model, and its host."""
     cards = (await client.models.list()).chat_models
     name = model_words(cards[0]) if cards else "none"
     urls = _read_models(profile.folders.server).get("model_url", ())

@@ -1,4 +1,4 @@
-"""Puts what a step shows into the store, for any face."""
+"""Applies a step's `show` to the store, for any face."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from carrel.store.libraries.service import LibrariesService
 
 ScreenName = Literal["libraries", "document", "agents", "chat"]
-"""The places that a demo shows."""
+"""Screens that a demo shows."""
 
 
 class Areas(Protocol):
-    """The areas of a store that steps act on."""
+    """The areas of a store that demo steps use."""
 
     libraries: LibrariesService
     documents: DocumentsService
@@ -38,10 +38,10 @@ N = TypeVar("N", bound=_Named)
 
 
 async def put(areas: Areas, show: Show) -> ScreenName:
-    """Make a thing the one that is open or chosen; give the place that shows it.
+    """Open or select an item; return the screen that shows it.
 
     Raises:
-        ProblemError: it is not there, or could not be loaded.
+        ProblemError: the item does not exist, or could not be loaded.
     """
     if show.library is not None:
         await areas.libraries.load()

@@ -1,4 +1,4 @@
-"""The state of a demo that is played."""
+"""The state of a running demo."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ AWAITS_KEY = "each key types"
 
 
 def way_on(state: DemoState) -> str:
-    """Return what to do about a step that failed."""
+    """Return the choices after a failed step, in words."""
     way = "F8 shows the recorded answer" if state.offers else "F8 goes on without it"
     return f"{way} · F7 F8 tries again"
 
 
 def place_words(state: DemoState) -> str:
-    """Return how far the demo has come."""
+    """Return the demo's progress in words."""
     if state.ended:
         return f"The end · {state.count} steps"
     if state.phase == "ready":
@@ -32,11 +32,11 @@ Phase = Literal["ready", "playing", "failed", "recorded"]
 
 @dataclass(frozen=True, slots=True)
 class DemoState:
-    """How far a demo has come.
+    """The progress of a demo.
 
-    `played` counts the steps that are done. `caption` is shown below; `trouble` is why the step
-    after them failed, `offers` whether it has a recorded answer, `recorded` that answer while it
-    is shown. `left_out` says that the last step was left out, as this face has no keys for it.
+    `played` counts finished steps. `caption` is shown at the bottom; `trouble` is the failure of
+    the next step, `offers` whether that has a recorded answer, `recorded` the answer while it is
+    shown. `left_out` means that the last step was skipped, because this face has no keys.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""OCR of many documents: each a row of Activity, its pages kept for when it is opened."""
+"""OCR of many documents: each is an item of Activity, and its pages are cached."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from carrel.store.shared import Shared
 
 @dataclass(frozen=True, slots=True)
 class BatchState:
-    """Failures of the last OCR of many documents: names and reasons, in order."""
+    """Failures of the last OCR of many documents: names and reasons in order."""
 
     failed: tuple[tuple[str, Problem], ...] = ()
     error: Problem | None = None
@@ -46,7 +46,7 @@ class BatchService(Service[BatchState]):
     ) -> int:
         """Read documents one after the other; return the number read completely.
 
-        By default each is read with the options chosen last for its kind.
+        By default each is read with the last options for its kind.
 
         A failure, or a cancellation in Activity, does not stop the others.
         """

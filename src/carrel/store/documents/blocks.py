@@ -18,7 +18,8 @@ REMEMBERED = 64
 
 @dataclass(frozen=True, slots=True)
 class Rect:
-    """A rectangle on a page, from its top left corner, in parts of its width and height."""
+    """A rectangle on a page from its top left corner, in fractions of the page's width and
+    height."""
 
     left: float
     top: float
@@ -26,14 +27,14 @@ class Rect:
     height: float
 
     def shared(self, other: Rect) -> float:
-        """Return the shared area, as a part of the page."""
+        """Return the overlap of two rectangles as a fraction of the page."""
         across = min(self.left + self.width, other.left + other.width) - max(self.left, other.left)
         down = min(self.top + self.height, other.top + other.height) - max(self.top, other.top)
         return max(across, 0.0) * max(down, 0.0)
 
 
 def per_page(function: Callable[[Page], T]) -> Callable[[Page], T]:
-    """Cache results by page: pages are immutable."""
+    """Cache a function's results by page, which is immutable."""
     known: OrderedDict[int, tuple[Page, T]] = OrderedDict()
 
     @wraps(function)
@@ -49,7 +50,7 @@ def per_page(function: Callable[[Page], T]) -> Callable[[Page], T]:
 
 @per_page
 def blocks_of(page: Page) -> tuple[Block, ...]:
-    """Return the page's blocks; where the service gives none, its pictures."""
+    """Return the page's blocks, or its pictures if the service gives no blocks."""
     from carrel.wire.ocr import Block
 
     if page.blocks:

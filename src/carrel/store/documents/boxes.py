@@ -1,4 +1,4 @@
-"""A page as its parts: boxes on the picture and passages of the text, one linked to the other."""
+"""Parts of a page: boxes on the picture linked to passages of the text."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     from carrel.wire.ocr import Block, Page
 
 FAIR = 0.9
-"""Confidence from which heat leaves a word plain."""
+"""Confidence from which a word gets no heat."""
 SUREST = 0.99
-"""Highest confidence in words: no reading is certain."""
+"""Highest confidence that is shown: no reading is certain."""
 
 Heat = Literal["fair", "doubtful"]
-"""How warm a word or block is: below FAIR, below DOUBTFUL. The others are plain."""
+"""Heat of a word or block: below FAIR or below DOUBTFUL; the others have none."""
 
 
 @dataclass(frozen=True, slots=True)
 class BlockBox:
-    """A part of a page where it stands; `sure` is the confidence from 0 to 1, None if unknown.
+    """A block's box on a page; `sure` is the confidence from 0 to 1, or None if unknown.
 
-    `name` reads `text 2 of 9`, and `words` adds how sure the reader was. A block is doubtful for
-    its own confidence, its reading order or its cells. `heat` is that of its
-    least sure word, or its own where no word is scored.
+    `name` reads `text 2 of 9`; `words` adds the confidence. A block is doubtful for its own
+    confidence, its reading order or its cells. `heat` is that of its least certain word, or its own
+    if no word has a score.
     """
 
     block: int
@@ -46,10 +46,10 @@ class BlockBox:
 
 @dataclass(frozen=True, slots=True)
 class TextPassage:
-    """A stretch of a page's text, as Markdown, and the block it came from, if one is known.
+    """A passage of a page's Markdown, and its block if known.
 
-    `start` is where it stands in the page's Markdown, None for what is not in there: a header,
-    a footer, a table that was taken out.
+    `start` is its offset in the page's Markdown, or None for text outside of it: a header, a
+    footer, a separate table.
     """
 
     text: str
@@ -57,7 +57,8 @@ class TextPassage:
     block: int | None
 
     def spans(self, start: int, end: int) -> tuple[int, int] | None:
-        """Return the part of a span of the page's Markdown that is in here, relative to `start`."""
+        """Return the overlap of a span of the page's Markdown with the passage, relative to
+        `start`."""
         if self.start is None:
             return None
         first, last = max(start - self.start, 0), min(end - self.start, len(self.text))
@@ -66,7 +67,7 @@ class TextPassage:
 
 @per_page
 def boxes(page: Page) -> tuple[BlockBox, ...]:
-    """Every block that has a place on the page, in reading order."""
+    """Return every block with a position on the page, in reading order."""
     blocks = blocks_of(page)
     found = []
     for number, block in enumerate(blocks):
@@ -92,7 +93,7 @@ def boxes(page: Page) -> tuple[BlockBox, ...]:
 
 @per_page
 def passages(page: Page) -> tuple[TextPassage, ...]:
-    """Return the page's text in reading order, cut where its blocks begin and end."""
+    """Return the page's text in reading order, split at its blocks' boundaries."""
     text = page.markdown
     found: list[TextPassage] = []
     at = 0
@@ -123,7 +124,7 @@ def block_at(page: Page, place: Rect) -> int | None:
 
 
 def rect_of(box: PageBox | None) -> Rect | None:
-    """Return a passage's box in parts of its page; None where the page's size is not known."""
+    """Return a passage's box in fractions of its page, or None if the page's size is unknown."""
     if box is None or not box.page_width or not box.page_height:
         return None
     edges = (box.top_left_x, box.top_left_y, box.bottom_right_x, box.bottom_right_y)
@@ -131,13 +132,13 @@ def rect_of(box: PageBox | None) -> Rect | None:
 
 
 UNREAD = "\N{REPLACEMENT CHARACTER}"
-"""Stands for a line that OCR found and could not read."""
+"""Placeholder for a line that OCR found but could not read."""
 
 
 def lacking(page: Page | None) -> str:
-    """Return a note on missing data: `The service gives no boxes.`; empty when it says all.
+    """Return a note on missing data: `The service gives no boxes.`; empty if nothing is missing.
 
-    Lines that OCR cannot read come first.
+    Unreadable lines come first.
     """
     if page is None or not page.markdown.strip():
         return ""
@@ -157,12 +158,12 @@ def lacking(page: Page | None) -> str:
 
 
 def from_file(page: Page) -> bool:
-    """Whether all text of a page is the file's own: none was recognised."""
+    """Return whether all text of a page comes from the file, without OCR."""
     return page.confidence_scores is not None and bool(page.confidence_scores.text_from_file)
 
 
 def check_words(*, order: bool, cells: bool, words: int) -> list[str]:
-    """Return `Check: order, table cells, 3 words`, naming what is doubtful; else nothing."""
+    """Return `Check: order, table cells, 3 words`, the doubtful parts, or an empty list."""
     parts = ["order"] * order + ["table cells"] * cells
     if words:
         parts.append(counted(words, "word"))
@@ -170,12 +171,12 @@ def check_words(*, order: bool, cells: bool, words: int) -> list[str]:
 
 
 def sureness(sure: float, *, from_file: bool) -> str:
-    """`98 % sure`, or `text from the file`."""
+    """Return `98 % sure`, or `text from the file`."""
     return "text from the file" if from_file else f"{_percent(sure)} sure"
 
 
 def parts_sure(order: float | None, structure: float | None) -> list[str]:
-    """`order 97 %` and `cells 91 %`, of which it gives those that are known."""
+    """Return the known confidences of order and cells: `order 97 %`, `cells 91 %`."""
     known = (("order", order), ("cells", structure))
     return [f"{name} {_percent(sure)}" for name, sure in known if sure is not None]
 
@@ -185,7 +186,7 @@ def _percent(sure: float) -> str:
 
 
 def heat_of(sure: float) -> Heat | None:
-    """Heat of a word of this confidence."""
+    """Return the heat of a confidence."""
     if sure >= FAIR:
         return None
     return "fair" if sure >= DOUBTFUL else "doubtful"
@@ -206,7 +207,7 @@ def _in_parts(edges: tuple[int, ...] | list[int], width: int, height: int) -> Re
 
 
 def _sure(block: Block, scores: list[float]) -> float | None:
-    """Confidence of a block: its own, else the mean of its words."""
+    """Return a block's confidence: its own, else the mean of its words."""
     given = block.confidence_scores
     if given is not None and given.average_content_confidence_score is not None:
         return given.average_content_confidence_score
@@ -214,7 +215,7 @@ def _sure(block: Block, scores: list[float]) -> float | None:
 
 
 def _scores(page: Page, number: int) -> list[float]:
-    """Confidence of each word of a block."""
+    """Return the confidence of each word of a block."""
     given = page.confidence_scores
     passage = next((one for one in passages(page) if one.block == number), None)
     if given is None or passage is None:
@@ -237,12 +238,12 @@ def _find(block: Block, text: str, at: int) -> tuple[int, int] | None:
 
 
 def _loosely(content: str) -> str:
-    """Return a pattern of the same words with any white space between."""
+    """Return a pattern of the same words with any white space between them."""
     return r"\s+".join(map(re.escape, content.split()))
 
 
 def _find_table(page: Page, block: Block) -> str | None:
-    """Return a table that the text only links to, as Markdown."""
+    """Return a table that the text only links to as Markdown, or None."""
     table = next((one for one in page.tables if one.id == block.table_id), None)
     return None if table is None else as_markdown(rows_of(table.content))
 

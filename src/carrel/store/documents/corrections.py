@@ -1,4 +1,4 @@
-"""Corrections of words, beside the reading, which stays as it is."""
+"""Corrections of words, stored beside the unchanged reading."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ if TYPE_CHECKING:
     from carrel.wire.ocr import Page
 
 WINDOW = 0.08
-"""Height of the picture around a word in a block of several lines, in parts of the page."""
+"""Height of the picture around a word in a block of several lines, in fractions of the page."""
 
 NEIGHBOURS = 10
-"""Characters seen on each side of a word in a line."""
+"""Number of characters shown on each side of a word."""
 
 WordKey = tuple[int, int, str]
-"""A word's page from 0, where it starts in the page's Markdown, and the word as read: a
-correction does not fit another reading."""
+"""A word's page from 0, its offset in the page's Markdown, and the word as read: a correction does
+not apply to another reading."""
 Corrections = Mapping[WordKey, str]
 
 
 @dataclass(frozen=True, slots=True)
 class ReadWord:
-    """A word of a page; `corrected` is None while it is as read."""
+    """A word of a page; `corrected` is None if it is unchanged."""
 
     mark: TextMark
     corrected: str | None
 
 
 class SavedCorrections:
-    """The corrections of documents on this machine, one file a document, by the hash of its
-    bytes. Each is a line, so that none is lost or half; the last one of a word counts."""
+    """The local corrections of documents: append-only, one file a document, named by its hash. The
+    last line of a word counts."""
 
     def __init__(self, state: Path) -> None:
         self._folder = state / "corrections"
@@ -55,7 +55,7 @@ class SavedCorrections:
             try:
                 page, start, read, corrected = json.loads(line)
             except (ValueError, TypeError):
-                continue  # empty or cut off
+                continue  # empty or truncated
             key = (int(page), int(start), str(read))
             found.pop(key, None)
             if corrected is not None:
@@ -63,7 +63,7 @@ class SavedCorrections:
         return found
 
     def add(self, hash: str, key: WordKey, corrected: str | None) -> Corrections:
-        """Corrects a word, or with None takes that back; gives all corrections."""
+        """Correct a word, or undo with None; return all corrections."""
         path = self._path(hash)
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
@@ -77,12 +77,12 @@ class SavedCorrections:
 
 
 def key_of(mark: TextMark) -> WordKey:
-    """Return the key of a word."""
+    """Return the key of a marked word."""
     return mark.page, mark.start, mark.text
 
 
 def doubtful_words(pages: Iterable[Page | None], corrections: Corrections) -> tuple[ReadWord, ...]:
-    """Return the words of the pages read that are doubtful or corrected, in their order."""
+    """Return the doubtful and corrected words of the read pages in order."""
     found: list[ReadWord] = []
     for page in pages:
         if page is not None:
@@ -100,7 +100,7 @@ def page_words(page: Page | None, corrections: Corrections) -> tuple[ReadWord, .
 
 
 def corrected_marks(page: Page, corrections: Corrections) -> tuple[TextMark, ...]:
-    """Return the words of a page that are corrected, each with its correction."""
+    """Return the corrected words of a page, each with its correction."""
     return tuple(
         TextMark(number, start, start + len(read), "corrected", read, correction=correction)
         for (number, start, read), correction in sorted(corrections.items())
@@ -109,7 +109,7 @@ def corrected_marks(page: Page, corrections: Corrections) -> tuple[TextMark, ...
 
 
 def corrected(page: Page, corrections: Corrections) -> str:
-    """Return the page's Markdown with its corrections."""
+    """Return the page's Markdown with its corrections applied."""
     text = page.markdown
     for mark in reversed(corrected_marks(page, corrections)):
         text = text[: mark.start] + (mark.correction or "") + text[mark.end :]
@@ -117,10 +117,10 @@ def corrected(page: Page, corrections: Corrections) -> str:
 
 
 def around(page: Page, mark: TextMark) -> Rect | None:
-    """Return the part of the page around a word, if its block has a place.
+    """Return the part of the page around a word, or None if its block has no position.
 
-    Of a block of one line that is the word with its neighbours, of several lines a few of them:
-    lines are taken to be equally long.
+    In a block of one line that is the word with its neighbours, in a longer block a few lines: all
+    lines are assumed to be equally long.
     """
     passage = next((one for one in passages(page) if one.spans(mark.start, mark.end)), None)
     box = next((one for one in boxes(page) if passage and one.block == passage.block), None)
@@ -143,7 +143,7 @@ def around(page: Page, mark: TextMark) -> Rect | None:
 
 
 def _lines(rect: Rect, length: int, page: Page) -> int:
-    """Return about how many lines a block of so many characters has."""
+    """Estimate the number of lines of a block from its number of characters."""
     size = page.dimensions
     if size is None or not size.width or not size.height or not rect.width:
         return 1

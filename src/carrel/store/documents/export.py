@@ -1,4 +1,4 @@
-"""Exports pages as files: Markdown, JSON, tables as CSV, pictures."""
+"""Export of pages to files: Markdown, JSON, tables as CSV, pictures."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 ExportFormat = Literal["markdown", "json", "csv", "images"]
 Draw = Callable[[int, int, Rect], Awaitable[bytes]]
-"""Page, width in pixels, part of the page; gives PNG."""
+"""Function that draws a page, at a width in pixels and cropped to a part, as PNG."""
 
 NamedFile = tuple[str, bytes]
 
@@ -38,7 +38,7 @@ _DATA_URL = re.compile(r"data:image/(\w+)[\w.+-]*;base64,")
 
 @dataclass(frozen=True)
 class ReadDocument:
-    """The pages that are read, their corrections, and the document's annotation as JSON text."""
+    """The read pages, their corrections, and the document's annotation as JSON text."""
 
     name: str
     pages: Sequence[Page]
@@ -47,12 +47,12 @@ class ReadDocument:
 
     @property
     def stem(self) -> str:
-        """The name without its ending, fit for a file on any system."""
+        """The name without its extension, valid as a file name on any system."""
         return Path(file_name(self.name, "document", _LONGEST)).stem
 
 
 async def files(document: ReadDocument, format: ExportFormat, draw: Draw) -> list[NamedFile]:
-    """Return a document as files. Pictures missing in the answer are drawn from the document."""
+    """Return a document as files. Pictures that the answer lacks are drawn from the document."""
     match format:
         case "markdown":
             return [(f"{document.stem}.md", markdown(document).encode())]
@@ -73,7 +73,7 @@ async def files(document: ReadDocument, format: ExportFormat, draw: Draw) -> lis
 
 
 def zip_files(named: Sequence[NamedFile]) -> bytes:
-    """Several files as one ZIP file."""
+    """Return several files as one ZIP file."""
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as zip_file:
         for name, content in named:
@@ -82,9 +82,9 @@ def zip_files(named: Sequence[NamedFile]) -> bytes:
 
 
 def write(to: Path, named: Sequence[NamedFile]) -> tuple[Path, ...]:
-    """Write files to a folder; a path with an ending names a single file.
+    """Write files to a folder; a path with an extension names a single file.
 
-    Nothing is overwritten: a name that is taken gets a number.
+    Nothing is overwritten: a taken name gets a number.
     """
     to = to.expanduser()
     single = len(named) == 1 and not to.is_dir() and to.suffix
@@ -98,12 +98,12 @@ def write(to: Path, named: Sequence[NamedFile]) -> tuple[Path, ...]:
 
 
 def markdown(document: ReadDocument) -> str:
-    """Return the whole text, with its corrections."""
+    """Return the whole text with its corrections."""
     return "\n\n".join(corrected(page, document.corrections) for page in document.pages) + "\n"
 
 
 def as_json(document: ReadDocument) -> str:
-    """Return the pages as the service answered them."""
+    """Return the pages as the service's JSON."""
     whole: dict[str, object] = {"pages": [page.model_dump(mode="json") for page in document.pages]}
     if document.annotation is not None:
         whole["document_annotation"] = document.annotation
@@ -129,7 +129,7 @@ async def _pictures(document: ReadDocument, draw: Draw) -> AsyncIterator[NamedFi
 
 
 def _decode_picture(url: str | None) -> tuple[str, bytes] | None:
-    """Return the kind and the bytes of a picture that came with the answer."""
+    """Return the type and the bytes of a picture in the answer, or None."""
     match = _DATA_URL.match(url or "")
     if url is None or match is None:
         return None

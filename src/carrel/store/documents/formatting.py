@@ -1,4 +1,4 @@
-"""The open document in words: title, pages, marks, confidence, progress."""
+"""Formatting of the open document: title, pages, marks, confidence, progress."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _NONE: Corrections = {}
 class PageMark:
     """A page in the strip below the picture: `3`, `[7]`, `◐11`, `○12`.
 
-    One that is not asked for is `skipped`.
+    A page that the options leave out is `skipped`.
     """
 
     page: int
@@ -45,7 +45,7 @@ class PageMark:
 
 
 def title(state: DocumentState) -> str:
-    """`lease-2024.pdf · page 7 of 12`."""
+    """Return `lease-2024.pdf · page 7 of 12`."""
     if state.source is None:
         return "Document"
     name = one_line(state.source.name)
@@ -55,7 +55,7 @@ def title(state: DocumentState) -> str:
 
 
 def page_marks(state: DocumentState) -> tuple[PageMark, ...]:
-    """Every page; while pages are read, the next unread one is the one being read."""
+    """Return every page's mark; during reading, the next unread page counts as being read."""
     made = []
     unread = [n for n in sorted(state.wanted) if state.pages[n] is None]
     following = [n for n in unread if n >= state.current] or unread
@@ -74,10 +74,10 @@ def page_marks(state: DocumentState) -> tuple[PageMark, ...]:
 
 
 def confidence(page: Page | None, corrections: Corrections = _NONE) -> str:
-    """`Check: order, 3 words · 98 % sure`, as far as it is known.
+    """Return `Check: order, 3 words · 98 % sure`, as far as it is known.
 
-    A corrected word needs no check. Empty where there is no text. Without scores from the
-    service, the order alone is judged.
+    Corrected words need no check. Empty for a page without text. Without scores from the service,
+    only the order is judged.
     """
     if page is None or not page.markdown.strip():
         return ""
@@ -93,7 +93,8 @@ def confidence(page: Page | None, corrections: Corrections = _NONE) -> str:
 
 
 def readers_words(page: Page | None) -> str:
-    """`read by qwen, OCR agrees on 92 %`, or why the model did not read the page; else empty."""
+    """Return `read by qwen, OCR agrees on 92 %`, or the reason why the model did not read the
+    page."""
     if page is None or (vision := page.vision) is None:
         return ""
     name = one_line(vision.model)
@@ -104,14 +105,14 @@ def readers_words(page: Page | None) -> str:
 
 
 def corrected_words(state: DocumentState) -> str:
-    """`2 corrected`, of the words of the current page; empty without one."""
+    """Return `2 corrected` for the current page, or an empty string."""
     number = 0 if state.page is None else len(corrected_marks(state.page, state.corrections))
     return f"{count(number)} corrected" if number else ""
 
 
 @dataclass(frozen=True, slots=True)
 class WordRow:
-    """A word in a list: `corrected` is empty while it is as read."""
+    """A word in a list; `corrected` is empty if it is unchanged."""
 
     id: str
     word: str
@@ -133,7 +134,8 @@ def word_row(word: ReadWord) -> WordRow:
 
 
 def words_title(words: Sequence[ReadWord], page: int | None = None) -> str:
-    """`Doubtful words · 2 of 12 corrected`, or `Words of page 3 · …` of all words of one."""
+    """Return `Doubtful words · 2 of 12 corrected`, or `Words of page 3 · …` for all words of a
+    page."""
     done = sum(word.corrected is not None for word in words)
     what = "Doubtful words" if page is None else f"Words of page {count(page + 1)}"
     return f"{what} · {count(done)} of {count(len(words))} corrected"
@@ -141,7 +143,7 @@ def words_title(words: Sequence[ReadWord], page: int | None = None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading of the document, from level 1, and its page from 0."""
+    """A heading of the document: its level from 1, and its page from 0."""
 
     level: int
     title: str
@@ -149,7 +151,7 @@ class Heading:
 
 
 def contents(state: DocumentState) -> tuple[Heading, ...]:
-    """Return the headings of the pages that are read."""
+    """Return the headings of the read pages."""
     return tuple(
         Heading(len(match["marks"]), one_line(match["title"].strip(" *_#")), page.index)
         for page in state.pages
@@ -159,7 +161,7 @@ def contents(state: DocumentState) -> tuple[Heading, ...]:
 
 
 def heat_words(page: Page | None) -> str:
-    """Count the words that heat shows: `heat: 3 words below 90 %, 1 below 70 %`."""
+    """Return the number of words with heat: `heat: 3 words below 90 %, 1 below 70 %`."""
     scores = None if page is None else page.confidence_scores
     if page is None or scores is None or scores.word_confidence_scores is None:
         return "heat: no word of this page is scored"
@@ -169,7 +171,7 @@ def heat_words(page: Page | None) -> str:
 
 
 def chosen_block(state: DocumentState) -> str:
-    """`text 2 of 9 · 1 doubtful · 97 % sure`; empty when no block with a box is chosen."""
+    """Return `text 2 of 9 · 1 doubtful · 97 % sure`; empty unless a block with a box is chosen."""
     if state.page is None:
         return ""
     return next((box.words for box in boxes(state.page) if box.block == state.block), "")
@@ -178,7 +180,7 @@ def chosen_block(state: DocumentState) -> str:
 def page_hits(state: DocumentState, *, warm: bool = False) -> tuple[TextMark, ...]:
     """Return the corrected words of the page, the hits of the search, and its doubtful words.
 
-    With `warm` all warm ones.
+    `warm` includes all words with heat.
     """
     if state.page is None:
         return ()
@@ -189,7 +191,8 @@ def page_hits(state: DocumentState, *, warm: bool = False) -> tuple[TextMark, ..
 
 
 def mark_words(state: DocumentState) -> str:
-    """`“writlng” 61 % sure · 2 of 3 on this page`, or the search: `find: notice · 2 of 3 …`."""
+    """Return `“writlng” 61 % sure · 2 of 3 on this page`, or for a search `find: notice · 2 of 3
+    …`."""
     found = [] if state.page is None else [*marks(state.page, state.query)]
     at = found.index(state.mark) + 1 if state.mark in found else 0
     where = f"{at} of {count(len(found))} on this page" if at else ""
@@ -204,7 +207,7 @@ def mark_words(state: DocumentState) -> str:
 
 
 def progress(state: DocumentState, now: float) -> str:
-    """Return `Reading page 11 of 12 · about 2 s left`; empty when nothing is read."""
+    """Return `Reading page 11 of 12 · about 2 s left`; empty when nothing is being read."""
     if not state.reading:
         return ""
     if state.page_count is None:
@@ -234,7 +237,7 @@ def changes(state: DocumentState) -> tuple[DiffLine, ...]:
 
 
 def changed_words(state: DocumentState) -> str:
-    """`read again: 2 of 7 pages changed`; empty when nothing was read again."""
+    """Return `read again: 2 of 7 pages changed`; empty unless the document was read again."""
     both = [
         (old, new)
         for old, new in zip(state.before, state.pages, strict=False)
@@ -248,9 +251,8 @@ def changed_words(state: DocumentState) -> str:
 
 
 def option_words(options: OCROptions) -> str:
-    """Return the options that differ from the usual: `pages 1-3 · tables as HTML · headers
-    apart`.
-    """
+    """Return the options that differ from the defaults: `pages 1-3 · tables as HTML · headers
+    apart`."""
     words = []
     if options.pages.strip():
         words.append(f"pages {one_line(options.pages)}")

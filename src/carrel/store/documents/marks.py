@@ -1,4 +1,4 @@
-"""Marks in a page's text: its words, doubtful and corrected ones, and search hits."""
+"""Marks in a page's text: words, doubtful and corrected ones, and search hits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MarkKind = Literal["doubtful", "fair", "sure", "corrected", "hit"]
 MarkRole = Literal["doubtful", "fair", "corrected", "hit", "chosen"]
 
-# Characters without width that no text needs: they survive a Markdown renderer.
+# Zero-width characters that no text needs: they survive a Markdown renderer.
 _BEGIN: dict[MarkRole, str] = {
     "doubtful": "\u2061",
     "hit": "\u2062",
@@ -35,9 +35,9 @@ _EMPHASIS = "*_`~#>"
 
 @dataclass(frozen=True, slots=True)
 class TextMark:
-    """A stretch of a page's Markdown; `sure` from 0 to 1 for a word that is scored.
+    """A span of a page's Markdown; `sure` is the confidence of a scored word, from 0 to 1.
 
-    `correction` is what stands there in place of a corrected word.
+    `correction` replaces a corrected word.
     """
 
     page: int
@@ -49,13 +49,13 @@ class TextMark:
     correction: str | None = None
 
     def overlaps(self, other: TextMark) -> bool:
-        """Whether the two share a character."""
+        """Return whether two marks share a character."""
         return self.start < other.end and other.start < self.end
 
 
 @per_page
 def words(page: Page) -> tuple[TextMark, ...]:
-    """Return every word of a page: as the service scores it, else as blanks part it."""
+    """Return every word of a page: as the service scored them, else split at blanks."""
     scored = _score_words(page)
     taken = {at for mark in scored for at in range(mark.start, mark.end)}
     found = [*scored]
@@ -93,7 +93,7 @@ def doubtful(page: Page) -> tuple[TextMark, ...]:
 
 
 def hits(page: Page, query: str) -> tuple[TextMark, ...]:
-    """Where the words of a query stand in a page, one after the other; case does not matter."""
+    """Return the consecutive occurrences of a query's words in a page, ignoring case."""
     pattern = r"\s+".join(map(re.escape, query.split()))
     if not pattern:
         return ()
@@ -109,9 +109,8 @@ def marks(page: Page, query: str) -> tuple[TextMark, ...]:
 
 
 def mark_text(passage: TextPassage, found: Iterable[TextMark], chosen: TextMark | None) -> str:
-    """Return a passage's Markdown with signs around its marks, for `runs` to find when it is
-    drawn.
-    """
+    """Return a passage's Markdown with invisible signs around its marks; `runs` finds them when
+    drawn."""
     text = _SIGNS.sub(_WIDTHLESS, passage.text)
     parts: list[str] = []
     at = 0
@@ -133,7 +132,7 @@ def _sign(mark: TextMark, chosen: TextMark | None) -> str:
 
 
 def runs(text: str, role: MarkRole | None = None) -> Iterator[tuple[str, MarkRole | None]]:
-    """Drawn text, cut where its role changes, without the signs. It begins in `role`.
+    """Yield runs of rendered text with equal roles, without the signs, beginning with `role`.
 
     The last run may be empty: its role is that of the text that follows.
     """
@@ -146,5 +145,5 @@ def runs(text: str, role: MarkRole | None = None) -> Iterator[tuple[str, MarkRol
 
 
 def unmark(text: str) -> str:
-    """Text without the signs, also where they were encoded for an address."""
+    """Return the text without the signs, even where they were percent-encoded in an address."""
     return _ENCODED.sub("", _SIGNS.sub("", text))

@@ -1,4 +1,4 @@
-"""Blocks whose reading order or cells are doubtful."""
+"""Doubts about the reading order of blocks and the cells of tables."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ if TYPE_CHECKING:
     from carrel.wire.ocr import Block
 
 DOUBTFUL = 0.7
-"""Confidence below which a word, block, order or table counts as doubtful."""
+"""Confidence below which a word, block, order or table is doubtful."""
 FLOWING = frozenset({"text", "list", "caption"})
 SPREAD = 1.75
-"""Width of a block in widths of its longest line, from which its words stand apart."""
+"""Ratio of a block's width to its longest line's from which its words stand apart."""
 CHARACTER = 0.5
-"""Width of an average Latin character in line heights."""
+"""Width of an average Latin character, in line heights."""
 SHORTEST = 6
-"""Characters of a line that is long enough to judge."""
+"""Number of characters from which a line is long enough to judge."""
 
 
 def order_doubtful(block: Block) -> bool:
-    """Return whether a block may follow the wrong one, by its score or by where its words stand."""
+    """Return whether a block's place in the reading order is doubtful, by its score or its
+    layout."""
     scores = block.confidence_scores
     if scores is not None and scores.order_confidence_score is not None:
         return scores.order_confidence_score < DOUBTFUL
@@ -28,17 +29,18 @@ def order_doubtful(block: Block) -> bool:
 
 
 def cells_doubtful(block: Block) -> bool:
-    """Return whether a table's cells may be other text side by side, or in other places."""
+    """Return whether a table's cells are doubtful."""
     scores = block.confidence_scores
     structure = None if scores is None else scores.structure_confidence_score
     return structure is not None and structure < DOUBTFUL
 
 
 def _stands_apart(block: Block) -> bool:
-    """Return whether a block's words stand apart, as labels of a chart or cells read as a line do.
+    """Return whether a block's words stand apart, as labels of a chart or cells read as one line
+    do.
 
-    Such words were joined by their height on the page, which need not be the order they are read
-    in. A block without a place or with its words in a row is not doubted.
+    Such words were joined by their height on the page, which may not be the reading order. A block
+    without a position is never doubtful.
     """
     left, top = block.top_left_x, block.top_left_y
     right, bottom = block.bottom_right_x, block.bottom_right_y
@@ -51,5 +53,5 @@ def _stands_apart(block: Block) -> bool:
 
 
 def _width(text: str) -> int:
-    """Return a width in Latin characters, of which an ideograph takes two."""
+    """Return a text's width in Latin characters; an ideograph counts as two."""
     return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)

@@ -1,4 +1,4 @@
-"""Reads a document through the service, a few pages at a time."""
+"""Reading of a document through the service, a few pages at a time."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from carrel.wire.ocr import OCRDocument, OCRRequest, OCRResult
 
 BATCH = 4
-"""The most pages asked for at a time, after the first."""
+"""Largest number of pages in a request after the first."""
 BATCH_SECONDS = 2.0
-"""Seconds a batch should take at most; slower pages make smaller batches."""
+"""Target duration of a batch in seconds; slower pages make smaller batches."""
 HOSTED_MODEL = "mistral-ocr-latest"
-"""The name hosted services have for reading; the bundled server needs none."""
+"""Name of the OCR model at hosted services; the bundled server needs none."""
 
 
 Tables = Literal["text", "markdown", "html"]
@@ -32,12 +32,12 @@ Scores = Literal["word", "page", "none"]
 
 @dataclass(frozen=True, slots=True)
 class OCROptions:
-    """How a document is read.
+    """Options of a reading.
 
-    `pages` as a person writes them, from 1 (`1-3, 7`), empty for all; `tables` in the text, or
-    taken out of it as Markdown or HTML; `headers` and footers apart from the text; `pictures`
-    with the answer; `schema` a JSON schema that the whole document is to be answered in; `model`
-    the one that reads, empty for the service's own choice.
+    `pages` as users write them, from 1 (`1-3, 7`), empty for all; `tables` inside the text, or
+    apart as Markdown or HTML; `headers` and footers apart from the text; `pictures` in the answer;
+    `schema` is the JSON schema of an annotation of the whole document; `model` reads it, empty for
+    the service's default.
     """
 
     pages: str = ""
@@ -49,14 +49,14 @@ class OCROptions:
     model: str = ""
 
     def check(self) -> None:
-        """Raise ProblemError where a field cannot be understood."""
+        """Raise ProblemError if a field is invalid."""
         self.wanted(None)
         self.format()
 
     def wanted(self, page_count: int | None) -> list[int] | None:
-        """Return the pages asked for, from 0, of those there are.
+        """Return the requested pages, from 0, within the page count.
 
-        None for all of an unknown number.
+        Returns None for all pages of an unknown number.
         """
         from carrel.wire.ocr import parse_pages
 
@@ -73,7 +73,7 @@ class OCROptions:
         return sorted(found)
 
     def format(self) -> ResponseFormat | None:
-        """Return the schema as a request names it."""
+        """Return the schema in a request's form, or None."""
         from carrel.wire.generation.formats import ResponseFormat
 
         if not self.schema.strip():
@@ -90,9 +90,7 @@ class OCROptions:
         return ResponseFormat.model_validate({"type": "json_schema", "json_schema": named})
 
     def key(self) -> str:
-        """Return the part that an answer depends on: not the pages, which are read
-        independently.
-        """
+        """Return the cache key of the options without the pages, which are read independently."""
         fields = asdict(self)
         if not self.schema:
             del fields["pages"]
@@ -100,16 +98,16 @@ class OCROptions:
 
 
 OCR = "read a document"
-"""The task of the journal."""
+"""Name of the task in the journal."""
 
 
 def ocr_needs(source: DocumentSource, options: OCROptions) -> dict[str, Any]:
-    """Return what that task needs."""
+    """Return the arguments of the journal's task."""
     return {"source": asdict(source), "options": asdict(options)}
 
 
 USUAL = OCROptions()
-"""All pages, tables in the text, a score for every word."""
+"""Default options: all pages, tables in the text, a score for every word."""
 
 
 class DocumentReader:
@@ -119,11 +117,11 @@ class DocumentReader:
         self._readings = Readings(session.profile)
 
     def key(self, copy: Copy, options: OCROptions) -> str:
-        """Cache key of a result: content, options and reader."""
+        """Return the cache key of a result, made of content, options and reader."""
         return f"{copy.hash}\0{self._session.profile.storage_name}\0{options.key()}"
 
     async def note(self, source: DocumentSource, key: str, read: int, total: int | None) -> None:
-        """Note how many pages of a document are read, for the lists of later runs."""
+        """Save the number of a document's read pages, for the lists of later runs."""
         if total:
             await self._readings.note(source.id, key, PagesRead(read, total))
 
@@ -134,13 +132,13 @@ class DocumentReader:
         options: OCROptions,
         unread: Callable[[], Sequence[int]],
     ) -> AsyncIterator[KeptResult]:
-        """Read the pages that `unread` names, the first alone, and keep every answer.
+        """Read the pages that `unread` returns, the first alone; cache every answer.
 
         `unread` is called before each batch, so that the page in view comes first.
         """
         size = 1
         while waiting := unread():
-            # An annotation is of all the pages of a request.
+            # An annotation covers all pages of a request.
             batch = [*waiting] if options.schema else in_a_row(waiting, size)
             began = time.monotonic()
             answer = await self.ask(source, batch, options)
@@ -164,14 +162,14 @@ class DocumentReader:
     async def ask(
         self, source: DocumentSource, pages: list[int] | None, options: OCROptions
     ) -> KeptResult:
-        """One request: these pages, or all."""
+        """Request these pages, or all."""
         client = await self._session.client()
         return _as_result(await client.ocr.process(await self.request(source, pages, options)))
 
     async def keep(
         self, source: DocumentSource, key: str, answer: OCRResult, options: OCROptions
     ) -> None:
-        """Keep an answer to one request for all the pages that are wanted."""
+        """Cache the answer to a request for all wanted pages."""
         kept = _as_result(answer)
         if options.wanted(None) is None:
             kept.page_count = len(kept.pages)
@@ -200,7 +198,7 @@ class DocumentReader:
         )
 
     async def _document(self, source: DocumentSource) -> OCRDocument:
-        """Return the document as a request for reading names it."""
+        """Return the document in a reading request's form."""
         from carrel.wire.generation.content import DocumentURLChunk, FileChunk
 
         if source.kind == "file":
@@ -216,5 +214,5 @@ def _as_result(answer: OCRResult) -> KeptResult:
 
 
 def in_a_row(pages: Sequence[int], most: int) -> list[int]:
-    """Return the leading run of consecutive pages."""
+    """Return the first run of consecutive pages, at most `most`."""
     return [page for place, page in enumerate(pages[:most]) if page == pages[0] + place]

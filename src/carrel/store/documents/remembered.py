@@ -1,4 +1,4 @@
-"""The OCR options chosen last for each kind of document, on this machine."""
+"""The last OCR options of each kind of document, on this machine."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from carrel.system.atomic import write_private
 
 FORMAT = 1
 KINDS = 100
-"""Kinds that are remembered, those chosen last."""
+"""Number of remembered kinds, the latest ones."""
 
 
 class RememberedOptions:
-    """The options by kind. To be used on the owner loop, but for `save`."""
+    """The last options by kind. Used on the owner loop, except for `save`."""
 
     def __init__(self, state: Path) -> None:
         self._path = state / "ocr-options.json"
@@ -29,24 +29,24 @@ class RememberedOptions:
         return self._kinds.get(kind(name), USUAL)
 
     def note(self, name: str, options: OCROptions) -> None:
-        """Let documents like this one be read so from now on."""
-        # Page ranges and a schema are meant for one document.
+        """Remember the options for documents of this name's kind."""
+        # Page ranges and a schema apply to one document only.
         chosen = replace(options, pages="", schema="")
         others = {key: value for key, value in self._kinds.items() if key != kind(name)}
         self._kinds = dict([*others.items(), (kind(name), chosen)][-KINDS:])
 
     def save(self) -> None:
-        """Write them to disk. From any thread.
+        """Write the options to disk. From any thread.
 
         Raises:
-            OSError: they cannot be written.
+            OSError: the file cannot be written.
         """
         kinds = {key: asdict(options) for key, options in self._kinds.items()}
         write_private(self._path, json.dumps({"format": FORMAT, "kinds": kinds}))
 
 
 def kind(name: str) -> str:
-    """Return `picture`, else the ending of the name."""
+    """Return `picture`, or the extension of the name."""
     if (mimetypes.guess_type(name)[0] or "").startswith("image/"):
         return "picture"
     return Path(name).suffix.casefold().removeprefix(".")

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from carrel.wire.ocr import Page
 
 LARGE = 20
-"""Unread pages above which a hosted service, which bills them, is asked only on request."""
+"""Number of unread pages above which a hosted, billing service reads only on request."""
 NOTHING_OPEN = Problem("Nothing is open", "", "Open a file or a document first.")
 
 
@@ -57,10 +57,10 @@ class DocumentsService(Service[DocumentState]):
         box: PageBox | None = None,
         options: OCROptions | None = None,
     ) -> Coroutine[Any, Any, None]:
-        """Open a document at a page, and there at a box, and begin to read what is not kept.
+        """Open a document at a page and a box, and begin to read uncached pages.
 
-        By default with the options chosen last for its kind. A large one is not read at a hosted
-        service before `read` is called.
+        The options default to the last ones of its kind. A large document at a hosted service waits
+        for `read`.
         """
         self._lane("read").cancel()
         self._copies.keep(self, None)
@@ -90,13 +90,13 @@ class DocumentsService(Service[DocumentState]):
 
     @property
     def large(self) -> bool:
-        """Whether to confirm reading: many unread pages at a service that bills."""
+        """Whether reading needs confirmation: many unread pages at a billing service."""
         return self._session.slice.value.hosted and self.slice.value.unread > LARGE
 
     def read(self) -> Handle[None]:
-        """Read the pages that are not read yet, the current one first.
+        """Read the unread pages, the current page first.
 
-        A document that could not be downloaded is opened again.
+        A document whose download failed is opened again.
         """
         state = self.slice.value
         source, opened = state.source, state.opened
@@ -116,9 +116,9 @@ class DocumentsService(Service[DocumentState]):
         return entry.follow(self._read(opened, state.options, entry), lambda: self.open(source))
 
     def read_again(self, options: OCROptions | None = None) -> Handle[None]:
-        """Read the document with other options, or once more with the same.
+        """Read the document with other options, or again with the same ones.
 
-        With other options, what is kept of them is not read again.
+        Cached pages of other options are not read again.
         """
         state = self.slice.value
         if state.source is not None and state.opened is None:
@@ -167,24 +167,24 @@ class DocumentsService(Service[DocumentState]):
         self._lane("read").cancel()
 
     def picture(self, page: int, width: int, part: Rect | None = None) -> Handle[bytes]:
-        """Return a page of the open document as PNG, `width` pixels wide, or that part of it."""
+        """Draw a page of the open document, or a part of it, as PNG of `width` pixels."""
         return self._loop.run(self._picture(self.slice.value, page, width, part))
 
-    # Moving about
+    # Navigation
 
     @instant
     def go(self, page: int) -> None:
-        """Show a page; one beyond the end is the last."""
+        """Show a page; a number beyond the end shows the last."""
         self._go(page)
 
     @instant
     def choose(self, block: int | None) -> None:
-        """Choose a block of the current page, or None chooses none."""
+        """Choose a block of the current page, or none with None."""
         self.slice.set(block=block, place=None, mark=None)
 
     @instant
     def step(self, by: int) -> None:
-        """Choose the block after the chosen one, or before; beyond the last, the next page's."""
+        """Choose the next or previous block; after the last follows the next page's first."""
         state = self.slice.value
         here = _choosable(state.page)
         first = 0 if by > 0 else len(here) - 1
@@ -201,14 +201,14 @@ class DocumentsService(Service[DocumentState]):
 
     @instant
     def find(self, query: str) -> None:
-        """Search the pages that are read, from the current one on; "" ends the search."""
+        """Search the read pages from the current one on; an empty query ends the search."""
         self.slice.set(query=query, mark=None)
         if query.strip():
             self._mark(1, at_first=True)
 
     @instant
     def next_mark(self, by: int) -> None:
-        """Choose the next hit of the search, or the next doubtful word; -1 for the one before."""
+        """Choose the next hit of the search, or the next doubtful word; the previous with -1."""
         self._mark(by)
 
     def _go(self, page: int) -> None:
@@ -238,7 +238,7 @@ class DocumentsService(Service[DocumentState]):
 
     @action(Policy.QUEUE)
     def correct(self, mark: TextMark, words: str) -> Coroutine[Any, Any, None]:
-        """Correct a doubtful word, on this machine; no words, or those read, take it back."""
+        """Correct a doubtful word on this machine; no words, or the words as read, undo it."""
         opened = self.slice.value.opened
         if opened is None:
             raise ProblemError(NOTHING_OPEN)
@@ -252,16 +252,16 @@ class DocumentsService(Service[DocumentState]):
         if self.slice.value.opened is opened:
             self.slice.set(corrections=corrections)
 
-    # Taking it along
+    # Export
 
     @action(Policy.BESIDE)
     def as_files(self, format: export.ExportFormat) -> Coroutine[Any, Any, list[export.NamedFile]]:
-        """Return the pages that are read, as files."""
+        """Return the read pages as files."""
         return self._files(self.slice.value, format)
 
     @action(Policy.BESIDE)
     def save(self, format: export.ExportFormat, to: Path) -> Coroutine[Any, Any, tuple[Path, ...]]:
-        """Write the pages that are read to a folder, or a file of that name; give the paths."""
+        """Write the read pages to a folder, or to a file with that name; return the paths."""
         return self._save(self.slice.value, format, to)
 
     async def _save(
@@ -278,7 +278,7 @@ class DocumentsService(Service[DocumentState]):
         what = export.ReadDocument(state.source.name, pages, state.annotation, state.corrections)
         return await export.files(what, format, functools.partial(self._picture, state))
 
-    # How it is read
+    # The reading
 
     async def _count(self, opened: OpenedDocument) -> None:
         try:
@@ -325,7 +325,7 @@ class DocumentsService(Service[DocumentState]):
             entry.progress(state.read)
             if state.page_count is None:
                 answer = await self._reader.read_whole(source, key, options)
-                # The pages that were asked for may not be the first.
+                # The requested pages may not be the first.
                 count = answer.page_count or max(answer.pages, default=-1) + 1
                 self._put(answer.pages, count, answer.annotation)
                 await self._note(source, key)
@@ -343,7 +343,7 @@ class DocumentsService(Service[DocumentState]):
         await self._reader.note(source, key, read, state.page_count)
 
     def _unread(self) -> list[int]:
-        """Return the pages to be read, from the current one on, then those before it."""
+        """Return the unread pages from the current one on, then those before it."""
         state = self.slice.value
         unread = [n for n in sorted(state.wanted) if state.pages[n] is None]
         return [n for n in unread if n >= state.current] or unread
@@ -351,7 +351,7 @@ class DocumentsService(Service[DocumentState]):
     def _put(
         self, found: Mapping[int, Page], page_count: int | None, annotation: str | None
     ) -> None:
-        """Add pages, and the page count if it is known."""
+        """Store pages, and the page count if it is known."""
         state = self.slice.value
         count = state.page_count if page_count is None else page_count
         if count is None:
@@ -371,7 +371,7 @@ class DocumentsService(Service[DocumentState]):
 
 
 def _choosable(page: Page | None) -> list[int | None]:
-    """Return the blocks of a page that can be seen on either side, in reading order."""
+    """Return the visible blocks of a page in reading order."""
     if page is None:
         return []
     seen = {box.block for box in boxes(page)} | {passage.block for passage in passages(page)}
@@ -379,7 +379,7 @@ def _choosable(page: Page | None) -> list[int | None]:
 
 
 def _beyond(found: list[TextMark], state: DocumentState, by: int) -> list[TextMark]:
-    """Return the marks of the current page that come after the chosen one, or before."""
+    """Return the marks of the current page after the chosen one, or before it."""
     if state.mark is not None:
         at = state.mark.start
     else:

@@ -27,15 +27,14 @@ class OpenedDocument:
 
 @dataclass(frozen=True, slots=True)
 class DocumentState:
-    """The open document. Pages count from 0; one that is not read yet is None.
+    """The open document. Pages count from 0; an unread page is None.
 
-    `source` is the document that was asked for, `opened` the same once its bytes are here.
-    `wanted` are the pages that the options ask for, `read` the number of those that are read,
-    `started` when reading began (seconds since 1970) and `read_before` how many were read then;
-    `before` the pages as they were before they were read anew.
-    `no_picture` says why there are no pictures of its pages.
-    `block` is the chosen block of the current page, `place` where a passage is that was asked
-    for, `mark` the chosen doubtful word or hit of `query`. `corrections` are those of its words.
+    `source` is the requested document, `opened` its local copy once downloaded. `wanted` are the
+    pages of the options, `read` the number of those that are read, `started` the time when reading
+    began (seconds since 1970), `read_before` the number read by then, and `before` the pages as
+    they were before a new reading. `no_picture` is the reason for missing pictures. `block` is the
+    chosen block of the current page, `place` the box of a requested passage, `mark` the chosen
+    doubtful word or hit of `query`. `corrections` are those of the document's words.
     """
 
     source: DocumentSource | None = None
@@ -62,25 +61,25 @@ class DocumentState:
 
     @property
     def picture_path(self) -> Path | None:
-        """The copy that pictures are drawn from."""
+        """The copy from which pictures are drawn."""
         return None if self.opened is None else self.opened.copy.path
 
     @property
     def page(self) -> Page | None:
-        """The current page, once it is read."""
+        """The current page, or None until it is read."""
         return self.pages[self.current] if self.current < len(self.pages) else None
 
     @property
     def text(self) -> str | None:
-        """The current page's Markdown, once it is read."""
+        """The current page's Markdown, or None until it is read."""
         return None if self.page is None else self.page.markdown
 
     @property
     def complete(self) -> bool:
-        """Whether every page that is wanted is read."""
+        """Whether every wanted page is read."""
         return self.page_count is not None and self.read == len(self.wanted)
 
     @property
     def unread(self) -> int:
-        """How many of the pages that are wanted are not read."""
+        """The number of wanted pages that are unread."""
         return len(self.wanted) - self.read

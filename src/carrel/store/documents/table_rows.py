@@ -1,4 +1,4 @@
-"""Rows of a table in Markdown or HTML, and the same as CSV or Markdown."""
+"""Rows of Markdown and HTML tables, and their conversion to CSV and Markdown."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from html.parser import HTMLParser
 Rows = tuple[tuple[str, ...], ...]
 
 MAX_SPAN = 100
-"""Columns or rows that one cell may claim: a page of HTML may claim any number."""
+"""Most columns or rows that one cell may span: HTML may claim any number."""
 _RULE = re.compile(r"\s*\|?(\s*:?-+:?\s*\|)*\s*:?-+:?\s*\|?\s*")
 _CELL = re.compile(r"(?<!\\)\|")
 _WORDS = r"(?:[^\[\]\\]|\\.)"
 _LINK = re.compile(rf"(?<!\\)\[((?:{_WORDS}|\[{_WORDS}*\])*)\]\([^)\s]*\)")
-"""Its words may have brackets in them."""
+"""A Markdown link, whose text may contain brackets."""
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _SYNTAX = re.compile(
     r"\\(?=[!-/:-@\[-`{-~\n]|$)|[`*|~]|\[|(?<![^\W_])_|_(?![^\W_])|<(?=[A-Za-z/!?])|&(?=#?\w+;)"
@@ -24,7 +24,7 @@ _SYNTAX = re.compile(
 
 
 def rows_of(content: str) -> Rows:
-    """Return the rows of a table in Markdown or HTML; none when it is neither."""
+    """Return the rows of a Markdown or HTML table, or no rows if it is neither."""
     if "<t" in content.lower():
         parser = _HTMLTable()
         parser.feed(content)
@@ -44,7 +44,7 @@ def as_csv(rows: Rows) -> str:
 
 
 def as_markdown(rows: Rows) -> str:
-    """Return a Markdown table whose first row is the head."""
+    """Return a Markdown table with the first row as its head."""
     if not rows:
         return ""
     head, *body = (list(map(_escape, row)) for row in rows)
@@ -53,12 +53,12 @@ def as_markdown(rows: Rows) -> str:
 
 
 def _escape(cell: str) -> str:
-    """Return a cell's text that Markdown shows as it is."""
+    """Escape a cell's text for Markdown."""
     return _SYNTAX.sub(r"\\\g<0>", cell).replace("\n", "<br>")
 
 
 def _plain(cell: str) -> str:
-    """Return a cell's text as Markdown shows it; a link is its words."""
+    """Return a cell's text without Markdown; a link becomes its text."""
     lines = re.sub(r"(?<!\\)<br\s*/?>", "\n", cell)
     return _ESCAPED.sub(r"\1", _LINK.sub(r"\1", lines)).strip()
 
@@ -73,7 +73,7 @@ def _markdown_rows(content: str) -> Iterator[list[str]]:
 
 
 class _HTMLTable(HTMLParser):
-    """Gathers the cells of the rows; a cell over several columns or rows stands in its first."""
+    """Collects the cells of the rows; a spanning cell stands in its first column and row."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -126,5 +126,5 @@ class _HTMLTable(HTMLParser):
 
 
 def _span(value: str | None) -> int:
-    # No more digits than count: a number without an end is no number to Python.
+    # No more digits than counted: Python refuses to parse numbers with too many digits.
     return min(max(int(value[:4]), 1), MAX_SPAN) if value and value.isdecimal() else 1

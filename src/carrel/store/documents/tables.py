@@ -17,9 +17,9 @@ _LINES = re.compile(r"(?:^[ \t]*\|.*(?:\n|\Z))+", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class ReadTable:
-    """A table on a page (from 0): its rows, the first of them the head.
+    """A table on a page (from 0): its rows, beginning with the head.
 
-    `block` is the block it stands in, where that is known.
+    `block` is its block, or None if unknown.
     """
 
     page: int

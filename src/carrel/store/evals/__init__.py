@@ -1,1 +1,1 @@
-"""Evals: sets of test cases run against versions of agents, kept, and compared."""
+"""Evals: sets of test cases, run against versions of agents, stored and compared."""

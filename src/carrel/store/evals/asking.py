@@ -1,4 +1,4 @@
-"""Questions of a run to its service: an agent's version, judges, embeddings; and waiting for it."""
+"""A run's requests to its service: the answering version, judges, embeddings, and back-off."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _PATIENCE = {429: 20, 502: 3, 503: 3, 504: 3}
-"""How often a question is asked again, by the status of the refusal."""
+"""Number of retries by the status of the refusal."""
 _PAUSE = 5.0
 _LONGEST_PAUSE = 300.0
 _VERDICT = {
@@ -50,14 +50,14 @@ _VERDICT = {
 
 
 class Pace:
-    """Waits for all while the service asks to slow down. `waiting` hears of the seconds."""
+    """Shared back-off while the service asks to slow down. `waiting` is called with the seconds."""
 
     def __init__(self, waiting: Callable[[float], object]) -> None:
         self._waiting = waiting
         self._until = 0.0
 
     async def keep(self, ask: Callable[[], Awaitable[T]]) -> T:
-        """Return what `ask` gives, once the service takes it.
+        """Return the result of `ask`, retried while the service refuses for the rate.
 
         Raises:
             ClientError: it was refused for another reason, or too often.
@@ -84,7 +84,7 @@ class Pace:
 
 @dataclass
 class Answered:
-    """An answer, after as many steps as it took. `seconds` and tokens are of all of them."""
+    """An answer after all its steps. `seconds` and tokens are totals."""
 
     text: str = ""
     passages: list[Passage] = field(default_factory=list)
@@ -94,7 +94,7 @@ class Answered:
     completion_tokens: int = 0
 
     def add(self, completion: Completion, seconds: float) -> None:
-        """Take in the answer of one step."""
+        """Add the answer of one step."""
         self.seconds += seconds
         self.prompt_tokens += completion.usage.prompt_tokens
         self.completion_tokens += completion.usage.completion_tokens
@@ -110,15 +110,16 @@ class Answered:
 
 
 class Target:
-    """The version that answers.
+    """The answering version of an agent.
 
-    The active one answers itself; for another, an agent is made that is removed at the end.
+    The active version answers itself; any other is copied to a trial agent, removed at the end.
     """
 
     def __init__(
         self, client: Client, version: Agent, *, active: bool, made: Callable[[str], object]
     ) -> None:
-        """`made` hears of the id of an agent that was made, and of an empty one at its end."""
+        """Take the version. `made` is called with the id of a created agent, and with an empty id
+        at its end."""
         self._client = client
         self._asked = AnsweringAgent(version, active)
         self._version = version
@@ -138,10 +139,10 @@ class Target:
             self._made("")
 
     async def answer(self, case: Case, seed: int | None, pace: Pace, tools: Tools) -> Answered:
-        """Return the answer to a case; calls of functions are answered by `tools`.
+        """Return the answer to a case; `tools` answer its function calls.
 
         Raises:
-            ProblemError: the version is gone, another is active by now, or a tool cannot be had.
+            ProblemError: the version is gone, another was activated, or a tool is unavailable.
             ClientError: the service refused.
         """
         from carrel.store.tools.loop import complete_with_tools
@@ -199,7 +200,7 @@ class Target:
             self._made(self._agent_id)
 
     async def _renew(self, agent_id: str) -> None:
-        """Make the agent of another version again, if it was cleaned away as left over."""
+        """Create the trial agent again if a clean-up removed it."""
         from carrel.client.http.errors import NotFound
 
         async with self._renewing:
@@ -226,17 +227,17 @@ class Target:
 
 
 class Asking:
-    """The service as the checks of one answer need it. `judging` counts the tokens of judges."""
+    """The service as one answer's checks need it. `judging` counts the judges' tokens."""
 
     def __init__(self, client: Client, pace: Pace, judges: dict[str, str]) -> None:
-        """`judges` are the agents' ids, by what the set calls them."""
+        """Take the service. `judges` maps the set's names of judges to agent ids."""
         self._client = client
         self._pace = pace
         self._judges = judges
         self.judging = 0
 
     async def similarity(self, one: str, other: str, model: str) -> float:
-        """Return the cosine similarity of two texts; 0 with an empty one."""
+        """Return the cosine similarity of two texts, or 0 if one is empty."""
         if not one.strip() or not other.strip():
             return 0.0
         found = await self._pace.keep(

@@ -32,21 +32,21 @@ class _Strict(BaseModel):
 
 
 class Source(_Strict):
-    """A document that the answer has to rest on, and its page, from 1."""
+    """A document that the answer must cite, and its page, from 1."""
 
     document: Name
     page: int | None = Field(default=None, ge=1)
 
 
 class Number(_Strict):
-    """A number that the answer has to hold, give or take a tolerance."""
+    """A number that the answer must contain, within a tolerance."""
 
     value: float
     tolerance: float = Field(default=0.0, ge=0)
 
 
 class Similar(_Strict):
-    """A text that the answer is to mean, or not: cosine similarity, -1 to 1, by `model`."""
+    """A text whose meaning the answer must have, or not: cosine similarity, -1 to 1, by `model`."""
 
     to: Name
     at_least: float | None = Field(default=None, ge=-1, le=1)
@@ -61,17 +61,17 @@ class Similar(_Strict):
 
 
 class Judge(_Strict):
-    """An agent, by id or name, that decides whether the answer meets a criterion."""
+    """An agent, by id or name, that judges the answer by a criterion."""
 
     agent: Name
     criterion: Name
 
 
 class Check(_Strict):
-    """One condition of an answer."""
+    """One condition on an answer."""
 
     contains: Name | None = None
-    """A text, in whatever case."""
+    """A text that the answer must contain, ignoring case."""
     regex: Name | None = None
     json_schema: JSONObject | None = None
     source: Source | None = None
@@ -120,7 +120,7 @@ class Check(_Strict):
 
     @property
     def kind(self) -> str:
-        """`contains`, `regex` …"""
+        """The name of the check's kind: `contains`, `regex` …"""
         return self._fields_given()[0]
 
     def _fields_given(self) -> list[str]:
@@ -135,9 +135,9 @@ class Said(_Strict):
 
 
 class Case(_Strict):
-    """A question with its checks; without any, every answer passes.
+    """A question with its checks; without checks, every answer passes.
 
-    `before` are the messages of the chat before it. `note` is for people.
+    `before` are earlier messages of the chat. `note` is for people.
     """
 
     name: Name | None = None
@@ -148,7 +148,7 @@ class Case(_Strict):
 
     @property
     def id(self) -> str:
-        """Its name, or the beginning of its question: what it is known by in every run."""
+        """The case's name, or the beginning of its question, which identifies it in every run."""
         text = " ".join((self.name or self.question).split())
         return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"
 
@@ -171,14 +171,14 @@ class _SetFile(_Strict):
 
 
 class CaseSet(_Strict):
-    """Test cases. `hash` is that of what they ask and check, not of names and notes."""
+    """Test cases. `hash` covers questions and checks, not names and notes."""
 
     name: str
     cases: tuple[Case, ...]
 
     @property
     def hash(self) -> str:
-        """Twelve digits that another set hardly has."""
+        """Twelve hex digits of the hash, practically unique."""
         said = [
             case.model_dump(mode="json", exclude={"note"}, exclude_defaults=True)
             for case in self.cases
@@ -188,7 +188,7 @@ class CaseSet(_Strict):
 
     @property
     def judges(self) -> tuple[str, ...]:
-        """The agents that judge, by id or name."""
+        """The judging agents, by id or name."""
         checks = (check for case in self.cases for check in case.checks)
         return tuple(dict.fromkeys(check.judge.agent for check in checks if check.judge))
 
@@ -197,7 +197,7 @@ def load_set(path: Path) -> CaseSet:
     """Return the test cases of a file.
 
     Raises:
-        FileError: it holds something else, or two cases cannot be told apart.
+        FileError: the file is not a set, or two cases have the same id.
     """
     documents = read_file(path)
     if path.suffix == ".jsonl":
@@ -224,11 +224,11 @@ def load_set(path: Path) -> CaseSet:
 
 
 def add_case(path: Path, case: Case) -> None:
-    """Add a case at the end of a set's file, or begin one. What is in it stays as it is.
+    """Append a case to a set's file, or create the file. Existing text stays unchanged.
 
     Raises:
         FileError: the file is no set, or has the case already.
-        OSError: it cannot be written.
+        OSError: the file cannot be written.
     """
     path = path.expanduser()
     entry = case.model_dump(mode="json", exclude_unset=True)
@@ -252,7 +252,7 @@ def add_case(path: Path, case: Case) -> None:
 
 
 def _indent_like(text: str, item: str) -> str:
-    """Return a list's item with the indent of the last item of a text's list of cases."""
+    """Indent a list item like the last item of a text's list of cases."""
     first = re.search(r"^cases:[^\n]*\n(?:\s*#[^\n]*\n|\s*\n)*( *)-", text, re.MULTILINE)
     indent = first[1] if first else ""
     return "".join(f"{indent}{line}\n" if line else "\n" for line in item.splitlines())

@@ -1,4 +1,4 @@
-"""Checks of an answer, and their reasons."""
+"""Checks of an answer, and the reasons for their results."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ _NUMBER = re.compile(r"[-−+]?\d(?:[\d.,'\u00a0\u202f]*\d)?(?:[eE][-+]?\d+)?")
 
 @dataclass(frozen=True)
 class Given:
-    """An answer, and the passages that it was given."""
+    """An answer, and the passages given to it."""
 
     text: str
     passages: Sequence[Passage]
 
 
 class Service(Protocol):
-    """What some checks ask a service for."""
+    """The service as some checks need it."""
 
     async def similarity(self, one: str, other: str, model: str) -> float:
         """Return the cosine similarity of two texts."""
 
     async def verdict(self, judge: Judge, case: Case, answer: str) -> tuple[bool, str]:
-        """Return whether an agent finds that an answer meets a criterion, and its reason."""
+        """Return an agent's verdict whether an answer meets a criterion, and its reason."""
 
 
 async def run_checks(case: Case, given: Given, service: Service) -> list[Checked]:
@@ -113,13 +113,13 @@ def _number(wanted: Number, text: str) -> tuple[bool, str]:
     if not found:
         return False, "there is no number"
     nearest = min(found, key=lambda one: abs(one - wanted.value))
-    # As decimal text has it: 0.3 is within 0.1 of 0.2.
+    # As decimals: 0.3 is within 0.1 of 0.2, which floats deny.
     near = abs(nearest - wanted.value) <= wanted.tolerance + 1e-9 * max(1.0, abs(wanted.value))
     return near, f"the nearest is {nearest:g}"
 
 
 def _numbers(text: str) -> Iterator[float]:
-    """Yield the numbers in a text, whichever way their thousands are set apart."""
+    """Yield the numbers in a text, with any thousands separator."""
     for match in _NUMBER.finditer(text):
         written = re.sub(r"['\u00a0\u202f]", "", match[0]).replace("−", "-")
         for thousands, point in ((",", "."), (".", ",")):

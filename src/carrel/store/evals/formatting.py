@@ -1,4 +1,4 @@
-"""Runs and their cases in rows and sentences, the same in every face."""
+"""Formatting of runs and cases as rows and sentences, the same in every face."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class CaseRow:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The row under CASE_HEADINGS."""
+        """The row's cells under CASE_HEADINGS."""
         return (
             *(self.case, str(self.badge), self.passed, self.interval),
             *(self.before, self.tokens, self.seconds, self.reason),
@@ -56,7 +56,7 @@ class CaseRow:
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """A kept run."""
+    """A stored run."""
 
     id: str
     agent: str
@@ -67,14 +67,14 @@ class RunRow:
 
 
 def case_rows(report: Report, only: Outcome | None = None) -> tuple[CaseRow, ...]:
-    """Return the cases, those that need a look first; or only those of an outcome."""
+    """Return the cases, those to look at first; `only` selects an outcome."""
     shown = [one for one in report.cases if only is None or one.outcome == only]
     shown.sort(key=lambda one: OUTCOMES.index(one.outcome))
     return tuple(_row(one) for one in shown)
 
 
 def run_rows(runs: Sequence[Run], now: float) -> tuple[RunRow, ...]:
-    """Return the runs. `now` is in seconds since 1970."""
+    """Return the rows of runs. `now` is in seconds since 1970."""
     return tuple(
         RunRow(
             run.id,
@@ -94,9 +94,8 @@ def run_title(run: Run) -> str:
 
 
 def summary_words(report: Report) -> str:
-    """`48 passed · 2 failed · 96 % (95 % interval 89–99 %) · 12,040 tokens · 3 min`, and what
-    they cost, where a price is set.
-    """
+    """Return `48 passed · 2 failed · 96 % (95 % interval 89–99 %) · 12,040 tokens · 3 min`, and the
+    cost if a price is set."""
     parts = [f"{number} {one}" for one in OUTCOMES if (number := report.count(one))]
     attempts = report.run.attempts
     tokens = sum(one.prompt_tokens + one.completion_tokens for one in attempts)
@@ -112,13 +111,13 @@ def summary_words(report: Report) -> str:
 
 
 def report_lines(report: Report) -> list[str]:
-    """Return the summary, the verdict and the warning, those that there are."""
+    """Return the summary, and the verdict and the warning if there are any."""
     lines = (summary_words(report), verdict_words(report), warning_words(report))
     return [one for one in lines if one]
 
 
 def verdict_words(report: Report) -> str:
-    """Return what the comparison with the baseline shows; empty without one."""
+    """Return the result of the comparison with the baseline, or an empty string."""
     evidence, baseline = report.evidence, report.baseline
     if evidence is None or baseline is None:
         return ""
@@ -146,7 +145,7 @@ def verdict_words(report: Report) -> str:
 
 
 def warning_words(report: Report) -> str:
-    """Return what makes two runs less comparable; empty where nothing does."""
+    """Return a warning that two runs are less comparable, or an empty string."""
     baseline = report.baseline
     if baseline is None:
         return ""
@@ -162,7 +161,7 @@ def warning_words(report: Report) -> str:
 
 
 def progress_words(progress: Progress) -> str:
-    """Return `support v3 · 12 of 50 · 11 passed`, and the pause that the service asked for."""
+    """Return `support v3 · 12 of 50 · 11 passed`, and the service's requested pause."""
     said = (
         f"{run_title(progress.run)} · {count(progress.done)} of {count(progress.run.total)} · "
         f"{count(progress.passed)} passed"
@@ -173,13 +172,13 @@ def progress_words(progress: Progress) -> str:
 
 
 def kept_words(progress: Progress) -> str:
-    """Return how a run that stopped goes on."""
+    """Return a hint to resume a stopped run."""
     kept = f"{count(progress.done)} of {count(progress.run.total)}"
     return f"{kept} are kept: --resume goes on with them."
 
 
 def attempt_words(attempt: Attempt) -> str:
-    """Return an attempt with its checks, in lines."""
+    """Return an attempt with its checks as lines."""
     lines = [attempt.error or attempt.answer, ""]
     lines += [f"{'✓' if one.passed else '✗'} {one.check}: {one.reason}" for one in attempt.checks]
     lines.append(attempt_figures(attempt))

@@ -1,7 +1,7 @@
-"""Runs kept on this machine: a JSONL file each, its header first, then a line per attempt.
+"""Runs stored on this machine: a JSONL file each, with a header line and a line per attempt.
 
-A line is written when its attempt has ended, so that a run that was killed goes on where it was
-and counts nothing twice.
+A line is written at its attempt's end, so that a killed run resumes where it was and counts nothing
+twice.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class _Kept(BaseModel):
 
 
 class Checked(_Kept):
-    """One check of an answer: its condition in words, and the reason of the result."""
+    """One check of an answer: its condition in words, and the reason for its result."""
 
     check: str
     passed: bool
@@ -40,9 +40,9 @@ class Checked(_Kept):
 
 
 class Attempt(_Kept):
-    """One answer to a case. `repeat` counts from 0; `error` is why there is no answer.
+    """One answer to a case. `repeat` counts from 0; `error` is the reason for a missing answer.
 
-    `seconds` is from the question to the end of the answer, `judging` the tokens of judges.
+    `seconds` last from the question to the end of the answer; `judging` counts the judges' tokens.
     """
 
     case: str
@@ -59,21 +59,20 @@ class Attempt(_Kept):
 
     @property
     def passed(self) -> bool:
-        """Whether there is an answer that meets every check."""
+        """Whether there is an answer that passes every check."""
         return not self.error and all(one.passed for one in self.checks)
 
     @property
     def reason(self) -> str:
-        """Why it did not pass; empty if it did."""
+        """The reason for a failure, or an empty string."""
         if self.error:
             return self.error
         return next((f"{one.check}: {one.reason}" for one in self.checks if not one.passed), "")
 
 
 class Header(_Kept):
-    """What a run asks, and whom. `begun` is in seconds since 1970, `service` an address, `price`
-    that of the model when the run began, if it was set.
-    """
+    """The questions and the target of a run. `begun` is in seconds since 1970, `service` an
+    address, `price` the model's price at the run's begin, if set."""
 
     format: int = FORMAT
     id: str
@@ -95,7 +94,7 @@ class _Trial(_Kept):
 
 
 class Run(_Kept):
-    """A run as far as it has come."""
+    """A run so far."""
 
     header: Header
     attempts: list[Attempt]
@@ -106,17 +105,17 @@ class Run(_Kept):
 
     @property
     def total(self) -> int:
-        """The attempts that make it whole."""
+        """The number of attempts of the whole run."""
         return len(self.header.cases.cases) * self.header.repeats
 
     @property
     def finished(self) -> bool:
-        """Whether every case was asked as often as it should be."""
+        """Whether all attempts have ended."""
         return len(self.attempts) >= self.total
 
     @property
     def cost(self) -> float | None:
-        """What its answers cost by the price of the run; None without one."""
+        """The cost of the answers by the run's price, or None without a price."""
         price = self.header.price
         if price is None:
             return None
@@ -125,12 +124,12 @@ class Run(_Kept):
         return (read + written) / 1_000_000
 
     def of(self, case: str) -> list[Attempt]:
-        """Return the attempts at a case, by their repeats."""
+        """Return the attempts at a case by repeat."""
         found = [one for one in self.attempts if one.case == case]
         return sorted(found, key=lambda one: one.repeat)
 
     def tallies(self) -> dict[str, Tally]:
-        """Return how often each case passed, in the order of the set."""
+        """Return each case's count of passes, in the order of the set."""
         found = {case.id: Tally(0, 0) for case in self.header.cases.cases}
         for one in self.attempts:
             found[one.case] += Tally(int(one.passed), 1)
@@ -138,7 +137,7 @@ class Run(_Kept):
 
 
 class Journal:
-    """A run that is being written; its file is locked meanwhile."""
+    """A run being written; its file is locked meanwhile."""
 
     def __init__(self, path: Path, run: Run, file: BufferedWriter) -> None:
         self.path = path
@@ -151,10 +150,10 @@ class Journal:
         return (case, repeat) in self._done
 
     def add(self, attempt: Attempt) -> None:
-        """Keep an attempt; one that is there already stays as it is.
+        """Store an attempt; an existing one stays unchanged.
 
         Raises:
-            ProblemError: it cannot be written, for example on a full disk.
+            ProblemError: the file cannot be written, for example on a full disk.
         """
         if self.has(attempt.case, attempt.repeat):
             return
@@ -163,9 +162,8 @@ class Journal:
         self.run.attempts.append(attempt)
 
     def note_trial(self, agent_id: str) -> None:
-        """Note the agent that was made for this run, for whoever cleans up after a kill; empty
-        once it is removed.
-        """
+        """Store the id of the run's trial agent for a clean-up after a kill; empty once it is
+        removed."""
         _append(self._file, self.path, _Trial(trial=agent_id).model_dump_json())
 
 
@@ -176,7 +174,7 @@ class Records:
         self._folder = folder
 
     def all(self) -> tuple[Run, ...]:
-        """Return the runs, newest first. Files that are none are left out."""
+        """Return the runs, newest first. Other files are skipped."""
         found = []
         for path in self._folder.glob("*.jsonl"):
             try:
@@ -186,10 +184,10 @@ class Records:
         return tuple(sorted(found, key=lambda run: (run.header.begun, run.id), reverse=True))
 
     def get(self, wanted: str) -> Run:
-        """Return the run of an id, of its beginning, or of a file.
+        """Return a run by its id, the beginning of its id, or its file.
 
         Raises:
-            ProblemError: there is none, or more than one.
+            ProblemError: there is no such run, or more than one.
         """
         path = Path(wanted)
         if path.suffix == ".jsonl" and path.is_file():
@@ -214,7 +212,7 @@ class Records:
         return self._folder / f"{run_id}.jsonl"
 
     def unfinished(self, like: Header) -> Run | None:
-        """Return the newest run of the same questions to the same version that is not whole."""
+        """Return the newest unfinished run of the same questions to the same version, or None."""
         wanted = _question_key(like)
         return next(
             (run for run in self.all() if not run.finished and _question_key(run.header) == wanted),
@@ -226,7 +224,7 @@ class Records:
         """Yield a new run.
 
         Raises:
-            ProblemError: it cannot be written.
+            ProblemError: the file cannot be written.
         """
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -239,22 +237,22 @@ class Records:
 
     @contextmanager
     def resume(self, run: Run) -> Iterator[Journal]:
-        """Yield a run to go on with.
+        """Yield a run to resume.
 
         Raises:
-            ProblemError: another program goes on with it, or it cannot be written.
+            ProblemError: another program has resumed it, or the file cannot be written.
         """
         path = self.path(run.id)
         with _lock(path) as file:
-            # Read again under the lock; half a line is what a kill has left.
+            # Read again under the lock; a truncated line is left by a kill.
             file.truncate(path.read_bytes().rfind(b"\n") + 1)
             yield Journal(path, _read(path), file)
 
     @contextmanager
     def left_behind(self, service: str) -> Iterator[list[str]]:
-        """Yield the agents that killed runs have left on a service.
+        """Yield the ids of agents that killed runs left on a service.
 
-        Once removed they are no longer.
+        After the block they are forgotten.
         """
         with ExitStack() as stack:
             left = []
@@ -283,7 +281,7 @@ def _lock(path: Path) -> Iterator[BufferedWriter]:
 
 
 def _trial_of(path: Path) -> str:
-    """Return the agent that a run has made and not removed; empty without one."""
+    """Return a run's trial agent that was not removed, or an empty string."""
     found = ""
     for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
         if line.startswith('{"trial":'):
@@ -293,7 +291,7 @@ def _trial_of(path: Path) -> str:
 
 
 def new_id() -> str:
-    """Return `20261123-0610-3f2a`: by it, runs stand in the order of their beginning."""
+    """Return a new id such as `20261123-0610-3f2a`; ids sort by time."""
     return f"{time.strftime('%Y%m%d-%H%M', time.gmtime())}-{uuid.uuid4().hex[:4]}"
 
 
@@ -305,7 +303,7 @@ def _question_key(header: Header) -> tuple[object, ...]:
 
 
 def _append(file: BufferedWriter, path: Path, line: str) -> None:
-    # Past the buffer: what a full disk refused must not be written later.
+    # Unbuffered: a line that a full disk refused must not be written later.
     data = memoryview(f"{line}\n".encode())
     try:
         while data:
@@ -325,10 +323,10 @@ _ATTEMPT = TypeAdapter(Attempt)
 
 
 def _read(path: Path) -> Run:
-    """Read the file of a run.
+    """Read a run's file.
 
     Raises:
-        ValueError: the file is no run.
+        ValueError: the file is not a run.
     """
     lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
     header = Header.model_validate_json(lines[0])

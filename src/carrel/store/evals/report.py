@@ -1,4 +1,4 @@
-"""A run's result: each case's outcome, and what changed against another run."""
+"""A run's result: each case's outcome, and the changes against a baseline."""
 
 from __future__ import annotations
 
@@ -12,21 +12,20 @@ from carrel.store.evals.records import Attempt, Run
 from carrel.store.evals.statistics import Evidence, Tally, compare
 
 Outcome = Literal["passed", "failed", "flaky", "regressed", "fixed", "open"]
-"""`flaky`: attempts differ from each other or from the baseline, as chance explains. `open`: not
-asked yet."""
+"""Outcome of a case. `flaky`: attempts differ from each other or from the baseline by no more than
+chance. `open`: not asked yet."""
 
 OUTCOMES: tuple[Outcome, ...] = ("regressed", "failed", "flaky", "fixed", "passed", "open")
-"""Those that need a look come first."""
+"""Outcomes in displayed order: those to look at come first."""
 
 TELLING_REPEATS = 6
-"""Repeats from which the fall of one case alone can be evidence."""
+"""Number of repeats from which one case's decline alone can be significant."""
 
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """One case of a run. `before` is its tally in the baseline; `seconds` and `tokens` are an
-    attempt's mean. `reason` says why an attempt did not pass.
-    """
+    """One case of a run. `before` is its tally in the baseline; `seconds` and `tokens` are means
+    per attempt. `reason` is why an attempt failed."""
 
     case: str
     outcome: Outcome
@@ -39,7 +38,7 @@ class CaseResult:
 
 @dataclass(frozen=True)
 class Report:
-    """A run beside its baseline, if it has one."""
+    """A run, compared with its baseline if there is one."""
 
     run: Run
     baseline: Run | None
@@ -48,31 +47,32 @@ class Report:
 
     @property
     def tally(self) -> Tally:
-        """All attempts."""
+        """The tally of all attempts."""
         return reduce(add, (one.tally for one in self.cases), Tally(0, 0))
 
     def count(self, outcome: Outcome) -> int:
-        """Return how many cases have an outcome."""
+        """Return the number of cases with an outcome."""
         return sum(one.outcome == outcome for one in self.cases)
 
     @property
     def worse(self) -> bool:
-        """Whether there is evidence that something is worse than in the baseline."""
+        """Whether something is significantly worse than in the baseline."""
         return bool(self.evidence and (self.evidence.worse or self.evidence.set_worse))
 
     @property
     def better(self) -> bool:
-        """Whether there is evidence that something is better than in the baseline."""
+        """Whether something is significantly better than in the baseline."""
         return bool(self.evidence and (self.evidence.better or self.evidence.set_better))
 
     @property
     def good(self) -> bool:
-        """The verdict for CI: nothing is worse than the baseline; without one, nothing failed."""
+        """The verdict for CI: nothing is worse than the baseline, or without one, nothing
+        failed."""
         return not self.worse if self.baseline else not self.count("failed")
 
 
 def report(run: Run, baseline: Run | None = None) -> Report:
-    """Return a run's cases, in the order of its set."""
+    """Return the report of a run, its cases in the order of the set."""
     tallies = run.tallies()
     before = baseline.tallies() if baseline else {}
     evidence = compare(before, tallies) if baseline else None
@@ -84,7 +84,7 @@ def report(run: Run, baseline: Run | None = None) -> Report:
 
 
 def junit(report: Report) -> str:
-    """Return the report as JUnit XML: what fails there is what the exit code tells."""
+    """Return the report as JUnit XML, whose failures match the exit code."""
     header = report.run.header
     suite = ElementTree.Element(
         "testsuite",

@@ -1,4 +1,4 @@
-"""A set run against a version: several attempts at once, each kept as it ends."""
+"""Running a set against a version: attempts run in parallel, and each is stored at its end."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from carrel.wire.generation.agents import Agent
 
 JOBS = 2
-"""Attempts at once, unless it is said otherwise."""
+"""Default number of parallel attempts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a set is run: `repeats` attempts at each case, `jobs` at once.
+    """Options of a run: `repeats` of each case, `jobs` in parallel.
 
-    Attempt number n has the seed `seed` + n. With `resume`, a run of the same questions that was
-    not finished goes on.
+    Attempt number n has the seed `seed` + n. `resume` continues an unfinished run of the same
+    questions.
     """
 
     repeats: int = 1
@@ -44,21 +44,19 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A run as far as it has come; `waiting` is how many seconds the service asked to wait, 0 for
-    none.
-    """
+    """A run so far; `waiting` is the service's requested pause in seconds, or 0."""
 
     run: Run
     waiting: float = 0.0
 
     @property
     def done(self) -> int:
-        """The attempts that have ended."""
+        """The number of attempts that have ended."""
         return len(self.run.attempts)
 
     @property
     def passed(self) -> int:
-        """Those of them that passed."""
+        """The number of attempts that have passed."""
         return sum(one.passed for one in self.run.attempts)
 
 
@@ -76,14 +74,14 @@ async def run_set(
     tools: Callable[[], Tools],
     on_progress: OnProgress = lambda progress: None,
 ) -> Run:
-    """Run a set against a version of an agent; None is the active one. `profile` is that of the
-    client, `tools` gives those of one question.
+    """Run a set against a version of an agent; None is the active version. `profile` is the
+    client's, `tools` returns the tools of one question.
 
-    To stop it, cancel the task: what has ended is kept.
+    To stop the run, cancel the task: ended attempts are kept.
 
     Raises:
-        ProblemError: there is no such version or judge, or the run cannot be kept.
-        ClientError: the service cannot be reached, or took the key no longer.
+        ProblemError: there is no such version or judge, or the run cannot be stored.
+        ClientError: the service is unreachable, or rejects the key.
     """
     await _clean(client, profile.service, records)
     chosen = await _version(client, agent, version)
@@ -152,7 +150,7 @@ class _Running:
                 group.create_task(worker())
 
     async def _attempt(self, target: Target, case: Case, repeat: int, seed: int | None) -> Attempt:
-        """Make one attempt. An answer that the service refuses is one that did not pass."""
+        """Make one attempt. An answer that the service refuses counts as failed."""
         from carrel.client.http.errors import NotFound, ServiceError, Unauthorized
 
         attempt = Attempt(case=case.id, repeat=repeat, seed=seed)
@@ -205,7 +203,7 @@ async def _version(client: Client, agent: Agent, version: int | None) -> Agent:
 
 
 async def _judges(client: Client, cases: CaseSet) -> dict[str, str]:
-    """Return the ids of the agents that judge, by what the set calls them."""
+    """Return the ids of the judges by the set's names for them."""
     if not cases.judges:
         return {}
     agents = {agent.id: agent.name async for agent in client.agents.every() if not is_trial(agent)}
@@ -220,7 +218,7 @@ async def _judges(client: Client, cases: CaseSet) -> dict[str, str]:
 
 
 async def _clean(client: Client, service: str, records: Records) -> None:
-    """Remove what runs that were killed have left on the service."""
+    """Remove the agents that killed runs left on the service."""
     with records.left_behind(service) as trials:
         for trial in trials:
             await remove_trial(client, trial)
@@ -236,7 +234,7 @@ def _journal(records: Records, header: Header, *, resume: bool) -> Iterator[Jour
 
 @asynccontextmanager
 async def _first_error() -> AsyncIterator[None]:
-    """Raise the error of the first of several workers that failed."""
+    """Raise the first error of several workers."""
     try:
         yield
     except BaseExceptionGroup as group:

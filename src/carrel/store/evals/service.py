@@ -1,4 +1,4 @@
-"""Evals: runs sets, keeps the runs, compares them, and takes turns of chats into sets."""
+"""Evals: run sets, store and compare the runs, and turn chats into test cases."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from carrel.store.evals.running import Plan, Progress
 
 LIVE = 0.5
-"""Seconds between two tables of a run that goes on."""
+"""Seconds between two tables of a running run."""
 
 
 class EvalsService(Service[EvalsState]):
@@ -35,14 +35,14 @@ class EvalsService(Service[EvalsState]):
 
     @cached_property
     def records(self) -> Records:
-        """The kept runs."""
+        """The stored runs."""
         from carrel.store.evals.records import Records
 
         return Records(self._folder)
 
     @action(Policy.JOIN)
     async def load(self) -> None:
-        """Load the kept runs."""
+        """Load the stored runs."""
         with self._loading():
             await self._load()
 
@@ -50,16 +50,16 @@ class EvalsService(Service[EvalsState]):
     def run(
         self, agent_id: str, version: int | None, path: Path, plan: Plan
     ) -> Coroutine[Any, Any, Run]:
-        """Run a set's file against a version of an agent, None for the active one.
+        """Run a set's file against a version of an agent, or None for the active version.
 
-        The run is shown as it goes, unless another is chosen meanwhile. What has ended is kept,
-        whatever happens.
+        The run is shown as it proceeds, unless another is chosen meanwhile. Ended attempts are kept
+        in any case.
         """
         return self._run_file(agent_id, version, path, plan, self.slice.value.shown)
 
     @action(Policy.SINGLE, lane="run")
     def resume(self, run: str) -> Coroutine[Any, Any, Run]:
-        """Go on with a kept run that is not finished, by its id."""
+        """Resume a stored, unfinished run by its id."""
         return self._resume(run, self.slice.value.shown)
 
     async def _run_file(
@@ -90,7 +90,7 @@ class EvalsService(Service[EvalsState]):
             client = await self._session.client()
             agent = await client.agents.get(agent_id)
             if version not in (None, agent.version):
-                self._session.check_allowed()  # another version answers by an agent made for it
+                self._session.check_allowed()  # another version answers through a trial agent
             return await run_set(
                 *(client, self._profile, self.records, agent, version, cases, plan),
                 self._tools.of_question,
@@ -103,12 +103,12 @@ class EvalsService(Service[EvalsState]):
 
     @instant
     def stop(self) -> None:
-        """Stop the run under way; what has ended is kept."""
+        """Stop the current run; ended attempts are kept."""
         self._lane("run").cancel()
 
     @action(Policy.LATEST)
     def show(self, run: str, baseline: str | None = None) -> Coroutine[Any, Any, None]:
-        """Show a run, beside another: their ids, or files."""
+        """Show a run and its baseline, by id or file."""
         self.slice.set(shown=run, baseline=baseline, report=None, error=None)
         return self._show(run, baseline)
 
@@ -121,13 +121,13 @@ class EvalsService(Service[EvalsState]):
 
     @instant
     def show_none(self) -> None:
-        """Show no run."""
+        """Close the shown run."""
         self._lane("show").cancel()
         self.slice.set(shown=None, baseline=None, report=None)
 
     @action(Policy.QUEUE)
     async def add_case(self, path: Path, case: Case) -> None:
-        """Add a test case at the end of a set's file, or begin one."""
+        """Append a test case to a set's file, or create the file."""
         from carrel.store.evals.cases import add_case
 
         try:
@@ -139,7 +139,7 @@ class EvalsService(Service[EvalsState]):
         self._notifications.notify(f"Added to {path.name}: {case.id}")
 
     def before(self, run: Run) -> Run | None:
-        """Return the newest finished run of the same agent and set before this one."""
+        """Return the latest earlier finished run of the same agent and set, or None."""
         mine = run.header
         for other in self.slice.value.runs:
             theirs = other.header
@@ -154,10 +154,10 @@ class EvalsService(Service[EvalsState]):
 
 
 class _Live:
-    """Shows a run as it goes, until another, or a comparison, is chosen."""
+    """Shows a run as it proceeds, until another run or a comparison is chosen."""
 
     def __init__(self, service: EvalsService, shown: str | None) -> None:
-        """`shown` was shown when the run was asked for."""
+        """Take the service. `shown` was shown when the run began."""
         self._service = service
         self._before = shown
         self._run: str | None = None
@@ -179,7 +179,7 @@ class _Live:
             slice.set(report=report(progress.run))
 
     def end(self) -> None:
-        """Show it whole, beside the one before."""
+        """Show the whole run beside the one before."""
         state = self._service.slice.value
         run = next((one for one in state.runs if one.id == self._run), None)
         if run is not None and (state.shown, state.baseline) == (self._run, None):

@@ -1,4 +1,4 @@
-"""The state of evals: the kept runs, the one under way, and the one that is looked at."""
+"""The state of evals: the stored runs, the current one, and the shown one."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 
 DEFAULT_FILE = Path("cases.yaml")
-"""The set that cases are added to while none was used yet."""
+"""Default set for new cases until one was used."""
 
 
 @dataclass(frozen=True, slots=True)
 class EvalsState:
-    """`runs` are the kept ones, newest first; `progress` that of the one under way.
+    """`runs` are the stored ones, newest first; `progress` is the current run's.
 
-    `report` is of the run `shown`, beside `baseline` if there is one. `file` is the set that was
-    run or added to last.
+    `report` is of the run `shown`, compared with `baseline` if there is one. `file` is the set used
+    last.
     """
 
     runs: tuple[Run, ...] = ()

@@ -1,7 +1,7 @@
-"""Whether a change of pass rates is evidence, or chance.
+"""Significance of changes in pass rates.
 
-Two runs of the same agent must not differ by these tests more often than once in 1/ALPHA
-comparisons. That error is shared by two questions, each asked for worse and for better:
+Two runs of the same agent may differ by these tests at most at the rate ALPHA. That error is shared
+by two questions, each asked for worse and for better:
 
 - Is the whole set worse? Fisher's exact test, each case beside itself: were both runs of one
   agent, the passes of a case would fall on either run alike. With one attempt at each case, it is
@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 ALPHA = 0.0025
-"""How often a comparison of two identical agents may find one worse."""
+"""Rate at which a comparison of two identical agents may find one worse."""
 
 _Z = 1.959964
 _MANY = 600
@@ -26,19 +26,19 @@ _MANY = 600
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How many of a case's attempts passed."""
+    """The number of a case's attempts, and of those that passed."""
 
     passed: int
     total: int
 
     @property
     def rate(self) -> float:
-        """The part that passed; 0 of none."""
+        """The pass rate, or 0 without attempts."""
         return self.passed / self.total if self.total else 0.0
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Wilson's interval of the pass rate, at 95 %."""
+        """Wilson's 95 % interval of the pass rate."""
         if not self.total:
             return 0.0, 1.0
         count, square = self.total, _Z**2
@@ -53,10 +53,10 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The result of a comparison. `worse` and `better` are cases with evidence of their own.
+    """The result of a comparison. `worse` and `better` are cases with a significant change of their
+    own.
 
-    `p_worse` and `p_better` are for the whole set: the chance of such a difference, or a greater
-    one, between two runs of the same agent.
+    `p_worse` and `p_better` are one-sided p-values for the whole set.
     """
 
     worse: frozenset[str]
@@ -66,17 +66,17 @@ class Evidence:
 
     @property
     def set_worse(self) -> bool:
-        """Whether the set as a whole is worse."""
+        """Whether the set as a whole is significantly worse."""
         return self.p_worse <= ALPHA / 2
 
     @property
     def set_better(self) -> bool:
-        """Whether the set as a whole is better."""
+        """Whether the set as a whole is significantly better."""
         return self.p_better <= ALPHA / 2
 
 
 def compare(old: Mapping[str, Tally], new: Mapping[str, Tally]) -> Evidence:
-    """Compare the cases that both runs have."""
+    """Compare the cases that both runs contain."""
     pairs = {
         name: (old[name], new[name])
         for name in new
@@ -92,15 +92,15 @@ def compare(old: Mapping[str, Tally], new: Mapping[str, Tally]) -> Evidence:
 
 
 def fisher(old: Tally, new: Tally) -> float:
-    """Return the chance that of all passes at most so many fall on the new attempts."""
+    """Return Fisher's one-sided exact p-value: P(passes of the new attempts ≤ observed), given
+    their total."""
     chances = _chances(old, new)
     return min(1.0, sum(chance for count, chance in chances.items() if count <= new.passed))
 
 
 def stratified(pairs: Iterable[tuple[Tally, Tally]]) -> float:
-    """Fisher's test of all cases at once: the chance that of the passes of each case, at most so
-    many fall on the new attempts in all.
-    """
+    """Return the one-sided p-value of a stratified exact test, with a case per stratum: P(new
+    passes ≤ observed), given each case's total."""
     moving = [
         (old, new) for old, new in pairs if 0 < old.passed + new.passed < old.total + new.total
     ]
@@ -118,7 +118,7 @@ def stratified(pairs: Iterable[tuple[Tally, Tally]]) -> float:
 
 
 def _chances(old: Tally, new: Tally) -> dict[int, float]:
-    """Return the chance of each number of passes among the new attempts."""
+    """Return the hypergeometric probabilities of the number of passes among the new attempts."""
     passes, total = old.passed + new.passed, old.total + new.total
     ways = math.comb(total, passes)
     return {
@@ -128,7 +128,7 @@ def _chances(old: Tally, new: Tally) -> dict[int, float]:
 
 
 def _normal(pairs: Sequence[tuple[Tally, Tally]], observed: int) -> float:
-    """Return the same of many cases, whose sum is normal."""
+    """Approximate the stratified p-value by the normal distribution, for many cases."""
     mean = spread = 0.0
     for old, new in pairs:
         total = old.total + new.total
@@ -139,7 +139,7 @@ def _normal(pairs: Sequence[tuple[Tally, Tally]], observed: int) -> float:
 
 
 def _worse(pairs: Mapping[str, tuple[Tally, Tally]]) -> frozenset[str]:
-    """Return the cases whose fall alone is evidence."""
+    """Return the cases that are significantly worse by themselves."""
     error = ALPHA / 2
     least = {name: _least(old, new) for name, (old, new) in pairs.items()}
     count = 1
@@ -151,7 +151,7 @@ def _worse(pairs: Mapping[str, tuple[Tally, Tally]]) -> frozenset[str]:
 
 
 def _least(old: Tally, new: Tally) -> float:
-    """Return the least chance that Fisher's test could give with so many passes in all."""
+    """Return the least p-value that Fisher's test can give for this total of passes."""
     passes = old.passed + new.passed
     lowest = max(0, passes - old.total)
     return fisher(Tally(passes - lowest, old.total), Tally(lowest, new.total))

@@ -1,4 +1,4 @@
-"""Turns of a chat as test cases."""
+"""Test cases from the turns of a chat."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ if TYPE_CHECKING:
     from carrel.store.chat.state import ChatState
 
 LIKE = 0.8
-"""Similarity from which an answer counts as the same as another."""
+"""Similarity from which two answers count as equal."""
 _HIDDEN = Problem("The names are hidden", "", "Vote first: an answer can be taken then.")
 _NO_ANSWER = Problem("No answer to take", "Choose an answer to a question of yours.")
 
 
 def case_of(chat: ChatState, index: int, *, good: bool) -> Case:
-    """Return the case of the answer at `index`: a good one is to come again, a bad one is not.
+    """Return the test case of the answer at `index`: a good answer should be repeated, a bad one
+    not.
 
     Raises:
-        ProblemError: there is no answer to a question, or a blind comparison hides it.
+        ProblemError: there is no answer there, or a blind comparison hides it.
     """
     if chat.alias:
         raise ProblemError(_HIDDEN)

@@ -1,1 +1,1 @@
-"""Slices and the actions that write them, on one owner loop."""
+"""Slices, and the actions that write them on one owner loop."""

@@ -1,4 +1,4 @@
-"""Actions: the only code that awaits the client, each under a policy."""
+"""Actions: the only code that awaits the client, each under a concurrency policy."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ BUSY = Problem("Still busy with the last one", "This runs one at a time.", "Wait
 
 
 class Policy(Enum):
-    """Treatment of a call while an earlier one of its lane still runs."""
+    """Treatment of a call while an earlier call in its lane is running."""
 
     LATEST = "latest"
-    """The earlier one is cancelled."""
+    """Cancel the earlier call."""
     JOIN = "join"
-    """The new one joins the earlier one and ends with it."""
+    """Join the earlier call and share its end."""
     RENEW = "renew"
-    """The new one runs after the earlier one; calls waiting like this run once."""
+    """Run after the earlier call; waiting calls are merged into one."""
     SINGLE = "single"
-    """The new one is refused."""
+    """Refuse the new call."""
     QUEUE = "queue"
-    """The new one is queued."""
+    """Queue the new call."""
     BESIDE = "beside"
-    """Both run at once."""
+    """Run both at once."""
 
 
 class Lane:
     """The calls of one lane of one service; lives on the owner loop.
 
-    A call's exception ends as the ProblemError that `in_words` makes of it.
+    `in_words` converts a call's exception to the ProblemError with which the call ends.
     """
 
     def __init__(self, in_words: Callable[[Exception], ProblemError]) -> None:
@@ -49,26 +49,26 @@ class Lane:
 
     @property
     def busy(self) -> bool:
-        """Whether a call runs or waits."""
+        """Whether a call is running or waiting."""
         return bool(self._turns)
 
     @property
     def last(self) -> asyncio.Task[Any] | None:
-        """The call that entered last, while it runs or waits."""
+        """The latest call that is running or waiting, or None."""
         return self._turns[-1].task if self._turns else None
 
     @property
     def others_wait(self) -> bool:
-        """Whether a call waits for one that runs."""
+        """Whether a call waits for a running one."""
         return len(self._turns) > 1
 
     def enter(
         self, policy: Policy, name: str, call: Callable[[], Coroutine[Any, Any, T]]
     ) -> asyncio.Task[T]:
-        """Enter a call of the method `name`; its coroutine runs when the policy allows.
+        """Enter a call of the method `name`; its coroutine runs once the policy allows it.
 
         Raises:
-            ProblemError: the policy refuses it.
+            ProblemError: the policy refuses the call.
         """
         last = self._turns[-1] if self._turns else None
         if last is not None and policy is Policy.SINGLE:
@@ -87,16 +87,16 @@ class Lane:
         return turn.task
 
     def cancel(self) -> list[asyncio.Task[Any]]:
-        """Cancel all running and queued calls, and return their tasks to await."""
+        """Cancel all running and queued calls; return their tasks for awaiting."""
         tasks = [turn.task for turn in self._turns]
         for task in tasks:
-            # A second cancellation would break off the clean-up after the first.
+            # A second cancellation would interrupt the clean-up after the first.
             if not task.cancelling():
                 task.cancel()
         return tasks
 
     async def _run(self, turn: _Turn, *, alone: bool) -> Any:
-        # Even if cancelled: the old call must not write once the new one has begun.
+        # Even if cancelled: the old call must not write after the new one begins.
         while alone and (earlier := self._before(turn)) is not None:
             await asyncio.wait([earlier.task])
         turn.begun = True
@@ -106,7 +106,7 @@ class Lane:
             raise self._in_words(error) from error
 
     def _before(self, turn: _Turn) -> _Turn | None:
-        """Return the call that entered last before this one, while any does."""
+        """Return the latest unfinished call that entered before this one, or None."""
         before = None
         for one in self._turns:
             if one is turn:
@@ -135,19 +135,19 @@ async def _end_of(task: asyncio.Task[T]) -> T:
 
 
 class Link(Protocol):
-    """The connection to the profile's service, as actions know it."""
+    """The connection to the profile's service, as actions see it."""
 
     def check_allowed(self) -> None:
-        """Raise ProblemError where this profile must not change anything."""
+        """Raise ProblemError if the profile is read-only."""
 
     def check_connection(self) -> None:
-        """Check the service now, because a request did not reach it."""
+        """Check the connection now, after a request that did not reach the service."""
 
 
 class Service(Generic[S]):
-    """The actions of one area, and its slice, which only they write.
+    """The actions of one area, and their slice, which only they write.
 
-    With a `link` they ask the profile's service; without, they stay on this machine.
+    With a `link` they use the profile's service; without, only this machine.
     """
 
     def __init__(self, loop: OwnerLoop, state: S, link: Link | None = None) -> None:
@@ -160,17 +160,17 @@ class Service(Generic[S]):
 
     @property
     def closed(self) -> bool:
-        """Whether it was closed: no further action begins."""
+        """Whether the service is closed and begins no further action."""
         return self._closed
 
     async def close(self) -> None:
-        """Cancel all running and queued actions and wait for their end; no further one begins."""
+        """Cancel all running and queued actions, wait for their end, and refuse further ones."""
         self._closed = True
         tasks = [task for lane in self._lanes.values() for task in lane.cancel()]
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def service_is_back(self) -> None:
-        """Clear an error caused by the lost service."""
+        """Clear an error that the lost service caused."""
         error: Problem | None = getattr(self.slice.value, "error", None)
         if error is not None and error.lost:
             self.slice.set(error=None)
@@ -187,7 +187,7 @@ class Service(Generic[S]):
             self.slice.set(loading=self._loads > 0)
 
     def _in_words(self, error: Exception) -> ProblemError:
-        """Put a failure into the slice, and return it in words."""
+        """Store a failure in the slice, and return it as a ProblemError."""
         problem = Problem.of(error)
         self.slice.set(error=problem)
         if problem.lost and self._link is not None:
@@ -214,15 +214,15 @@ Action = Callable[Concatenate[Sv, P], Handle[T]]
 def action(
     policy: Policy, *, lane: str | None = None, changes: bool = False
 ) -> Callable[[Body[Sv, P, T]], Action[Sv, P, T]]:
-    """Make a service's coroutine method an action.
+    """Turn a service's coroutine method into an action.
 
-    Calling it returns a Handle at once, from any thread. Every exception ends as a Problem in
-    the slice and in the handle. Methods that share a `lane` share its policy's one place;
-    one that `changes` what the service stores is refused for a read-only profile.
+    Calling it returns a Handle at once, from any thread. Every exception ends as a Problem in the
+    slice and in the handle. Methods of the same `lane` share one lane; a method that
+    `changes` stored data is refused for a read-only profile.
 
-    The state may have changed by the time a coroutine runs. A method that works on what is
-    chosen now is therefore a plain function: it takes that from the state when it is called
-    (and refuses the call by raising ProblemError), and returns the coroutine that works on it.
+    The state may have changed by the time the coroutine runs. A method that works on the current
+    selection is therefore a plain function: it reads the selection when it is called (and may
+    refuse by raising ProblemError), and returns the coroutine that works on it.
     """
 
     def decorate(method: Body[Sv, P, T]) -> Action[Sv, P, T]:
@@ -245,8 +245,8 @@ def action(
 
 
 def instant(method: Callable[Concatenate[Sv, P], T]) -> Action[Sv, P, T]:
-    """Make a service's method an action that awaits nothing: on the owner loop it is done
-    when the call returns."""
+    """Turn a service's method without awaits into an action; on the owner loop it is done on
+    return."""
 
     def start(service: Sv, /, *args: P.args, **kwargs: P.kwargs) -> Handle[T]:
         call = functools.partial(method, service, *args, **kwargs)

@@ -1,4 +1,4 @@
-"""A running action as seen from outside: awaited, asked or cancelled, from any thread."""
+"""Handles of running actions: await, inspect or cancel an action from any thread."""
 
 from __future__ import annotations
 
@@ -15,18 +15,17 @@ Outcome = Literal["running", "done", "failed", "cancelled"]
 
 
 class Cancelled(asyncio.CancelledError):
-    """The awaited action was cancelled, not the one who awaits it."""
+    """The awaited action was cancelled, not the waiter."""
 
 
 class Handle(Generic[T]):
     """One call of an action.
 
-    Awaiting it, or `result()`, gives what the action returned. It raises ProblemError when the
-    action failed, and Cancelled when it was cancelled: a task that does not catch that ends as
+    Awaiting it, or `result()`, returns the action's result. Raises ProblemError if the action
+    failed, and Cancelled if it was cancelled: a task that does not catch Cancelled ends as
     cancelled too.
 
-    On the owner loop a call that is refused has failed by the time it returns; one that is
-    still "running" was accepted.
+    On the owner loop a refused call returns as a failed handle; a "running" one was accepted.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -40,9 +39,9 @@ class Handle(Generic[T]):
         self._future: concurrent.futures.Future[T | None] = concurrent.futures.Future()
 
     def start(self, begin: Callable[[], asyncio.Task[T] | T]) -> None:
-        """Begin; called once, on the owner loop.
+        """Begin the call; called once, on the owner loop.
 
-        It ends as the task does that `begin` starts; any other result, or an exception of
+        The handle ends with the task that `begin` returns; any other result, or an exception of
         `begin`, ends it at once.
         """
         if self._cancelled:
@@ -62,51 +61,51 @@ class Handle(Generic[T]):
                 self._settle("done", begun)
 
     def refuse(self) -> None:
-        """End it as cancelled: the owner loop is closed."""
+        """End the handle as cancelled, because the owner loop is closed."""
         self._settle("cancelled")
 
     def done(self) -> bool:
-        """Return whether it has ended."""
+        """Return whether the call has ended."""
         return self._future.done()
 
     def cancel(self) -> None:
-        """Ask it to stop; it ends as cancelled after it has cleaned up."""
+        """Cancel the action; the handle ends after the action's clean-up."""
         self._cancelled = True
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._cancel)
 
     def check(self) -> Handle[T]:
-        """Return the handle, unless it has failed already: as one that is refused.
+        """Return the handle itself, or raise the problem of a refused call.
 
         Raises:
-            ProblemError: it has failed.
+            ProblemError: the call has failed already.
         """
         if self.error is not None:
             raise ProblemError(self.error)
         return self
 
     def result(self, timeout: float | None = None) -> T:
-        """Wait for the result. Not to be called on the owner loop, which it would block.
+        """Wait for the result. Must not be called on the owner loop, which it would block.
 
         Raises:
-            TimeoutError: it did not end within `timeout` seconds.
-            ProblemError: it failed.
-            Cancelled: it was cancelled.
+            TimeoutError: the action did not end within `timeout` seconds.
+            ProblemError: the action failed.
+            Cancelled: the action was cancelled.
         """
         return self._result(self._future.result(timeout))
 
     async def settled(self) -> Outcome:
-        """Wait for the end, and return how it ended; `error` has the problem of one that failed."""
+        """Wait for the end and return the outcome; a failure's problem is in `error`."""
         # Shielded: cancelling the waiter does not cancel the action.
         await asyncio.shield(asyncio.wrap_future(self._future))
         return self.outcome
 
     async def linked(self) -> T:
-        """Wait for the result; a waiter that is cancelled cancels the action too.
+        """Wait for the result; cancelling the waiter cancels the action too.
 
         Raises:
-            ProblemError: it failed.
-            Cancelled: it was cancelled.
+            ProblemError: the action failed.
+            Cancelled: the action was cancelled.
         """
         try:
             return await self
@@ -116,7 +115,7 @@ class Handle(Generic[T]):
             raise
 
     def add_done_callback(self, callback: Callable[[Handle[T]], object]) -> None:
-        """Call back on the owner loop when it ends, or at once when it has ended."""
+        """Call a function on the owner loop at the action's end, at once if it has ended."""
         with self._lock:
             if not self._future.done():
                 self._callbacks.append(callback)

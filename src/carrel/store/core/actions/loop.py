@@ -1,4 +1,4 @@
-"""The one loop that owns the state: every action runs on it."""
+"""The owner loop: every action runs on it and changes the state there."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class OwnerLoop:
-    """An asyncio loop that takes work from any thread."""
+    """An asyncio loop that accepts work from any thread."""
 
     def __init__(
         self, loop: asyncio.AbstractEventLoop, thread: threading.Thread | None = None
@@ -23,12 +23,12 @@ class OwnerLoop:
 
     @classmethod
     def running(cls) -> OwnerLoop:
-        """Return the loop that is running now: the terminal app's, or a test's."""
+        """Wrap the loop that is running now: the terminal app's, or a test's."""
         return cls(asyncio.get_running_loop())
 
     @classmethod
     def in_thread(cls) -> OwnerLoop:
-        """Return a loop in a thread of its own, for hosts whose callbacks come on any thread."""
+        """Start a loop in its own thread, for hosts with callbacks on any thread."""
         loop = asyncio.new_event_loop()
         thread = threading.Thread(target=loop.run_forever, name="carrel-store", daemon=True)
         thread.start()
@@ -38,14 +38,14 @@ class OwnerLoop:
         """Start a coroutine on the loop, from any thread."""
         begin: Callable[[], asyncio.Task[T] | T] = lambda: self._loop.create_task(coroutine)  # noqa: E731
         handle = self.start(begin)
-        # Avoids a “never awaited” warning if it never began.
+        # Avoids a “never awaited” warning if the coroutine never began.
         handle.add_done_callback(lambda _: coroutine.close())
         return handle
 
     def start(self, begin: Callable[[], asyncio.Task[T] | T]) -> Handle[T]:
         """Call a function on the loop, from any thread: at once on the loop's thread, else soon.
 
-        The handle ends with the task that the function starts, else with its result.
+        The handle ends with the task that the function returns, else with its result.
         """
         handle: Handle[T] = Handle(self._loop)
         try:
@@ -66,7 +66,7 @@ class OwnerLoop:
             self._loop.call_soon_threadsafe(function)
 
     def close(self) -> None:
-        """Cancel what still runs and end the loop's own thread. A borrowed loop is left alone."""
+        """Cancel running calls and stop the loop's own thread. A borrowed loop goes on."""
         if self._thread is None or self._loop.is_closed():
             return
         asyncio.run_coroutine_threadsafe(_cancel_all(), self._loop).result()
@@ -76,7 +76,7 @@ class OwnerLoop:
 
     @property
     def closed(self) -> bool:
-        """Whether it has ended."""
+        """Whether the loop is closed."""
         return self._loop.is_closed()
 
     def _is_here(self) -> bool:

@@ -1,4 +1,4 @@
-"""A part of the state: an immutable value and a signal that it changed."""
+"""Slices: immutable parts of the state, with a signal for changes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ logger = logging.getLogger(__name__)
 
 
 class Slice(Generic[S]):
-    """Holds a frozen dataclass. Anyone may read it; its service writes it, on the owner loop."""
+    """Holder of a frozen dataclass. Anyone may read it; its service writes it, on the owner
+    loop."""
 
     changed = Signal(object, object)
     """Emitted with the new and the old value, on the owner loop's thread."""
@@ -29,21 +30,21 @@ class Slice(Generic[S]):
 
     @property
     def value(self) -> S:
-        """The newest value."""
+        """The current value."""
         return self._value
 
     def set(self, **fields: Any) -> S:
-        """Replace fields. Nothing is emitted when the result equals what was there."""
+        """Replace fields. Nothing is emitted if the value stays equal."""
         return self.put(dataclasses.replace(self._value, **fields))
 
     def put(self, new: S) -> S:
-        """Replace the whole value. Nothing is emitted when it equals what was there."""
+        """Replace the whole value. Nothing is emitted if it stays equal."""
         old = self._value
         if new != old:
             self._value = new
             try:
                 self.changed.emit(new, old)
             except EmitLoopError:
-                # A listener's fault is not the fault of the action that made the change.
+                # A listener's error must not fail the action that made the change.
                 logger.exception("a listener of %s failed", type(new).__name__)
         return self._value

@@ -1,4 +1,4 @@
-"""Delivers a slice to a face: on the face's loop, newest value only, a few times a second."""
+"""Watches: deliver a slice to a face on its loop, newest value only, a few times a second."""
 
 from __future__ import annotations
 
@@ -40,16 +40,15 @@ def watch(
 ) -> Callable[[], None]:
     """Call `fn` with the slice's value now and after every change, at most `hz` times a second.
 
-    Debounced: the first change is delivered at once, the last of a burst always, those between
-    may be skipped. With `select` only changes of what it returns count.
-    `deliver` hands a function to the face's loop from any thread; without it, call `watch`
-    on the owner loop, and `fn` runs there.
+    Rate-limited: the first and the last change of a burst are always delivered, those between may
+    be skipped. With `select`, only changes of its result count. `deliver` hands a function to the
+    face's loop from any thread; without it, call `watch` on the owner loop, where `fn` then runs.
 
     Returns a function that ends the watch.
     """
     watcher = _Watch(slice, fn, deliver or _at_once, select, 1 / hz)
 
-    # A closure, because the signal holds bound methods weakly.
+    # A closure, because the signal holds bound methods only weakly.
     def changed(new: object, old: object) -> None:
         watcher.changed()
 
@@ -82,9 +81,9 @@ class _Watch:
         self._deliver = deliver
         self._select = select
         self._period = period
-        self._next = 0.0  # when the loop's clock allows the next delivery
+        self._next = 0.0  # earliest loop time of the next delivery
         self._waiting = False  # a timer is set
-        self._handed = False  # the face has a delivery that it has not begun
+        self._handed = False  # the face has a delivery that has not begun
         self._shown: object = _NOTHING
 
     def changed(self) -> None:
@@ -127,7 +126,7 @@ class _Watch:
 
 
 async def until(slice: Slice[S], holds: Callable[[S], bool]) -> S:
-    """Wait on the owner loop until a condition holds, and give the state that it holds for."""
+    """Wait on the owner loop until a condition holds; return the state that meets it."""
     found: asyncio.Future[S] = asyncio.get_running_loop().create_future()
 
     def look(new: S, _: object = None) -> None:
