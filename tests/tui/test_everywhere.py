@@ -485,7 +485,7 @@ async def test_the_request_log_opens_and_copies_a_call() -> None:
         await bench.press("enter")
         await bench.shows("200 OK · 10 ms · 1.2 kB")
         await bench.press("y")
-        await bench.shows("Copy curl", "Copy Python", "Copy a carrel command")
+        await bench.shows("Copy curl", "Copy Python", "Copy command")
         await bench.press("enter")
         assert bench.app.clipboard.startswith("curl")
         for _ in range(3):  # out of the call, out of the filter, out of the log

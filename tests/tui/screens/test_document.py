@@ -214,7 +214,7 @@ async def test_forms_are_gone_through(bench: Workbench) -> None:
 
 async def test_a_table_is_copied_as_csv_and_markdown(bench: Workbench) -> None:
     await bench.press("j", "j", "j", "y")
-    await bench.shows("Table 1 as CSV", "3 rows", "This block", "This page", "All pages read")
+    await bench.shows("Copy table as CSV", "3 rows", "Copy block", "Copy page", "Copy all pages")
     await bench.press("enter")
     await bench.shows("Copied.")
     assert bench.app.clipboard == 'Year,Rent\r\n2024,"1,200.00"\r\n2025,"1,240.00"\r\n'

@@ -1,12 +1,22 @@
 """Keys typed faster than what they open is drawn, in a real terminal against a real server."""
 
+import asyncio
 import sys
 from collections.abc import Iterator
 
 import pytest
+from textual import events
+from textual.app import App, ComposeResult
+from textual.content import Content
+from textual.pilot import Pilot
 
 from carrel.client import Client
 from carrel.config.profiles import Profile
+from carrel.tui.terminal.typeahead import HELD, LATE, TypeAhead
+from carrel.tui.theme.themes import with_roles
+from carrel.tui.widgets.inputs.fields import Field
+from carrel.tui.widgets.tables.columns import Column
+from carrel.tui.widgets.tables.table import Row, VirtualTable
 from carrel.wire.generation.agents import AgentCreate
 from support.process import RunningServer
 from support.service import Request
@@ -160,3 +170,65 @@ async def test_keys_wait_for_the_documents_of_a_library(monkeypatch: pytest.Monk
         library.meddle = lambda request: None
         library.gate.set()
         await bench.shows("Delete this document?", "lease.pdf")
+
+
+class ListApp(App[None]):
+    """A list of 100 rows above a field."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.type_ahead = TypeAhead(self, super().on_event)
+
+    async def on_event(self, event: events.Event) -> None:
+        await self.type_ahead.take(event)
+
+    async def on_type_ahead_handled(self, message: TypeAhead.Handled) -> None:
+        self.type_ahead.end_step(message)
+
+    def get_css_variables(self) -> dict[str, str]:
+        return with_roles(super().get_css_variables())
+
+    def compose(self) -> ComposeResult:
+        yield VirtualTable(Column("Row"))
+        yield Field()
+
+    def on_mount(self) -> None:
+        table = self.query_one(VirtualTable)
+        table.show([Row(str(number), (Content(str(number)),)) for number in range(100)])
+        table.focus()
+
+    async def held_back(self, pilot: Pilot[None], *keys: str) -> None:
+        """Types keys that wait for longer than repeats do."""
+        self.type_ahead.hold(self)
+        for key in keys:
+            self.post_message(events.Key(key, key if len(key) == 1 else None))
+        await asyncio.sleep(2 * LATE)
+        self.type_ahead.release(self)
+        for _ in range(500):
+            if self.type_ahead.is_done:
+                break
+            await asyncio.sleep(0.02)
+        assert self.type_ahead.is_done
+
+
+@pytest.mark.parametrize("key", ["down", "j"])
+async def test_a_held_key_stops_when_it_is_let_go(key: str) -> None:
+    app = ListApp()
+    async with app.run_test() as pilot:
+        table = app.query_one(VirtualTable)
+        await app.held_back(pilot, *[key] * 60, "up")
+        assert table.cursor == HELD - 1
+        # Keys that were pressed one by one all count.
+        await app.held_back(pilot, *[key] * HELD, "up", *[key] * HELD)
+        assert table.cursor == 3 * HELD - 2
+        # A table that keeps up misses none.
+        await pilot.press(*[key] * 40)
+        assert table.cursor == 3 * HELD + 38
+
+
+async def test_a_letter_that_is_held_in_a_field_is_text() -> None:
+    app = ListApp()
+    async with app.run_test() as pilot:
+        app.query_one(Field).focus()
+        await app.held_back(pilot, *"j" * 60)
+        assert app.query_one(Field).value == "j" * 60

@@ -1,7 +1,7 @@
 """A place: the base of all six, which follow the state, run flows and explain keys."""
 
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
 
@@ -25,7 +25,7 @@ from carrel.store.session.state import READ_ONLY, SessionState
 from carrel.store.store import Store
 from carrel.store.trash.formatting import way_back
 from carrel.tui.base.frame import Frame
-from carrel.tui.dialogs.core.ask import Choose, Option
+from carrel.tui.dialogs.core.ask import Choose, Option, copy_options
 from carrel.tui.dialogs.core.columns import Columns
 from carrel.tui.dialogs.core.confirm import Confirm
 from carrel.tui.dialogs.core.dialog import Dialog
@@ -262,6 +262,11 @@ class MainScreen(Frame):
         if len(options) == 1:
             return options[0].id
         return await self.ask(Choose(title, options))
+
+    async def copy_one(self, texts: Mapping[str, str]) -> None:
+        """Copy one of several parts, as is chosen."""
+        if part := await self.choose("Copy", copy_options(dict.fromkeys(texts, ""))):
+            self.copy(texts[part])
 
     async def confirm(self, title: str, about: Sequence[Content], verb: str) -> bool:
         """Asks before something is done at the service; a hosted one is named: it bills."""

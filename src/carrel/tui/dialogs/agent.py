@@ -38,7 +38,7 @@ class AgentForm(Dialog[Filled]):
     """The form of an agent. `keep` is called with the draft while it is typed."""
 
     DEFAULT_CSS = """
-    AgentForm .dialog { width: 110; height: 94%; padding: 0 1; }
+    AgentForm .dialog { width: 94%; max-width: 140; height: 94%; padding: 0 1; }
     AgentForm VerticalScroll { height: 1fr; }
     AgentForm Label { color: $muted; padding: 0 1; }
     AgentForm #instructions { height: 1fr; min-height: 7; }

@@ -128,7 +128,8 @@ def copies(state: ChatState, source: Passage | None) -> dict[str, str]:
     if answers:
         texts["answer"] = answers[-1].text
         blocks = code_blocks(answers[-1].text)
-        texts |= {f"code block {number}": block for number, block in enumerate(blocks, 1)}
+        for number, block in enumerate(blocks, 1):
+            texts["code" if number == 1 else f"code block {number}"] = block
     if source is not None:
         texts["source"] = source.snippet
     return texts

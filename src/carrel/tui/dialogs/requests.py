@@ -22,7 +22,7 @@ from carrel.store.requests.formatting import (
     title,
 )
 from carrel.store.requests.state import LoggedCall, RequestsState
-from carrel.tui.dialogs.core.ask import Choose, Option
+from carrel.tui.dialogs.core.ask import Choose, copy_options
 from carrel.tui.dialogs.core.dialog import FILTER_KEY, Dialog, hint
 from carrel.tui.terminal.clipboard import copy
 from carrel.tui.theme import labels
@@ -121,13 +121,13 @@ class RequestLog(Dialog[None]):
         texts = {
             "curl": as_curl(call, session.url),
             "Python": as_python(call, session.url),
-            "a carrel command": as_command(call, session.profile),
-            "the request": request_text(call),
-            "the answer": answer_text(call),
-            "the request ID": call.request_id,
+            "command": as_command(call, session.profile),
+            "request": request_text(call),
+            "answer": answer_text(call),
+            "request id": call.request_id,
         }
 
-        options = [Option(name, f"Copy {name}") for name, text in texts.items() if text]
+        options = copy_options({name: "" for name, text in texts.items() if text})
         title = "Copy" if call.path.startswith("/") else "A signed address is a key: not copied"
         if part := await self.app.push_screen(Choose(title, options), wait_for_dismiss=True):
             copy(self.app, texts[part] or "")

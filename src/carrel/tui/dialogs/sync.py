@@ -73,7 +73,7 @@ class SyncDialog(Dialog[SyncWish]):
     """The preview follows the choices; only the one on screen can be confirmed."""
 
     DEFAULT_CSS = """
-    SyncDialog .dialog { width: 90; }
+    SyncDialog .dialog { width: 90; padding: 0 2; }
     SyncDialog #what { height: auto; margin-bottom: 1; }
     SyncDialog #changes { height: auto; max-height: 25vh; margin-bottom: 1; }
     SyncDialog #changes:focus { background: $panel; }

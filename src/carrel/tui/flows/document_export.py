@@ -12,7 +12,7 @@ from carrel.store.documents.state import DocumentState
 from carrel.store.documents.table_rows import as_csv, as_markdown
 from carrel.store.documents.tables import tables
 from carrel.tui.base.screen import MainScreen
-from carrel.tui.dialogs.core.ask import Ask, Option
+from carrel.tui.dialogs.core.ask import Ask, Option, copy_options
 
 FORMATS = (
     Option("markdown", "Markdown", "the whole text, with your corrections"),
@@ -20,8 +20,6 @@ FORMATS = (
     Option("csv", "Tables as CSV", "a file each"),
     Option("images", "Pictures", "a file each"),
 )
-KEYS = {"The name": "n", "This page": "t", "This block": "b", "All pages read": "a"}
-"""Letters of the parts that every document has."""
 
 
 async def copy_part(place: MainScreen) -> None:
@@ -30,17 +28,14 @@ async def copy_part(place: MainScreen) -> None:
     if state.source is None:
         return
     offers = _offers(state)
-    options = [
-        Option(str(n), name, details, KEYS.get(name, ""))
-        for n, (name, details, _) in enumerate(offers)
-    ]
-    if part := await place.choose("Copy", options):
-        place.copy(offers[int(part)][2])
+    words = {part: about for part, (about, _) in offers.items()}
+    if part := await place.choose("Copy", copy_options(words)):
+        place.copy(offers[part][1])
 
 
-def _offers(state: DocumentState) -> list[tuple[str, str, str]]:
-    """Return the parts that can be copied: name, a word on it, and the text."""
-    offers: list[tuple[str, str, str]] = []
+def _offers(state: DocumentState) -> dict[str, tuple[str, str]]:
+    """Return the parts that can be copied: a word on each, and the text."""
+    offers: dict[str, tuple[str, str]] = {}
     page = state.page
     if page is not None:
         blocks = blocks_of(page)
@@ -50,19 +45,21 @@ def _offers(state: DocumentState) -> list[tuple[str, str, str]]:
             enumerate(found, 1), key=lambda one: (one[1].block != state.block, one[0])
         ):
             size = f"{count(len(table.rows))} rows"
-            offers.append((f"Table {number} as CSV", size, as_csv(table.rows)))
-            offers.append((f"Table {number} as Markdown", size, as_markdown(table.rows)))
+            name = f"table {number}" if offers else "table"
+            offers[f"{name} as CSV"] = (size, as_csv(table.rows))
+            offers[f"{name} as Markdown"] = (size, as_markdown(table.rows))
         if state.block is not None and state.block < len(blocks):
             block = blocks[state.block]
-            at = len(offers) if block.type == "table" else 0
-            offers.insert(at, ("This block", block.type, block.content))
-        offers.append(("This page", "Markdown", corrected(page, state.corrections)))
+            chosen = {"block": (block.type, block.content)}
+            offers = offers | chosen if block.type == "table" else chosen | offers
+        offers["page"] = ("Markdown", corrected(page, state.corrections))
     read = [corrected(page, state.corrections) for page in state.pages if page is not None]
     if len(read) > 1:
-        offers.append(("All pages read", f"{count(len(read))} pages", "\n\n".join(read)))
+        offers["all pages"] = (f"{count(len(read))} read", "\n\n".join(read))
     if text := annotation(state):
-        offers.append(("The answer in the schema", "JSON", text))
-    offers.append(("The name", "", state.source.name if state.source else ""))
+        offers["schema"] = ("the answer in it, JSON", text)
+    if state.source is not None:
+        offers |= {"name": ("", state.source.name), "id": ("", state.source.id)}
     return offers
 
 

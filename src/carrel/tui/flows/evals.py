@@ -44,9 +44,9 @@ async def take_case(place: MainScreen) -> None:
     evals, chat = place.store.evals, place.store.chat.slice.value
     file = evals.slice.value.file or DEFAULT_FILE
     options = [
-        Option("good", "A good answer", f"should be repeated · {file.name}"),
-        Option("bad", "A bad answer", f"should not be repeated · {file.name}"),
-        Option(_OTHER, "Another file…", str(file)),
+        Option("good", "A good answer", f"should be repeated · {file.name}", key="g"),
+        Option("bad", "A bad answer", f"should not be repeated · {file.name}", key="b"),
+        Option(_OTHER, "Another file…", str(file), key="o"),
     ]
     chosen = await place.ask(Choose("Test case of the last answer", options))
     if chosen == _OTHER:
@@ -69,7 +69,10 @@ async def _run(place: MainScreen, agent: Agent, version: int) -> None:
     if report is not None and not report.run.finished:
         run = report.run
         kept = f"{len(run.attempts)} of {run.total} are kept"
-        options = [Option("resume", "Go on with this run", kept), Option("new", "Run a set…")]
+        options = [
+            Option("resume", "Go on with this run", kept, key="r"),
+            Option("new", "Run a set…", key="n"),
+        ]
         if (chosen := await place.choose("Run", options)) is None:
             return
         if chosen == "resume":

@@ -11,7 +11,7 @@ from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.formatting import count, counted, size
 from carrel.store.files.formatting import facets, link_words
 from carrel.tui.base.screen import MainScreen
-from carrel.tui.dialogs.core.ask import Ask, AskNumber, Option
+from carrel.tui.dialogs.core.ask import Ask, AskNumber, Option, copy_options
 from carrel.tui.dialogs.core.path import PathDialog
 from carrel.tui.theme import labels
 from carrel.wire.files import SIGNED_URL_HOURS, File
@@ -21,9 +21,6 @@ ASKED_ABOVE = 50
 FEW = 5
 """Files that the cursor follows as they arrive."""
 _ALL = "all"
-_NAME = "name"
-_ID = "id"
-_HOURS = "hours"
 _NEW = "new library"
 
 
@@ -92,24 +89,14 @@ async def _as_a_batch(place: MainScreen, sources: Sequence[DocumentSource]) -> N
 
 async def copy_part(place: MainScreen, file: File) -> None:
     """Copy a file's name, its id, or a link to it that needs no key."""
-    options = [
-        Option("24", "Copy link (24 h)", key="l"),
-        Option("1", "Copy link (1 h)"),
-        Option("168", "Copy link (7 days)"),
-        Option(_HOURS, "Copy link, hours…"),
-        Option(_NAME, "Copy name", key="n"),
-        Option(_ID, "Copy id", key="i"),
-    ]
-    chosen = await place.choose("Copy", options)
-    if chosen == _NAME:
-        place.copy(file.filename, "Copied the name.")
-    elif chosen == _ID:
-        place.copy(file.id, "Copied the id.")
-    elif chosen is not None:
-        hours = await _ask_hours(place) if chosen == _HOURS else int(chosen)
-        if hours:
-            url = await place.store.files.signed_url(file.id, hours)
-            place.copy(url, f"Copied. {link_words(url, hours, time.time())}")
+    links = {"link (24 h)": 24, "link (1 h)": 1, "link (7 days)": 168, "link, hours…": None}
+    texts = {"name": file.filename, "id": file.id}
+    chosen = await place.choose("Copy", copy_options(dict.fromkeys([*links, *texts], "")))
+    if chosen in texts:
+        place.copy(texts[chosen], f"Copied the {chosen}.")
+    elif chosen is not None and (hours := links[chosen] or await _ask_hours(place)):
+        url = await place.store.files.signed_url(file.id, hours)
+        place.copy(url, f"Copied. {link_words(url, hours, time.time())}")
 
 
 async def _ask_hours(place: MainScreen) -> int | None:
@@ -144,7 +131,7 @@ async def add_to_library(place: MainScreen, files: Sequence[File]) -> None:
     options = [
         Option(each.id, each.name, counted(each.nb_documents, "document")) for each in state.items
     ]
-    new = Option(_NEW, "New library…")
+    new = Option(_NEW, "New library…", key="n")
     title = "Add to library" if len(files) == 1 else f"Add {len(files)} files to library"
     library_id = await place.choose(title, [*options, new])
     if library_id == _NEW:
@@ -170,7 +157,7 @@ async def narrow(place: MainScreen) -> None:
         for facet in offered
         for value in facet.values
     ]
-    answer = await place.choose("Show only", [Option(_ALL, "All files"), *options])
+    answer = await place.choose("Show only", [Option(_ALL, "All files", key="a"), *options])
     if answer == _ALL:
         place.store.files.show_all()
     elif answer is not None:

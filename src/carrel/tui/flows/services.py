@@ -29,7 +29,7 @@ async def connect(place: MainScreen) -> None:
                 )
                 for name in known
             ),
-            Option(_NEW, "Another service…"),
+            Option(_NEW, "Another service…", key="n"),
         ]
     )
     chosen: tuple[str, str] | None = ("connect", _NEW)

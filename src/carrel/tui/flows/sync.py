@@ -30,8 +30,8 @@ async def sync_library(place: MainScreen, library: Library) -> None:
     if synced := _synced_options(place, library):
         options = [
             *synced,
-            Option(_OTHER, "Another folder …"),
-            Option(_FORGET, "Forget a folder …"),
+            Option(_OTHER, "Another folder…", key="o"),
+            Option(_FORGET, "Forget a folder…", key="f"),
         ]
         answer = await place.choose(f"Synced with {library.name}", options)
     if answer == _OTHER:
@@ -51,7 +51,7 @@ async def offer_folder(place: MainScreen, folder: Path, library: Library | None)
         options = [
             Option(each.id, each.name, counted(each.nb_documents, "document")) for each in items
         ]
-        new = Option(_NEW, f"A new library “{name}”")
+        new = Option(_NEW, f"A new library “{name}”", key="n")
         answer = await place.choose(f"Sync {folder_name(folder)} into", [new, *options])
         if answer == _NEW:
             await _preview_new(place, name, folder)

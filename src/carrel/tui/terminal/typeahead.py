@@ -1,8 +1,14 @@
-"""Keys typed ahead: each waits until what the key before it does is done."""
+"""Keys typed ahead: each waits until what the key before it does is done.
+
+A key that is held down stops when it is let go: of its repeats, those are dropped that wait longer
+than a person would see them as one movement.
+"""
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any
 
 from textual import events
@@ -16,6 +22,15 @@ OPENING = 10.0
 """The same where something is known to open that a service has to be asked for first."""
 URGENT = {"ctrl+c", "ctrl+q"}
 """Keys that do not wait for what opens."""
+MOVING = {
+    "up", "down", "left", "right", "pageup", "pagedown", "ctrl+u", "ctrl+d",
+    *"hjkl", "left_square_bracket", "right_square_bracket", "plus", "minus",
+}  # fmt: skip
+"""Keys whose repeats may be dropped, where they are not typed as text."""
+HELD, GAP = 5, 0.5
+"""A key is held down after so many repeats, each within so many seconds after the one before."""
+LATE = 0.3
+"""Seconds that a repeat of a key that is held down waits at most."""
 LISTING = 3.0
 """Seconds for which keys wait for a list that loads."""
 LEAVING = {
@@ -23,6 +38,31 @@ LEAVING = {
     "ctrl+p", "colon", "at", "escape", "alt+left", "alt+right",
 }  # fmt: skip
 """Keys that do not wait for a list: they are not meant for it."""
+
+
+@dataclass(frozen=True)
+class _Typed:
+    """A key or a pasted text that waits, and how many of the same came in a row with it."""
+
+    event: events.Key | events.Paste
+    at: float
+    repeats: int
+
+    @property
+    def key(self) -> str | None:
+        return self.event.key if isinstance(self.event, events.Key) else None
+
+    def after(self, event: events.Key | events.Paste) -> "_Typed":
+        """Return what is typed after this."""
+        now = time.monotonic()
+        same = isinstance(event, events.Key) and event.key == self.key and now - self.at < GAP
+        return _Typed(event, now, self.repeats + 1 if same else 0)
+
+    @property
+    def is_late(self) -> bool:
+        """Whether this is a repeat of a key that is held down, and waited too long."""
+        held = self.key in MOVING and self.repeats >= HELD
+        return held and time.monotonic() - self.at > LATE
 
 
 class TypeAhead:
@@ -45,7 +85,8 @@ class TypeAhead:
         """`pass_on` handles an event as Textual does."""
         self._app = app
         self._to_textual = pass_on
-        self._typed: deque[events.Key | events.Paste] = deque()
+        self._typed: deque[_Typed] = deque()
+        self._last = _Typed(events.Paste(""), 0, 0)
         self._step: object | None = None
         """The step that keys wait for; None when they pass."""
         self._opening: dict[object, float] = {}
@@ -102,18 +143,32 @@ class TypeAhead:
             elif self._opening.keys() == {self._listing} and not self._typed and _leaves(event):
                 self._opening.clear()
                 self._step = None
-            self._typed.append(event)
+            self._last = self._last.after(event)
+            self._typed.append(self._last)
             await self._pass_on()
         else:
             await self._to_textual(event)
 
     async def _pass_on(self) -> None:
-        if self._step is not None or not self._typed:
+        if self._step is not None:
+            return
+        while self._typed and self._typed[0].is_late and not self._types(self._typed[0].event):
+            self._typed.popleft()
+        if not self._typed:
             return
         step = self._step = self._new_step()
         target = self._app.focused or self._app.screen
-        await self._to_textual(self._typed.popleft())
+        await self._to_textual(self._typed.popleft().event)
         target.post_message(self.Handled(step, target, again=True))
+
+    def _types(self, event: events.Event) -> bool:
+        """Whether a key is text for the field that has the focus."""
+        focused = self._app.focused
+        return (
+            isinstance(event, events.Key)
+            and focused is not None
+            and focused.check_consume_key(event.key, event.character)
+        )
 
     def _new_step(self) -> object:
         step = object()

@@ -1,7 +1,7 @@
 import string
 from collections.abc import Sequence
 
-from carrel.tui.dialogs.core.ask import Option, letters
+from carrel.tui.dialogs.core.ask import LETTERS, Option, copy_options, letters
 
 
 def options(names: Sequence[str]) -> list[Option]:
@@ -19,3 +19,16 @@ def test_a_letter_of_the_name_where_it_is_free_else_another() -> None:
 def test_a_key_is_the_same_in_every_menu() -> None:
     menu = [Option("a", "Apply"), Option("p", "Path", key="p"), Option("n", "Name", key="n")]
     assert letters(menu, string.ascii_lowercase) == ["a", "p", "n"]
+
+
+def test_a_part_is_copied_by_the_same_letter_whatever_else_there_is() -> None:
+    free = [letter for letter in string.ascii_lowercase if letter not in "jk"]
+    for parts in (
+        ["name", "id"],
+        ["table as CSV", "table 2 as CSV", "page", "name", "id"],
+        [*LETTERS],
+    ):
+        menu = copy_options(dict.fromkeys(parts, ""))
+        chosen = dict(zip(parts, letters(menu, free), strict=True))
+        assert (chosen["name"], chosen["id"]) == ("n", "i")
+        assert all(chosen[part] == LETTERS[part] for part in parts if part in LETTERS)

@@ -1,7 +1,7 @@
 """Asking for one line of text, or for one of several options."""
 
 import string
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -69,6 +69,23 @@ class Option:
     name: str
     details: str = ""
     key: str = ""
+
+
+LETTERS = {
+    "name": "n", "id": "i", "path": "p", "link (24 h)": "l", "link (1 h)": "1",
+    "link (7 days)": "7", "link, hours…": "h",
+    "text": "t", "page": "t", "instructions": "t", "block": "b", "all pages": "a", "answer": "a",
+    "source": "s", "table as CSV": "c", "table as Markdown": "m", "code": "c", "schema": "e",
+    "curl": "c", "Python": "y", "command": "m", "request": "r", "request id": "i",
+}  # fmt: skip
+"""The letter of each part that can be copied: the same in every menu."""
+
+
+def copy_options(parts: Mapping[str, str]) -> list[Option]:
+    """Return the options to copy parts, given with a word on each."""
+    return [
+        Option(part, f"Copy {part}", about, LETTERS.get(part, "")) for part, about in parts.items()
+    ]
 
 
 class Menu(OptionList):

@@ -50,8 +50,8 @@ async def choose_agent(
     draft = next((one for one in unsaved.values() if one.agent_id == agent.id), None)
     if not versions or (len(agent.versions) < 2 and draft is None):
         return Chosen(agent.id)
-    options = [Option(_DRAFT, "✎ The draft", "not saved")] if draft is not None else []
-    options.append(Option(_ACTIVE, "Whichever is active", f"v{agent.version} now"))
+    options = [Option(_DRAFT, "✎ The draft", "not saved", key="d")] if draft is not None else []
+    options.append(Option(_ACTIVE, "Whichever is active", f"v{agent.version} now", key="a"))
     options += (Option(str(n), f"v{n}") for n in sorted(agent.versions, reverse=True))
     version = await place.choose(f"{title} · {agent.name}", options)
     if version is None:

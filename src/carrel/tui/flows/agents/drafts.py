@@ -43,10 +43,10 @@ async def begin(place: MainScreen, version: Agent | None) -> None:
     left.
     """
     state = place.store.agents.slice.value
-    options = [Option(_BLANK, "Nothing", "a blank form")]
+    options = [Option(_BLANK, "Nothing", "a blank form", key="n")]
     if version is not None:
         name = f"{version.name} {version_name(version.version)}"
-        options.append(Option(_COPY, f"A copy of {name}"))
+        options.append(Option(_COPY, f"A copy of {name}", key="c"))
     shipped = {f"starter {one.name}": one for one in starters()}
     options += [Option(id, one.name, one.about) for id, one in shipped.items()]
     unsaved = new_agent_rows(state, time.time())

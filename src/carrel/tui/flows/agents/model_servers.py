@@ -44,7 +44,7 @@ async def use(place: MainScreen) -> None:
         for id, (server, model) in offered.items()
     ]
     details = "answers now" if _built_in_answers(place) else "a small test model"
-    options.append(Option(BUILT_IN, "Built-in", details))
+    options.append(Option(BUILT_IN, "Built-in", details, key="b"))
     chosen = await place.ask(Choose("Answers come from", options))
     if chosen is None:
         return
@@ -88,7 +88,9 @@ async def _switch_agents(place: MainScreen) -> None:
     if not left or not models:
         return
     options = [Option(model, model) for model in models]
-    options.append(Option(LEAVE, "Leave them", "they cannot answer until they are changed"))
+    options.append(
+        Option(LEAVE, "Leave them", "they cannot answer until they are changed", key="l")
+    )
     names = _names([agent.name for agent in left])
     model = await place.choose(f"Switch {names} to", options)
     if model is not None and model != LEAVE:

@@ -44,7 +44,7 @@ async def edit_aliases(place: MainScreen, agent: Agent, version: int) -> None:
     chosen: str | None = _NEW
     if aliases:
         options = [
-            Option(_NEW, "New alias…"),
+            Option(_NEW, "New alias…", key="n"),
             *(
                 Option(
                     alias,
@@ -66,15 +66,8 @@ async def edit_aliases(place: MainScreen, agent: Agent, version: int) -> None:
 
 async def copy_part(place: MainScreen, agent: Agent) -> None:
     """Copy the id, the name or the instructions of an agent or a version, as is chosen."""
-    texts = {
-        "id": agent.id,
-        "name": agent.name,
-        "instructions": agent.instructions or "",
-    }
-    keys = {"id": "i", "name": "n", "instructions": "t"}
-    options = [Option(part, f"Copy {part}", key=keys[part]) for part in texts]
-    if part := await place.choose("Copy", options):
-        place.copy(texts[part])
+    texts = {"id": agent.id, "name": agent.name, "instructions": agent.instructions or ""}
+    await place.copy_one(texts)
 
 
 async def delete(place: MainScreen, agent: Agent) -> None:

@@ -37,9 +37,10 @@ async def add(place: MainScreen) -> bool:
 async def vote(place: MainScreen) -> None:
     """Vote for one of the last answers, write a note about them, or show all votes."""
     comparison = place.store.comparison
-    options = [Option(str(number), name) for number, name in _answer_names(place)]
-    options += [Option(TIE, "Tie", "none is better"), Option(NOTE, "Write a note…")]
-    options.append(Option(ALL, "All votes…", "per version, over all comparisons"))
+    options = [Option(str(n), name, key=str(n + 1)) for n, name in _answer_names(place)]
+    options += [Option(TIE, "Tie", "none is better", key="t")]
+    options += [Option(NOTE, "Write a note…", key="n")]
+    options.append(Option(ALL, "All votes…", "per version, over all comparisons", key="a"))
     chosen = await place.choose("Which answer is best?", options)
     if chosen == NOTE:
         if text := await place.ask(Ask("A note about these answers")):
@@ -52,7 +53,7 @@ async def vote(place: MainScreen) -> None:
 
 async def go_on(place: MainScreen) -> bool:
     """Go on with one side alone."""
-    options = [Option(str(number), name) for number, name in _names(place)]
+    options = [Option(str(n), name, key=str(n + 1)) for n, name in _names(place)]
     chosen = await place.choose("Go on with", options)
     if chosen is None:
         return False

@@ -2,17 +2,13 @@
 
 from carrel.tui.base.screen import MainScreen
 from carrel.tui.dialogs.chat import SaveDialog, copies
-from carrel.tui.dialogs.core.ask import Option
 from carrel.wire.generation.completions import Passage
 
 
 async def copy_part(place: MainScreen, passage: Passage | None) -> None:
     """Copy the last answer, code in it, or the passage that is shown, as is chosen."""
-    if not (texts := copies(place.store.chat.slice.value, passage)):
-        return
-    options = [Option(part, f"Copy {part}") for part in texts]
-    if part := await place.choose("Copy", options):
-        place.copy(texts[part])
+    if texts := copies(place.store.chat.slice.value, passage):
+        await place.copy_one(texts)
 
 
 async def save(place: MainScreen) -> None:
