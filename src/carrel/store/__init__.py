@@ -1,1 +1,1 @@
-"""The state both faces share: a package an area, over `core`. Knows no screen and no server."""
+"""The state both faces share: one package per area, over `core`. Knows no screen and no server."""

@@ -1,4 +1,4 @@
-"""Keeps what was typed, on this machine, without what looks like a key or a signed address."""
+"""Local input histories, without anything that looks like a key or a signed address."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from carrel.system.atomic import write_private
 
 FORMAT = 1
 KEPT = 50
-"""Texts that are kept of each list."""
+"""Number of texts kept in each history."""
 LONGEST = 500
-"""Characters of the longest text that is kept."""
+"""Length of the longest text that is kept, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class HistoriesState:
-    """What was typed in each list, the newest last, each text once."""
+    """The texts of each history, newest last, without duplicates."""
 
     texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     error: Problem | None = None
 
 
 def load_histories(path: Path) -> Mapping[str, tuple[str, ...]]:
-    """Return the saved histories; none where there are none that can be read."""
+    """Load the histories; empty if the file is missing or unreadable."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         if data["format"] != FORMAT:
@@ -43,10 +43,10 @@ def load_histories(path: Path) -> Mapping[str, tuple[str, ...]]:
 
 
 def save_histories(path: Path, texts: Mapping[str, tuple[str, ...]]) -> None:
-    """Write the histories.
+    """Write the histories to disk.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the file cannot be written.
     """
     write_private(path, json.dumps({"format": FORMAT, "texts": texts}, ensure_ascii=False))
 
@@ -60,12 +60,12 @@ class HistoriesService(Service[HistoriesState]):
         super().__init__(loop, HistoriesState(load_histories(self._path)))
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """Return what was typed in a list, the newest last."""
+        """Return the texts of a history, newest last."""
         return self.slice.value.texts.get(name, ())
 
     @instant
     def note(self, name: str, text: str) -> None:
-        """Add a text, unless it is empty, very long or holds a secret."""
+        """Add a text, unless it is empty, too long or contains a secret."""
         text = text.strip()
         if not 0 < len(text) <= LONGEST or self._secret(text):
             return

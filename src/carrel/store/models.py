@@ -1,4 +1,4 @@
-"""Model servers of this machine, offered to the local server instead of its built-in model."""
+"""Model servers of this machine, as alternatives to the local server's built-in model."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from carrel.local import ModelServer as ModelServer
 
 PATIENCE = 60.0
-"""Time-out in seconds for the server to reload its settings."""
+"""Timeout in seconds for the server to reload its settings."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelsState:
-    """The model servers that answer here."""
+    """The model servers found on this machine."""
 
     found: tuple[ModelServer, ...] = ()
     looked: bool = False
@@ -36,12 +36,12 @@ class ModelsService(Service[ModelsState]):
 
     @action(Policy.SINGLE)
     async def look(self, addresses: Mapping[str, str]) -> tuple[ModelServer, ...]:
-        """Look for model servers at named addresses of this machine; a hosted profile has none."""
+        """Look for model servers at known local addresses; a hosted profile has none."""
         if not self._profile.local:
             return ()
         from carrel.local import find_model_servers
 
-        await self._session.client()  # our own server starts first
+        await self._session.client()  # the local server starts first
         own = self._session.slice.value.url
         others = {name: url for name, url in addresses.items() if url != own}
         found = await find_model_servers(others)
@@ -50,7 +50,7 @@ class ModelsService(Service[ModelsState]):
 
     @action(Policy.SINGLE, changes=True)
     async def use(self, server: ModelServer, model: str) -> None:
-        """Let the local server answer with one of this server's models from now on."""
+        """Let the local server answer with a model of this model server."""
         await self._use(server, model)
 
     @action(Policy.SINGLE, changes=True)
@@ -82,5 +82,5 @@ class ModelsService(Service[ModelsState]):
 
 
 def _lists(models: tuple[str, ...], before: tuple[str, ...], model: str | None) -> bool:
-    """Return whether the server has taken up its changed settings."""
+    """Return whether the server has applied its changed settings."""
     return models != before if model is None else models[:1] == (model,)

@@ -1,4 +1,4 @@
-"""Keeps the trail."""
+"""The history of visited screens, for back and forward."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.actions.slice import Slice
 
 KEPT = 100
-"""Spots that are kept."""
+"""Number of spots that are kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A place by its name, and what was open in it: a document at a page, or something by its id.
+    """A visited screen and its open item: a document at a page, or an item by id.
 
     Pages count from 0.
     """
@@ -25,27 +25,28 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class TrailState:
-    """The spots to go back to and forward to, the nearest last."""
+    """The spots behind and ahead, the nearest last."""
 
     back: tuple[Spot, ...] = ()
     forward: tuple[Spot, ...] = ()
 
 
 class TrailService:
-    """The trail of one face. To be used on the owner loop."""
+    """The navigation history of one face. Used on the owner loop."""
 
     def __init__(self) -> None:
         self.slice = Slice(TrailState())
 
     def leave(self, here: Spot) -> None:
-        """Note a spot that is left for another one. What was ahead is forgotten."""
+        """Record the spot that is left for another; the spots ahead are forgotten."""
         back = self.slice.value.back
         if not back or back[-1] != here:
             back = (*back, here)[-KEPT:]
         self.slice.set(back=back, forward=())
 
     def back(self, here: Spot, place: str | None = None) -> Spot | None:
-        """Return the spot before `here`, with `place` the last one there; None: there is none."""
+        """Return the spot before `here`, or with `place` the last one there; None if there is
+        none."""
         state, ahead = self.slice.value, [here]
         for number in range(len(state.back) - 1, -1, -1):
             spot = state.back[number]
@@ -58,7 +59,7 @@ class TrailService:
         return None
 
     def forward(self, here: Spot) -> Spot | None:
-        """Return the spot that was left to come back to `here`; None: there is none."""
+        """Return the spot after `here`, or None."""
         state = self.slice.value
         if not state.forward:
             return None

@@ -14,12 +14,13 @@ from carrel.store.core.formatting import one_line
 Level = Literal["info", "error"]
 
 KEPT = 50
-"""Messages that are kept."""
+"""Number of messages that are kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """One line; `at` in seconds since 1970. `undo`: it tells of what can be undone."""
+    """One message; `at` is in seconds since 1970. `undo` marks a message about an undoable
+    deletion."""
 
     id: int
     text: str
@@ -30,7 +31,7 @@ class Notification:
 
 @dataclass(frozen=True, slots=True)
 class NotificationsState:
-    """The last lines, newest last."""
+    """The latest messages, newest last."""
 
     items: tuple[Notification, ...] = ()
 
@@ -42,6 +43,6 @@ class NotificationsService:
         self._ids = itertools.count(1)
 
     def notify(self, text: str, level: Level = "info", *, undo: bool = False) -> None:
-        """Add a line, from any thread."""
+        """Add a message. May be called from any thread."""
         line = Notification(next(self._ids), one_line(text), level, time.time(), undo)
         self._loop.call(lambda: self.slice.set(items=(*self.slice.value.items, line)[-KEPT:]))

@@ -1,4 +1,4 @@
-"""Parts of the store that the areas share."""
+"""Parts of the store that all areas share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from carrel.store.trash.service import TrashService
 
 @dataclass(frozen=True)
 class Shared:
-    """What the service of an area is made from, beside other areas."""
+    """Dependencies of an area's service that are not other areas."""
 
     loop: OwnerLoop
     profile: Profile

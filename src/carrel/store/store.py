@@ -1,4 +1,4 @@
-"""The whole state: one service an area, over one profile and one owner loop."""
+"""The whole state: one service per area, over one profile and one owner loop."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class Store:
         )
 
     def _fill_trash(self) -> None:
-        """Tell the trash how the items of each kind come back."""
+        """Register with the trash the ways to restore each kind of item."""
         self.trash.lists("file", self.files.reload)
         self.trash.lists("document", self.libraries.reload)
         self.trash.lists("library", self.libraries.reload)
@@ -120,25 +120,25 @@ class Store:
     # Further services of an area: the caller ends them with `let_go`.
 
     def another_libraries(self) -> LibrariesService:
-        """Return libraries with a selection of their own."""
+        """Return a further libraries service with its own selection."""
         return self._keep(LibrariesService(self._shared))
 
     def another_document(self) -> DocumentsService:
-        """Return one more open document."""
+        """Return a further documents service with its own open document."""
         document = DocumentsService(self._shared, self._ocr_options, self._corrections)
         return self._keep(document)
 
     def another_agents(self) -> AgentsService:
-        """Return agents with a selection of their own."""
+        """Return a further agents service with its own selection."""
         return self._keep(AgentsService(self._shared))
 
     def another_chat(self, *, saved: bool = True) -> ChatService:
-        """Return one more chat."""
+        """Return a further chat service."""
         own = (self.files, self.tools, self.chats, self.kept_chats)
         return self._keep(ChatService(self._shared, *own, saved=saved))
 
     def another_comparison(self, *, saved: bool = True) -> ComparisonService:
-        """Return one more comparison, with chats of its own."""
+        """Return a further comparison with its own chats."""
         return self._keep(self._comparison(self.another_chat(saved=saved), saved=saved))
 
     def _comparison(self, first: ChatService, *, saved: bool = True) -> ComparisonService:
@@ -146,7 +146,7 @@ class Store:
         return ComparisonService(self.loop, self.session, self.requests, first, another)
 
     def let_go(self, service: Service[Any]) -> None:
-        """End one of these services. From any thread."""
+        """Close a further service. May be called from any thread."""
         self.loop.run(service.close())
 
     def _keep(self, service: Sv) -> Sv:
@@ -154,7 +154,7 @@ class Store:
         return service
 
     async def start(self) -> None:
-        """Begin to connect and return at once. Await it on the owner loop."""
+        """Begin to connect and return at once. Call it on the owner loop."""
         logs.start()
         self.session.slice.changed.connect(self._session_changed)
         self.chat.load_sessions()
@@ -164,7 +164,7 @@ class Store:
         await self.session.start()
 
     async def close(self) -> None:
-        """End everything that runs, and the connection. To be awaited on the owner loop."""
+        """Cancel everything that runs, and close the connection. Await it on the owner loop."""
         self.session.slice.changed.disconnect(self._session_changed, missing_ok=True)
         self.activity.leave()
         services: tuple[Service[Any], ...] = (
@@ -190,7 +190,7 @@ class Store:
         self.activity.close()
 
     def _session_changed(self, new: SessionState, old: SessionState) -> None:
-        # It may be slow before it is ready again.
+        # The server may be slow before it is ready again.
         self._was_lost = self._was_lost or new.connection in ("lost", "failed")
         if self._was_lost and new.connection == "ready":
             self._was_lost = False
@@ -202,7 +202,7 @@ class Store:
         for area in (self.files, self.libraries, self.agents):
             state = area.slice.value
             if state.loaded or state.error:
-                area.reload()  # a load that runs may end with a copy
+                area.reload()  # a running load may end with a cached copy
         self.chat.load_remote()
         for chat in self.comparison.every:
             chat.service_is_back()

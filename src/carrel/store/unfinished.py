@@ -1,4 +1,4 @@
-"""Leaving while something runs, and resuming it at the next start."""
+"""Work in progress at exit, and its resumption at the next start."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from carrel.store.sync.formatting import unfinished_words
 from carrel.store.sync.service import SyncService
 
 ELSEWHERE = ("processing", "batch")
-"""Kinds of work that the service does, also while nobody looks."""
+"""Kinds of work that the service continues without this process."""
 
 
 class Unfinished:
-    """Everything that this process runs, or an earlier one left."""
+    """The running work of this process, and the interrupted work of earlier ones."""
 
     def __init__(
         self, activity: ActivityService, sync: SyncService, comparison: ComparisonService
@@ -31,36 +31,37 @@ class Unfinished:
 
     @property
     def left(self) -> tuple[str, ...]:
-        """What an earlier start left: `78 of 100 uploads left`, a line a folder."""
+        """The interrupted work: `78 of 100 uploads left`, and a line per folder."""
         words = left_words(self._activity.slice.value)
         return (*([words] if words else []), *unfinished_words(self._sync.slice.value))
 
     def resume(self, *, watch: bool = True) -> None:
-        """Resume what an earlier start left, watches if `watch`; from any thread."""
+        """Resume interrupted work, and with `watch` interrupted watches; from any thread."""
         state = self._activity.slice.value
         self._activity.retry(*(item.id for item in state.interrupted))
         self._sync.resume(watch=watch)
 
     def drop(self) -> None:
-        """Forget what an earlier start left; what is there stays. From any thread."""
+        """Forget interrupted work without undoing it. May be called from any thread."""
         state = self._activity.slice.value
         self._activity.cancel(*(item.id for item in state.interrupted))
         self._sync.drop()
 
     @property
     def running(self) -> tuple[ActivityItem, ...]:
-        """What runs or waits here, and would stop with this process."""
+        """The items that run or wait here, and would stop with this process."""
         items = self._activity.slice.value.items
         return tuple(item for item in items if item.under_way and item.kind not in ELSEWHERE)
 
     @property
     def _answering(self) -> tuple[ChatService, ...]:
-        """The chats in which an answer is under way."""
+        """The chats with an answer under way."""
         return tuple(chat for chat in self._comparison.every if chat.slice.value.phase != "idle")
 
     @property
     def running_words(self) -> tuple[str, ...]:
-        """That in words, a line a kind, and the answers under way; empty if nothing runs."""
+        """The running work in words: a line per kind, and the answers under way; empty if nothing
+        runs."""
         kinds = Counter(item.kind for item in self.running)
         words = tuple(f"{KINDS[kind]}: {count(number)}" for kind, number in kinds.items())
         if answers := len(self._answering):
@@ -68,13 +69,13 @@ class Unfinished:
         return words
 
     def cancel(self) -> None:
-        """Cancel what runs or waits."""
+        """Cancel all running and waiting work."""
         self._activity.cancel(*(item.id for item in self.running))
         for chat in self._answering:
             chat.stop()
 
     async def idle(self) -> None:
-        """Wait until nothing runs or waits but watches; to be awaited on the owner loop."""
+        """Wait until nothing but watches runs or waits; await it on the owner loop."""
         await asyncio.gather(*self._sync.under_way, return_exceptions=True)
         for chat in self._answering:
             await until(chat.slice, lambda state: state.phase == "idle")

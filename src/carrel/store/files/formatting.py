@@ -1,4 +1,4 @@
-"""The files in rows."""
+"""Formatting of files as rows."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
-    """One file. `ocr` is the reading progress; None where it was not read on this machine."""
+    """One file. `ocr` is its reading progress, or None if it was not read on this machine."""
 
     id: str
     name: str
@@ -46,7 +46,7 @@ class FileRow:
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """One way to narrow the list: the action's argument, its name, its values, the one in force."""
+    """One filter of the list: the action's argument, its label, its values and the current one."""
 
     field: str
     name: str
@@ -55,7 +55,7 @@ class Facet:
 
 
 def file_rows(state: FilesState, activity: ActivityState, now: float) -> tuple[FileRow, ...]:
-    """Return a page of the files in the chosen order, without those that the search leaves out."""
+    """Return the rows of a page of files in the chosen order, after the search and filters."""
     runs, wanted = ocr_runs(activity), negative_filter(state)
     ordered, first = sort_files(state, runs), state.page * state.page_size
     files = state.items if ordered is None else ordered[first : first + state.page_size]
@@ -69,7 +69,7 @@ def file_rows(state: FilesState, activity: ActivityState, now: float) -> tuple[F
 def file_row(
     file: File, state: FilesState, runs: Mapping[str | None, ActivityItem], now: float
 ) -> FileRow:
-    """Return one file; `runs` are the last OCR runs by the file's id."""
+    """Return the row of a file; `runs` maps file ids to their last OCR runs."""
     run, reading = runs.get(file.id), state.readings.get(file.id)
     return FileRow(
         file.id,
@@ -85,23 +85,23 @@ def file_row(
 
 
 def ocr_runs(activity: ActivityState) -> Mapping[str | None, ActivityItem]:
-    """Return the last OCR run of each file, by the file's id."""
+    """Return the last OCR run of each file, by file id."""
     return {item.subject: item for item in reversed(activity.items) if item.kind == "ocr"}
 
 
 def negative_filter(state: FilesState) -> NameFilter:
-    """Return the filter for words after a `!`, which the service does not support."""
+    """Return the filter of words after a `!`, which the service does not support."""
     return NameFilter(without=NameFilter.parse(state.search).without)
 
 
 def filter_words(state: FilesState) -> str:
-    """Return the filters in force: `lease !draft · ocr · PDF`; empty without any."""
+    """Return the active filters: `lease !draft · ocr · PDF`; empty without any."""
     parts = (state.search, state.purpose, state.source and f"from {state.source}", state.type)
     return " · ".join(one_line(part) for part in parts if part)
 
 
 def facets(state: FilesState) -> tuple[Facet, ...]:
-    """Return the filters there are, and their current values."""
+    """Return the available filters and their current values."""
     from carrel.store.files.state import TYPES
     from carrel.wire.files import PURPOSES, SOURCES
 
@@ -113,7 +113,7 @@ def facets(state: FilesState) -> tuple[Facet, ...]:
 
 
 def sort_files(state: FilesState, runs: Mapping[str | None, ActivityItem]) -> Sequence[File] | None:
-    """Return the loaded files in the order that is chosen; None: the service's own order."""
+    """Return the loaded files in the chosen order, or None for the service's own order."""
     sort = state.sort
     if sort is None:
         return None
@@ -126,7 +126,7 @@ def sort_files(state: FilesState, runs: Mapping[str | None, ActivityItem]) -> Se
 
 
 def sort_words(state: FilesState) -> str:
-    """Return the part of the files that is sorted, unless all are: `sorted: 2,000 of 10,000`."""
+    """Return the sorted part of the files, unless all are: `sorted: 2,000 of 10,000`."""
     here = sum(map(len, state.seen.values()))
     if state.sort is None or state.total is None or here >= state.total:
         return ""
@@ -156,7 +156,7 @@ def shown(state: FilesState) -> str:
 
 
 def link_words(url: str, hours: int, now: float) -> str:
-    """Return where a signed address works, and until when on this machine's clock."""
+    """Return the reach of a signed address and its expiry on this machine's clock."""
     until = datetime.fromtimestamp(now + 3600 * hours).strftime("%a %d %b, %H:%M")
     if on_this_machine(url):
         return f"The link works until {until}, on this machine alone, while its server runs."
@@ -210,4 +210,4 @@ FILE_ORDERS: Mapping[str, SortKey] = {
     "ocr": lambda file, run, reading: _done(run, reading),
     "created": lambda file, run, reading: file.created_at,
 }
-"""The sort keys of a file by the column's name; None sorts last."""
+"""Sort keys of a file by column name; None sorts last."""

@@ -1,4 +1,4 @@
-"""Documents from anywhere as files of the service; the same bytes are uploaded once."""
+"""Documents of any source as files of the service; equal bytes are uploaded once."""
 
 from __future__ import annotations
 
@@ -26,26 +26,27 @@ from carrel.system.hashes import hashed_name
 from carrel.wire.files import File
 
 MOST = 2000
-"""Files that are kept in mind; the oldest are forgotten."""
+"""Number of remembered uploads; the oldest are forgotten."""
 
 ADDRESS_SECONDS = 30.0
-"""Seconds without a byte after which an address is given up."""
+"""Seconds without a byte after which a download is given up."""
 CHUNK = 1 << 18
 
 
 class Uploaded:
-    """The uploads of one profile from this machine."""
+    """The remembered uploads of one profile from this machine."""
 
     def __init__(self, profile: Profile) -> None:
         folder = profile.folders.cache / "uploaded"
         self._path = folder / f"{hashed_name(profile.storage_name)}.json"
 
     async def find(self, digest: str, name: str) -> str | None:
-        """Return the id of the file uploaded from bytes of this SHA-256 under this name, if any."""
+        """Return the id of the file uploaded from bytes of this SHA-256 under this name, or
+        None."""
         return (await asyncio.to_thread(self._load)).get(f"{digest} {name}")
 
     async def note(self, digest: str, name: str, file_id: str) -> None:
-        """Note an upload."""
+        """Remember an upload."""
         await asyncio.to_thread(self._note, f"{digest} {name}", file_id)
 
     def _load(self) -> dict[str, str]:
@@ -69,7 +70,7 @@ Document = str | Path | bytes
 
 
 class Incoming:
-    """Brings documents to the service, unless they are there."""
+    """Uploads documents unless the service has them already."""
 
     def __init__(self, session: SessionService, files: FilesService) -> None:
         self._session = session
@@ -77,8 +78,7 @@ class Incoming:
         self._uploaded = Uploaded(session.profile)
 
     async def file(self, document: Document, title: str | None = None) -> File:
-        """Return the file of a path, an address, bytes, or an id; `title` names one that is
-        uploaded.
+        """Return the file of a path, an address, bytes or an id; `title` names an uploaded one.
 
         Raises:
             ProblemError: there is no such document, or the service refuses it.
@@ -126,7 +126,7 @@ async def _download(address: str, path: Path) -> None:
                 async for chunk in response.aiter_bytes(CHUNK):
                     file.write(chunk)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        # The rest of the address may be a secret.
+        # The rest of the address may be secret.
         raise ProblemError(
             Problem(
                 f"No document came from {urlsplit(address).hostname}",
@@ -145,14 +145,14 @@ def _reason(error: Exception) -> str:
 
 
 def is_path(text: str) -> bool:
-    """Whether a text names a path: neither an address nor the id of a file that is not here."""
+    """Return whether a text is a path: neither an address nor an id that is no existing path."""
     if text.startswith(_ADDRESS):
         return False
     return not _is_id(text) or Path(text).exists()
 
 
 def in_memory(data: bytes, name: str) -> UploadSource:
-    """Return bytes as the source of an upload."""
+    """Return bytes as an upload source."""
     return name, len(data), _Chunks(data)
 
 
@@ -168,10 +168,10 @@ async def _exists(path: Path) -> bool:
 
 
 def _measure(content: Path | bytes, name: str) -> UploadSource:
-    """Return the source of an upload under a name.
+    """Return a named upload source.
 
     Raises:
-        ClientError: the path is no file that can be read.
+        ClientError: the path is not a readable file.
     """
     if isinstance(content, bytes):
         return in_memory(content, name)
@@ -188,7 +188,7 @@ def _digest(content: Path | bytes) -> str:
 
 
 class _Chunks:
-    """The bytes of an upload, from their beginning for every reader."""
+    """The bytes of an upload; every reader starts at the beginning."""
 
     def __init__(self, content: Path | bytes) -> None:
         self._content = content

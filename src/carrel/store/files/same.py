@@ -1,4 +1,4 @@
-"""Finds a file of this machine at the service, by its name, size and hash."""
+"""Finds a local file at the service by its name, size and hash."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 async def same_file(client: Client, path: Path) -> File | None:
-    """Return the file of the service with this name and content; None if it has none.
+    """Return the service's file with this name and content, or None.
 
-    Services list no hashes, so content is read back where name and size agree.
+    Services list no hashes, so content is downloaded if name and size agree.
 
     Raises:
         ClientError: the path cannot be read, or the service refuses.

@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
 
 ARRIVING = 2.0
-"""Reload interval in seconds of the list while many files arrive."""
+"""Reload interval of the list in seconds while many files arrive."""
 DOWNLOAD = "download a file"
-"""A task of the journal."""
+"""Name of the download task in the journal."""
 
 
 class FilesService(Service[FilesState]):
@@ -59,12 +59,12 @@ class FilesService(Service[FilesState]):
 
     @action(Policy.JOIN)
     async def load(self) -> None:
-        """Load the page that is shown once more."""
+        """Load the shown page again."""
         await self._load(self.slice.value.page)
 
     @action(Policy.RENEW, lane="load")
     async def reload(self) -> None:
-        """Load again after a change: does not join a load that began before it."""
+        """Load again after a change, without joining a load that began before the change."""
         await self._load(self.slice.value.page)
 
     @action(Policy.LATEST, lane="load")
@@ -74,7 +74,8 @@ class FilesService(Service[FilesState]):
 
     @action(Policy.LATEST, lane="load")
     async def search(self, text: str) -> None:
-        """Show only files whose name has `text` in it, and no word after a `!`; "" shows all."""
+        """Show only files whose name contains `text` and no word after a `!`; an empty text shows
+        all."""
         self.slice.set(search=text, seen={})
         await self._load(0)
 
@@ -91,13 +92,13 @@ class FilesService(Service[FilesState]):
 
     @action(Policy.LATEST, lane="load")
     async def show_all(self) -> None:
-        """End the search and show files of every kind."""
+        """End the search and remove all filters."""
         self.slice.set(search="", purpose=None, source=None, type=None, seen={})
         await self._load(0)
 
     @action(Policy.LATEST, lane="load")
     async def sort(self, sort: Sort | None) -> None:
-        """Sort the files by a column of FILE_ORDERS; None is the service's own order."""
+        """Sort the files by a column of FILE_ORDERS, or in the service's own order with None."""
         self.slice.set(sort=sort)
         await self._load(0)
 
@@ -125,12 +126,12 @@ class FilesService(Service[FilesState]):
 
     @action(Policy.LATEST, lane="marks")
     async def mark_all(self) -> None:
-        """Mark every file that the search and the filters let through."""
+        """Mark all files that match the search and the filters."""
         await self._mark(lambda marked, listed: {**marked, **listed})
 
     @action(Policy.LATEST, lane="marks")
     async def invert_marks(self) -> None:
-        """Mark every unmarked file of the list, and no other one of it."""
+        """Invert the marks of the listed files."""
         await self._mark(invert)
 
     async def _mark(self, change: Marking) -> None:
@@ -145,7 +146,7 @@ class FilesService(Service[FilesState]):
         return (state.search, state.purpose, state.source, state.type)
 
     async def _every(self) -> Mapping[str, File]:
-        """Return all files of the list by id, those of other pages included."""
+        """Return all files of the list by id, including those of other pages."""
         wanted = negative_filter(self.slice.value)
         files: list[File] = []
         page = 0
@@ -157,9 +158,9 @@ class FilesService(Service[FilesState]):
         return {file.id: file for file in files if wanted.matches(file.filename)}
 
     def delete(self, file_ids: Iterable[str]) -> Handle[int]:
-        """Delete files and give their number. Those already gone count as deleted.
+        """Delete files and return their number. Missing ones count as deleted.
 
-        The progress of several is in the activity.
+        The deletion of several shows its progress in the activity.
         """
         known = {id: self._find(id) for id in file_ids}
         names = {id: file.filename if file else id for id, file in known.items()}
@@ -184,7 +185,7 @@ class FilesService(Service[FilesState]):
     def _begin_upload(
         self, source: UploadSource, purpose: Purpose | None, left: Entry | None = None
     ) -> Handle[File]:
-        """Upload a file; one that is `left` of an earlier start may be there already."""
+        """Upload a file; the file of a `left` upload may have arrived already."""
         task, needs = describe_upload(source, UPLOAD_FILE)
         entry = self._activity.begin(
             "upload",
@@ -206,16 +207,16 @@ class FilesService(Service[FilesState]):
         return self._begin_download(entry.subject or "", path, entry.name, entry)
 
     def download(self, file_id: str, to: Path) -> Handle[Path]:
-        """Save a file at `to`, or under its own name where `to` is a folder.
+        """Save a file at `to`, or in the folder `to` under its own name.
 
-        Nothing is overwritten: a name that is taken gets a number.
+        Nothing is overwritten: a taken name gets a number.
         """
         known = self._find(file_id)
         name = known.filename if known else file_id
         return self._begin_download(file_id, to.expanduser().absolute(), name)
 
     def _find(self, file_id: str) -> File | None:
-        """Return a file of the pages that were shown, or a marked one of any page."""
+        """Return a file of the shown pages, or a marked one of any page, or None."""
         state = self.slice.value
         return state.find(file_id) or state.marked.get(file_id)
 
@@ -271,7 +272,7 @@ class FilesService(Service[FilesState]):
 
     @action(Policy.JOIN)
     async def _show_arrived(self) -> None:
-        """Load the list again; once a while where many files arrive."""
+        """Reload the list, rate-limited while many files arrive."""
         if self._lane("upload").others_wait:
             await asyncio.sleep(ARRIVING)
         self.reload()
@@ -301,7 +302,7 @@ class FilesService(Service[FilesState]):
             readings = await self._readings.load()
             last = last_page(found.total, self.slice.value.page_size)
             if not found.data and page > last:
-                # The last page is empty now.
+                # The last page became empty.
                 page = last
                 seen = await self._list(page)
                 found = seen.value
@@ -323,7 +324,7 @@ class FilesService(Service[FilesState]):
             await self._load_missing()
 
     async def _load_missing(self) -> None:
-        """Load the other pages: only what is here can be sorted."""
+        """Load the other pages: only loaded files can be sorted."""
         with self._loading():
             while (page := self.slice.value.missing) is not None:
                 found = (await self._list(page)).value
@@ -358,12 +359,13 @@ class FilesService(Service[FilesState]):
 
 
 def _place(to: Path, name: str, file_id: str) -> Path:
-    """Return where a file of this name is saved: at `to`, or in there."""
+    """Return the path to save a file at: `to`, or inside of that folder."""
     return free(to / file_name(name, file_id) if to.is_dir() else to)
 
 
 def _only_one(path: Path, to: Path, name: str, file_id: str) -> Path:
-    """Return what an earlier start saved and could not note; the copy at `path` is removed then."""
+    """Return the copy that an earlier start saved without noting it, and remove the one at
+    `path`."""
     earlier = to / file_name(name, file_id) if to.is_dir() else to
     if earlier == path or not earlier.is_file() or not filecmp.cmp(earlier, path, shallow=False):
         return path
@@ -372,5 +374,5 @@ def _only_one(path: Path, to: Path, name: str, file_id: str) -> Path:
 
 
 def _drop_negations(text: str) -> str:
-    """Return the part of a search that the service supports: no words after a `!`."""
+    """Return the part of a search that the service supports, without words after a `!`."""
     return " ".join(word for word in text.split() if not word.startswith("!"))

@@ -47,18 +47,17 @@ TYPES: Mapping[str, tuple[str, ...]] = {
     "JSON": ("application/json",),
     "mail": ("message/rfc822", "application/vnd.ms-outlook"),
 }
-"""Kinds of files that a list can be narrowed to, and the media types that belong to each."""
+"""Media types of each kind of file by which a list can be filtered."""
 
 
 @dataclass(frozen=True, slots=True)
 class FilesState:
-    """A page of the files, and the pages seen before. Pages count from 0.
+    """The shown page of files, and cached pages. Pages count from 0.
 
-    `search` is a part of the name; a word in it after a `!` must not be in the name. `type` is
-    one of TYPES. `marked` has the marked files by id, also those of other pages. The service
-    does not sort files: with a `sort` every page is loaded, as far as all can be cached.
-    `as_of` is when a copy of the list was current (seconds since 1970), shown while the service
-    is out of reach.
+    `search` is part of a name; a name must not contain a word after a `!`. `type` is one of TYPES.
+    `marked` has the marked files of all pages by id. The service does not sort files: a `sort`
+    loads every page, up to the cache's limit. `as_of` is the time (seconds since 1970) at which a
+    cached list was current, shown while the service is unreachable.
     """
 
     items: tuple[File, ...] = ()
@@ -74,7 +73,7 @@ class FilesState:
     selected: str | None = None
     marked: Mapping[str, File] = field(default_factory=dict, repr=False)
     readings: Mapping[str, PagesRead] = field(default_factory=dict, repr=False)
-    """Reading progress by file id, earlier runs included."""
+    """Reading progress by file id, including that of earlier runs."""
     as_of: float | None = None
     loaded: bool = False
     loading: bool = False
@@ -82,7 +81,7 @@ class FilesState:
 
     @property
     def narrowed(self) -> bool:
-        """Whether a search or filter is on."""
+        """Whether a search or filter is active."""
         return bool(self.search or self.purpose or self.source or self.type)
 
     @property
@@ -92,14 +91,14 @@ class FilesState:
 
     @property
     def missing(self) -> int | None:
-        """The next page to load for a sorted list; None once it is complete."""
+        """The next page to load for a sorted list, or None if it is complete."""
         return first_missing(self.seen, self.last_page)
 
     def at(self, index: int) -> File | None:
-        """Return the file in this place of the whole list, if it is in a cached page."""
+        """Return the file at an index of the whole list, or None if it is not cached."""
         return find_at(index, self.page_size, self.page, self.items, self.seen)
 
     def find(self, file_id: str | None) -> File | None:
-        """Return a file in the cached pages."""
+        """Return a file of the cached pages, or None."""
         pages = (self.items, *self.seen.values())
         return next((file for items in pages for file in items if file.id == file_id), None)

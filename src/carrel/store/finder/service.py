@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from carrel.wire.libraries import Library
 
 SHOWN = 8
-"""Results per kind, at most."""
+"""Most results per kind."""
 LIBRARIES = 100
-"""Libraries that are searched for documents, at most."""
+"""Most libraries that are searched for documents."""
 AT_ONCE = 4
-"""Libraries searched at a time."""
+"""Number of libraries searched concurrently."""
 
 _VERSION = re.compile(r"(?P<name>.*?)\s*\bv(?P<number>\d*)$")
 
@@ -34,7 +34,7 @@ class FinderService(Service[FinderState]):
 
     @action(Policy.LATEST)
     async def find(self, text: str) -> None:
-        """Search by name; results arrive kind by kind."""
+        """Search by name; results arrive one kind after the other."""
         text = text.strip()
         self.slice.put(FinderState(text, self._chats(text), searching=bool(text)))
         if not text:
@@ -80,7 +80,7 @@ async def _agents(client: Client, text: str) -> list[FoundItem]:
     agents = await client.agents.list(search=text, page_size=SHOWN)
     found = [FoundItem("agent", agent.id, agent.name, f"v{agent.version}") for agent in agents]
     if match := _VERSION.fullmatch(text):
-        # “support v3” means a version; though an agent's name may end like that, too.
+        # “support v3” names a version, but an agent's name may end like that too.
         for agent in await client.agents.list(search=match["name"] or None, page_size=SHOWN):
             numbers = sorted(agent.versions or [agent.version], reverse=True)
             found += [

@@ -1,1 +1,1 @@
-"""Work on disk before it begins, so that the next start finds what was left of it."""
+"""A journal on disk of work in progress, so that the next start can resume it."""

@@ -1,4 +1,4 @@
-"""Entries of the journal, and the lines that they are written as."""
+"""Entries of the journal and their lines."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any
 from carrel.store.core.problem import Problem
 
 UPLOAD_FILE = "upload a file"
-"""The task that uploads a file of this machine."""
+"""Name of the task that uploads a local file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A piece of work that runs, waits or has failed.
 
-    `task` names the action that does it again, with `needs` as its JSON arguments; without one
-    it cannot be done again. Its bytes may have moved already, so the action looks first for its
-    own result. `error` is why it failed.
+    `task` names the action that repeats it, with `needs` as its JSON arguments; without a task it
+    cannot be repeated. Its bytes may have moved already, so the action looks first for its own
+    result. `error` is the reason for a failure.
     """
 
     id: str
@@ -35,7 +35,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """The open entries of ended processes, and the number of pieces begun by kind."""
+    """The open entries of ended processes, and the number of entries begun by kind."""
 
     entries: tuple[Entry, ...] = ()
     begun: Mapping[str, int] = field(default_factory=dict)
@@ -47,23 +47,23 @@ class Left:
 
 
 def add_line(entry: Entry, instead: str | None = None) -> str:
-    """Return the line that adds an entry, in place of the one with the id `instead`."""
+    """Return the line that adds an entry, replacing the entry with the id `instead`."""
     fields = {name: value for name, value in asdict(entry).items() if value not in (None, "", {})}
     return _line({"add": fields, **({"instead": instead} if instead else {})})
 
 
 def fail_line(entry_id: str, error: Problem) -> str:
-    """Return the line that an entry has failed."""
+    """Return the line that marks an entry as failed."""
     return _line({"fail": entry_id, "error": asdict(error)})
 
 
 def end_line(entry_id: str) -> str:
-    """Return the line that nothing is left to do of an entry."""
+    """Return the line that closes an entry."""
     return _line({"end": entry_id})
 
 
 def read_lines(lines: Iterable[str]) -> Left:
-    """Return the open entries. Lines that were cut off or are of another version are left out."""
+    """Return the open entries. Truncated lines and those of another version are skipped."""
     entries: dict[str, Entry] = {}
     begun: dict[str, int] = {}
     for line in lines:
@@ -93,5 +93,5 @@ def _entry(fields: Mapping[str, Any]) -> Entry:
 
 
 def _line(content: Mapping[str, Any]) -> str:
-    # Line break first: a line that was cut off spoils only itself.
+    # Line break first: a truncated line spoils only itself.
     return "\n" + json.dumps(content, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""The journal of one process: a file that only it appends to, locked as long as it lives."""
+"""The journal of one process: an append-only file, locked for the life of the process."""
 
 from __future__ import annotations
 
@@ -32,11 +32,10 @@ _LINES = ".jsonl"
 
 
 class Journal:
-    """Keeps the open work of this process on disk, and takes over that of ended ones.
+    """Stores this process's open work on disk, and takes over that of ended processes.
 
-    Lines survive a killed process as soon as they are written, and a power cut once `secure` has
-    ended. A disk that cannot be written stops no work: the next start then does not know of it.
-    Use it from one thread.
+    Written lines survive a killed process, and after `secure` a power cut too. An unwritable disk
+    stops no work; the next start then does not know of it. Use it from one thread.
     """
 
     def __init__(self, profile: Profile) -> None:
@@ -50,26 +49,26 @@ class Journal:
         self._failed = False
 
     def add(self, entry: Entry, instead: str | None = None) -> None:
-        """Add an entry before its work begins, in place of the one with the id `instead`."""
+        """Add an entry before its work begins, replacing the entry with the id `instead`."""
         self._open.discard(instead or "")
         self._open.add(entry.id)
         self._write(add_line(entry, instead))
         self._unsynced = True
 
     async def secure(self) -> None:
-        """Wait until the entries are on the disk. Many that were added together cost one sync."""
+        """Wait until the entries are on disk. Entries added together share one sync."""
         if self._unsynced and self._file is not None:
             self._unsynced = False
             with self._tolerating():
                 await asyncio.to_thread(os.fsync, self._file.fileno())
 
     def fail(self, entry_id: str, error: Problem) -> None:
-        """Note why an entry failed; it stays until it is ended."""
+        """Record the failure of an entry, which stays open until it is ended."""
         if entry_id in self._open:
             self._write(fail_line(entry_id, error))
 
     def end(self, entry_id: str) -> None:
-        """Note that nothing is left to do of an entry."""
+        """Close an entry."""
         if entry_id in self._open:
             self._open.discard(entry_id)
             self._write(end_line(entry_id))
@@ -78,7 +77,7 @@ class Journal:
                     self._file.truncate(0)
 
     def take_over(self) -> Left:
-        """Take the open entries of ended processes into this journal, under new ids."""
+        """Move the open entries of ended processes into this journal under new ids."""
         left = Left()
         for path, found in self._find_ended():
             entries = tuple(_rename(entry) for entry in found.entries)
@@ -92,14 +91,14 @@ class Journal:
         return left
 
     def look(self) -> Left:
-        """Return the open entries of ended processes; they stay theirs."""
+        """Return the open entries of ended processes without taking them over."""
         left = Left()
         for _, found in self._find_ended():
             left += found
         return left
 
     def close(self) -> None:
-        """End the journal; its open entries are found by the next start."""
+        """Close the journal; the next start finds its open entries."""
         for file in (self._file, self._lock):
             if file is not None:
                 file.close()
@@ -109,7 +108,7 @@ class Journal:
         self._file = self._lock = None
 
     def _find_ended(self) -> Iterator[tuple[Path, Left]]:
-        """Yield the journals of ended processes, locked meanwhile."""
+        """Yield the journals of ended processes, each locked meanwhile."""
         for path in sorted(self._folder.glob(f"*{_LINES}")):
             if path == self._path:
                 continue

@@ -1,1 +1,1 @@
-"""How tables and panes are laid out on this machine."""
+"""The local layout of tables and panes."""

@@ -1,4 +1,4 @@
-"""Lays out tables and panes, and saves that on this machine."""
+"""Changes the layout of tables and panes, and saves it on this machine."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from carrel.system.atomic import write_private
 FORMAT = 1
 
 LEAST_WIDTH = 3
-"""Cells of the narrowest column."""
+"""Least width of a column in cells."""
 
 
 def load_layout(path: Path) -> LayoutState:
-    """Return the saved layout; the usual one where there is none that can be read."""
+    """Load the saved layout, or the default if it is missing or unreadable."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         if data["format"] != FORMAT:
@@ -40,10 +40,10 @@ def load_layout(path: Path) -> LayoutState:
 
 
 def save_layout(path: Path, state: LayoutState) -> None:
-    """Write the layout.
+    """Write the layout to disk.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the file cannot be written.
     """
     tables = {
         name: {
@@ -73,37 +73,37 @@ class LayoutService(Service[LayoutState]):
 
     @instant
     def sort(self, table: str, column: str) -> None:
-        """Sort a table by a column: ascending, then descending, then not at all."""
+        """Cycle a table's sort by a column: ascending, descending, none."""
         layout = self.slice.value.table(table)
         self._put(table, replace(layout, sort=next_sort(layout.sort, column)))
 
     @instant
     def toggle(self, table: str, column: str) -> None:
-        """Hide a column, or show it again."""
+        """Toggle the visibility of a column."""
         layout = self.slice.value.table(table)
         self._put(table, replace(layout, hidden=layout.hidden ^ {column}))
 
     @instant
     def widen(self, table: str, column: str, width: int) -> None:
-        """Give a column a width in cells."""
+        """Set a column's width in cells."""
         layout = self.slice.value.table(table)
         widths = {**layout.widths, column: max(width, LEAST_WIDTH)}
         self._put(table, replace(layout, widths=widths))
 
     @instant
     def reset(self, table: str) -> None:
-        """Lay a table out as it is at first."""
+        """Reset a table to its default layout."""
         self._put(table, TableLayout())
 
     @instant
     def resize(self, place: str, widths: Mapping[int, float]) -> None:
-        """Give the panes of a place widths in percent, by their place from the left."""
+        """Set the widths of a screen's panes in percent, from left to right by index."""
         self.slice.set(panes={**self.slice.value.panes, place: dict(widths)})
         self._save()
 
     @instant
     def zoom(self, place: str) -> None:
-        """Let one pane of a place fill the window, or put all of them beside each other again."""
+        """Toggle a screen between one full-size pane and all panes side by side."""
         self.slice.set(zoomed=self.slice.value.zoomed ^ {place})
         self._save()
 

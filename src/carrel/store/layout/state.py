@@ -11,7 +11,7 @@ from carrel.store.core.sorting import Sort
 
 @dataclass(frozen=True, slots=True)
 class TableLayout:
-    """The layout of one table; columns by their names, widths in cells."""
+    """The layout of one table: columns by name, widths in cells."""
 
     sort: Sort | None = None
     hidden: frozenset[str] = frozenset()
@@ -23,10 +23,10 @@ USUAL = TableLayout()
 
 @dataclass(frozen=True, slots=True)
 class LayoutState:
-    """The layout of tables, and of the panes of places, by their names.
+    """The layout of tables and of screens' panes, by name.
 
-    `panes` has the widths in percent of the panes that have one, by their place from the left;
-    in a place of `zoomed` one pane at a time fills the window.
+    `panes` maps pane indexes from the left to widths in percent, where set; a screen in `zoomed`
+    shows one full-size pane at a time.
     """
 
     tables: Mapping[str, TableLayout] = field(default_factory=dict)

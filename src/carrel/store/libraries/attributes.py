@@ -12,7 +12,7 @@ KINDS = "A value is text, a number, true, false, or a list of these."
 
 
 def to_text(attributes: Mapping[str, object]) -> str:
-    """Return one attribute a line; ambiguous text is quoted."""
+    """Return one line per attribute; ambiguous text is quoted."""
     return "\n".join(f"{_name(name)}: {_value(value)}" for name, value in attributes.items())
 
 
@@ -65,7 +65,7 @@ def _read(line: str, number: int) -> tuple[str, Any]:
 
 
 def _parse(text: str) -> Any:
-    """Return the value as JSON, else as text."""
+    """Parse a value as JSON, else as plain text."""
     try:
         return json.loads(text, parse_constant=str)
     except ValueError:

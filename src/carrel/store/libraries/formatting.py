@@ -1,4 +1,4 @@
-"""Libraries, their documents and search hits in rows."""
+"""Formatting of libraries, their documents and search hits as rows."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class LibraryRow:
 
 @dataclass(frozen=True, slots=True)
 class DocumentRow:
-    """One document. `summary` says what it is about, or why it is not ready."""
+    """One document. `summary` is its content in brief, or the reason why it is not ready."""
 
     id: str
     name: str
@@ -60,7 +60,7 @@ class DocumentRow:
 
 @dataclass(frozen=True, slots=True)
 class HitRow:
-    """One passage found; matched words stand between « and »."""
+    """One passage found; matched words are enclosed in « and »."""
 
     number: int
     document_id: str
@@ -78,9 +78,9 @@ def document_status(document: Document) -> Badge:
 
 
 def library_rows(state: LibrariesState) -> tuple[LibraryRow, ...]:
-    """Return the libraries.
+    """Return the rows of the libraries.
 
-    The selected one is busy while a document on screen is not processed.
+    The selected one is busy while a document on screen is unprocessed.
     """
     busy = any(document_phase(each) in UNFINISHED for each in state.documents)
     return tuple(
@@ -96,12 +96,12 @@ def library_rows(state: LibrariesState) -> tuple[LibraryRow, ...]:
 
 
 def document_rows(state: LibrariesState, now: float) -> tuple[DocumentRow, ...]:
-    """Return the page of documents that is loaded."""
+    """Return the rows of the loaded page of documents."""
     return tuple(document_row(document, state, now) for document in state.documents)
 
 
 def document_row(document: Document, state: LibrariesState, now: float) -> DocumentRow:
-    """Return one document."""
+    """Return the row of a document."""
     return DocumentRow(
         document.id,
         one_line(document.name),
@@ -115,7 +115,7 @@ def document_row(document: Document, state: LibrariesState, now: float) -> Docum
 
 
 def library_facts(library: Library, now: float) -> tuple[tuple[str, str], ...]:
-    """Return the details of a library as names and values."""
+    """Return the details of a library as pairs of name and value."""
     facts = [
         ("Documents", count(library.nb_documents)),
         ("Size", size(library.total_size)),
@@ -128,7 +128,7 @@ def library_facts(library: Library, now: float) -> tuple[tuple[str, str], ...]:
 
 
 def document_facts(document: Document, now: float) -> tuple[tuple[str, str], ...]:
-    """Return the details of a document as names and values."""
+    """Return the details of a document as pairs of name and value."""
     facts = [
         ("Service says", str(document.process_status or document.processing_status)),
         ("Pages", "–" if document.number_of_pages is None else count(document.number_of_pages)),
@@ -148,7 +148,7 @@ HIT_ORDERS: Mapping[str, Callable[[HitRow], Any]] = {
     "name": lambda row: row.name.casefold(),
     "page": lambda row: int(row.page) if row.page else None,
 }
-"""The sort keys of a hit by the column's name; None sorts last."""
+"""Sort keys of a hit by column name; None sorts last."""
 
 
 def hit_rows(state: LibrariesState, sort: Sort | None = None) -> tuple[HitRow, ...]:
@@ -172,7 +172,8 @@ def hit_rows(state: LibrariesState, sort: Sort | None = None) -> tuple[HitRow, .
 
 
 def title(state: LibrariesState) -> str:
-    """Return `contracts · 412 documents · 2 marked · 9 of 50 not ready`, where 50 are loaded."""
+    """Return `contracts · 412 documents · 2 marked · 9 of 50 not ready`, with 50 documents
+    loaded."""
     name = next((each.name for each in state.items if each.id == state.selected), None)
     if name is None:
         return "Libraries"
@@ -206,7 +207,7 @@ def _about(document: Document) -> str:
 
 
 def plain(markdown: str) -> str:
-    """Return the words of Markdown in one line, without its signs."""
+    """Return the text of Markdown in one line, without its syntax."""
     text = _LINK.sub(r"\1", _LINE_SIGNS.sub(" ", markdown))
     return one_line(_EMPHASIS.sub(r"\2", text))
 

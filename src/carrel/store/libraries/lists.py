@@ -1,4 +1,4 @@
-"""The libraries and the documents of the selected one, as they are loaded."""
+"""The loaded lists: libraries, and the documents of the selected one."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ SORT_FIELDS: Mapping[str, SortBy] = {
     "pages": "number_of_pages",
     "added": "created_at",
 }
-"""The columns that services sort documents by, with their names there."""
+"""Sort fields of the service by column name."""
 NEWEST = Sort("added", descending=True)
 
 
 class LibraryLists:
-    """The lists in the slice, as the service has them."""
+    """Loads the service's lists into the slice."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class LibraryLists:
         self._processing = processing
 
     async def load_libraries(self) -> None:
-        """Load the libraries; the first is selected where the selected one is gone."""
+        """Load the libraries; select the first if the selected one is gone."""
         selected = self._slice.value.selected
         seen = await self._ask_libraries()
         items = seen.value
@@ -55,7 +55,7 @@ class LibraryLists:
             self.choose(items[0].id if items else None)
 
     async def every(self) -> tuple[Library, ...]:
-        """Return all libraries of the service; the list stays as it is."""
+        """Return all libraries of the service, without changing the list."""
         client = await self._session.client()
         return tuple([library async for library in client.libraries.every()])
 
@@ -85,7 +85,8 @@ class LibraryLists:
         )
 
     async def load_documents(self, page: int) -> None:
-        """Load a page of the selected library, if it is still the selected one by then."""
+        """Load a page of a library's documents; drop it if another library was selected
+        meanwhile."""
         library_id = self._slice.value.selected
         if library_id is None:
             return
@@ -95,7 +96,7 @@ class LibraryLists:
             return
         documents, total = tuple(found.data), found.pagination.total_items
         if not documents and page > (last := last_page(total, self._slice.value.page_size)):
-            # The last page is empty now.
+            # The last page became empty.
             return await self.load_documents(last)
         # A changed list shifts the items of cached pages.
         seen = with_page(
@@ -108,7 +109,7 @@ class LibraryLists:
             self._processing.show(document)
 
     def choose(self, library_id: str | None) -> None:
-        """Make a library the selected one; its documents are not loaded."""
+        """Select a library without loading its documents."""
         self._slice.set(
             selected=library_id,
             documents=(),

@@ -1,4 +1,4 @@
-"""How far the service has processed a document."""
+"""The processing phase of a document."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PHASES: dict[str, DocumentPhase] = {
     "self_managed": "ready",
     "error": "failed",
     "missing_content": "failed",
-    # Values of the older field, for services without the newer one.
+    # Values of the older field, for services without the newer.
     "Running": "processing",
     "Completed": "ready",
     "Error": "failed",
@@ -30,7 +30,7 @@ _PHASES: dict[str, DocumentPhase] = {
 
 
 def document_phase(document: Document) -> DocumentPhase:
-    """Return the processing phase.
+    """Return the processing phase of a document.
 
     An unknown status counts as ready, so that nothing waits for it.
     """

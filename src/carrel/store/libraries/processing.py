@@ -1,4 +1,4 @@
-"""The processing of documents in the activity, followed to its end."""
+"""Activity items for the processing of documents."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ if TYPE_CHECKING:
     from carrel.wire.documents import Document
 
 ASKED_AT_ONCE = 8
-"""Most documents that one look asks for by their ids."""
+"""Most documents whose status is requested by id in one poll."""
 
 
 class ProcessingItems:
-    """Shows documents that are not ready yet, until they are, have failed or are gone."""
+    """Shows unprocessed documents as items until they are ready, failed or gone."""
 
     def __init__(self, activity: ActivityService, reprocess: Callable[[str, str], object]) -> None:
         self._activity = activity
         self._reprocess = reprocess
         self._unfinished: dict[str, str] = {}
-        """The library of each unfinished document, by its id; the one seen longest ago first."""
+        """The library of each unfinished document by id; the one seen longest ago first."""
 
     def __bool__(self) -> bool:
         """Return whether any document is unfinished."""
         return bool(self._unfinished)
 
     def show(self, document: Document) -> None:
-        """Show how far the service is with a document."""
+        """Show a document's processing as an item."""
         phase, item_id = document_phase(document), _item_id(document.id)
         self._unfinished.pop(document.id, None)
         known = self._activity.find(item_id)
@@ -45,7 +45,7 @@ class ProcessingItems:
                 self._activity.set_again(
                     item_id, lambda: self._reprocess(document.library_id, document.id)
                 )
-        # A synced folder uploads a document first and then gives it its path.
+        # A synced folder uploads a document first and sets its path afterwards.
         self._activity.change(item_id, name=document.name)
         if phase == "processing":
             self._activity.change(item_id, status="running")
@@ -56,7 +56,7 @@ class ProcessingItems:
             self._activity.change(item_id, status="failed", error=error)
 
     async def look(self, client: Client, seen: Collection[str]) -> None:
-        """Ask for unfinished documents that no list shows: on another page, in another library."""
+        """Request the status of unfinished documents that no loaded list contains."""
         from carrel.client.http.errors import NotFound
 
         elsewhere = [each for each in self._unfinished.items() if each[0] not in seen]

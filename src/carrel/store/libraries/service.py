@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 
 
 UPLOAD, ADD = "upload a document", "add a file to a library"
-"""The tasks of the journal."""
+"""Names of the tasks in the journal."""
 
 POLL, POLL_HOSTED = 1.0, 5.0
 """Poll interval in seconds for unprocessed documents: on this machine, hosted."""
 AWAITED = 0.3
-"""Poll interval in seconds for a document that a caller waits for."""
+"""Poll interval in seconds for a document that a caller awaits."""
 
 
 class LibrariesService(Service[LibrariesState]):
@@ -69,7 +69,7 @@ class LibrariesService(Service[LibrariesState]):
 
     @action(Policy.RENEW, lane="load")
     async def reload(self) -> None:
-        """Load again after a change: does not join a load that began before it."""
+        """Load again after a change, without joining a load that began before the change."""
         await self._load()
 
     async def _load(self) -> None:
@@ -83,12 +83,12 @@ class LibrariesService(Service[LibrariesState]):
 
     @action(Policy.BESIDE)
     async def every(self) -> Sequence[Library]:
-        """Return all libraries of the service; the lists stay as they are."""
+        """Return all libraries of the service, without changing the lists."""
         return await self._lists.every()
 
     @action(Policy.BESIDE)
     async def wait_processed(self, document: Document) -> Document:
-        """Wait until a document is processed, and give it as it is then."""
+        """Wait until a document is processed; return its final state."""
         return await self._wait_processed(document)
 
     @action(Policy.BESIDE)
@@ -107,7 +107,7 @@ class LibrariesService(Service[LibrariesState]):
 
     @action(Policy.LATEST, lane="documents")
     def select(self, library_id: str | None) -> Coroutine[Any, Any, None]:
-        """Make a library the selected one and load its documents."""
+        """Select a library and load its documents."""
         if library_id != self.slice.value.selected:
             self._lists.choose(library_id)
         return self._show_documents()
@@ -133,7 +133,7 @@ class LibrariesService(Service[LibrariesState]):
 
     @action(Policy.QUEUE, changes=True)
     async def reprocess(self, library_id: str, document_id: str) -> None:
-        """Process a document of a library again."""
+        """Process a document again."""
         client = await self._session.client()
         await client.documents.reprocess(library_id, document_id)
         self._load_documents_again()
@@ -146,7 +146,7 @@ class LibrariesService(Service[LibrariesState]):
 
     @action(Policy.JOIN)
     async def _poll(self) -> None:
-        """Poll documents until all that were seen are processed."""
+        """Poll documents until all known ones are processed."""
         while self._processing:
             await asyncio.sleep(POLL_HOSTED if self._session.slice.value.hosted else POLL)
             await self._look_quietly().settled()
@@ -168,9 +168,9 @@ class LibrariesService(Service[LibrariesState]):
     def create(
         self, name: str, description: str | None = None, *, if_absent: bool = False
     ) -> Coroutine[Any, Any, Library]:
-        """Make a library, and selects it unless another was selected meanwhile.
+        """Create a library; select it unless another was selected meanwhile.
 
-        With `if_absent`, one of this name that was made meanwhile is taken instead.
+        `if_absent` returns an existing library of this name instead of creating a second.
         """
         if not name.strip():
             raise ProblemError(Problem("A library needs a name", "This one has none."))
@@ -198,9 +198,9 @@ class LibrariesService(Service[LibrariesState]):
 
     @action(Policy.QUEUE, changes=True)
     def delete(self, library_ids: Iterable[str]) -> Coroutine[Any, Any, int]:
-        """Delete libraries with their documents, and give their number.
+        """Delete libraries with their documents; return their number.
 
-        Those already gone count as deleted.
+        Missing ones count as deleted.
         """
         known = {id: self.slice.value.library(id) for id in library_ids}
         return self._delete({id: library.name if library else id for id, library in known.items()})
@@ -216,7 +216,7 @@ class LibrariesService(Service[LibrariesState]):
 
     @instant
     def select_document(self, document_id: str | None) -> None:
-        """Make a document the selected one."""
+        """Select a document."""
         self.slice.set(document=document_id, text=None)
 
     @action(Policy.LATEST)
@@ -252,7 +252,7 @@ class LibrariesService(Service[LibrariesState]):
 
     @action(Policy.LATEST)
     def show_text(self, library_id: str, document_id: str) -> Coroutine[Any, Any, str]:
-        """Load the text of a document, and show it if the document is still the selected one."""
+        """Load the text of a document; show it if the document is still selected."""
         if library_id == self.slice.value.selected:
             self.slice.set(document=document_id, text=None)
         return self._show_text(library_id, document_id)
@@ -269,9 +269,9 @@ class LibrariesService(Service[LibrariesState]):
         return text
 
     def delete_documents(self, library_id: str, document_ids: Iterable[str]) -> Handle[int]:
-        """Delete documents of a library, and give their number.
+        """Delete documents of a library; return their number.
 
-        Those already gone count as deleted. The progress of several is in the activity.
+        Missing ones count as deleted. The deletion of several shows its progress in the activity.
         """
         state = self.slice.value
         known = {id: state.marked.get(id) or state.find(id) for id in document_ids}
@@ -339,7 +339,7 @@ class LibrariesService(Service[LibrariesState]):
 
     @action(Policy.LATEST, lane="marks")
     def invert_marks(self) -> Coroutine[Any, Any, None]:
-        """Mark every unmarked document of the selected library, and no other one."""
+        """Invert the marks of the selected library's documents."""
         return self._mark(self.slice.value.selected, invert)
 
     async def _mark(self, library_id: str | None, change: Marking) -> None:
@@ -354,7 +354,7 @@ class LibrariesService(Service[LibrariesState]):
     def upload(self, library_id: str, source: UploadSource) -> Handle[Document]:
         """Upload a file into a library; the service then processes it.
 
-        A source whose name is a path becomes a document of that name.
+        A source with a path as its name becomes a document with that name.
         """
         return self._begin_upload(library_id, source)
 
@@ -374,7 +374,7 @@ class LibrariesService(Service[LibrariesState]):
         )
 
     def add_file(self, library_id: str, file_id: str) -> Handle[Document]:
-        """Put a file of the service into a library: its bytes go through this machine."""
+        """Add a file of the service to a library; its bytes go through this machine."""
         return self._begin_adding(library_id, file_id, file_id)
 
     def _begin_adding(
@@ -392,7 +392,7 @@ class LibrariesService(Service[LibrariesState]):
             self._add_file(library_id, file_id, entry), lambda: self.add_file(library_id, file_id)
         )
 
-    # A service answers content that a library has with the document there: nothing is doubled.
+    # A service answers known content with the existing document: nothing is duplicated.
 
     def _upload_left(self, entry: Entry) -> Handle[Document]:
         return self._begin_upload(entry.needs["library"], Path(entry.needs["path"]), entry)
@@ -419,7 +419,7 @@ class LibrariesService(Service[LibrariesState]):
         client = await self._session.client()
         name = source_name(source)
         if "/" in name and document.name == name.rpartition("/")[2]:
-            # A file of a folder; services take only the last part of an upload's name.
+            # A file of a folder; services keep only the last part of an upload's name.
             document = await client.documents.update(
                 library_id, document.id, DocumentUpdate(name=name)
             )
@@ -445,7 +445,7 @@ class LibrariesService(Service[LibrariesState]):
         self, library_id: str, document: Document, entry: ActivityEntry
     ) -> Document:
         entry.about(document.id)
-        # At once: a quick failure may be over before the list is loaded again.
+        # At once: a quick failure may be over before the list is reloaded.
         self._processing.show(document)
         self._poll()
         self._notifications.notify(f"Added {document.name}.")

@@ -1,4 +1,4 @@
-"""The state of libraries: the list, the documents of the selected one, and its search."""
+"""The state of libraries: the list, the selected one's documents, and its search."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LibrariesState:
-    """The libraries; a page of the selected one's documents; its search.
+    """The libraries, a page of the selected one's documents, and its search.
 
-    `seen` has the pages of documents seen before; `total` and `page` are those of the documents;
-    pages count from 0. `document` is the selected document, `text` its text once asked for;
-    `marked` has the marked documents by id, also those of other pages. The service sorts the
-    documents by `sort`; None is the newest first. `search_error` is why the search failed; a list
-    that is loaded meanwhile clears `error` alone. `as_of` is when a copy of the list was current
-    (seconds since 1970), shown while the service is out of reach.
+    `seen` has the cached pages of documents; `total` and `page` refer to documents; pages count
+    from 0. `document` is the selected document, `text` its text once loaded; `marked` has the
+    marked documents of all pages by id. `sort` is the service's sort of the documents; None is
+    newest first. `search_error` is the search's failure; loading a list clears only `error`.
+    `as_of` is the time (seconds since 1970) at which a cached list was current, shown while the
+    service is unreachable.
     """
 
     items: tuple[Library, ...] = ()
@@ -53,14 +53,14 @@ class LibrariesState:
         return last_page(self.total, self.page_size)
 
     def at(self, index: int) -> Document | None:
-        """Return the document in this place of the whole list, if it is in a cached page."""
+        """Return the document at an index of the whole list, or None if it is not cached."""
         return find_at(index, self.page_size, self.page, self.documents, self.seen)
 
     def find(self, document_id: str | None) -> Document | None:
-        """Return a document in the cached pages."""
+        """Return a document of the cached pages, or None."""
         pages = (self.documents, *self.seen.values())
         return next((one for page in pages for one in page if one.id == document_id), None)
 
     def library(self, library_id: str | None) -> Library | None:
-        """Return a library."""
+        """Return a library, or None."""
         return next((one for one in self.items if one.id == library_id), None)

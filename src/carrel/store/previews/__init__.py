@@ -1,1 +1,1 @@
-"""A look into the selected file without opening it."""
+"""A preview of the selected file."""

@@ -1,4 +1,4 @@
-"""A look into the selected file: the beginning of its text, or its first page as a picture."""
+"""Previews of the selected file: the beginning of its text, or its first page as a picture."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from carrel.wire.files import File
 
 PAUSE = 0.1
-"""Debounce in seconds before a selected file is previewed."""
+"""Debounce of a selection in seconds before its preview."""
 TEXT = 16_000
-"""Bytes of a text preview."""
+"""Size of a text preview in bytes."""
 MOST, MOST_HOSTED = 64_000_000, 4_000_000
 """Size limit in bytes of a picture preview: on this machine, hosted."""
 
@@ -45,7 +45,7 @@ class PreviewService(Service[PreviewState]):
 
     @action(Policy.LATEST)
     async def show(self, file: File | None) -> None:
-        """Show a file; None shows nothing."""
+        """Preview a file, or nothing for None."""
         self._file = file
         if file is None:
             self.slice.put(PreviewState())
@@ -64,7 +64,7 @@ class PreviewService(Service[PreviewState]):
             self.slice.set(loading=False)
 
     def picture(self, width: int) -> Handle[bytes]:
-        """Return the first page as PNG, `width` pixels wide."""
+        """Draw the first page as PNG, `width` pixels wide."""
         return self._loop.run(self._draw(self.slice.value, width))
 
     async def _draw(self, state: PreviewState, width: int) -> bytes:
@@ -103,7 +103,7 @@ class PreviewService(Service[PreviewState]):
 
 
 def kind_of(file: File) -> PreviewKind:
-    """Return the kind of preview a file allows without OCR."""
+    """Return the kind of preview that a file allows without OCR."""
     mimetype = file.mimetype or ""
     name = file.filename.lower()
     if mimetype == "application/jsonl" or name.endswith((".jsonl", ".ndjson")):
@@ -119,7 +119,7 @@ _TEXTS = (".json", ".xml", ".yaml", ".yml", ".tex", ".bib", ".md", ".txt", ".csv
 
 
 def _decode(content: bytes, *, more: bool) -> str:
-    """Return the text, without a truncated last line."""
+    """Decode the text, without a truncated last line."""
     encoding = next((name for mark, name in _BYTE_ORDERS if content.startswith(mark)), "utf-8-sig")
     text = clean_text(content.decode(encoding, "replace"))
     return text.rpartition("\n")[0] or text if more else text

@@ -11,7 +11,7 @@ from carrel.store.core.problem import Problem
 
 
 def preview_lines(state: PreviewState) -> tuple[tuple[str, str], ...]:
-    """Return a text's lines, each with its number where every line is a record of its own."""
+    """Return a text's lines, each with its number if every line is a record."""
     lines = state.text.splitlines()
     numbered = state.kind == "lines"
     rows = [(str(at) if numbered else "", line) for at, line in enumerate(lines, 1)]
@@ -23,9 +23,10 @@ PreviewKind = Literal["text", "lines", "picture", "none"]
 
 @dataclass(frozen=True, slots=True)
 class PreviewState:
-    """The preview of a file. `lines`: each line of `text` is a record; `more`: it goes on.
+    """The preview of a file. `lines`: each line of `text` is a record. `more`: the text is
+    truncated.
 
-    The picture is drawn from `copy`; `note` says why there is nothing to see.
+    The picture is drawn from `copy`; `note` is the reason for a missing preview.
     """
 
     file_id: str | None = None
@@ -40,5 +41,5 @@ class PreviewState:
 
     @property
     def path(self) -> Path | None:
-        """The path of the copy."""
+        """The path of the copy, or None."""
         return None if self.copy is None else self.copy.path

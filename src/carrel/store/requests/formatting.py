@@ -1,4 +1,4 @@
-"""The request log in words, and a call as something to run again."""
+"""Formatting of the request log, and of a call as a command or code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RequestRow:
-    """A line of the log; `target` is the path with its query."""
+    """A row of the log; `target` is the path with its query."""
 
     id: str
     when: str
@@ -50,13 +50,13 @@ def request_rows(state: RequestsState) -> tuple[RequestRow, ...]:
 
 
 def title(state: RequestsState) -> str:
-    """Return `Requests · 214`, and how many are hidden."""
+    """Return `Requests · 214`, and the number of hidden calls."""
     hidden = f" · {count(state.hidden)} hidden until the vote" if state.hidden else ""
     return f"Requests · {count(sum(item.times for item in state.items))}{hidden}"
 
 
 def target(call: Call) -> str:
-    """Return the path and the query of a call."""
+    """Return a call's path and query."""
     return f"{call.path}?{call.query}" if call.query else call.path
 
 
@@ -79,12 +79,12 @@ def details(item: LoggedCall) -> str:
 
 
 def request_text(call: Call) -> str:
-    """Return what was sent, to be read."""
+    """Return the request as readable text."""
     return f"The file {call.upload}" if call.upload else _readable(call.sent)
 
 
 def answer_text(call: Call) -> str:
-    """Return the beginning of what came back, to be read; why not, where that is not kept."""
+    """Return the beginning of the answer as readable text, or the reason why it is not kept."""
     if call.received:
         return _readable(call.received)
     if call.path.endswith("url") and call.status == HTTPStatus.OK:
@@ -93,9 +93,9 @@ def answer_text(call: Call) -> str:
 
 
 def as_curl(call: Call, url: str | None) -> str | None:
-    """Return the call for a shell, with the key left to the environment.
+    """Return the call as a curl command that reads the key from the environment.
 
-    None for a signed address.
+    Returns None for a signed address.
     """
     if call.signed:
         return None
@@ -103,7 +103,7 @@ def as_curl(call: Call, url: str | None) -> str | None:
     if call.method != "GET":
         parts.append(f"-X {call.method}")
     parts.append(shlex.quote(f"{url or ''}{target(call)}"))
-    # In double quotes the shell fills the key in.
+    # In double quotes the shell expands the key's variable.
     parts.append('-H "Authorization: Bearer $CARREL_API_KEY"')
     if call.upload:
         parts.append("-F " + shlex.quote(f"file=@{call.upload}"))
@@ -114,7 +114,7 @@ def as_curl(call: Call, url: str | None) -> str | None:
 
 
 def as_python(call: Call, url: str | None) -> str | None:
-    """Return the call for Python with httpx; None for a signed address."""
+    """Return the call as Python code with httpx, or None for a signed address."""
     if call.signed:
         return None
     arguments = [repr(call.method), repr(f"{url or ''}{call.path}")]
@@ -162,12 +162,12 @@ _COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("PATCH", "/v1/agents/([^/]+)/version", "agents switch {0} {version}"),
     ("POST", "/v1/agents/completions", "chat {agent_id} {question}"),
 )
-"""Which command does the same: method, path, and the command's words after `carrel`. The first
-whose words are all known counts."""
+"""Equivalent commands: method, path, and the words after `carrel`. The first whose words are all
+known is used."""
 
 
 def as_command(call: Call, profile: str) -> str | None:
-    """Return the `carrel` command that does the same; None where there is none."""
+    """Return the equivalent `carrel` command, or None."""
     for method, pattern, words in _COMMANDS:
         found = re.fullmatch(pattern, call.path)
         if method != call.method or found is None:
@@ -177,7 +177,7 @@ def as_command(call: Call, profile: str) -> str | None:
         try:
             filled = words.format(*ids, **named)
         except KeyError:
-            continue  # a word is missing that this command needs
+            continue  # a word that this command needs is unknown
         return f"carrel --profile {shlex.quote(profile)} {filled}"
     return None
 
@@ -205,4 +205,4 @@ def _readable(text: str) -> str:
     try:
         return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
     except ValueError:
-        return text  # cut, or not JSON
+        return text  # truncated, or not JSON

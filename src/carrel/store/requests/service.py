@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from carrel.client import Call
 
 KEPT = 300
-"""Lines that are kept."""
+"""Number of calls that are kept."""
 RECENT = 6
-"""A repeated GET among this many newest lines is counted there."""
+"""Number of newest lines in which a repeated GET is counted instead of added."""
 
 
 class RequestsService:
@@ -29,15 +29,16 @@ class RequestsService:
         self._concealed: list[tuple[Call, float]] = []
 
     def log(self, call: Call) -> None:
-        """Add a call, from any thread."""
+        """Add a call. May be called from any thread."""
         self._loop.call(lambda: self._add(call, time.time()))
 
     def clear(self) -> None:
-        """Forget every call, from any thread."""
+        """Clear the log. May be called from any thread."""
         self._loop.call(lambda: self.slice.put(RequestsState(hidden=self.slice.value.hidden)))
 
     def conceal(self, conceals: bool) -> None:
-        """Hold calls back that would tell who answers, and show them after; on the owner loop."""
+        """Hide calls that would reveal the answering agent, or show them again; on the owner
+        loop."""
         self._conceals = conceals
         if not conceals:
             held, self._concealed = self._concealed, []
@@ -52,7 +53,7 @@ class RequestsService:
             self.slice.set(hidden=self.slice.value.hidden + 1)
             return
         items = self.slice.value.items
-        # Polling would otherwise bury all else.
+        # Polling would otherwise bury all other calls.
         same = next((item for item in items[:RECENT] if _repeats(call, item.call)), None)
         if same is None:
             new = LoggedCall(next(self._ids), call, now)

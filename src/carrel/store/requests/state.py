@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LoggedCall:
-    """A call; `at` is when the last of its `times` ended, in seconds since 1970."""
+    """A call; `at` is the end of the last of its `times` repetitions, in seconds since 1970."""
 
     id: int
     call: Call
@@ -21,7 +21,7 @@ class LoggedCall:
 
 @dataclass(frozen=True, slots=True)
 class RequestsState:
-    """The newest first. `hidden` counts the calls that are not shown before a blind vote."""
+    """The calls, newest first. `hidden` counts the calls withheld until a blind vote."""
 
     items: tuple[LoggedCall, ...] = ()
     hidden: int = 0

@@ -1,4 +1,4 @@
-"""The shipped sample, played from end to end: a page read, a library ready, a question answered."""
+"""Plays the shipped sample: reads a page, fills a library, and answers a question."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ AGENT = "Sample guide"
 INSTRUCTIONS = "Answer in one short sentence, from the passages of the library."
 
 ANSWER = 120
-"""Token limit of the answer: small models may not stop."""
+"""Token limit of the answer: small models may not stop by themselves."""
 
 ELSEWHERE = Problem("The sample was stopped", "Something else was opened meanwhile.")
 
 
 class SampleService(Service[SampleState]):
-    """Does what a person would do, with the services of the areas, so that each of them shows it.
+    """Acts like a user through the areas' services, so that each area shows it.
 
-    What an earlier run has made is used again.
+    Resources of an earlier run are used again.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class SampleService(Service[SampleState]):
 
     @action(Policy.QUEUE)
     async def stop(self) -> None:
-        """Stop it where it is."""
+        """Stop the sample."""
         self._lane("play").cancel()
 
     async def _step(
@@ -179,7 +179,7 @@ class SampleService(Service[SampleState]):
 
 
 class _Content:
-    """Bytes that can be sent more than once."""
+    """Bytes that can be sent repeatedly."""
 
     def __init__(self, content: bytes) -> None:
         self._content = content

@@ -13,7 +13,7 @@ StepStatus = Literal["waiting", "running", "done", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class SampleStep:
-    """One part of the sample: what is done, how far it is, and what came of it."""
+    """One step of the sample: its action, its progress and its result."""
 
     words: str
     status: StepStatus = "waiting"
@@ -30,7 +30,7 @@ STEPS = (
 
 @dataclass(frozen=True, slots=True)
 class SampleState:
-    """The steps, and the answer with its source once it is there."""
+    """The steps, and the answer with its source once there is one."""
 
     steps: tuple[SampleStep, ...] = STEPS
     answer: Turn | None = None
@@ -39,5 +39,5 @@ class SampleState:
 
     @property
     def done(self) -> bool:
-        """Whether it was played to its end."""
+        """Whether the sample was played to its end."""
         return self.answer is not None and not self.running

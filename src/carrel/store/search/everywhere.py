@@ -1,4 +1,4 @@
-"""Looks through every library of a service, and through the chats of this machine."""
+"""Full-text search in all libraries of a service and in the chats of this machine."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from carrel.wire.libraries import Library, SearchHit
 
 AT_ONCE = 4
-"""Libraries searched at a time."""
+"""Number of libraries searched concurrently."""
 AROUND = 120
-"""Characters shown before and after the first match in a chat."""
+"""Number of characters shown before and after the first match in a chat."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """The passages found, and what was looked through."""
+    """The found passages, and the places that were searched."""
 
     found: tuple[FoundPassage, ...]
     places: SearchedPlaces
@@ -33,7 +33,7 @@ class SearchAnswer:
 async def search_everywhere(
     client: Client, chats: Iterable[ChatSession], query: str, limit: int
 ) -> SearchAnswer:
-    """Return the best passages of each library and of the chats, at most `limit` of each.
+    """Return the best passages of the libraries and of the chats, at most `limit` of each.
 
     The library with the best passage comes first.
     """
@@ -66,7 +66,7 @@ async def search_libraries(
 async def _search(
     client: Client, library: Library, query: str, limit: int, turn: asyncio.Semaphore
 ) -> list[SearchHit] | None:
-    """Return a library's passages; None where its service has no search."""
+    """Return a library's passages, or None if its service has no search."""
     from carrel.client.http.errors import NotFound
 
     async with turn:
@@ -86,7 +86,7 @@ def _passage(library: Library, hit: SearchHit) -> FoundPassage:
 
 
 def _in_chats(chats: Iterable[ChatSession], query: str, limit: int) -> list[FoundPassage]:
-    """Return a passage of each chat in which one turn has all words, the newest chats first."""
+    """Return one passage of each chat with all words in one turn, the newest chats first."""
     words = query.split()
     pattern = re.compile("|".join(map(re.escape, words)), re.IGNORECASE)
     found: list[FoundPassage] = []
@@ -104,11 +104,11 @@ def _in_chats(chats: Iterable[ChatSession], query: str, limit: int) -> list[Foun
 
 
 def _mark_words(text: str, pattern: re.Pattern[str]) -> str:
-    """Return the text around its first match, with all matches between « and »."""
+    """Return the text around its first match, with all matches enclosed in « and »."""
     first = pattern.search(text)
     at = first.start() if first is not None else 0
     start, end = max(at - AROUND, 0), min(at + AROUND, len(text))
-    if start:  # a word that is cut in two is left out
+    if start:  # a truncated word is left out
         start = text.find(" ", start, at) + 1 or start
     end = end if end == len(text) else max(text.rfind(" ", at, end), at + AROUND // 2)
     shown = pattern.sub(lambda match: f"«{match[0]}»", text[start:end])

@@ -1,4 +1,4 @@
-"""What a search across libraries and chats found, in words."""
+"""Formatting of the search across libraries and chats."""
 
 from __future__ import annotations
 

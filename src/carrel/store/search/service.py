@@ -11,7 +11,7 @@ from carrel.store.search.state import SearchState
 from carrel.store.shared import Shared
 
 LIMIT = 10
-"""Passages of each library, and of the chats, at most."""
+"""Most passages of each library, and of the chats."""
 
 
 class SearchService(Service[SearchState]):
@@ -24,7 +24,7 @@ class SearchService(Service[SearchState]):
     async def search(
         self, query: str, limit: int = LIMIT, library_ids: tuple[str, ...] | None = None
     ) -> SearchState:
-        """Search libraries, by default all and the chats of this machine; "" ends the search."""
+        """Search libraries, by default all and the local chats; an empty query ends the search."""
         query = query.strip()
         self.slice.put(SearchState(query, searching=bool(query)))
         if not query:

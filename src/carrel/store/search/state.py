@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FoundPassage:
-    """A passage of a document, or of what was said in a chat.
+    """A passage of a document or a chat.
 
-    `group` names its library, or the chat's agent, and `library_id` is None for a chat. `page`
-    counts from 0; matched words stand between « and » in `passage`.
+    `group` is its library's name or the chat's agent; `library_id` is None for a chat. `page`
+    counts from 0; matched words in `passage` are enclosed in « and ».
     """
 
     kind: Literal["document", "chat"]
@@ -30,15 +30,15 @@ class FoundPassage:
 
     @property
     def page_number(self) -> int | None:
-        """Return the number of its page, which counts from 1."""
+        """Return the number of its page, from 1, or None."""
         return None if self.page is None else self.page + 1
 
 
 @dataclass(frozen=True, slots=True)
 class SearchedPlaces:
-    """What a search looked through. `unsearched` are libraries that their service cannot search.
+    """The searched places. `unsearched` are libraries that their service cannot search.
 
-    `chats` is None where only libraries were asked for.
+    `chats` is None if only libraries were searched.
     """
 
     libraries: int = 0
@@ -48,7 +48,7 @@ class SearchedPlaces:
 
 @dataclass(frozen=True, slots=True)
 class SearchState:
-    """The passages found for `query`: those of a library together, the chats last."""
+    """The passages found for `query`, grouped by library, the chats last."""
 
     query: str = ""
     found: tuple[FoundPassage, ...] = ()

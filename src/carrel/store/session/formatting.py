@@ -1,4 +1,4 @@
-"""The connection in words."""
+"""Formatting of the connection."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ def header(state: SessionState) -> str:
 
 
 def waiting(state: SessionState) -> str:
-    """Return the state of a connection that is waited for; empty once it is there."""
+    """Return the state of an awaited connection, or an empty string once connected."""
     return "" if state.connection == "ready" else f"{connection(state).mark} {state.detail}"
 
 
 def status(state: SessionState, now: float, as_of: float | None = None) -> str:
-    """Return the connection for the status line; empty when there is nothing to say.
+    """Return the connection for the status line, or an empty string.
 
-    `as_of` is when a shown copy was current; what was loaded before the service was lost is as
-    old as its last answer.
+    `as_of` is the time of a shown cached copy; data loaded before the service was lost has the age
+    of its last answer.
     """
     if as_of is None and state.connection == "lost" and state.since:
         as_of = state.since
@@ -52,9 +52,9 @@ def status(state: SessionState, now: float, as_of: float | None = None) -> str:
 
 
 def service_words(state: SessionState) -> str:
-    """Return what to know before something is done at a service that is not on this machine.
+    """Return a caution before an action at a remote service.
 
-    Empty for a service of this machine.
+    Empty for a service on this machine.
     """
     if not state.hosted:
         return ""

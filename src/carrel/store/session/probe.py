@@ -12,20 +12,20 @@ if TYPE_CHECKING:
     from carrel.config.profiles import Profile
 
 PATIENCE = 10.0
-"""Time-out in seconds."""
+"""Timeout in seconds."""
 
 
 def unencrypted(profile: Profile) -> bool:
-    """Return whether its key would cross the network unencrypted."""
+    """Return whether the profile's key would cross the network unencrypted."""
     plain = (profile.url or "").lower().startswith("http://")
     return plain and profile.api_key is not None and not on_this_machine(profile.url)
 
 
 async def probe(profile: Profile) -> Problem | None:
-    """Return the reason a profile cannot be used: no answer, or the key is refused. None if it can.
+    """Return the reason why a profile is unusable (no answer, or a refused key), or None.
 
     Raises:
-        ConfigError: its address is not valid.
+        ConfigError: its address is invalid.
     """
     from carrel.client import Client
     from carrel.client.http.errors import ClientError, NotFound, Unauthorized

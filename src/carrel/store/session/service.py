@@ -1,4 +1,4 @@
-"""The connection to the service: found or started, watched, found again."""
+"""The connection to the service: start or find it, watch it, reconnect."""
 
 from __future__ import annotations
 
@@ -25,24 +25,25 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 LOCAL_CHECK, HOSTED_CHECK = 2.0, 30.0
-"""Check interval in seconds of a service that answers: on this machine, hosted."""
+"""Seconds between checks of an answering service: on this machine, hosted."""
 LOST_CHECK, LOST_HOSTED_CHECK = 1.0, 5.0
-"""Check interval in seconds after one without an answer: on this machine, hosted."""
+"""Seconds between checks after a missing answer: on this machine, hosted."""
 LOOK_AGAIN = 0.2
-"""Seconds between two looks of a call that waits for a server of this machine."""
+"""Poll interval in seconds while a call waits for a server of this machine."""
 SLOW = 1.5
 """Seconds after which an answer counts as slow."""
 CHECK_TIMEOUT = 5.0
-"""Seconds for one look; longer than a connection may take, so that a host that is gone is lost."""
+"""Timeout of a check in seconds; longer than a connection may take, so that a dead host counts as
+lost."""
 
 
 class SessionService(Service[SessionState]):
-    """Connects in the background and stays connected; the other services get the client here."""
+    """Connects in the background and reconnects; the other services get their client here."""
 
     def __init__(
         self, loop: OwnerLoop, profile: Profile, on_call: Callable[[Call], None] | None = None
     ) -> None:
-        """`on_call` hears of every call that is made to the service."""
+        """Begin unconnected. `on_call` is called with every call to the service."""
         super().__init__(
             loop,
             SessionState(
@@ -59,22 +60,22 @@ class SessionService(Service[SessionState]):
         self._client: Client | None = None
         self._address: tuple[str, str | None] = ("", None)
         self._lease: Lease | None = None
-        self._cards: tuple[ModelCard, ...] | None = None  # not asked yet
+        self._cards: tuple[ModelCard, ...] | None = None  # not loaded yet
         self._settled = asyncio.Event()  # connected or failed: callers need not wait
         self._look = asyncio.Event()  # check the service now
         self._keeper: asyncio.Task[None] | None = None
-        self._late = 0  # checks in a row that timed out
+        self._late = 0  # consecutive checks that timed out
         self._refused = False
         self._answered = 0.0
 
     @action(Policy.QUEUE)
     async def ready(self) -> None:
-        """End when the service has answered; fails with the reason when it cannot."""
+        """Wait until the service has answered; raise the reason if it cannot."""
         await self.client()
 
     @instant
     def retry(self) -> None:
-        """Try again now."""
+        """Try to connect again now."""
         if self.slice.value.connection == "failed":
             self._settled.clear()
             self._enter("starting")
@@ -82,7 +83,7 @@ class SessionService(Service[SessionState]):
 
     @instant
     def allow_changes(self) -> None:
-        """Turn changes on for a read-only profile, until the program ends."""
+        """Allow changes to a read-only profile until the program ends."""
         self.slice.set(read_only=False)
 
     @property
@@ -96,7 +97,7 @@ class SessionService(Service[SessionState]):
         return self._answered > 0
 
     async def client(self) -> Client:
-        """Return the client of the service, as soon as it has answered once."""
+        """Return the client, after the service has answered for the first time."""
         await self._settled.wait()
         state = self.slice.value
         if self._client is None or state.connection == "failed":
@@ -104,10 +105,10 @@ class SessionService(Service[SessionState]):
         return self._client
 
     async def back(self) -> None:
-        """Wait for a server of this machine that was lost: it is soon started again.
+        """Wait for a lost server of this machine, which is soon started again.
 
         Raises:
-            ProblemError: it cannot be started, or refuses the key.
+            ProblemError: the server cannot be started, or refuses the key.
         """
         while not self.slice.value.hosted:
             client = await self.client()
@@ -129,11 +130,11 @@ class SessionService(Service[SessionState]):
         return Client(*self._address, on_call=self._on_call)
 
     def card(self, model: str) -> ModelCard | None:
-        """Return the service's card of a model."""
+        """Return the service's card of a model, or None."""
         return next((card for card in self._cards or () if card.answers_to(model)), None)
 
     def lists(self, model: str) -> bool:
-        """Whether the service lists a model, or lists none at all."""
+        """Return whether the service lists a model, or lists no models at all."""
         return not self._cards or self.card(model) is not None
 
     @property
@@ -143,25 +144,25 @@ class SessionService(Service[SessionState]):
 
     @property
     def offline(self) -> bool:
-        """Whether nobody answers there; a service that takes too long is still worth asking."""
+        """Whether the service is unreachable; a slow service still counts as reachable."""
         out = self.slice.value.connection in ("lost", "failed")
         return out and not self._refused and not self._late
 
     def check_allowed(self) -> None:
-        """Raise ProblemError where this profile must not change anything."""
+        """Raise ProblemError if the profile is read-only."""
         if self.slice.value.read_only:
             raise ProblemError(READ_ONLY)
 
     def check_connection(self) -> None:
-        """Check the service now, because a request did not reach it."""
+        """Check the connection now, after a request that did not reach the service."""
         self._look.set()
 
     async def start(self) -> None:
-        """Begins to connect; returns at once."""
+        """Begin to connect; return at once."""
         self._keeper = asyncio.create_task(self._keep(), name="carrel-session")
 
     async def close(self) -> None:
-        """End the connection and give up the lease."""
+        """Close the connection and release the lease."""
         await super().close()
         if self._keeper is not None:
             self._keeper.cancel()
@@ -171,7 +172,7 @@ class SessionService(Service[SessionState]):
         await self._drop_lease()
 
     async def _keep(self) -> None:
-        """Connect, checks periodically, and reconnects when the service is gone."""
+        """Connect, check periodically, and reconnect when the service is lost."""
         while True:
             self._look.clear()
             await self._attempt()
@@ -182,7 +183,7 @@ class SessionService(Service[SessionState]):
                     await self._look.wait()
 
     async def _attempt(self) -> None:
-        """One check of the service, after connecting if needed."""
+        """Check the service once, after connecting if needed."""
         # Off the loop: these imports are slow, and the face should paint first.
         errors = await asyncio.to_thread(importlib.import_module, "carrel.client.http.errors")
         state = self.slice.value
@@ -201,7 +202,7 @@ class SessionService(Service[SessionState]):
             self._late = 0
             self._enter("lost")
         except Exception as error:
-            # The server of this machine did not start, the key cannot be one, or a fault of ours.
+            # The local server did not start, the key is invalid, or our code failed.
             if state.connection == "lost":
                 logger.warning("the server could not be started again: %s", error)
             else:
@@ -226,7 +227,7 @@ class SessionService(Service[SessionState]):
         if self._client is None:
             self._client = Client(url, api_key, on_call=self._on_call)
         else:
-            # Moved, not replaced: actions under way hold it and go on at the new address.
+            # Moved, not replaced: running actions hold the client and continue at the new address.
             self._client.move(url, api_key)
         self._address = (url, api_key)
         self._cards = None
@@ -288,7 +289,7 @@ class SessionService(Service[SessionState]):
         self.slice.set(connection="failed", detail=problem.title, since=time.time(), error=problem)
 
     def _pause(self) -> float | None:
-        """Seconds until the next check; None: on request only."""
+        """Return the seconds until the next check, or None to check only on request."""
         state = self.slice.value
         match state.connection:
             case "failed":
@@ -307,6 +308,6 @@ class SessionService(Service[SessionState]):
 
 
 def model_words(card: ModelCard) -> str:
-    """Return the name of a model, with a word where it is one for tests."""
+    """Return a model's name, with a note on a test model."""
     test = "test model" in (card.description or "")
     return f"{card.id} (test model)" if test else card.id

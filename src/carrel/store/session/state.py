@@ -17,13 +17,13 @@ READ_ONLY = Problem(
 
 @dataclass(frozen=True, slots=True)
 class SessionState:
-    """Which service is talked to and whether it answers.
+    """The profile's service and its connection.
 
-    A service at an address of this machine is not `hosted`, whoever started it.
-    `since` is when the connection came into this state (seconds since 1970); of one that is lost,
-    when the service answered last, 0 if it never did. `error` is why it is "failed", `model` the
-    words for the service's model, `context_length` its tokens, `ocr_models` those that read.
-    `trash_days` are those in which a delete can be undone, None where it cannot.
+    A service at an address of this machine is not `hosted`, whoever started it. `since` is the time
+    of the last change of state (seconds since 1970); for a lost service the time of its last
+    answer, or 0. `error` is the reason for "failed", `model` the display name of the service's
+    model, `context_length` its limit in tokens, `ocr_models` the models for OCR. `trash_days` is
+    the time in which a deletion can be undone, or None if it cannot.
     """
 
     profile: str

@@ -1,4 +1,4 @@
-"""Syncing a folder, in words and rows."""
+"""Formatting of folder syncs as sentences and rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from carrel.sync.progress import Preview, Summary, SyncProgress
 
 TOGETHER = 5
-"""Files left out for one reason that have a row each; more share one."""
+"""Number of ignored files with the same reason that get a row each; more share one."""
 
 
 _QUOTED = re.compile(r"[\s'\"\\]")
@@ -24,10 +24,10 @@ _QUOTED = re.compile(r"[\s'\"\\]")
 
 @dataclass(frozen=True, slots=True)
 class PlanRow:
-    """One thing a sync would do.
+    """One action of a sync.
 
-    `action` is `Delete`, `Upload`, `Update`, `Rename`, `Keep` (in the library only), `Skip` (it
-    cannot be synced) or `Ignore` (it is left out). The path of a folder ends with a slash.
+    `action` is `Delete`, `Upload`, `Update`, `Rename`, `Keep` (only in the library), `Skip` (cannot
+    be synced) or `Ignore` (excluded). The path of a folder ends with a slash.
     """
 
     action: str
@@ -37,9 +37,9 @@ class PlanRow:
 
 @dataclass(frozen=True, slots=True)
 class FolderRow:
-    """A synced folder: where it is, how it stands, and what else there is to say of that.
+    """A synced folder: its path, its status and further notes.
 
-    `percent` is how far its sync is, where that is known.
+    `percent` is the progress of its sync, if known.
     """
 
     id: int
@@ -52,15 +52,15 @@ class FolderRow:
 
 
 def pattern_words(patterns: Iterable[str]) -> str:
-    """Return patterns in one line, as a person types them; one with a blank in quotes."""
+    """Return patterns as one line of input; a pattern with a blank is quoted."""
     return " ".join(shlex.quote(one) if _QUOTED.search(one) else one for one in patterns)
 
 
 def patterns_in(text: str) -> tuple[str, ...]:
-    """Return the patterns of such a line."""
+    """Parse the patterns of a line."""
     try:
         return tuple(shlex.split(text))
-    except ValueError:  # a quote is still open
+    except ValueError:  # an unclosed quote
         return tuple(text.split())
 
 
@@ -89,9 +89,9 @@ def folder_name(path: Path) -> str:
 
 
 def plan_rows(preview: Preview, *, grouped: bool = True) -> tuple[PlanRow, ...]:
-    """Return what a sync would do: the deletions first, what is left out last.
+    """Return the planned actions: deletions first, ignored files last.
 
-    Where many files are left out for one reason, they share a row if `grouped`.
+    If `grouped`, many files ignored for one reason share a row.
     """
     plan = preview.plan
     rows = [PlanRow("Delete", each.path, _left_out(each.reason)) for each in plan.deletions]
@@ -121,7 +121,7 @@ def plan_rows(preview: Preview, *, grouped: bool = True) -> tuple[PlanRow, ...]:
 
 
 def confirm_words(preview: Preview) -> str | None:
-    """Return the question to ask before a sync that would delete more than its limit."""
+    """Return the question before a sync that deletes more than its limit, or None."""
     plan = preview.plan
     if not plan.excessive:
         return None
@@ -166,7 +166,7 @@ def progress_words(progress: SyncProgress) -> str:
 
 
 def transfer_words(progress: SyncProgress) -> tuple[tuple[str, str], ...]:
-    """Return the files on their way, each with how far it is: `45 %`."""
+    """Return the files in transfer with their progress: `45 %`."""
     return tuple(
         (one_line(each.path), f"{100 * each.sent // max(1, each.size)} %")
         for each in progress.transfers
@@ -210,7 +210,7 @@ def unfinished_words(state: SyncState) -> tuple[str, ...]:
 
 
 def held_words(summary: Summary) -> str:
-    """Return `12 deletions held back`: more than may be deleted without a question."""
+    """Return `12 deletions held back`, those above the limit without confirmation."""
     return f"{counted(summary.held, 'deletion')} held back"
 
 
@@ -222,7 +222,7 @@ def _status(folder: FolderState, now: float) -> Badge:
         return Badge("✕", folder.problem.title, "failed")
     if folder.reached is not None and not folder.watching:
         return Badge("○", interrupted_words(folder.reached), "waiting")
-    # A preview is newer than the summary: a sync takes it away.
+    # A preview is newer than the summary: a sync removes it.
     if preview is not None and (preview.plan or preview.plan.kept or preview.failures):
         return Badge("○", preview_words(preview), "waiting")
     if preview is None and summary is not None and summary.failures:

@@ -1,4 +1,4 @@
-"""Shows how the syncs of one folder go."""
+"""Progress of one folder's syncs."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from carrel.sync.progress import Summary, SyncProgress
 
 ARRIVING = 1.0
-"""Reload interval in seconds of the library while documents arrive."""
+"""Reload interval of the library in seconds while documents arrive."""
 
 LISTED = 10
-"""Failures that a problem lists."""
+"""Most failures that a problem lists."""
 
 
 class Round:
-    """Shows how one folder's syncs go: in its state, in the activity, and in the library."""
+    """Shows one folder's syncs in its state, in the activity, and in the library."""
 
     def __init__(
         self,
@@ -41,7 +41,8 @@ class Round:
         stop: Callable[[], object],
         again: Callable[[], object],
     ) -> None:
-        """`change` takes new fields of the folder's state."""
+        """Take the services to show in. `change` is called with new fields of the folder's
+        state."""
         self._folder = folder
         self._change = change
         self._activity = activity
@@ -72,7 +73,7 @@ class Round:
             self._libraries.load()
 
     def ended(self, result: Summary | Exception) -> None:
-        """Show the result of one sync; another may follow."""
+        """Show the result of a sync; a watch continues with the next."""
         if isinstance(result, Exception):
             error = Problem.of(result)
             self._close("failed", error)

@@ -1,4 +1,4 @@
-"""The files and folders that a sync would take."""
+"""Selection of the files and folders that a sync includes."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Iterable
 def select_names(
     folder: str, names: Iterable[str], rules: Iterable[tuple[str, str]], *, folders: bool = False
 ) -> list[str]:
-    """Return the names of a folder's files, or of the folders in it, that a sync would take.
+    """Return the names in a folder, of files or of folders, that a sync would include.
 
-    `folder` is its path below the topmost one, "" for that itself; `rules` are the texts of the
-    `.gitignore` and `.carrelignore` files that hold there, each with its folder, the topmost first.
+    `folder` is its path below the root, empty for the root; `rules` are the texts of the
+    `.gitignore` and `.carrelignore` files that apply, each with its folder, from the root down.
     """
     from carrel.sync.rules import RULE_FILES, Rules, passing
 

@@ -1,4 +1,4 @@
-"""Synced folders: what a sync would do, those that run, and how they ended."""
+"""Synced folders: previews, running syncs and their results."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 LEDGER = "ledger.db"
 AGAIN = 5.0
-"""Retry interval in seconds of a watch that lost the service."""
+"""Retry interval in seconds of a watch without a service."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +54,14 @@ class SyncService(Service[SyncState]):
         self._runs: dict[tuple[str, Path], _Run] = {}
 
     async def close(self) -> None:
-        """Stop every sync; each resumes when it is started again."""
+        """Stop every sync; each resumes at its next start."""
         await super().close()
         if self._opened is not None:
             self._opened.close()
 
     def service_is_back(self) -> None:
-        """Go on with folders whose sync the lost service cut off, and compare the others again."""
+        """Resume the syncs that the lost service interrupted, and compare the other folders
+        again."""
         for folder in self.slice.value.folders:
             if folder.problem is not None and folder.problem.lost and not folder.running:
                 self._change(folder.id, problem=None, compared_at=None)
@@ -71,7 +72,7 @@ class SyncService(Service[SyncState]):
 
     @action(Policy.JOIN)
     async def load(self) -> None:
-        """Load the synced folders, and compares with their libraries those not compared lately."""
+        """Load the synced folders, and compare those with an old comparison."""
         known = {each.id: each for each in self.slice.value.folders}
         found = self._synced()
         folders = tuple(known.get(each.id) or self._recall_state(each) for each in found)
@@ -81,7 +82,7 @@ class SyncService(Service[SyncState]):
                 await self._look(folder)
 
     def recall(self) -> None:
-        """Show the synced folders as earlier starts left them; on the owner loop."""
+        """Show the synced folders as earlier processes left them; on the owner loop."""
         self.slice.set(folders=tuple(self._recall_state(each) for each in self._synced()))
 
     def _recall_state(self, folder: SyncedFolder) -> FolderState:
@@ -90,7 +91,7 @@ class SyncService(Service[SyncState]):
         return _state(folder)
 
     def resume(self, *, watch: bool = True) -> None:
-        """Sync what was cut off, and with `watch` watches what was watched."""
+        """Resume interrupted syncs, and with `watch` interrupted watches."""
         for folder in self.slice.value.unfinished:
             if folder.reached or watch:
                 again = watch and folder.watched
@@ -98,11 +99,11 @@ class SyncService(Service[SyncState]):
 
     @property
     def under_way(self) -> tuple[Handle[None], ...]:
-        """The syncs that run and end by themselves: not those that watch."""
+        """The running syncs that end by themselves, without watches."""
         return tuple(run.handle for run in self._runs.values() if not run.watch)
 
     def drop(self) -> None:
-        """Leave what was cut off as it is, and watch nothing; the next sync goes on there."""
+        """Forget interrupted syncs and watches; the next sync of a folder continues there."""
         for folder in self.slice.value.unfinished:
             self._ledger().watch(_folder_of(folder), False)
             self._change(folder.id, watched=False)
@@ -116,7 +117,7 @@ class SyncService(Service[SyncState]):
         include: Sequence[str] = (),
         exclude: Sequence[str] = (),
     ) -> Preview:
-        """Return what a sync would do; without a library, into one that is made for it."""
+        """Return the actions of a sync; without a library, those into a new one."""
         folder = await self._folder(library_id or "", path)
         settings = _settings(delete, include, exclude)
         try:
@@ -136,34 +137,34 @@ class SyncService(Service[SyncState]):
         watch: bool = False,
         max_delete: int | None = None,
     ) -> Handle[None]:
-        """Bring a library in step with a folder; `watch` keeps it so until it is stopped.
+        """Sync a folder to a library; `watch` repeats it after each change until stopped.
 
-        `delete`: what was deleted in the folder goes from the library too. `include` and
-        `exclude` are patterns as in `.gitignore`. `max_delete` is how many documents it may
-        delete at first, more than half of those the folder brought only if that was confirmed.
+        `delete` removes documents whose files were deleted in the folder. `include` and `exclude`
+        are patterns as in `.gitignore`. `max_delete` limits the deletions of the first sync; more
+        than half of the folder's documents need confirmation.
         """
         settings = _settings(delete, include, exclude)
         return self._start(library_id, path.expanduser().resolve(), settings, watch, max_delete)
 
     def again(self, folder_id: int) -> Handle[None]:
-        """Sync a folder as it was synced last."""
+        """Sync a folder with its last settings."""
         folder = self.find(folder_id)
         return self._start(folder.library_id, folder.path, folder.settings)
 
     def stop(self, folder_id: int) -> None:
-        """Stop a folder's sync; what is there stays. From any thread."""
+        """Stop a folder's sync; synced documents stay. From any thread."""
         folder = self.find(folder_id)
         self._loop.call(lambda: self._ledger().watch(_folder_of(folder), False))
         self._stop(folder.library_id, folder.path)
 
     def _stop(self, library_id: str, path: Path) -> None:
-        """Stop the sync of a folder with a library, if one runs."""
+        """Stop the sync of a folder with a library, if it runs."""
         if run := self._runs.get((library_id, path)):
             run.handle.cancel()
 
     @action(Policy.QUEUE)
     async def forget(self, folder_id: int) -> None:
-        """Take a folder off the list; its documents stay in the library."""
+        """Remove a folder from the list; its documents stay in the library."""
         folder = self._state(folder_id)
         if folder is None:
             return
@@ -175,10 +176,10 @@ class SyncService(Service[SyncState]):
         self.slice.set(folders=rest)
 
     def find(self, folder_id: int) -> FolderState:
-        """Return a synced folder.
+        """Return the state of a synced folder.
 
         Raises:
-            KeyError: there is none with this id.
+            KeyError: there is no folder with this id.
         """
         folder = self._state(folder_id)
         if folder is None:
@@ -196,7 +197,7 @@ class SyncService(Service[SyncState]):
         watch: bool = False,
         max_delete: int | None = None,
     ) -> Handle[None]:
-        """Start a sync, or join the same one; one that is asked for otherwise is refused."""
+        """Start a sync, or join one with the same settings; refuse one with others."""
         run = self._runs.get((library_id, path))
         if run is not None and not run.handle.done():
             same = (run.settings, run.watch) == (settings, watch)
@@ -265,13 +266,13 @@ class SyncService(Service[SyncState]):
                         async for result in results:
                             round.ended(result)
                             if isinstance(result, Unreachable):
-                                # It may come back at another address.
+                                # The service may return at another address.
                                 self._session.check_connection()
                                 break
             await asyncio.sleep(AGAIN)
 
     async def _look(self, folder: SyncedFolder) -> None:
-        """Preview a folder's sync, unless one runs or ran since the start."""
+        """Preview a folder's sync, unless a sync runs or has run since the start."""
         from carrel.client.http.errors import ClientError
         from carrel.sync.errors import SyncError
 
@@ -304,7 +305,7 @@ class SyncService(Service[SyncState]):
         self.slice.set(looking=progress)
 
     def _change(self, folder_id: int, **fields: Any) -> None:
-        """Change what is shown of a folder."""
+        """Change fields of a folder's state."""
         self.slice.set(
             folders=tuple(
                 replace(each, **fields) if each.id == folder_id else each
@@ -314,7 +315,7 @@ class SyncService(Service[SyncState]):
 
     @contextlib.asynccontextmanager
     async def _client(self) -> AsyncIterator[Client]:
-        # A separate one: the session's is closed when the server moves.
+        # A separate client: the session's is closed when the server moves.
         client = await self._session.another_client()
         async with client:
             yield client
@@ -332,7 +333,7 @@ class SyncService(Service[SyncState]):
         return Runner(client, self._ledger(), folder, settings, report, max_delete)
 
     def _synced(self) -> Sequence[SyncedFolder]:
-        # To look makes no ledger.
+        # A mere look must not create a ledger.
         return self._ledger().folders(self._service) if (self._kept_in / LEDGER).exists() else ()
 
     def _ledger(self) -> Ledger:

@@ -16,17 +16,16 @@ if TYPE_CHECKING:
 
 
 COMPARED = 30.0
-"""Seconds after which an unwatched folder is compared again."""
+"""Age in seconds from which an unwatched folder's comparison is stale."""
 
 
 @dataclass(frozen=True, slots=True)
 class FolderState:
-    """A synced folder. `synced_at` and `compared_at`, when it was last compared with its library
-    since the program began, are in seconds since 1970.
+    """A synced folder. `synced_at`, and `compared_at` of this process, are in seconds since 1970.
 
-    `progress` is there while a sync looks or works, `preview` says what a sync would do that has
-    not been asked for, and `summary` what the last one did. `reached` is how many of how many
-    files a sync did that was cut off; `watched`: an earlier start watched it and nobody ended that.
+    `progress` is that of a running sync or look, `preview` the actions of a sync that was not
+    started, `summary` the result of the last one. `reached` has the done and total files of an
+    interrupted sync; `watched` marks a watch of an earlier process that nobody stopped.
     """
 
     id: int
@@ -45,11 +44,11 @@ class FolderState:
 
     @property
     def running(self) -> bool:
-        """Whether it is watched or being synced."""
+        """Whether the folder is being watched or synced."""
         return self.watching or self.progress is not None
 
     def due(self, now: float) -> bool:
-        """Return whether to compare it anew; what failed stays until it is synced again."""
+        """Return whether to compare the folder again; a failed one waits for its next sync."""
         failed = self.problem is not None or (self.summary is not None and self.summary.failures)
         if self.compared_at is None:
             return not self.running
@@ -58,7 +57,7 @@ class FolderState:
 
 @dataclass(frozen=True, slots=True)
 class SyncState:
-    """The folders synced with the service's libraries. `looking`: how far a preview is."""
+    """The folders synced with the service's libraries. `looking` is the progress of a preview."""
 
     folders: tuple[FolderState, ...] = ()
     looking: SyncProgress | None = None
@@ -66,7 +65,7 @@ class SyncState:
 
     @property
     def unfinished(self) -> tuple[FolderState, ...]:
-        """The folders whose sync was cut off by the end of a process, or that were watched."""
+        """The folders whose sync or watch ended with its process."""
         return tuple(
             each for each in self.folders if (each.reached or each.watched) and not each.running
         )

@@ -1,1 +1,1 @@
-"""Tools that act: functions, commands and MCP servers that answer the calls of agents."""
+"""Tools: functions, commands and MCP servers that answer agents' calls."""

@@ -1,4 +1,4 @@
-"""A command of the settings that answers the calls of one function."""
+"""A command of the settings as a function for agents."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _INHERITED = frozenset(
 
 
 class CommandTool:
-    """Arguments go to its stdin as JSON, its stdout is the result.
+    """A command that gets its arguments as JSON on stdin and prints the result to stdout.
 
-    It runs in `folder`, so that a relative path in it means the same wherever the workbench is
-    started, and without a shell. Its whole process group ends with the call.
+    It runs without a shell in `folder`, so that relative paths mean the same wherever the workbench
+    starts. Its whole process group ends with the call.
     """
 
     def __init__(self, name: str, settings: CommandSettings, folder: Path) -> None:
@@ -47,7 +47,7 @@ class CommandTool:
         self._folder = folder
 
     async def list(self) -> Sequence[FunctionTool]:
-        """Return its one tool."""
+        """Return the command's only tool."""
         from carrel.wire.generation.tools import Function, FunctionTool
 
         settings = self._settings
@@ -85,7 +85,7 @@ class CommandTool:
         return as_result(out)
 
     async def close(self) -> None:
-        """Do nothing: nothing of it runs between calls."""
+        """Do nothing: no process outlives its call."""
 
     async def _start(self) -> asyncio.subprocess.Process:
         return await asyncio.create_subprocess_exec(
@@ -100,10 +100,10 @@ class CommandTool:
 
 
 def environment(given: Mapping[str, str]) -> dict[str, str]:
-    """Return what a tool sees of this program's environment: where it is, and what `given` names.
+    """Return a tool's environment: basic variables such as PATH, and those in `given`.
 
-    A model chooses what a tool is called with: no key of this machine is in its reach. A value
-    such as `$TOKEN` stands for the variable of that name.
+    A model chooses a tool's arguments, so no key of this machine may be within reach. A value such
+    as `$TOKEN` stands for the variable of that name.
     """
     inherited = {
         name: value
@@ -127,7 +127,7 @@ async def _feed(process: asyncio.subprocess.Process, text: str) -> None:
 
 
 async def _read(stream: asyncio.StreamReader | None) -> str:
-    """Read all that it says, but keep only as many bytes as a result may have."""
+    """Read a stream to its end, but keep only the bytes that a result may have."""
     assert stream is not None
     kept = bytearray()
     while piece := await stream.read(_PIECE):
@@ -136,7 +136,7 @@ async def _read(stream: asyncio.StreamReader | None) -> str:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """End the command and all that it started."""
+    """Kill the command's process group."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         if sys.platform == "win32":
             process.kill()

@@ -1,4 +1,4 @@
-"""The permissions to run commands and servers of the settings, kept on this machine."""
+"""Stored consents to run commands and servers of the settings."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ _LONGEST_SCRIPT = 1_000_000
 
 
 class Consents:
-    """The marks of what was allowed. May be used from several threads at once."""
+    """The marks of given consents. Safe to use from several threads."""
 
     def __init__(self, state: Path) -> None:
         self._path = state / "tools.json"
         self._lock = threading.Lock()
 
     def has(self, consent: Consent) -> bool:
-        """Return whether exactly this was allowed."""
+        """Return whether exactly this consent was given."""
         return consent.mark in self._read()
 
     def give(self, consent: Consent) -> None:
-        """Allow it from now on.
+        """Give a consent from now on.
 
         Raises:
-            OSError: it cannot be kept.
+            OSError: the file cannot be written.
         """
         self._change(consent.mark, f"{consent.name}: {consent.runs}")
 
     def take_back(self, consent: Consent) -> None:
-        """Ask again before it runs next.
+        """Withdraw a consent.
 
         Raises:
-            OSError: it cannot be kept.
+            OSError: the file cannot be written.
         """
         self._change(consent.mark, None)
 
@@ -62,9 +62,9 @@ class Consents:
 def consent_of(
     name: str, settings: CommandSettings | ServerSettings, folder: Path, service: str
 ) -> Consent:
-    """Return the permission that agents of a service need for a tool.
+    """Return the consent that a service's agents need for a tool.
 
-    It ends with a change of a script that the command names.
+    It becomes invalid if a script that the command names changes.
     """
     url = settings.url if isinstance(settings, ServerSettings) else ""
     headers = settings.headers if isinstance(settings, ServerSettings) else {}
@@ -85,7 +85,7 @@ def consent_of(
 def _content(path: Path) -> str:
     """Return the digest of a script.
 
-    Empty for any other word, and for a program, which gets updates.
+    Empty for any other word, and for a program, which may be updated.
     """
     try:
         if not path.is_file() or path.stat().st_size > _LONGEST_SCRIPT:

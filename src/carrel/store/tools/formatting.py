@@ -1,4 +1,4 @@
-"""Permissions, and the steps of a question, in words."""
+"""Formatting of consents, and of a question's steps."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from carrel.store.tools.loop import STEPS
 from carrel.store.tools.state import Consent, Permission
 
 _ARGUMENTS = 400
-"""Letters of a call's arguments."""
+"""Most characters of a call's arguments."""
 _LETTERS: dict[str, Permission] = {"y": "once", "c": "chat", "a": "always"}
 
 PAUSED = Problem(
@@ -28,7 +28,8 @@ def consent_title(consent: Consent) -> str:
 
 
 def consent_lines(consent: Consent) -> tuple[str, str, str]:
-    """Return its name with its command line or address, what asks, and how long “Always” lasts."""
+    """Return the name with its command line or address, the asking agent, and the scope of
+    “Always”."""
     return (
         one_line(f"{consent.name}: {consent.runs}"),
         _who_asks(consent),
@@ -37,7 +38,7 @@ def consent_lines(consent: Consent) -> tuple[str, str, str]:
 
 
 def consent_choices(consent: Consent) -> Mapping[Permission, str]:
-    """Return the answers that there are."""
+    """Return the possible answers."""
     here: dict[Permission, str] = {} if consent.chat is None else {"chat": "In this chat"}
     return {"no": "Cancel", "once": "This time", **here, "always": "Always"}
 
@@ -50,13 +51,13 @@ def consent_question(consent: Consent) -> str:
 
 
 def answer_words(consent: Consent) -> str:
-    """Return the letters of a prompt that answer it: `This time (y), always (a) or not (enter)?`"""
+    """Return the keys of the answers at a prompt: `This time (y), always (a) or not (enter)?`"""
     here = "" if consent.chat is None else " in this chat (c),"
     return f"This time (y),{here} always (a) or not (enter)?"
 
 
 def read_answer(said: str) -> Permission:
-    """Return the permission that a line at a prompt gives."""
+    """Return the permission that a line typed at a prompt gives."""
     return _LETTERS.get(said.strip().lower()[:1], "no")
 
 
@@ -69,5 +70,5 @@ def _who_asks(consent: Consent) -> str:
 
 
 def rounds_words(step: int) -> str:
-    """Return `step 2 of 8`; empty for the first."""
+    """Return `step 2 of 8`, or an empty string for the first step."""
     return f"step {step} of {STEPS}" if step > 1 else ""

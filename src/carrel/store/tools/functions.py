@@ -1,4 +1,4 @@
-"""Functions of this program that an agent may call."""
+"""Functions of this program that agents may call."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ logger = logging.getLogger(__name__)
 
 
 class Functions:
-    """The registered functions, by name. May be filled from any thread."""
+    """The registered functions by name. May be filled from any thread."""
 
     def __init__(self) -> None:
         self._functions: dict[str, Callable[..., Any]] = {}
 
     def add(self, function: Callable[..., Any]) -> None:
-        """Register a function under its own name, replacing one of that name.
+        """Register a function under its own name, replacing an earlier one.
 
         Raises:
-            TypeError: it has no name, or its parameters cannot be described to a model.
+            TypeError: the function has no name, or its parameters have no JSON schema.
         """
         from pydantic import PydanticUserError
 
@@ -55,7 +55,7 @@ class Functions:
         ]
 
     async def call(self, name: str, arguments: str) -> str:
-        """Call a function in a thread of its own; return its result as text, or its error."""
+        """Call a function in a thread; return its result or its error as text."""
         from pydantic import validate_call
 
         function = self._functions[name]
@@ -70,7 +70,7 @@ class Functions:
             return f"{type(error).__name__}: {error}"
 
     async def close(self) -> None:
-        """Do nothing: nothing of it runs between calls."""
+        """Do nothing: functions hold no resources."""
 
 
 def _schema(function: Callable[..., Any]) -> dict[str, Any]:

@@ -12,28 +12,28 @@ if TYPE_CHECKING:
     from carrel.wire.generation.tools import FunctionTool
 
 STEPS = 8
-"""Answers that may call tools, one after the other, before a person has to go on."""
+"""Most consecutive answers with calls before the user has to continue."""
 
 End = Literal["answered", "open", "limit"]
-"""An answer without a call, a call that nothing here answers, or STEPS answers with calls."""
+"""End of the loop: an answer without a call, with a call that no tool here answers, or STEPS
+answers with calls."""
 
 
 class Tools(Protocol):
     """The tools of one question."""
 
     async def offered(self, known: frozenset[str]) -> list[FunctionTool]:
-        """Return the tools that a request offers to an agent, which knows some already.
+        """Return the tools that a request offers to an agent, except those it has already.
 
         Raises:
-            ProblemError: one of them cannot be had, or was not allowed.
+            ProblemError: a tool is unavailable, or was not allowed.
         """
 
     async def result(self, call: AgentCall) -> str | None:
-        """Return what a tool answers, or its error in words; None when there is none, or it may
-        not run.
+        """Return a tool's result or its error as text, or None if it is unknown or not allowed.
 
         Raises:
-            ProblemError: it cannot be had.
+            ProblemError: the tool is unavailable.
         """
 
 
@@ -44,15 +44,15 @@ async def answer_with_tools(
     *,
     limit: int = STEPS,
 ) -> End:
-    """Ask, have the calls of the answer answered, and ask again until an answer has none.
+    """Get an answer, run its calls, and repeat until an answer has no calls.
 
     Args:
-        ask: has the model answer; gets the number of the step from 1, gives the open calls.
+        ask: lets the model answer; takes the number of the step from 1, returns the open calls.
         tools: answer the calls.
-        answered: takes in each result, in the order of the calls.
+        answered: called with each result, in the order of the calls.
         limit: the most answers.
 
-    To stop it, cancel the task: a tool that runs is ended with it.
+    To stop it, cancel the task: a running tool ends with it.
     """
     for step in range(1, limit + 1):
         calls = await ask(step)
@@ -84,15 +84,15 @@ async def complete_with_tools(
 
     Args:
         request: the messages so far, and the agent.
-        complete: sends a request and gives its answer.
+        complete: sends a request and returns its answer.
         tools: answer the calls.
         known: the functions that the agent has already.
-        stepped: hears of each step, from 1.
-        called: hears of each call with its result.
+        stepped: called with the number of each step, from 1.
+        called: called with each call and its result.
         limit: the most answers.
 
     Returns:
-        The request with all messages, the last answer too, and how it ended.
+        The request with all messages, the last answer included, and the loop's end.
     """
     from carrel.wire.generation.completions import ToolMessage
 

@@ -1,4 +1,4 @@
-"""The tools of one MCP server of the settings."""
+"""The tools of one MCP server in the settings."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _SAID_LINES = 5
 
 
 class McpServer:
-    """Connects when its tools are first wanted, and again after the server went away.
+    """Connects when its tools are first needed, and again after a lost connection.
 
-    The connection lives in a task of its own, because it must end in the task it began in.
+    The connection lives in a task of its own, because it must end in the task that began it.
     """
 
     def __init__(self, name: str, settings: ServerSettings, folder: Path) -> None:
@@ -46,7 +46,7 @@ class McpServer:
         self._said: deque[str] = deque(maxlen=_SAID_LINES)
 
     async def list(self) -> Sequence[FunctionTool]:
-        """Return its tools, at most MOST_TOOLS."""
+        """Return the server's tools, at most MOST_TOOLS."""
         from carrel.wire.generation.tools import Function, FunctionTool
 
         found: list[FunctionTool] = []
@@ -75,7 +75,7 @@ class McpServer:
         return found[:MOST_TOOLS]
 
     async def call(self, name: str, arguments: str) -> str:
-        """Call a tool of it."""
+        """Call a tool of the server."""
         try:
             given = json.loads(arguments or "{}")
             if not isinstance(given, dict):
@@ -101,7 +101,7 @@ class McpServer:
         return f"Error: {text}" if answer.is_error else text
 
     async def close(self) -> None:
-        """Disconnect and end the server's command."""
+        """Disconnect, and end the server's process."""
         if self._task is not None:
             self._leave.set()
             await asyncio.wait([self._task])
@@ -207,7 +207,7 @@ def _cause(error: BaseException) -> str:
 
 
 def _is_refusal(error: BaseException) -> bool:
-    """Return whether the server itself answered with this error."""
+    """Return whether the error is an answer of the server itself."""
     from mcp.shared.exceptions import MCPError
 
     return isinstance(error, MCPError) and not _gone(error)
@@ -220,7 +220,7 @@ def _gone(error: Any) -> bool:
 
 
 def _words(content: Any) -> str:
-    """Return a part of a result as text for a model that reads text."""
+    """Return a part of a result as text for the model."""
     if content.type == "text":
         return str(content.text)
     if content.type == "resource":
@@ -232,9 +232,8 @@ def _words(content: Any) -> str:
 
 @contextlib.contextmanager
 def _listening(said: deque[str]) -> Any:
-    """Yield a file for a child's stderr, whose last lines are kept: a terminal app owns the
-    screen.
-    """
+    """Yield a file for a child's stderr and keep its last lines: the terminal app owns the
+    screen."""
     reading, writing = os.pipe()
 
     def read() -> None:

@@ -1,4 +1,4 @@
-"""Tools of the settings and of this program: permission, start and end."""
+"""Tools of the settings and of this program: consent, start and end."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FindChat = Callable[[], str | None]
 
 @dataclass(frozen=True, slots=True)
 class _Offer:
-    """A tool that a question has: whose it is, and its name there.
+    """A tool of a question: its source, and its name there.
 
     With a `consent` it runs only once that is given.
     """
@@ -46,7 +46,7 @@ class _Offer:
 
 @dataclass(slots=True)
 class _Asked:
-    """A permission that is looked up, or asked for, and how many wait for it."""
+    """A consent that is being checked or asked for, and the number of its waiters."""
 
     answer: asyncio.Future[Permission]
     decided: asyncio.Task[bool]
@@ -54,9 +54,9 @@ class _Asked:
 
 
 class ToolsService(Service[ToolsState]):
-    """Everything that answers calls. Commands and servers run only after a person has allowed it.
+    """All tools that answer calls. Commands and servers run only after the user's consent.
 
-    The settings are read for each question, so a change of theirs counts at once.
+    The settings are read for each question, so that changes take effect at once.
     """
 
     def __init__(self, loop: OwnerLoop, profile: Profile, state: Path) -> None:
@@ -65,35 +65,34 @@ class ToolsService(Service[ToolsState]):
         self._functions = Functions()
         self._consents = Consents(state)
         self._servers: dict[str, McpServer] = {}
-        """Those that were started, by the mark of their permission."""
+        """The started servers, by the mark of their consent."""
         self._asked: dict[Consent, _Asked] = {}
-        """Those of which it is not yet known whether they are given."""
+        """Consents that are still undecided."""
         self._in_chats: set[tuple[str | None, str]] = set()
-        """The chats with the marks that were allowed there."""
+        """Pairs of a chat and the mark of a consent given for that chat."""
 
     def add(self, function: Callable[..., Any]) -> None:
-        """Register a function that agents may call. From any thread.
+        """Register a function that agents may call. May be called from any thread.
 
         Raises:
-            TypeError: it has no name, or its parameters cannot be described to a model.
+            TypeError: the function has no name, or its parameters have no JSON schema.
         """
         self._functions.add(function)
 
     def of_question(
         self, names: Sequence[str] = (), chat: FindChat = lambda: None
     ) -> QuestionTools:
-        """Return the tools of one question: the functions, the commands, and those switched on by
-        name.
+        """Return the tools of one question: functions, commands, and those enabled by name.
 
-        A command answers the calls of its name where the agent declares the function, or where
-        `names` has it; it and the tools of a server are offered to an agent only in that case.
-        `chat` returns the id of the one that the question belongs to.
+        A command answers calls of its name if the agent declares the function, or `names` contains
+        it; only in the latter case are it and a server's tools offered to the agent. `chat` returns
+        the id of the question's chat.
         """
         return QuestionTools(self, tuple(names), chat)
 
     @instant
     def answer(self, consent: Consent, permission: Permission) -> None:
-        """Answer a question for permission, and those that the answer covers, too."""
+        """Answer a question for consent, and other open ones that the answer covers."""
         for other, asked in self._asked.items():
             is_alike = other.mark == consent.mark and permission in ("chat", "always")
             covers = is_alike and (permission == "always" or other.chat == consent.chat)
@@ -103,7 +102,7 @@ class ToolsService(Service[ToolsState]):
 
     @action(Policy.BESIDE)
     async def named(self) -> tuple[NamedTool, ...]:
-        """Return the tools of the settings."""
+        """Return the tools in the settings."""
         settings = await asyncio.to_thread(load_settings)
         found: list[tuple[str, CommandSettings | ServerSettings]] = [
             *settings.tools.items(),
@@ -114,7 +113,7 @@ class ToolsService(Service[ToolsState]):
 
     @action(Policy.QUEUE)
     async def allow(self, consent: Consent, allowed: bool) -> None:
-        """Allow a tool to run, or take that back."""
+        """Give or withdraw the consent to run a tool."""
         change = self._consents.give if allowed else self._consents.take_back
         await asyncio.to_thread(change, consent)
         if not allowed:
@@ -123,30 +122,30 @@ class ToolsService(Service[ToolsState]):
             await server.close()
 
     async def close(self) -> None:
-        """End the servers that were started, too."""
+        """Close the service and the started servers."""
         await super().close()
         for asked in self._asked.values():
             asked.decided.cancel()
         await asyncio.gather(*(server.close() for server in self._servers.values()))
         self._servers.clear()
 
-    # Below: for the tools of a question, on the owner loop.
+    # For the tools of a question, on the owner loop.
 
     async def functions(self) -> list[_Offer]:
         """Return the functions of this program."""
         return [_Offer(self._functions, tool) for tool in await self._functions.list()]
 
     async def command(self, name: str, settings: CommandSettings) -> _Offer:
-        """Return a command; permission is asked when it is called."""
+        """Return a command; consent is asked for when it is called."""
         source = CommandTool(name, settings, settings_file().parent)
         (tool,) = await source.list()
         return _Offer(source, tool, self._consent(name, settings))
 
     async def server(self, name: str, settings: ServerSettings, chat: str | None) -> list[_Offer]:
-        """Return the tools of a server, which is started after permission and run on.
+        """Return the tools of a server, started after consent and kept running.
 
         Raises:
-            ProblemError: permission was refused, or the server did not answer.
+            ProblemError: consent was refused, or the server did not answer.
         """
         consent = replace(self._consent(name, settings), chat=chat)
         if not await self.permitted(consent):
@@ -157,9 +156,9 @@ class ToolsService(Service[ToolsState]):
         return [_Offer(source, tool) for tool in await source.list()]
 
     async def permitted(self, consent: Consent) -> bool:
-        """Return whether it may run; ask and wait for the answer until it was given for good.
+        """Return whether a tool may run; ask for consent and wait unless it was given for good.
 
-        Calls at once that are alike share one question and its answer.
+        Equal concurrent calls share one question and its answer.
         """
         asked = self._asked.get(consent)
         if asked is None:
@@ -171,7 +170,7 @@ class ToolsService(Service[ToolsState]):
             return await asyncio.shield(asked.decided)
         finally:
             asked.waiting -= 1
-            if not asked.waiting:  # it is decided, or every question that wanted it was stopped
+            if not asked.waiting:  # decided, or every question that waited was stopped
                 asked.decided.cancel()
             if not asked.waiting or asked.decided.done():
                 self._asked.pop(consent, None)
@@ -211,7 +210,7 @@ class QuestionTools:
         self._declared: frozenset[str] = frozenset()
 
     async def offered(self, known: frozenset[str]) -> list[FunctionTool]:
-        """Return the tools that the agent does not have itself."""
+        """Return the tools that the agent does not have already."""
         self._declared = known
         offers = await self._found()
         return [_rename(offer.tool, name) for name, offer in offers.items() if name not in known]
@@ -230,7 +229,8 @@ class QuestionTools:
         return await offer.source.call(offer.name, call.arguments)
 
     async def _found(self) -> dict[str, _Offer]:
-        """Return all tools by the names that a model calls them, functions first, then in order."""
+        """Return all tools by the names that a model calls; functions come first, then the given
+        order."""
         if self._offers is None:
             self._settings = await asyncio.to_thread(load_settings)
             found = {offer.name: offer for offer in await self._service.functions()}

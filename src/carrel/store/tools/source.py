@@ -1,4 +1,4 @@
-"""The one shape of everything that answers calls."""
+"""The common interface of all sources of tools."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ if TYPE_CHECKING:
     from carrel.wire.generation.tools import FunctionTool
 
 LONGEST_RESULT = 100_000
-"""Characters of a result that a model is given."""
+"""Most characters of a result that a model gets."""
 
 
 class ToolSource(Protocol):
     """Tools of one origin."""
 
     async def list(self) -> Sequence[FunctionTool]:
-        """Return its tools, as a request offers them.
+        """Return the source's tools in a request's form.
 
         Raises:
-            ProblemError: they cannot be had.
+            ProblemError: the tools are unavailable.
         """
 
     async def call(self, name: str, arguments: str) -> str:
-        """Call a tool with JSON text; return its result, or its error in words for the model."""
+        """Call a tool with JSON text; return its result, or its error as text for the model."""
 
     async def close(self) -> None:
-        """End what it has started."""
+        """Release what the source has started."""
 
 
 def as_result(text: str) -> str:
-    """Return what a tool answered, cleaned and cut for a model."""
+    """Return a tool's output, cleaned and truncated for a model."""
     cleaned = clean_text(text).strip()
     if len(cleaned) <= LONGEST_RESULT:
         return cleaned

@@ -1,4 +1,4 @@
-"""A call of a tool, and what a person is asked before a tool first runs."""
+"""Tool calls, and the consents that tools need."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from carrel.store.core.problem import Problem
 Kind = Literal["command", "server"]
 
 Permission = Literal["no", "once", "chat", "always"]
-"""The answer to a question for permission, and for how long it counts."""
+"""The user's answer to a question for consent, with its scope."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentCall:
-    """A call of a function that an answer asks for; `arguments` is JSON text."""
+    """A function call of an answer; `arguments` is JSON text."""
 
     id: str
     name: str
@@ -24,11 +24,11 @@ class AgentCall:
 
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """The permission that a tool of the settings needs before it first runs.
+    """The consent that a tool of the settings needs before it first runs.
 
-    `runs` is its command line or its address. `mark` stands for all of it and for the service whose
-    agents may use it: another command, argument, variable or header is another mark. `arguments`
-    are those of the call that asks for it, and `chat` is where that is.
+    `runs` is its command line or address. `mark` identifies the tool and the service whose agents
+    may use it: a changed command, argument, variable or header changes the mark. `arguments` are
+    those of the asking call, and `chat` is its chat.
     """
 
     name: str
@@ -40,13 +40,13 @@ class Consent:
 
     @property
     def key(self) -> str:
-        """What tells it from others that are waited for."""
+        """Identifies the consent among the open ones."""
         return f"{self.mark} {self.arguments}"
 
 
 @dataclass(frozen=True, slots=True)
 class ToolsState:
-    """`asking` are the permissions that are waited for, the oldest first."""
+    """`asking` are the open questions for consent, oldest first."""
 
     asking: tuple[Consent, ...] = ()
     error: Problem | None = None
@@ -54,7 +54,7 @@ class ToolsState:
 
 @dataclass(frozen=True, slots=True)
 class NamedTool:
-    """A tool of the settings, and whether it was allowed to run."""
+    """A tool in the settings, and whether its consent was given."""
 
     consent: Consent
     allowed: bool

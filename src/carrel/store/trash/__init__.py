@@ -1,1 +1,1 @@
-"""Deletions and the way back from them."""
+"""Deletions, and their undoing."""

@@ -1,4 +1,4 @@
-"""The way back from a deletion, in words."""
+"""Formatting of the trash and of the ways to undo."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _KINDS: dict[DeletedKind, str] = {
 }
 
 LOCAL_DAYS = 7
-"""Days in which a chat of this machine can be restored."""
+"""Days for which a local chat can be restored."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeletedRow:
-    """An item of the trash; `left` is how long it can be restored."""
+    """An item of the trash; `left` is the time in which it can be restored."""
 
     id: str
     kind: str
@@ -33,7 +33,7 @@ class DeletedRow:
 
 
 def deleted_rows(state: TrashState, now: float) -> tuple[DeletedRow, ...]:
-    """Return the items of the trash, the last deleted first."""
+    """Return the items of the trash, last deleted first."""
     return tuple(_row(item, item.id in state.marked, now) for item in state.items)
 
 
@@ -52,9 +52,7 @@ def _row(item: DeletedItem, marked: bool, now: float) -> DeletedRow:
 
 
 def way_back(state: SessionState) -> str:
-    """Return what to know before something is deleted at the service: “You can undo this for 7
-    days.”
-    """
+    """Return the note before a deletion at the service: “You can undo this for 7 days.”"""
     if state.trash_days is None:
         return "This service has no trash: this cannot be undone."
     return for_days(state.trash_days)

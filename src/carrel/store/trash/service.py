@@ -1,4 +1,4 @@
-"""Tells of deletions, undoes them, and lists the trash."""
+"""Announces deletions, undoes them, and lists the trash."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NONE_KEPT: Kept = tuple
 
 @dataclass(frozen=True, slots=True)
 class _WayBack:
-    """How a deletion is undone: the items not restored yet, and the list that shows them."""
+    """The undoing of a deletion: the items still to restore, and the list that shows them."""
 
     ids: tuple[str, ...]
     restore: Restore | None
@@ -42,7 +42,7 @@ class _Kind:
 
 
 class TrashService(Service[TrashState]):
-    """The deletions of this run; the service keeps the items, as long as it says."""
+    """The deletions of this run; the service keeps the items for a limited time."""
 
     def __init__(
         self, loop: OwnerLoop, session: SessionService, notifications: NotificationsService
@@ -61,8 +61,8 @@ class TrashService(Service[TrashState]):
         restore: Restore | None = None,
         kept: Kept = NONE_KEPT,
     ) -> None:
-        """Tells how items of a kind come back: `reload` shows them, `restore` restores one that
-        this machine keeps, too, and `kept` lists those."""
+        """Register a kind of items: `reload` shows them, `restore` restores a locally kept one, and
+        `kept` lists those."""
         self._kinds[kind] = _Kind(reload, restore, kept)
 
     def deleted(
@@ -73,10 +73,10 @@ class TrashService(Service[TrashState]):
         reload: Callable[[], object],
         restore: Restore | None = None,
     ) -> None:
-        """Tell of a deletion and remember how it is undone; on the owner loop.
+        """Announce a deletion and remember the way to undo it; on the owner loop.
 
-        `nouns` are “file” and “files”. `reload` shows restored items. `restore` restores one
-        that this machine keeps; without it the service does, if it has a trash.
+        `nouns` are “file” and “files”. `reload` shows restored items. `restore` restores a locally
+        kept one; without it the service does, if it has a trash.
         """
         kept = restore is not None or self._session.slice.value.trash_days is not None
         undo = kept and bool(deleted.ids)
@@ -100,7 +100,7 @@ class TrashService(Service[TrashState]):
 
     @action(Policy.JOIN)
     async def load(self) -> None:
-        """Load the list of the trash: the service's, and what this machine keeps."""
+        """Load the trash: the service's items, and those kept on this machine."""
         await self._load()
 
     @action(Policy.RENEW, lane="load")
@@ -130,7 +130,7 @@ class TrashService(Service[TrashState]):
 
     @action(Policy.QUEUE, lane="undo")
     def restore(self, item_ids: Iterable[str]) -> Coroutine[Any, Any, int]:
-        """Restore items of the trash and return their number; a refusal stops no other."""
+        """Restore items of the trash and return their number; a failed one stops no other."""
         ids = {*item_ids}
         items = [item for item in self.slice.value.items if item.id in ids]
         if any(item.kind != "conversation" for item in items):
@@ -144,7 +144,7 @@ class TrashService(Service[TrashState]):
         refused: list[Exception] = []
         done = 0
         try:
-            # A library first: its documents come back into it.
+            # Libraries first: their documents are restored into them.
             for item in sorted(items, key=lambda item: item.kind != "library"):
                 try:
                     await (self._kinds[item.kind].restore or client.trash.restore)(item.id)

@@ -13,7 +13,7 @@ DeletedKind = Literal["file", "document", "library", "agent", "conversation"]
 
 @dataclass(frozen=True, slots=True)
 class Deletion:
-    """Items that were deleted together; `what` names them: “3 files”."""
+    """Items deleted together; `what` names them: “3 files”."""
 
     number: int
     area: DeletedFrom
@@ -22,9 +22,9 @@ class Deletion:
 
 @dataclass(frozen=True, slots=True)
 class DeletedItem:
-    """An item of the trash; its times in seconds since 1970.
+    """An item of the trash; its times are in seconds since 1970.
 
-    `parts` are the ids of items that were deleted, and are restored, with it.
+    `parts` are the ids of items deleted and restored with it.
     """
 
     id: str
@@ -37,8 +37,8 @@ class DeletedItem:
 
 @dataclass(frozen=True, slots=True)
 class TrashState:
-    """The deletions of this run that can be undone, newest last; the list of the whole trash, the
-    last deleted first, and the ids of its marked items."""
+    """The undoable deletions of this run, newest last; the list of the trash, last deleted first;
+    and its marked items' ids."""
 
     deletions: tuple[Deletion, ...] = ()
     items: tuple[DeletedItem, ...] = ()
