@@ -13,7 +13,7 @@ _ENDS = frozenset({"response.completed", "response.incomplete"})
 
 
 class Responses(Area):
-    """`/v1/responses`. The bundled server keeps none."""
+    """`/v1/responses`: a model that is asked directly."""
 
     @fields_of(ResponseRequest)
     async def create(self, request: ResponseRequest) -> ModelResponse:

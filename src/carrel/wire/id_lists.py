@@ -1,4 +1,4 @@
-"""Lists that go on after the id of an item, as clients of the chat dialect read them."""
+"""Lists that go on after the id of an item, and what was deleted, as the chat dialect has them."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Generic, Literal, Self, TypeVar
@@ -20,6 +20,14 @@ class IdQuery(Request):
     @property
     def newest_first(self) -> bool:
         return self.order == "desc"
+
+
+class DeletedItem(ResponseModel):
+    """An item that was deleted."""
+
+    id: str
+    object: str
+    deleted: bool = True
 
 
 class IdList(ResponseModel, Generic[T]):

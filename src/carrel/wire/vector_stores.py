@@ -296,15 +296,3 @@ class VectorStoreResults(ResponseModel):
     data: list[VectorStoreHit]
     has_more: bool = False
     next_page: str | None = None
-
-
-class DeletedVectorStore(ResponseModel):
-    id: str
-    object: str = "vector_store.deleted"
-    deleted: bool = True
-
-
-class DeletedVectorStoreFile(ResponseModel):
-    id: str
-    object: str = "vector_store.file.deleted"
-    deleted: bool = True

@@ -303,6 +303,15 @@ def test_responses_call_the_servers_of_the_settings(bench: Bench) -> None:
     bench.model.asked.clear()
     bench.http.post("/v1/responses", json={**body, "tools": [only]})
     assert [one["function"]["name"] for one in bench.model.asked[0]["tools"]] == ["weather_flood"]
+    calls(bench, "weather_secrets")
+    own = bench.http.post(
+        "/v1/responses", json={**body, "tools": [{**tool, "authorization": "caller-token"}]}
+    )
+    seen = json.loads(own.json()["output"][1]["content"][0]["text"])
+    assert seen["key"] == "Bearer caller-token"
+    assert "authorization" not in own.json()["tools"][0], "the key is not kept"
+    kept = bench.http.get(f"/v1/responses/{own.json()['id']}").json()
+    assert kept["tools"] == own.json()["tools"]
     other = {**tool, "server_label": "unknown"}
     refused = bench.http.post("/v1/responses", json={**body, "tools": [other]})
     assert refused.status_code == 400 and "no connector" in refused.json()["message"]

@@ -30,6 +30,9 @@ from carrel.wire.generation.responses import (
 )
 from carrel.wire.generation.tools import ToolCall
 
+_ECHOED = ModelResponse.model_fields.keys() & ResponseRequest.model_fields.keys() - {"conversation"}
+"""Fields of the request that the answer has, too."""
+
 Status = Literal["queued", "in_progress", "completed", "incomplete", "failed"]
 
 
@@ -230,29 +233,20 @@ class Response:
         return self._as("completed")
 
     def _as(self, status: Status, **more: Any) -> ModelResponse:
-        asked, used = self._request, self._usage
-        talk = asked.conversation_id
-        echoed = {"text", "tool_choice", "tools"}
-        body = asked.model_dump(mode="json", by_alias=True, exclude_none=True, include=echoed)
+        used, talk = self._usage, self._request.conversation_id
+        echoed = self._request.model_dump(
+            mode="json", by_alias=True, exclude_none=True, include=_ECHOED
+        )
+        for tool in echoed["tools"]:
+            # A key of the caller's is neither said again nor kept.
+            tool.pop("authorization", None)
         return ModelResponse(
+            **echoed,
             id=self._id,
             created_at=self._created,
             status=status,
-            instructions=asked.instructions,
-            max_output_tokens=asked.max_output_tokens,
-            background=asked.background,
             conversation=ConversationId(id=talk) if talk else None,
-            metadata=asked.metadata,
-            model=asked.model,
             output=list(self._items),
-            parallel_tool_calls=asked.parallel_tool_calls,
-            previous_response_id=asked.previous_response_id,
-            store=asked.store,
-            temperature=asked.temperature,
-            text=body["text"],
-            tool_choice=body["tool_choice"],
-            tools=body["tools"],
-            top_p=asked.top_p,
             usage=None
             if used is None
             else ResponseUsage(

@@ -9,11 +9,9 @@ from carrel.server.records import documents, libraries
 from carrel.server.routes.dependencies import Context, InQuery, ignored_note, warn_of
 from carrel.wire.base import Request
 from carrel.wire.documents import DocumentUpdate
-from carrel.wire.id_lists import IdQuery
+from carrel.wire.id_lists import DeletedItem, IdQuery
 from carrel.wire.libraries import LibraryUpdate, SearchQuery
 from carrel.wire.vector_stores import (
-    DeletedVectorStore,
-    DeletedVectorStoreFile,
     FileBatch,
     FileBatchCreate,
     FileQuery,
@@ -73,9 +71,9 @@ async def update_vector_store(
 
 
 @router.delete("/{store_id}")
-async def delete_vector_store(store_id: str, context: Context) -> DeletedVectorStore:
+async def delete_vector_store(store_id: str, context: Context) -> DeletedItem:
     await context.write(libraries.delete, store_id, trash_days=context.trash_days)
-    return DeletedVectorStore(id=store_id)
+    return DeletedItem(id=store_id, object="vector_store.deleted")
 
 
 @router.post("/{store_id}/search")
@@ -133,11 +131,11 @@ async def update_vector_store_file(
 @router.delete("/{store_id}/files/{file_id}")
 async def remove_vector_store_file(
     store_id: str, file_id: str, context: Context, stores: Stores
-) -> DeletedVectorStoreFile:
+) -> DeletedItem:
     """Move a document to the trash; the stored file that it came from stays."""
     id = (await stores.document(store_id, file_id)).document.id
     await context.write(documents.delete, store_id, id, trash_days=context.trash_days)
-    return DeletedVectorStoreFile(id=file_id)
+    return DeletedItem(id=file_id, object="vector_store.file.deleted")
 
 
 @router.post("/{store_id}/file_batches")

@@ -387,12 +387,6 @@ class ModelResponse(ResponseModel):
     usage: ResponseUsage | None = None
 
 
-class DeletedResponse(ResponseModel):
-    id: str
-    object: str = "response"
-    deleted: bool = True
-
-
 class ResponseItems(IdList[JSONObject]):
     """The items that an answer was given, as they were sent."""
 

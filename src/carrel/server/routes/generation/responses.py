@@ -22,14 +22,13 @@ from carrel.server.routes.dependencies import Context, InQuery, ignored_note, va
 from carrel.wire.generation.chat import ChatRequest
 from carrel.wire.generation.completions import Progress
 from carrel.wire.generation.responses import (
-    DeletedResponse,
     ModelResponse,
     ResponseEvent,
     ResponseItems,
     ResponseQuery,
     ResponseRequest,
 )
-from carrel.wire.id_lists import IdQuery
+from carrel.wire.id_lists import DeletedItem, IdQuery
 
 router = APIRouter(prefix="/v1/responses")
 
@@ -82,9 +81,9 @@ async def retrieve(response_id: str, context: Context, query: InQuery[ResponseQu
 
 
 @router.delete("/{response_id}")
-async def delete(response_id: str, context: Context) -> DeletedResponse:
+async def delete(response_id: str, context: Context) -> DeletedItem:
     await context.write(responses.delete, response_id)
-    return DeletedResponse(id=response_id)
+    return DeletedItem(id=response_id, object="response")
 
 
 @router.post("/{response_id}/cancel", response_model=ModelResponse)
