@@ -42,6 +42,7 @@ from carrel.notebook.results.answer import (
     partial_on_error,
 )
 from carrel.notebook.results.deleted import DeletedItems
+from carrel.notebook.results.unfinished import UnfinishedWork
 from carrel.store.chat.conversation import Conversation
 from carrel.store.chat.service import ChatService
 from carrel.store.comparison.state import MOST
@@ -84,7 +85,7 @@ class Bench(DocumentCalls, AgentCalls):
         self._together = Together(self._store)
         self._demo: DemoPanel | None = None
         self.client = SyncClient(self._store)
-        self._store.loop.run(self._store.start())
+        self._started = self._store.loop.run(self._store.start())
         atexit.register(self.close)
         display.register()
 
@@ -428,6 +429,12 @@ class Bench(DocumentCalls, AgentCalls):
         assert turn is not None, "it was played to its end"
         return as_answer(self._store, AGENT, turn)
 
+    @property
+    def unfinished(self) -> UnfinishedWork:
+        """The uploads, OCR runs and syncs that an earlier kernel left, to resume or drop."""
+        done(self._store, self._started)
+        return UnfinishedWork(self._store)
+
     def close(self) -> None:
         """Close the panels and the connection and stop everything that runs."""
         atexit.unregister(self.close)
@@ -447,7 +454,8 @@ class Bench(DocumentCalls, AgentCalls):
     def __repr__(self) -> str:
         if self._store.loop.closed:
             return "<Bench, closed>"
-        return f"<Bench {header(self._store.session.slice.value)}>"
+        parts = (header(self._store.session.slice.value), *self._store.unfinished.left)
+        return f"<Bench {' · '.join(parts)}>"
 
     def _ipython_display_(self) -> None:
         self.workbench._ipython_display_()

@@ -1,15 +1,23 @@
 """The calls of a bench about files, documents and libraries."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel
 
 from carrel.notebook.bench.base import BenchBase
 from carrel.notebook.bench.deleting import DeletedItem, Item, delete, find_item
-from carrel.notebook.bench.inputs import Input, Inputs, OneInput, inputs, is_several, named
+from carrel.notebook.bench.inputs import (
+    Input,
+    Inputs,
+    OneInput,
+    Outcomes,
+    inputs,
+    is_several,
+    named,
+)
 from carrel.notebook.bench.reading import Reading, as_reading
 from carrel.notebook.bench.waits import read
 from carrel.notebook.cells.errors import BenchError
@@ -19,7 +27,6 @@ from carrel.notebook.results.search import SearchHits
 from carrel.notebook.results.sync import Synced
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.chat.conversation import Attachment
-from carrel.store.core.actions.handle import Handle
 from carrel.store.core.problem import Problem
 from carrel.store.documents.reader import OCROptions
 from carrel.store.documents.service import LARGE
@@ -30,6 +37,8 @@ from carrel.store.store import Store
 from carrel.wire.documents import Document
 from carrel.wire.files import File
 from carrel.wire.libraries import Library
+
+T = TypeVar("T")
 
 
 class DocumentCalls(BenchBase):
@@ -55,7 +64,7 @@ class DocumentCalls(BenchBase):
             timeout: seconds after which it is stopped.
         """
         given = named(inputs("bench.upload", document, title))
-        files = given.then(self._store, lambda one: self._file(one, timeout))
+        files = self._each(given, self._file, timeout)
         return files.give(several=is_several(document))
 
     @check_handle
@@ -93,17 +102,31 @@ class DocumentCalls(BenchBase):
             pages=_page_words(pages), schema=_schema_words(schema), pictures=images, tables=tables
         )
         given = named(inputs("bench.ocr", document, title))
-        readings = given.then(
-            self._store,
-            lambda one: self._read(self._file(one, timeout), options, max_pages, timeout),
+        readings = self._each(given, self._file, timeout).then(
+            self._store, lambda file: self._read(file, options, max_pages, timeout)
         )
         return readings.give(several=is_several(document))
 
-    def _file(self, given: Input, timeout: float | None) -> File:
+    def _each(
+        self,
+        given: Outcomes[Input],
+        work: Callable[[Input], Coroutine[Any, Any, T]],
+        timeout: float | None,
+    ) -> Outcomes[T]:
+        """Begin all at once, so that the journal knows of all, and wait for each."""
+        begun = given.then(self._store, lambda one: self._store.loop.run(work(one)))
+        try:
+            return begun.then(self._store, lambda handle: done(self._store, handle, timeout))
+        except BaseException:
+            for handle in begun.results:
+                handle.cancel()
+            raise
+
+    async def _file(self, given: Input) -> File:
         """Return the file of the service of a document, which is uploaded if it is not there."""
         if isinstance(given.content, File):
             return given.content
-        return self._run(self._incoming.file(given.content, given.title), timeout)
+        return await self._incoming.file(given.content, given.title)
 
     def _read(
         self, file: File, options: OCROptions, max_pages: int, timeout: float | None
@@ -128,7 +151,7 @@ class DocumentCalls(BenchBase):
             if isinstance(one, Document):
                 found.append(Attachment("document", one.id, one.name, one.library_id))
                 continue
-            files = [self._file(each, timeout) for each in inputs("bench.ask", one)]
+            files = [self._run(self._file(each), timeout) for each in inputs("bench.ask", one)]
             found += [Attachment("file", file.id, file.filename) for file in files]
         return found
 
@@ -167,22 +190,21 @@ class DocumentCalls(BenchBase):
         """
         given, store = named(inputs("bench.add", document, title)), self._store
         library_id = self._names.library(library, create=create).id
-        added = given.then(
-            store, lambda one: done(store, self._adding(library_id, one, timeout), timeout)
-        )
+        added = self._each(given, lambda one: self._add(library_id, one), timeout)
         if wait:
             added = added.then(store, lambda one: self.wait_ready(one, timeout=timeout))
         return added.give(several=is_several(document))
 
-    def _adding(self, library_id: str, given: Input, timeout: float | None) -> Handle[Document]:
+    async def _add(self, library_id: str, given: Input) -> Document:
         libraries, content = self._store.libraries, given.content
         if isinstance(content, bytes):
-            return libraries.upload(library_id, in_memory(content, given.title or "document"))
-        if isinstance(content, Path) and given.title is None:
-            return libraries.upload(library_id, content)
-        if isinstance(content, str) and given.title is None and is_path(content):
-            return libraries.upload(library_id, Path(content))
-        return libraries.add_file(library_id, self._file(given, timeout).id)
+            source = in_memory(content, given.title or "document")
+            return await libraries.upload(library_id, source).linked()
+        path = isinstance(content, Path) or (isinstance(content, str) and is_path(content))
+        if path and given.title is None:
+            return await libraries.upload(library_id, Path(str(content))).linked()
+        file = await self._file(given)
+        return await libraries.add_file(library_id, file.id).linked()
 
     @check_handle
     def delete(

@@ -6,8 +6,8 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from carrel.notebook.panels.core.assets import module, style
-from carrel.notebook.panels.core.base import Cell, Json, badge_json, intent
-from carrel.notebook.panels.core.table import TablePanel
+from carrel.notebook.panels.core.base import Cell, Json, Panel, badge_json, intent
+from carrel.notebook.panels.core.table import TableLayout
 from carrel.store.activity.formatting import ActivityRow, activity_rows, running_words
 from carrel.store.batches.formatting import job_id
 from carrel.store.core.actions.handle import Handle
@@ -16,23 +16,23 @@ from carrel.store.store import Store
 _HEAD = ("What", "Name", "Status", "Progress", "Rate", "Time", "Note")
 
 
-class ActivityPanel(TablePanel):
+class ActivityPanel(Panel):
     """Long-running work: uploads, downloads, syncs, OCR, processing."""
 
     _esm = module("activity")
     _css = style("activity")
     _title = "Activity"
-    _table_name = "activity"
 
     def __init__(self, store: Store, **options: Any) -> None:
-        super().__init__(store, **options)
-        self._follow(store.activity.slice)
+        self._layout = TableLayout(store, "activity")
+        super().__init__(store, parts=(self._layout,), **options)
+        self._follow(store.activity.slice, self._layout.slice)
 
     def _view(self) -> Json:
         state = self._store.activity.slice.value
-        sort = self._store.layout.slice.value.table(self._table_name).sort
-        rows = activity_rows(state, time.time(), sort)
+        rows = activity_rows(state, time.time(), self._layout.sort)
         return {
+            "layout": self._layout.view(),
             "rows": [
                 {
                     "id": row.id,

@@ -9,9 +9,9 @@ from carrel.notebook.html.tables import moment, table
 from carrel.notebook.panels.agent_fields import AgentFields
 from carrel.notebook.panels.compare import ComparePanel
 from carrel.notebook.panels.core.assets import module, style
-from carrel.notebook.panels.core.base import Cell, Json, badge_json, intent, problem_json
+from carrel.notebook.panels.core.base import Cell, Json, Panel, badge_json, intent, problem_json
 from carrel.notebook.panels.core.changes import changes_json
-from carrel.notebook.panels.core.table import TablePanel
+from carrel.notebook.panels.core.table import TableLayout
 from carrel.notebook.panels.trial import Trial
 from carrel.store.agents.compare import FieldChange
 from carrel.store.agents.drafts import Draft
@@ -49,7 +49,7 @@ DRAFT = "draft"
 _STARTER = "starter "
 
 
-class AgentPanel(TablePanel):
+class AgentPanel(Panel):
     """Agents and their versions: differences, the active one, aliases, a form, drafts.
 
     With a service of its own it shows only that service's agent, without the list.
@@ -59,7 +59,6 @@ class AgentPanel(TablePanel):
     _css = style("agent")
     _title = "Agents"
     _deletes = "agents"
-    _table_name = "versions"
 
     def __init__(self, store: Store, agents: AgentsService | None = None, **options: Any) -> None:
         self._agents = agents or store.agents
@@ -67,8 +66,9 @@ class AgentPanel(TablePanel):
         self._open: dict[str, Draft] = {}
         self._trial: Trial | None = None
         self._begun_trials = 0
-        super().__init__(store, **options)
-        self._follow(self._agents.slice, store.libraries.slice)
+        self._layout = TableLayout(store, "versions")
+        super().__init__(store, parts=(self._layout,), **options)
+        self._follow(self._agents.slice, store.libraries.slice, self._layout.slice)
         if agents is not None:
             self._watches.append(lambda: store.let_go(agents))
         if not self._agents.slice.value.loaded:
@@ -107,6 +107,7 @@ class AgentPanel(TablePanel):
         session = self._store.session.slice.value
         agent, now = state.agent, time.time()
         return {
+            "layout": self._layout.view(),
             "single": self._single,
             "agents": [
                 {"id": row.id, "name": row.name, "note": row.version} for row in agent_rows(state)
@@ -114,7 +115,7 @@ class AgentPanel(TablePanel):
             "selected": state.selected,
             "title": "" if agent is None else agent.name,
             "empty": _empty(state.loaded),
-            "versions": _versions(state, now, self._sort),
+            "versions": _versions(state, now, self._layout.sort),
             "active": None if agent is None else str(agent.version),
             "aliases": [
                 {"alias": one.alias, "id": str(one.version), "version": version_name(one.version)}
@@ -134,10 +135,6 @@ class AgentPanel(TablePanel):
             "read_only": session.read_only,
             "problem": problem_json(state.error),
         }
-
-    @property
-    def _sort(self) -> Sort | None:
-        return self._store.layout.slice.value.table(self._table_name).sort
 
     def _loads(self) -> Sequence[Handle[Any]]:
         return () if self._agents.slice.value.loading else (self._agents.load(),)

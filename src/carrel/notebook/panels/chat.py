@@ -12,8 +12,8 @@ from carrel.notebook.cells.cell import writing
 from carrel.notebook.cells.wait import done, permission
 from carrel.notebook.html.markdown import GrowingText, fold_thinking, to_blocks, to_html
 from carrel.notebook.panels.core.assets import module, style
-from carrel.notebook.panels.core.base import Json, intent, problem_json
-from carrel.notebook.panels.core.drops import DropPanel
+from carrel.notebook.panels.core.base import Json, Panel, intent, problem_json
+from carrel.notebook.panels.core.drops import Drops
 from carrel.notebook.panels.core.uploads import Offer
 from carrel.notebook.results.answer import (
     Answer,
@@ -54,7 +54,7 @@ PAGE_WIDTH = 900
 """Width of a source's page in pixels; the view scales it to its pane."""
 
 
-class ChatPanel(DropPanel):
+class ChatPanel(Panel):
     """A conversation with an agent: the answer streams, can be stopped and shows its sources.
 
     With a service of its own it shows only that conversation, without the sessions. A panel
@@ -75,7 +75,7 @@ class ChatPanel(DropPanel):
         self._answer: tuple[str | None, int] | None = None
         self._sent: tuple[str, ...] = ()
         self._text = GrowingText()
-        super().__init__(store, **options)
+        super().__init__(store, parts=(Drops(),), **options)
         self._follow(self._chat.slice, store.agents.slice, store.session.slice, store.tools.slice)
         if chat is not None:
             self._watches.append(lambda: store.let_go(chat))

@@ -12,11 +12,12 @@ from carrel.notebook.panels.core.assets import module, style
 from carrel.notebook.panels.core.base import (
     Cell,
     Json,
+    Panel,
     badge_json,
     intent,
     problem_json,
 )
-from carrel.notebook.panels.core.table import TablePanel
+from carrel.notebook.panels.core.table import TableLayout
 from carrel.notebook.results.evals import EvalRun
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.problem import Problem, ProblemError
@@ -41,18 +42,18 @@ _MOST = 1000
 _NO_RUN = Problem("No run is shown", "", "Choose one, or run a set.")
 
 
-class EvalPanel(TablePanel):
+class EvalPanel(Panel):
     """Runs of test cases: one under way, and the table of a kept one, beside another."""
 
     _esm = module("evals")
     _css = style("evals")
     _title = "Evals"
-    _table_name = "evals"
 
     def __init__(self, store: Store, **options: Any) -> None:
         self._evals = store.evals
-        super().__init__(store, **{"height": 560, **options})
-        self._follow(store.evals.slice, store.agents.slice)
+        self._layout = TableLayout(store, "evals")
+        super().__init__(store, parts=(self._layout,), **{"height": 560, **options})
+        self._follow(store.evals.slice, store.agents.slice, self._layout.slice)
         self._loading = store.evals.load()
         if not store.agents.slice.value.loaded:
             store.agents.load()
@@ -86,6 +87,7 @@ class EvalPanel(TablePanel):
                 }
                 for agent in self._store.agents.slice.value.items
             ],
+            "layout": self._layout.view(),
             "file": str(state.file or DEFAULT_FILE),
             "runs": runs,
             "shown": shown,

@@ -6,10 +6,10 @@ from typing import Any
 
 from carrel.notebook.html.tables import moment
 from carrel.notebook.panels.core.assets import module, style
-from carrel.notebook.panels.core.base import Cell, Json, badge_json, intent, problem_json
-from carrel.notebook.panels.core.drops import DropPanel
+from carrel.notebook.panels.core.base import Cell, Json, Panel, badge_json, intent, problem_json
+from carrel.notebook.panels.core.drops import Drops
 from carrel.notebook.panels.core.progress import cancel, progress_rows
-from carrel.notebook.panels.core.table import TablePanel
+from carrel.notebook.panels.core.table import TableLayout
 from carrel.notebook.panels.core.uploads import Offer
 from carrel.store.batches.formatting import AS_A_BATCH
 from carrel.store.cache.copies import DocumentSource
@@ -33,23 +33,27 @@ from carrel.wire.files import File
 _HEAD = ("Name", "Purpose", "Size", "Pages", "OCR", "Created")
 
 
-class FilesPanel(DropPanel, TablePanel):
+class FilesPanel(Panel):
     """The files of the service, a page at a time: upload, preview, OCR, link, save, delete."""
 
     _esm = module("files")
     _css = style("files")
     _title = "Files"
-    _table_name = "files"
     _deletes = "files"
 
     def __init__(self, store: Store, **options: Any) -> None:
         self._looked_into: str | None = None
-        super().__init__(store, **options)
+        self._layout = TableLayout(store, "files")
+        super().__init__(store, parts=(self._layout, Drops()), **options)
         self._follow(
-            store.files.slice, store.activity.slice, store.previews.slice, store.sample.slice
+            store.files.slice,
+            store.activity.slice,
+            store.previews.slice,
+            store.sample.slice,
+            self._layout.slice,
         )
         self._loading = store.files.load()
-        self._sorts(store.files)
+        self._watches.append(self._layout.keep_sorted(store.files))
 
     @property
     def selected(self) -> File | None:
@@ -78,6 +82,7 @@ class FilesPanel(DropPanel, TablePanel):
         activity = self._store.activity.slice.value
         session, now = self._store.session.slice.value, time.time()
         return {
+            "layout": self._layout.view(),
             "title": title(state),
             "rows": [
                 {"id": row.id, "cells": _cells(row), "marked": row.marked}

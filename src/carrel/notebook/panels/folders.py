@@ -1,12 +1,12 @@
 """Folders in the Library panel: synced ones and dropped ones."""
 
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from carrel.notebook.panels.core.base import Json, badge_json, intent
-from carrel.notebook.panels.core.drops import DropPanel
 from carrel.notebook.panels.core.uploads import Offer
+from carrel.store.activity.uploads import UploadSource
 from carrel.store.core.actions.watch import watch
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.libraries.service import LibrariesService
@@ -30,24 +30,30 @@ limit.
 """
 
 
-class FolderPanel(DropPanel):
-    """The folder features of a library's panel.
+class Folders:
+    """The folders of a library, as a part of its panel.
 
     A folder that the kernel can read is synced. A dropped folder is on the browser's machine:
     its files are uploaded once, named by their paths in it.
     """
 
-    def __init__(self, store: Store, libraries: LibrariesService, **options: Any) -> None:
+    def __init__(
+        self, store: Store, libraries: LibrariesService, source: Callable[[Offer], UploadSource]
+    ) -> None:
+        self._store = store
         self._libraries = libraries
-        super().__init__(store, **options)
-        self._follow(store.sync.slice)
-        if libraries is not store.libraries:
-            self._watches.append(
-                watch(store.sync.slice, lambda _: self._arrived(), deliver=store.loop.call, hz=1)
-            )
+        self._source = source
         store.sync.load()
 
-    def _folders(self) -> list[Json]:
+    def reload_arrived(self) -> Callable[[], None]:
+        """Reload a library of its own while a sync changes it; return the end of that."""
+        if self._libraries is self._store.libraries:
+            return lambda: None
+        slice, loop = self._store.sync.slice, self._store.loop
+        return watch(slice, lambda _: self._arrived(), deliver=loop.call, hz=1)
+
+    def rows(self) -> list[Json]:
+        """Return the synced folders in the form that a view draws."""
         state = self._store.sync.slice.value
         selected = self._libraries.slice.value.selected
         return [
@@ -145,13 +151,7 @@ class FolderPanel(DropPanel):
                 f"Left out {empty:,} empty file{'' if empty == 1 else 's'}."
             )
         for offer in wanted:
-            self._libraries.upload(library, self._files.source(offer))
-
-    def _chosen(self) -> str:
-        library = self._libraries.slice.value.selected
-        if library is None:
-            raise ProblemError(Problem("No library selected", "", "Choose one in the list."))
-        return library
+            self._libraries.upload(library, self._source(offer))
 
 
 def _path(text: str) -> Path:

@@ -7,12 +7,14 @@ from typing import Any
 
 from carrel.notebook.html.tables import moment, table
 from carrel.notebook.panels.core.assets import module, style
-from carrel.notebook.panels.core.base import Cell, Json, badge_json, intent, problem_json
+from carrel.notebook.panels.core.base import Cell, Json, Panel, badge_json, intent, problem_json
+from carrel.notebook.panels.core.drops import Drops
 from carrel.notebook.panels.core.progress import cancel, progress_rows
-from carrel.notebook.panels.core.table import TablePanel
-from carrel.notebook.panels.folders import FolderPanel
+from carrel.notebook.panels.core.table import TableLayout
+from carrel.notebook.panels.folders import Folders
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.actions.handle import Handle
+from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.libraries.formatting import (
     LibraryRow,
     document_facts,
@@ -35,7 +37,7 @@ TEXT_SHOWN = 20_000
 _HEAD = ("Document", "Status", "Pages", "Added", "Summary")
 
 
-class LibraryPanel(FolderPanel, TablePanel):
+class LibraryPanel(Panel):
     """A library's documents with live status, upload, synced folders and search.
 
     With a service of its own it shows only that service's library, without the list.
@@ -44,20 +46,25 @@ class LibraryPanel(FolderPanel, TablePanel):
     _esm = module("library")
     _css = style("library")
     _title = "Libraries"
-    _table_name = "documents"
     _deletes = "libraries"
 
     def __init__(
         self, store: Store, libraries: LibrariesService | None = None, **options: Any
     ) -> None:
         self._single = libraries is not None
-        super().__init__(store, libraries or store.libraries, **options)
-        self._follow(self._libraries.slice, store.activity.slice)
+        self._libraries = libraries or store.libraries
+        self._layout = TableLayout(store, "documents")
+        self._folders = Folders(store, self._libraries, lambda offer: self._files.source(offer))
+        super().__init__(store, parts=(self._layout, self._folders, Drops()), **options)
+        self._follow(
+            self._libraries.slice, store.activity.slice, store.sync.slice, self._layout.slice
+        )
+        self._watches.append(self._folders.reload_arrived())
         if libraries is not None:
             self._watches.append(lambda: store.let_go(libraries))
         if not self._libraries.slice.value.loaded:
             self._loading = self._libraries.load()
-        self._sorts(self._libraries)
+        self._watches.append(self._layout.keep_sorted(self._libraries))
 
     @property
     def selected(self) -> Document | None:
@@ -72,6 +79,7 @@ class LibraryPanel(FolderPanel, TablePanel):
         state = self._libraries.slice.value
         session, now = self._store.session.slice.value, time.time()
         return {
+            "layout": self._layout.view(),
             "single": self._single,
             "libraries": [
                 {
@@ -106,7 +114,7 @@ class LibraryPanel(FolderPanel, TablePanel):
                 for row in hit_rows(state)
             ],
             "searching": state.searching,
-            "folders": self._folders(),
+            "folders": self._folders.rows(),
             "progress": progress_rows(self._store.activity.slice.value, "upload", now),
             "loading": state.loading,
             "read_only": session.read_only,
@@ -197,6 +205,12 @@ class LibraryPanel(FolderPanel, TablePanel):
     @intent
     async def _on_text(self, library: str, document: str) -> None:
         await self._libraries.show_text(library, document)
+
+    def _chosen(self) -> str:
+        library = self._libraries.slice.value.selected
+        if library is None:
+            raise ProblemError(Problem("No library selected", "", "Choose one in the list."))
+        return library
 
     @intent
     async def _on_rename(self, name: str, library: str, document: str | None) -> None:

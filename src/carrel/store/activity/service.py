@@ -37,10 +37,14 @@ Task = Callable[[Entry], object]
 
 class ActivityEntry:
     """Handle through which an action reports on its item. Made on any thread, used on the owner
-    loop."""
+    loop.
+
+    What was `left` of an earlier start may have had its effect already.
+    """
 
     def __init__(self, service: ActivityService, item: ActivityItem) -> None:
         self.id = item.id
+        self.left = False
         self._service = service
 
     async def secure(self) -> None:
@@ -98,7 +102,8 @@ class ActivityService:
         self._tasks: dict[str, Task] = {}
         self._cancels: dict[str, Callable[[], object]] = {}
         self._agains: dict[str, Again] = {}
-        self._left = False
+        self._interrupted: dict[str, Entry] = {}
+        self._leaving = False
 
     # Items
 
@@ -117,18 +122,26 @@ class ActivityService:
         """Return a new, queued item. May be called from any thread.
 
         With a `task` that can repeat it from `needs`, the item is journaled and replaces the
-        interrupted item `left`. With `needs` alone, the next start shows it but cannot repeat it.
+        interrupted item `left`, or one that does the same. With `needs` alone, the next start
+        shows it but cannot repeat it.
         """
         id = f"{kind}-{uuid.uuid4().hex[:12]}"
         item = ActivityItem(id, kind, name, total=total, unit=unit, subject=subject)
         entry = None
         if needs is not None:
             entry = Entry(id, kind, name, unit, total, subject, task, needs)
-        instead = None if left is None else left.id
-        self._loop.call(lambda: self._begin(item, entry, instead))
-        return ActivityEntry(self, item)
+        reports = ActivityEntry(self, item)
+        self._loop.call(lambda: self._begin(item, entry, left, reports))
+        return reports
 
-    def _begin(self, item: ActivityItem, entry: Entry | None, instead: str | None) -> None:
+    def _begin(
+        self, item: ActivityItem, entry: Entry | None, left: Entry | None, reports: ActivityEntry
+    ) -> None:
+        if left is None and entry is not None and entry.task:
+            left = next((one for one in self._interrupted.values() if one.is_like(entry)), None)
+        instead = None if left is None else left.id
+        reports.left = left is not None
+        self._interrupted.pop(instead or "", None)
         if entry is not None:
             self._journal.add(entry, instead)
         state = self.slice.value
@@ -184,7 +197,7 @@ class ActivityService:
             self._agains.pop(item.id, None)
         if item.status == "failed" and item.error is not None:
             self._journal.fail(item.id, item.error)
-        elif item.status == "done" or not self._left:
+        elif item.status == "done" or not self._leaving:
             self._journal.end(item.id)
 
     def set_cancel(self, item_id: str, cancel: Callable[[], object]) -> None:
@@ -225,6 +238,7 @@ class ActivityService:
     def _show_left(self, entry: Entry) -> None:
         task = self._tasks.get(entry.task)
         status: ActivityStatus = "interrupted" if entry.error is None else "failed"
+        self._interrupted[entry.id] = entry
         if task is not None:
             self._agains[entry.id] = lambda: task(entry)
         kind: Any = entry.kind
@@ -239,7 +253,7 @@ class ActivityService:
     def leave(self) -> None:
         """Keep items that are cancelled from now on in the journal, so that the next start resumes
         them."""
-        self._left = True
+        self._leaving = True
 
     def close(self) -> None:
         """Close this process's journal."""
@@ -310,6 +324,7 @@ class ActivityService:
         for item in items:
             if not wanted(item):
                 self._agains.pop(item.id, None)
+                self._interrupted.pop(item.id, None)
                 self._journal.end(item.id)
         kept = tuple(item for item in items if wanted(item))
         marked = self.slice.value.marked & {item.id for item in kept}

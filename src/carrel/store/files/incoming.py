@@ -39,6 +39,7 @@ class Uploaded:
     def __init__(self, profile: Profile) -> None:
         folder = profile.folders.cache / "uploaded"
         self._path = folder / f"{hashed_name(profile.storage_name)}.json"
+        self._writing = asyncio.Lock()
 
     async def find(self, digest: str, name: str) -> str | None:
         """Return the id of the file uploaded from bytes of this SHA-256 under this name, or
@@ -47,7 +48,8 @@ class Uploaded:
 
     async def note(self, digest: str, name: str, file_id: str) -> None:
         """Remember an upload."""
-        await asyncio.to_thread(self._note, f"{digest} {name}", file_id)
+        async with self._writing:
+            await asyncio.to_thread(self._note, f"{digest} {name}", file_id)
 
     def _load(self) -> dict[str, str]:
         try:
@@ -98,7 +100,7 @@ class Incoming:
         return await self._bring(path, title or path.name)
 
     async def _bring(self, content: Path | bytes, name: str) -> File:
-        source = await asyncio.to_thread(_measure, content, name)
+        source = await asyncio.to_thread(_as_source, content, name)
         digest = await asyncio.to_thread(_digest, content)
         if known := await self._uploaded.find(digest, name):
             client = await self._session.client()
@@ -106,7 +108,8 @@ class Incoming:
                 return await client.files.get(known)
             except NotFound:
                 pass  # deleted meanwhile
-        file = await self._files.upload(source).linked()
+        # An earlier start may have sent it and not lived to note it.
+        file = await self._files.upload(source, once=True).linked()
         await self._uploaded.note(digest, name, file.id)
         return file
 
@@ -167,8 +170,8 @@ async def _exists(path: Path) -> bool:
     return await asyncio.to_thread(path.exists)
 
 
-def _measure(content: Path | bytes, name: str) -> UploadSource:
-    """Return a named upload source.
+def _as_source(content: Path | bytes, name: str) -> UploadSource:
+    """Return an upload source of this name; a path of the same name is its own source.
 
     Raises:
         ClientError: the path is not a readable file.
@@ -176,7 +179,8 @@ def _measure(content: Path | bytes, name: str) -> UploadSource:
     if isinstance(content, bytes):
         return in_memory(content, name)
     path = content.expanduser()
-    return name, size_of(path), _Chunks(path)
+    size = size_of(path)
+    return path if name == path.name else (name, size, _Chunks(path))
 
 
 def _digest(content: Path | bytes) -> str:

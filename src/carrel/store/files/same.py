@@ -7,32 +7,44 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from carrel.store.activity.uploads import UploadSource, source_name
+
 if TYPE_CHECKING:
     from carrel.client import Client
     from carrel.wire.files import File
 
 
-async def same_file(client: Client, path: Path) -> File | None:
+async def same_file(client: Client, source: UploadSource) -> File | None:
     """Return the service's file with this name and content, or None.
 
     Services list no hashes, so content is downloaded if name and size agree.
 
     Raises:
-        ClientError: the path cannot be read, or the service refuses.
+        ClientError: the file cannot be read, or the service refuses.
     """
     from carrel.client.http.uploads import size_of
 
-    size = size_of(path)
+    name = source_name(source)
+    size = size_of(source) if isinstance(source, Path) else source[1]
     digest: bytes | None = None
-    async for file in client.files.every(path.name):
-        if (file.filename, file.bytes) == (path.name, size):
-            digest = digest or await asyncio.to_thread(_hash, path)
+    async for file in client.files.every(name):
+        if (file.filename, file.bytes) == (name, size):
+            digest = digest or await _hash(source)
             if await _remote_hash(client, file.id) == digest:
                 return file
     return None
 
 
-def _hash(path: Path) -> bytes:
+async def _hash(source: UploadSource) -> bytes:
+    if isinstance(source, Path):
+        return await asyncio.to_thread(_hash_path, source)
+    digest = hashlib.sha256()
+    async for chunk in source[2]:
+        digest.update(chunk)
+    return digest.digest()
+
+
+def _hash_path(path: Path) -> bytes:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").digest()
 

@@ -178,14 +178,22 @@ class FilesService(Service[FilesState]):
         deleted.check("file", "files")
         return deleted.done
 
-    def upload(self, source: UploadSource, *, purpose: Purpose | None = None) -> Handle[File]:
-        """Upload a file; its progress is in the activity."""
-        return self._begin_upload(source, purpose)
+    def upload(
+        self, source: UploadSource, *, purpose: Purpose | None = None, once: bool = False
+    ) -> Handle[File]:
+        """Upload a file; its progress is in the activity.
+
+        With `once`, a file of this name and content that is there already is not sent again.
+        """
+        return self._begin_upload(source, purpose, once)
 
     def _begin_upload(
-        self, source: UploadSource, purpose: Purpose | None, left: Entry | None = None
+        self,
+        source: UploadSource,
+        purpose: Purpose | None,
+        once: bool,
+        left: Entry | None = None,
     ) -> Handle[File]:
-        """Upload a file; the file of a `left` upload may have arrived already."""
         task, needs = describe_upload(source, UPLOAD_FILE)
         entry = self._activity.begin(
             "upload",
@@ -195,12 +203,13 @@ class FilesService(Service[FilesState]):
             left=left,
         )
         return entry.follow(
-            self._upload(source, purpose, entry, left is not None),
-            lambda: self.upload(source, purpose=purpose),
+            self._upload(source, purpose, entry, once),
+            lambda: self.upload(source, purpose=purpose, once=once),
         )
 
     def _upload_left(self, entry: Entry) -> Handle[File]:
-        return self._begin_upload(Path(entry.needs["path"]), entry.needs.get("purpose"), entry)
+        purpose = entry.needs.get("purpose")
+        return self._begin_upload(Path(entry.needs["path"]), purpose, once=True, left=entry)
 
     def _download_left(self, entry: Entry) -> Handle[Path]:
         path = Path(entry.needs["to"])
@@ -232,7 +241,7 @@ class FilesService(Service[FilesState]):
             left=left,
         )
         return entry.follow(
-            self._download(file_id, to, name, entry, left is not None),
+            self._download(file_id, to, name, entry),
             lambda: self._begin_download(file_id, to, name),
         )
 
@@ -244,18 +253,19 @@ class FilesService(Service[FilesState]):
 
     @action(Policy.QUEUE, lane="upload", changes=True)
     async def _upload(
-        self, source: UploadSource, purpose: Purpose | None, entry: ActivityEntry, left: bool
+        self, source: UploadSource, purpose: Purpose | None, entry: ActivityEntry, once: bool
     ) -> File:
         await entry.secure()
+        may_be_there = once or entry.left
 
         async def send() -> File:
-            nonlocal left
+            nonlocal may_be_there
             client = await self._session.client()
             entry.progress(0)
-            if left and isinstance(source, Path) and (there := await same_file(client, source)):
+            if may_be_there and (there := await same_file(client, source)):
                 return there
             # The file may arrive although the answer is lost.
-            left = True
+            may_be_there = True
             return await client.files.upload(
                 expand_home(source), purpose=purpose, on_progress=entry.progress
             )
@@ -278,9 +288,7 @@ class FilesService(Service[FilesState]):
         self.reload()
 
     @action(Policy.QUEUE, lane="download")
-    async def _download(
-        self, file_id: str, to: Path, name: str, entry: ActivityEntry, left: bool
-    ) -> Path:
+    async def _download(self, file_id: str, to: Path, name: str, entry: ActivityEntry) -> Path:
         await entry.secure()
         place = await asyncio.to_thread(_place, to, name, file_id)
 
@@ -290,7 +298,7 @@ class FilesService(Service[FilesState]):
             return await client.files.download(file_id, place, on_progress=entry.progress)
 
         path = await through(self._session, entry, fetch)
-        if left:
+        if entry.left:
             path = await asyncio.to_thread(_only_one, path, to, name, file_id)
         self._notifications.notify(f"Saved {path.name}.")
         return path

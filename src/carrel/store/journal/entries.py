@@ -32,6 +32,10 @@ class Entry:
     needs: Mapping[str, Any] = field(default_factory=dict)
     error: Problem | None = None
 
+    def is_like(self, other: Entry) -> bool:
+        """Whether both do the same."""
+        return (self.task, {**self.needs}) == (other.task, {**other.needs})
+
 
 @dataclass(frozen=True, slots=True)
 class Left:

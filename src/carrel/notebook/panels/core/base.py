@@ -16,6 +16,7 @@ import dataclasses
 import time
 import uuid
 from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
 from typing import Any, ClassVar, Self, TypeVar
 
 import anywidget
@@ -81,8 +82,18 @@ def intent(method: Intent) -> Intent:
 
     Its result goes to the asking view: JSON, or bytes as a binary buffer.
     """
-    method.__carrel_intent__ = True  # type: ignore[attr-defined]
-    return method
+    checked = validate_call(method)
+    checked.__carrel_intent__ = True  # type: ignore[attr-defined]
+    return checked
+
+
+def _intents_of(kind: type) -> dict[str, Intent]:
+    return {
+        name.removeprefix("_on_"): method
+        for one in reversed(kind.__mro__)
+        for name, method in vars(one).items()
+        if hasattr(method, "__carrel_intent__")
+    }
 
 
 class Panel(anywidget.AnyWidget):
@@ -98,19 +109,15 @@ class Panel(anywidget.AnyWidget):
     _title: ClassVar[str] = "Panel"
     _deletes: ClassVar[DeletedFrom | None] = None
     """The area of the deletions that the panel offers to undo."""
-    _intents: ClassVar[dict[str, Intent]] = {}
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        cls._intents = {
-            name.removeprefix("_on_"): validate_call(method)
-            for kind in reversed(cls.__mro__)
-            for name, method in vars(kind).items()
-            if hasattr(method, "__carrel_intent__")
-        }
-
-    def __init__(self, store: Store, **options: Any) -> None:
+    def __init__(self, store: Store, *, parts: Sequence[object] = (), **options: Any) -> None:
+        """`parts` have intents of their own, which the panel's view sends like the panel's."""
         self._store = store
+        self._intents = {
+            name: partial(method, owner)
+            for owner in (self, *parts)
+            for name, method in _intents_of(type(owner)).items()
+        }
         self._watches: list[Callable[[], None]] = []
         self._views: set[str] = set()
         self._was_shown = False
@@ -370,7 +377,7 @@ class Panel(anywidget.AnyWidget):
             method = self._intents.get(name)
             if method is None or not isinstance(args, dict):
                 raise ProblemError(_NOT_UNDERSTOOD)
-            result = await method(self, **args)
+            result = await method(**args)
         except (ValidationError, TypeError):
             self._refuse(view, rid, _NOT_UNDERSTOOD)
         except Cancelled:  # by a newer one of its kind, or by the user

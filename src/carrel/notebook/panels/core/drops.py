@@ -1,11 +1,11 @@
 """Dropped folders: selects the files that a sync of the folder would take."""
 
-from carrel.notebook.panels.core.base import Json, Panel, intent
+from carrel.notebook.panels.core.base import Json, intent
 from carrel.store.sync.selection import select_names
 
 
-class DropPanel(Panel):
-    """A panel that accepts dropped files and folders."""
+class Drops:
+    """Dropped files and folders, as a part of a panel."""
 
     @intent
     async def _on_sift(

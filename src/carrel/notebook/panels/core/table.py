@@ -1,12 +1,14 @@
-"""Panels with a table: its columns are sorted and widened, and stay so on this machine."""
+"""The table of a panel: its columns are sorted and widened, and stay so on this machine."""
 
-from typing import Any, ClassVar, Protocol
+from collections.abc import Callable
+from typing import Any, Protocol
 
-from carrel.notebook.panels.core.base import Json, Panel, intent
+from carrel.notebook.panels.core.base import Json, intent
 from carrel.store.core.actions.slice import Slice
 from carrel.store.core.actions.watch import watch
 from carrel.store.core.sorting import Sort
 from carrel.store.layout.state import LayoutState
+from carrel.store.store import Store
 
 
 class Sorted(Protocol):
@@ -20,40 +22,47 @@ class Sorted(Protocol):
         """Sort the list."""
 
 
-class TablePanel(Panel):
-    """A panel with a table of the layout, which the terminal's table of that name shares."""
+class TableLayout:
+    """A table of the layout, which the terminal's of that name shares, as a part of a panel."""
 
-    _table_name: ClassVar[str]
+    def __init__(self, store: Store, name: str) -> None:
+        self._loop = store.loop
+        self._layout = store.layout
+        self._name = name
 
-    def _state(self) -> Json:
-        layout = self._store.layout.slice.value.table(self._table_name)
-        sort = layout.sort
-        shown = {
+    @property
+    def slice(self) -> Slice[LayoutState]:
+        """The layout of all tables."""
+        return self._layout.slice
+
+    @property
+    def sort(self) -> Sort | None:
+        """The order of the table."""
+        return self.slice.value.table(self._name).sort
+
+    def view(self) -> Json:
+        """Return the layout in the form that a view draws."""
+        sort = self.sort
+        return {
             "sort": sort and {"column": sort.column, "descending": sort.descending},
-            "widths": dict(layout.widths),
+            "widths": dict(self.slice.value.table(self._name).widths),
         }
-        return {**super()._state(), "layout": shown}
 
-    def _follow(self, *slices: Slice[Any]) -> None:
-        super()._follow(self._store.layout.slice, *slices)
+    def keep_sorted(self, service: Sorted) -> Callable[[], None]:
+        """Keep a service's list in the order of the table; return the end of that."""
 
-    def _sorts(self, service: Sorted) -> None:
-        """Keep a service's list in the order of the layout."""
+        def apply(_: LayoutState) -> None:
+            if self.sort != service.slice.value.sort:
+                service.sort(self.sort)
 
-        def apply(layout: LayoutState) -> None:
-            sort = layout.table(self._table_name).sort
-            if sort != service.slice.value.sort:
-                service.sort(sort)
-
-        slice = self._store.layout.slice
-        self._watches.append(watch(slice, apply, deliver=self._store.loop.call))
+        return watch(self.slice, apply, deliver=self._loop.call)
 
     @intent
     async def _on_sort(self, column: str) -> None:
         """Sort by a column: ascending, then descending, then not at all."""
-        self._store.layout.sort(self._table_name, column)
+        self._layout.sort(self._name, column)
 
     @intent
     async def _on_widen(self, column: str, width: int) -> None:
         """Give a column a width in characters."""
-        self._store.layout.widen(self._table_name, column, width)
+        self._layout.widen(self._name, column, width)

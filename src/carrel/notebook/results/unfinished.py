@@ -1,0 +1,40 @@
+"""The work that an earlier kernel left, which `bench.unfinished` gives."""
+
+from html import escape
+
+from carrel.notebook.cells.wait import done
+from carrel.store.store import Store
+
+
+class UnfinishedWork:
+    """What an earlier kernel or start left undone: `78 of 100 uploads left`."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def resume(self, *, timeout: float | None = None) -> None:
+        """Resume it, and wait for its end. What has arrived is not sent again."""
+
+        async def resume() -> None:
+            self._store.unfinished.resume()
+            await self._store.unfinished.idle()
+
+        done(self._store, self._store.loop.run(resume()), timeout)
+
+    def drop(self) -> None:
+        """Forget it; what has arrived stays."""
+        self._store.unfinished.drop()
+
+    def __bool__(self) -> bool:
+        return bool(self._store.unfinished.left)
+
+    def __repr__(self) -> str:
+        return f"<{self._words}>"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(self._words)}</p>"
+
+    @property
+    def _words(self) -> str:
+        left = " · ".join(self._store.unfinished.left)
+        return f"{left}: resume() or drop()" if left else "Nothing was left unfinished"
