@@ -60,6 +60,8 @@ async def test_uploads_that_were_quit_are_resumed_and_each_is_there_once(
         assert store.unfinished.left == (f"{left} of 12 uploads left",)
         store.unfinished.resume()
         await store.unfinished.idle()
+        again = [item.name for item in reversed(store.activity.slice.value.items)]
+        assert again == [path.name for path in paths[-left:]], "in the order that they were chosen"
         assert await all_names(store) == [path.name for path in paths]
         assert not store.unfinished.left
         await store.files.load()

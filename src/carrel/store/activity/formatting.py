@@ -93,8 +93,9 @@ def activity_rows(
 def sort_items(state: ActivityState, sort: Sort | None = None) -> list[ActivityItem]:
     """Return the items in the order of their rows."""
     # Waiting items stand in queue order.
-    waiting = [item for item in reversed(state.items) if item.status == "queued"]
-    others = [item for item in state.items if item.status != "queued"]
+    waits = ("queued", "interrupted")
+    waiting = [item for item in reversed(state.items) if item.status in waits]
+    others = [item for item in state.items if item.status not in waits]
     items = sorted((*others, *waiting), key=lambda item: _URGENCY.get(item.status, 4))
     if sort is not None:
         items = in_order(items, ACTIVITY_ORDERS[sort.column], descending=sort.descending)

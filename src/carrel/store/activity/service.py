@@ -292,11 +292,12 @@ class ActivityService:
         self.slice.set(marked=marked)
 
     def _retry(self, item_ids: Iterable[str]) -> None:
-        for item_id in item_ids:
-            item, again = self.find(item_id), self._agains.get(item_id)
-            if item is not None and item.retryable and again is not None:
+        wanted = {*item_ids}
+        for item in reversed(self.slice.value.items):  # the oldest first, as they were begun
+            again = self._agains.get(item.id) if item.id in wanted else None
+            if item.retryable and again is not None:
                 again()
-                self._keep(lambda each, gone=item_id: each.id != gone)  # type: ignore[misc]
+                self._keep(lambda each, gone=item.id: each.id != gone)  # type: ignore[misc]
 
     # The list
 
