@@ -1,4 +1,4 @@
-"""The terminal app: its six places over one store."""
+"""The terminal app: its six screens over one store."""
 
 import asyncio
 import contextlib
@@ -49,17 +49,17 @@ if TYPE_CHECKING:
 read_alt_digits(len(PLACES))
 
 DRAWN_AFTER = 0.1
-"""Seconds after which a place is drawn once more: twice as long as updates are delayed."""
+"""Seconds until a screen is redrawn after a switch: twice the delay of updates."""
 FAILURES, WITHIN = 10, 10.0
-"""The app gives up after this many unexpected errors of a kind within this many seconds: one that
-comes back at every drawing leaves nothing to work with."""
+"""The app exits after this many unexpected errors of a kind within this many seconds: an error at
+every redraw leaves nothing to work with."""
 
 
 @steady_app
 class CarrelApp(App[Profile]):
-    """The workbench in a terminal. It ends with the profile to go on with, if there is one.
+    """The workbench in a terminal. It returns the profile to continue with, if there is one.
 
-    The frame is painted first; the store and the places are imported after that.
+    The frame is painted first; the store and the screens are imported afterwards.
     """
 
     TITLE = "Carrel"
@@ -70,7 +70,7 @@ class CarrelApp(App[Profile]):
             Binding(f"{n}", f"go('{place}')", words, show=False, id=f"app.go_{place}")
             for n, (place, words) in enumerate(PLACES.items(), 1)
         ),
-        # With priority, because to a text field alt with a digit is a digit.
+        # With priority: a text field would take alt with a digit as a digit.
         *(
             Binding(
                 f"alt+{n}",
@@ -109,8 +109,8 @@ class CarrelApp(App[Profile]):
         settings: Settings | None = None,
         recorder: Recorder | None = None,
     ) -> None:
-        """Make the app; `recorder` gets all that is drawn, with keys and addresses hidden."""
-        # Before the rest: Textual asks for the driver at once.
+        """Make the app; `recorder` gets everything drawn, with keys and addresses hidden."""
+        # First: Textual asks for the driver at once.
         self._recorder = recorder
         super().__init__()
         self.type_ahead = TypeAhead(self, super().on_event)
@@ -124,13 +124,13 @@ class CarrelApp(App[Profile]):
         self._shown_notice = 0
         self._quitting = False
         self._trail: list[str] = []
-        """The places from which the one that is shown was opened."""
+        """The screens from which the current one was opened, in order."""
         self.appearance = Appearance(
             self, self.settings.theme, partial(self.say, failed=True), self._redraw
         )
 
     def get_css_variables(self) -> dict[str, str]:
-        # Kept for the theme: making them takes a millisecond, and pages are drawn with them.
+        # Cached for the theme: making them takes a millisecond, and pages are drawn with them.
         if self._variables is None or self._variables[0] is not self.current_theme:
             self._variables = self.current_theme, with_roles(super().get_css_variables())
         return self._variables[1]
@@ -159,24 +159,24 @@ class CarrelApp(App[Profile]):
         await self._teardown.aclose()
 
     def _draw_again(self) -> None:
-        """Draw everything after the app was suspended: the terminal has forgotten it."""
+        """Redraw everything after the app was suspended and the terminal lost its content."""
         self.set_timer(DRAWN_AFTER, self.screen.refresh)
 
     def _redraw(self) -> None:
-        """Draw everything anew after the theme in force has got other colours."""
+        """Redraw everything after the current theme's colours changed."""
         self.mutate_reactive(App.theme)
         for widget in self._all_widgets():
             widget.notify_style_update()
 
     def watch_theme(self) -> None:
-        # Before the next drawing, which is cached.
+        # Before the next redraw, which is cached.
         self._colour_prose()
 
     def _colour_prose(self) -> None:
         self.console.push_theme(prose_theme(self.get_css_variables()), inherit=True)
 
     def exit(self, *args: Any, **options: Any) -> None:
-        # Places added while the screens are closed would break that off.
+        # Screens added while the app closes its screens would interrupt that.
         self.workers.cancel_group(self, "load")
         super().exit(*args, **options)
 
@@ -220,13 +220,13 @@ class CarrelApp(App[Profile]):
             self.show_problem(refused)
 
     async def _take_keymap(self) -> "Problem | None":
-        """Put the keys of one's own in force; say which of them cannot be."""
+        """Apply the user's key bindings; return a problem that names the invalid ones, or None."""
         if not (keymap := self.settings.keymap):
             return None
         from carrel.store.core.problem import Problem
         from carrel.tui.keymap import mistakes, usable
 
-        # Every module with bindings is imported for it, which takes a while.
+        # This imports every module with bindings, which takes a while.
         self.set_keymap(await asyncio.to_thread(usable, keymap))
         if not (wrong := await asyncio.to_thread(mistakes, keymap)):
             return None
@@ -236,11 +236,11 @@ class CarrelApp(App[Profile]):
             "Those actions keep their own keys. Correct it with: carrel config edit",
         )
 
-    # Moving about
+    # Navigation
 
     @property
     def place(self) -> "MainScreen | None":
-        """The place that is shown, under whatever lies over it; None while starting."""
+        """The current screen, below any dialogs, or None while starting."""
         from carrel.tui.base.screen import MainScreen
 
         screen = self.screen_stack[0]
@@ -257,7 +257,7 @@ class CarrelApp(App[Profile]):
             self._jumps.leave()
 
     async def action_jump(self, step: int) -> None:
-        """Go back or forward among what was shown before."""
+        """Go back or forward in the navigation history."""
         if not self._started:
             return
         went = await (self._jumps.back() if step < 0 else self._jumps.forward())
@@ -267,7 +267,7 @@ class CarrelApp(App[Profile]):
             self.say("There is nothing to go back to." if step < 0 else "This is the newest.")
 
     async def open_place(self, place: str) -> None:
-        """Go to a place, from which esc comes back."""
+        """Open a screen, from which esc returns."""
         here = self.place
         if here is not None and place != here.PLACE:
             self._trail.append(here.PLACE)
@@ -275,7 +275,7 @@ class CarrelApp(App[Profile]):
         await self._switch(place)
 
     async def open_chat(self, opening: object) -> None:
-        """Go to the field of the open chat; keys held back for `opening` go there."""
+        """Focus the field of the open chat and pass it the keys held back for `opening`."""
         from carrel.tui.screens.chat import ChatScreen
 
         try:
@@ -287,11 +287,12 @@ class CarrelApp(App[Profile]):
 
     @property
     def came_from(self) -> str | None:
-        """The place that esc comes back to, where what is shown was opened from another."""
+        """The screen to which esc returns, or None if the current one was not opened from
+        another."""
         return self._trail[-1] if self._trail else None
 
     async def go_back(self) -> None:
-        """Go back to the place from which this one was opened, else to what was shown before."""
+        """Return to the screen that opened this one, else go back in the navigation history."""
         place = self._trail.pop() if self._trail else None
         if not await self._jumps.back(place) and place is not None:
             await self._switch(place)
@@ -301,11 +302,11 @@ class CarrelApp(App[Profile]):
 
     async def _switch(self, place: str) -> None:
         await self.switch_mode(place)
-        # What Textual draws while it delays updates after a switch is now and then lost.
+        # Textual sometimes loses lines drawn while it delays updates after a switch.
         self.set_timer(DRAWN_AFTER, self.screen.refresh)
 
     async def open_version(self, agent_id: str, version: int | None) -> None:
-        """Go to an agent and, with `version`, to one of its versions."""
+        """Open an agent and, with `version`, one of its versions."""
         from carrel.tui.screens.agents import AgentsScreen
 
         await self.open_place("agents")
@@ -314,12 +315,12 @@ class CarrelApp(App[Profile]):
             place.point_at_version(version)
 
     def explain_key(self, key: str) -> None:
-        """Say why a key did nothing."""
+        """Explain why a key had no effect."""
         if (place := self.place) is not None and self.screen is place:
             place.explain_key(key)
 
     def bindings_elsewhere(self, place: str) -> Iterator[tuple[str, Binding]]:
-        """Yield the bindings of every other place, those in a footer first."""
+        """Yield the bindings of all other screens, those in a footer first."""
         from carrel.tui.screens.all import PLACE_SCREENS
 
         others = [
@@ -331,7 +332,7 @@ class CarrelApp(App[Profile]):
         yield from sorted(others, key=lambda other: not other[1].show)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        # A dialog is answered or closed before one goes elsewhere.
+        # A dialog is answered or closed before navigating.
         return not (action in ("go", "jump") and len(self.screen_stack) > 1)
 
     def action_interrupt(self) -> None:
@@ -352,7 +353,7 @@ class CarrelApp(App[Profile]):
         self.push_screen(Help(title, place.HELP if place else "", keys_of(self.screen)))
 
     def _run(self, flow: "Callable[[MainScreen], Coroutine[Any, Any, None]]") -> None:
-        """Run a flow over the place that is shown; not over a dialog."""
+        """Run a flow over the current screen, unless a dialog is open."""
         if (place := self.place) is not None and self.screen is place:
             place.run_flow(flow(place))
 
@@ -412,11 +413,11 @@ class CarrelApp(App[Profile]):
 
     @property
     def hiding(self) -> bool:
-        """Whether keys, ids and addresses are hidden."""
+        """Whether keys, ids and addresses are masked."""
         return self._hiding is not None
 
     def toggle_hiding(self) -> None:
-        """Hide what a shared screen should not show, or show it again."""
+        """Toggle the masking for a shared screen."""
         if self._hiding is not None and self._recorder is not None:
             self.say("A recording shows no keys and addresses.", failed=True)
             return
@@ -432,21 +433,21 @@ class CarrelApp(App[Profile]):
         return filters if self._hiding is None else [*filters, self._hiding]
 
     def _all_widgets(self) -> Iterator[Widget]:
-        """Yield the widgets of every place that was visited, and of what lies over it."""
+        """Yield the widgets of all visited screens and of the dialogs over them."""
         for mode in (self.DEFAULT_MODE, *PLACES):
             with contextlib.suppress(KeyError):
                 for screen in self.get_screen_stack(mode):
                     yield from screen.walk_children(Widget, with_self=True)
 
     def say(self, words: str, *, failed: bool = False) -> None:
-        """Show a short line on the screen in front."""
+        """Show a notice on the front screen."""
         if self.place is not None:
             self.place.notice(words, failed=failed)
 
-    # Files from anywhere
+    # Files from any source
 
     def upload(self, files: Iterable[Path]) -> None:
-        """Upload files and go to where they show."""
+        """Upload files and open the screen that shows uploads."""
         place = self.place
         if place is None:
             return
@@ -455,12 +456,12 @@ class CarrelApp(App[Profile]):
         place.run_flow(upload_all(place, tuple(files), self._reveal_upload))
 
     def show_uploads(self) -> None:
-        """Go to where uploads show."""
+        """Open the screen that shows uploads."""
         if (place := self.place) is not None and place.PLACE != "files":
             self.call_later(self.open_place, "files")
 
     async def offer_folder(self, folder: Path) -> None:
-        """Go to Libraries, which offers to sync a folder with one of them."""
+        """Open Libraries, which offers to sync a folder."""
         from carrel.tui.screens.libraries import LibrariesScreen
 
         await self.open_place("libraries")
@@ -499,10 +500,10 @@ class CarrelApp(App[Profile]):
             self.show_problem(error)
 
     def show_problem(self, problem: "Problem") -> None:
-        """Show a panel for a real error.
+        """Show a panel for a problem.
 
-        It is a line while another panel is open, or where the connection is lost: that shows at
-        the top, and may be back before a panel is read.
+        A notice replaces the panel if another panel is open, or while the connection is lost: the
+        top bar shows that, and it may be back before a panel is read.
         """
         from carrel.tui.dialogs.core.problem import ProblemPanel
 
@@ -513,7 +514,7 @@ class CarrelApp(App[Profile]):
             self.push_screen(ProblemPanel(problem))
 
     def on_text_selected(self) -> None:
-        """Copy what was selected with the mouse, as terminals do."""
+        """Copy the text selected with the mouse, as terminals do."""
         if text := self.screen.get_selected_text():
             copied = copy(self, text)
             self.say("Copied." if copied else "Too long for the clipboard of a terminal.")
@@ -524,7 +525,7 @@ class CarrelApp(App[Profile]):
         self.show_problem(Problem("The editor did not work", event.reason))
 
     def handle_bindings_clash(self, clashed_bindings: set[Binding], node: DOMNode) -> None:
-        """Do nothing: keys wanted twice are sorted out, and said, when the app starts."""
+        """Do nothing: clashing bindings are resolved and reported at the app's start."""
 
     def handle_failure(self, error: BaseException) -> None:
         from carrel.store.core.problem import Problem, ProblemError
@@ -542,7 +543,7 @@ class CarrelApp(App[Profile]):
             self.exit(return_code=1, message=str(problem))
 
     async def on_event(self, event: events.Event) -> None:
-        # Restyling everything because the terminal window lost the focus can take seconds.
+        # Restyling everything when the terminal window loses focus can take seconds.
         if isinstance(event, events.Resize) and self._recorder is not None:
             self._recorder.resize(*event.size)
         if not isinstance(event, events.AppFocus | events.AppBlur):
@@ -556,10 +557,10 @@ class CarrelApp(App[Profile]):
 def _import_the_rest() -> None:
     for module in ("carrel.store.store", "carrel.tui.base.jumps", "carrel.tui.screens.all"):
         importlib.import_module(module)
-    # All of this stays. Looking through it at every full collection would stop the app for 0.1 s.
+    # These objects are permanent. Scanning them at every full collection would stop the app for 0.1
+    # s.
     gc.freeze()
-    # What is drawn has no cycles, and is many objects: collecting after every few of them costs
-    # as much as the drawing.
+    # Drawing makes many objects without cycles: frequent collections would cost as much as drawing.
     gc.set_threshold(20_000, 20, 20)
     gc.enable()
 
@@ -571,9 +572,9 @@ def run(
     mouse: bool | None = None,
     recorder: Recorder | None = None,
 ) -> int:
-    """Run the terminal app on a profile until it is quit; give the exit code.
+    """Run the terminal app on a profile until the user quits; return the exit code.
 
-    `mouse` says whether it takes the mouse, instead of the settings.
+    `mouse` overrides the settings' use of the mouse.
     """
     while True:
         app = CarrelApp(profile, settings, recorder)
@@ -581,5 +582,5 @@ def run(
         if other is None:
             return app.return_code or 0
         profile = other
-        # Another service looks the same, and shows no more on a shared screen.
+        # Another service looks the same, and reveals no more on a shared screen.
         settings = replace(settings, theme=app.appearance.wanted, hide=app.hiding)

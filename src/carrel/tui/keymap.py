@@ -1,4 +1,4 @@
-"""Every binding by its id, and keys of one's own for them."""
+"""All bindings by id, and the user's own keys for them."""
 
 import importlib
 import pkgutil
@@ -22,7 +22,7 @@ _NAMES = {key.value for key in Keys}
 
 
 def own_bindings() -> dict[str, tuple[set[type], Binding]]:
-    """Return every binding of ours by its id, with the classes that have it."""
+    """Return every binding of the app by id, with the classes that have it."""
     for module in pkgutil.walk_packages(carrel.tui.__path__, f"{carrel.tui.__name__}."):
         importlib.import_module(module.name)
     found: dict[str, tuple[set[type], Binding]] = {}
@@ -34,7 +34,7 @@ def own_bindings() -> dict[str, tuple[set[type], Binding]]:
 
 
 def owners() -> set[type]:
-    """Return every class of ours that may have bindings, as far as it is imported."""
+    """Return every imported class of the app that may have bindings."""
     own = f"{carrel.tui.__name__}."
     return {kind for kind in _below(DOMNode) if kind.__module__.startswith(own)}
 
@@ -47,9 +47,9 @@ def _below(kind: type) -> Iterator[type]:
 
 
 def usable(keymap: Mapping[str, str]) -> dict[str, str]:
-    """Return the part of a keymap that has no mistakes; the other bindings keep their own keys."""
+    """Return the valid part of a keymap; the other bindings keep their keys."""
     good = dict(keymap)
-    # A key that one entry frees is taken again when that entry cannot be used.
+    # A key freed by an entry is taken again if that entry is invalid.
     while wrong := {binding_id for binding_id, _ in _mistakes(good)}:
         good = {binding_id: keys for binding_id, keys in good.items() if binding_id not in wrong}
     return good
@@ -92,12 +92,12 @@ def _mistakes(keymap: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def _meet(one: type, other: type) -> bool:
-    """Return whether a key that is pressed once could be meant for bindings of both."""
+    """Return whether two bindings can be active at once, so that their keys must differ."""
     if issubclass(one, other) or issubclass(other, one):
         return True
     if issubclass(one, App) or issubclass(other, App):
         return True
-    # A widget may stand on any screen; one screen, or one widget, hides another.
+    # A widget may be on any screen; two screens, or two widgets, hide each other.
     return issubclass(one, Screen) is not issubclass(other, Screen)
 
 
@@ -106,7 +106,7 @@ def _keys(keys: str) -> list[str]:
 
 
 def _normalise(key: str) -> str:
-    """Return the one name of a key that has several: `?` is `question_mark`."""
+    """Return the canonical name of a key: `question_mark` for `?`."""
     return key_name(key) if len(key) == 1 else key
 
 

@@ -1,4 +1,4 @@
-"""The app in presentation: without its frame, with captions, played from a demo's file."""
+"""The app in presentation mode: without its frame, with captions, playing a demo's file."""
 
 import asyncio
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from carrel.store.demo.player import Field, Player
 
 OWN = {"f7", "f8", "f9", "f10", "ctrl+q", "ctrl+c"}
-"""Keys that are the presenter's also while each key types a character."""
+"""Keys reserved for the presenter even while keys type characters."""
 HANDLED = 0.01
-"""Seconds between two looks whether a key was handled."""
+"""Poll interval in seconds for a key to be handled."""
 CHARACTERS = {"space": " ", "enter": "\r", "tab": "\t"}
-"""The characters of named keys."""
+"""Characters of named keys."""
 
 
 class Presentation(CarrelApp):
-    """Plays a demo; the keys of a person work as always, in between and meanwhile.
+    """Plays a demo; the user's own keys work at any time.
 
-    It ends with `again` set to the number of steps to play at once from the beginning, if it is
-    to go on there.
+    It ends with `again` set to the number of steps to replay fast from the beginning, if it is to
+    continue there.
     """
 
     CSS = """
@@ -44,7 +44,7 @@ class Presentation(CarrelApp):
     #panes { padding: 1 3 0 3; }
     .pane { padding: 1 2; }
     """
-    # Without ids: the presenter's keys stay as the caption names them, and take none in the app.
+    # Without ids: the presenter's keys stay as in the caption, and take none from the app.
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f8", "next_step", "Next step", show=False, priority=True),
         Binding("f7", "step_back", "Step back", show=False, priority=True),
@@ -73,7 +73,7 @@ class Presentation(CarrelApp):
         self.screen_change_signal.subscribe(self, self._caption)
 
     def _caption(self, screen: Screen[Any]) -> None:
-        """Put the caption on a screen that has none; begin with the first place."""
+        """Add the caption to a screen without one; start at the first screen."""
         if self.player is None and isinstance(screen, MainScreen):
             from carrel.store.demo.player import Player
 
@@ -98,7 +98,7 @@ class Presentation(CarrelApp):
         if self._recorder is not None and now.phase == "playing" != before.phase:
             self._recorder.mark(f"{now.played + 1}  {self._demo.steps[now.played].summary}")
 
-    # The keys of the presenter
+    # The presenter's keys
 
     def action_next_step(self) -> None:
         if self.player is not None and self.place is not None:
@@ -124,7 +124,7 @@ class Presentation(CarrelApp):
         self._steps = Choose("Jump to a step", options)
         chosen = await self.push_screen(self._steps, wait_for_dismiss=True)
         if chosen is not None:
-            # Only from the beginning is what a step finds known.
+            # Only a step from the beginning starts in a known state.
             self.again = int(chosen)
             self.exit()
 
@@ -148,7 +148,7 @@ class Presentation(CarrelApp):
             place.begin()
 
     async def _on_top(self, place: ScreenName) -> None:
-        """Show a place, without a dialog that a person opened over it."""
+        """Show a screen without any dialog that the user opened over it."""
         while isinstance(self.screen, Dialog):
             await self.screen.dismiss(None)
         await self.action_go(place)

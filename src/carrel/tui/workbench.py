@@ -1,4 +1,4 @@
-"""The app as its places, its dialogs and its flows know it."""
+"""The app's interface for its screens, dialogs and flows."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -28,57 +28,56 @@ class Workbench(Protocol):
 
     @property
     def type_ahead(self) -> TypeAhead:
-        """The keys that wait for what opens."""
+        """The typeahead, which holds keys for opening targets."""
 
-    # Going to another place
+    # Navigation
 
     @property
     def came_from(self) -> str | None:
-        """The place that esc goes back to; None where this one was not opened from another."""
+        """The screen to which esc returns, or None if this one was not opened from another."""
 
     async def go_back(self) -> None:
-        """Go back to the place from which this one was opened, else to what was shown before."""
+        """Return to the screen that opened this one, else go back in the navigation history."""
 
     async def open_place(self, place: str) -> None:
-        """Go to a place, from which esc comes back."""
+        """Open a screen, from which esc returns."""
 
     async def open_chat(self, opening: object) -> None:
-        """Go to the field of the open chat and release the keys held back for `opening`."""
+        """Focus the field of the open chat and release the keys held back for `opening`."""
 
     async def open_version(self, agent_id: str, version: int | None) -> None:
-        """Go to an agent and, with `version`, to one of its versions."""
+        """Open an agent and, with `version`, one of its versions."""
 
     async def offer_folder(self, folder: Path) -> None:
-        """Go to Libraries, which offers to sync a folder."""
+        """Open Libraries, which offers to sync a folder."""
 
-    # Across all places
+    # On any screen
 
     def say(self, words: str, *, failed: bool = False) -> None:
-        """Show a short line on the current place."""
+        """Show a notice on the current screen."""
 
     def show_problem(self, problem: "Problem") -> None:
-        """Show a problem in a panel of its own."""
+        """Show a problem in a panel."""
 
     def show_uploads(self) -> None:
-        """Go to where uploads show."""
+        """Open the screen that shows uploads."""
 
     def upload(self, files: Iterable[Path]) -> None:
         """Upload files and go to Files, which shows them."""
 
     def bindings_elsewhere(self, place: str) -> Iterator[tuple[str, Binding]]:
-        """Return the bindings of every other place, each with its number and name ("2
-        Libraries").
-        """
+        """Return the bindings of all other screens, each with its number and name ("2
+        Libraries")."""
 
-    # The looks
+    # Appearance
 
     @property
     def appearance(self) -> Appearance:
-        """The themes, and which is in force."""
+        """The themes, and the current one."""
 
     @property
     def hiding(self) -> bool:
-        """Whether keys, ids and addresses are hidden."""
+        """Whether keys, ids and addresses are masked."""
 
     def toggle_hiding(self) -> None:
-        """Hide keys, ids and addresses, or show them again."""
+        """Toggle the masking of keys, ids and addresses."""

@@ -1,1 +1,1 @@
-"""The base of the six screens: frame, marking, jumps, dialogs."""
+"""The base of the six screens: frame, marking, navigation, dialogs."""

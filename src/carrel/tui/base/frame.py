@@ -1,4 +1,4 @@
-"""The frame of every place: the top bar, the panes, the status line and the keys."""
+"""The frame of every screen: top bar, panes, status line and key bar."""
 
 from typing import ClassVar
 
@@ -17,9 +17,9 @@ from carrel.tui.widgets.inputs.filter import ListFilter
 
 @steady
 class Frame(Screen[None]):
-    """A screen of panes beside each other.
+    """A screen of panes side by side.
 
-    In a narrow window only the pane with the focus is visible.
+    A narrow window shows only the focused pane.
     """
 
     PLACE: ClassVar[str] = ""
@@ -34,7 +34,7 @@ class Frame(Screen[None]):
         yield KeyBar()
 
     def panes(self) -> ComposeResult:
-        """Return the panes from left to right."""
+        """Yield the panes from left to right."""
         raise NotImplementedError
 
     @property
@@ -44,7 +44,7 @@ class Frame(Screen[None]):
 
     @property
     def list_filter(self) -> ListFilter:
-        """The line that filters a table, or finds words in a text."""
+        """The line that filters a table or searches a text."""
         return self.query_one(ListFilter)
 
     @property
@@ -54,21 +54,21 @@ class Frame(Screen[None]):
 
     @property
     def one_pane(self) -> bool:
-        """Whether one pane is seen at a time."""
+        """Whether only one pane is visible at a time."""
         return self.has_class("-narrow") or self.has_class("-zoomed")
 
-    # Moving among the panes
+    # Focus of panes
 
     def _panes(self) -> list[Widget]:
         return [pane for pane in self.query_one("#panes").children if not pane.has_class("-folded")]
 
     @property
     def first_pane(self) -> Widget:
-        """The pane that a place begins with."""
+        """The pane that has the focus at first."""
         return self._panes()[0]
 
     def focus_pane(self, index: int) -> None:
-        """Move the focus to a pane and, in a narrow window, shows it alone."""
+        """Focus a pane; a narrow window then shows it alone."""
         panes = self._panes()
         pane = panes[index % len(panes)]
         self._show_alone(pane)
@@ -103,7 +103,7 @@ class Frame(Screen[None]):
         elif details.filter(".-current"):
             self.focus_pane(0)
         else:
-            # Nothing is folded where one pane is seen at a time: its key goes to it.
+            # No pane is folded while only one is visible: its key focuses it.
             pane = details.remove_class("-folded").first()
             self._show_alone(pane)
             if stops := _stops(pane):
@@ -111,7 +111,7 @@ class Frame(Screen[None]):
 
 
 def _stops(pane: Widget) -> list[Widget]:
-    """Return the widgets in a pane that can take the focus. The pane itself may be hidden."""
+    """Return the focusable widgets in a pane, which itself may be hidden."""
     stops = [pane] if pane.can_focus and not pane.is_disabled else []
     for child in pane.children:
         if child.display:

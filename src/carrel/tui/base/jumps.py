@@ -1,4 +1,4 @@
-"""Going back and forward among places, documents and pages."""
+"""Back and forward navigation among screens, documents and pages."""
 
 from collections.abc import Awaitable, Callable
 
@@ -9,7 +9,7 @@ from carrel.store.store import Store
 
 
 class Jumps:
-    """Notes the spots that are left, and goes there again."""
+    """Records the spots that are left, and returns to them."""
 
     def __init__(
         self, store: Store, place: Callable[[], str], switch: Callable[[str], Awaitable[None]]
@@ -21,19 +21,19 @@ class Jumps:
         store.documents.slice.changed.connect(self._document_changed)
 
     def close(self) -> None:
-        """Note nothing more."""
+        """Stop recording."""
         self._store.documents.slice.changed.disconnect(self._document_changed)
 
     def leave(self) -> None:
-        """Note what is shown: something else is about to be."""
+        """Record the current spot before another is shown."""
         self._store.trail.leave(self._here())
 
     async def back(self, place: str | None = None) -> bool:
-        """Go back, with `place` to what was last shown there; return False if there is nothing."""
+        """Go back, with `place` to its last spot there; return False if there is none."""
         return await self._go(self._store.trail.back(self._here(), place))
 
     async def forward(self) -> bool:
-        """Go forward again, or return False if there is nothing."""
+        """Go forward; return False if there is nothing ahead."""
         return await self._go(self._store.trail.forward(self._here()))
 
     async def _go(self, spot: Spot | None) -> bool:
@@ -42,7 +42,7 @@ class Jumps:
         self._going = True
         try:
             await self._switch(spot.place)
-            # Another key may have led elsewhere meanwhile.
+            # Another key may have navigated meanwhile.
             if self._place() == spot.place:
                 self._open(spot)
         finally:
@@ -50,7 +50,7 @@ class Jumps:
         return True
 
     def _open(self, spot: Spot) -> None:
-        """Open what was open there, unless it is."""
+        """Open the spot's item, unless it is open already."""
         store = self._store
         if isinstance(spot.thing, DocumentSource):
             if spot.thing != store.documents.slice.value.source:
@@ -83,6 +83,6 @@ class Jumps:
     def _document_changed(self, new: DocumentState, old: DocumentState) -> None:
         if self._going or old.source is None or self._place() != "document":
             return
-        # A step from page to page is no jump.
+        # A step from page to page is not recorded.
         if new.source != old.source or abs(new.current - old.current) > 1:
             self._store.trail.leave(Spot("document", old.source, old.current))

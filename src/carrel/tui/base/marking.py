@@ -1,4 +1,4 @@
-"""Keys that mark several rows of a list at once."""
+"""Keys that mark several rows of a list."""
 
 from collections.abc import Callable, Iterable
 from typing import Literal, Protocol
@@ -21,12 +21,12 @@ MARK_KEYS: list[BindingType] = [
     ),
     Binding("ctrl+backslash", "mark('none')", "Mark none", show=False, id="marks.none"),
 ]  # fmt: skip
-"""The bindings of a screen whose `action_mark` is `change_marks`."""
+"""The bindings of a screen that has `change_marks` as its `action_mark`."""
 MarkChange = Literal["row", "range", "all", "others", "none"]
 
 
 class Marks(Protocol):
-    """A part of the store whose items are marked."""
+    """A part of the store with marked items."""
 
     def mark_range(self, ids: Iterable[str], /) -> Handle[None]:
         """Mark several items."""
@@ -38,7 +38,7 @@ class Marks(Protocol):
         """Mark every item of the list."""
 
     def invert_marks(self) -> Handle[None]:
-        """Mark every unmarked item of the list, and no other one of it."""
+        """Invert the marks of the list's items."""
 
 
 def change_marks(
@@ -48,7 +48,8 @@ def change_marks(
     marks: Marks,
     toggle: Callable[[str], bool],
 ) -> None:
-    """Change the marks of a table; `toggle` marks a row, or gives False where it takes none."""
+    """Change the marks of a table; `toggle` marks a row, or returns False if the row cannot be
+    marked."""
     match change:
         case "row":
             if table.key is not None and toggle(table.key):

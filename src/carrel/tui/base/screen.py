@@ -1,4 +1,4 @@
-"""A place: the base of all six, which follow the state, run flows and explain keys."""
+"""The base of the six screens: they follow the state, run flows and explain keys."""
 
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -43,32 +43,32 @@ T = TypeVar("T")
 S = TypeVar("S", bound=Any)
 
 ARMED = 1.5
-"""Seconds in which a second esc stops what is going on."""
+"""Seconds within which a second esc stops the running task."""
 TICK = 1.0
 """Seconds between two updates of the age of shown data while the service is lost."""
 WORK_HZ = 2.0
-"""Updates a second of work under way: hundreds of small files change it hundreds of times."""
+"""Updates of running work a second: hundreds of small files change it hundreds of times."""
 REFRESH = 5.0
-"""Seconds after which the place that is shown looks again."""
+"""Seconds between two refreshes of the current screen."""
 STILL = 0.15
-"""Seconds without another step of the cursor after which the details follow it."""
+"""Debounce in seconds before the details follow the cursor."""
 NOTICE = 6.0
-"""Seconds a short line stays."""
+"""Seconds for which a notice is shown."""
 
 
 class Listing(Protocol[S]):
-    """A part of the store that has a list, and can load it."""
+    """A part of the store with a list that it can load."""
 
     @property
     def slice(self) -> Slice[S]:
-        """The state, with its `loaded`."""
+        """The slice with the field `loaded`."""
 
     def load(self) -> Handle[Any]:
         """Load the list."""
 
 
 class MainScreen(Frame):
-    """One of the six places, over the store."""
+    """One of the six screens, over the store."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back", show=False, id="place.back"),
@@ -93,7 +93,7 @@ class MainScreen(Frame):
     ]
     HELP = ""
     CHANGES: ClassVar[frozenset[str]] = frozenset()
-    """The actions that change something at the service."""
+    """Actions that change data at the service."""
 
     def __init__(self, store: Store, workbench: Workbench) -> None:
         super().__init__()
@@ -125,7 +125,7 @@ class MainScreen(Frame):
         self.workbench.type_ahead.release(self)
 
     def awaits_list(self) -> bool:
-        """Whether the list that keys are meant for is on its way for the first time."""
+        """Whether the list that keys act on is being loaded for the first time."""
         return False
 
     def _await_list(self, *_: object) -> None:
@@ -142,12 +142,12 @@ class MainScreen(Frame):
             self._show_session(state)
 
     def _refresh(self) -> None:
-        # Another workbench, or a script, may have changed what is shown here.
+        # Another workbench or a script may have changed the shown data.
         if self.app.screen is self and self.store.session.slice.value.connection == "ready":
             self.reload()
 
     def reload(self) -> None:
-        """Load what is shown here once more."""
+        """Reload the shown data."""
 
     def action_reload(self) -> None:
         self.reload()
@@ -157,11 +157,11 @@ class MainScreen(Frame):
         words = status(state, time.time(), self.as_of())
         self.status.connection = labels.line(words, f"${connection(state).role}")
         if self.app.screen is not self:
-            # Under a dialog it would not be drawn before the dialog is.
+            # Under a dialog it would be drawn only after the dialog.
             self.app.screen.refresh()
 
     def as_of(self) -> float | None:
-        """When the copy that is shown here was current; None: it is no copy."""
+        """Time at which the shown copy was current, or None if it is not a copy."""
         return None
 
     def _show_activity(self, state: ActivityState) -> None:
@@ -214,11 +214,11 @@ class MainScreen(Frame):
     # Following the state
 
     def follow(self, part: Slice[S], show: Callable[[S], object], *, hz: float = 30) -> None:
-        """Show a part of the state now and whenever it changes, while the place is there."""
+        """Show a part of the state now and after every change, while the screen exists."""
         self._closers.append(watch(part, show, deliver=self.call_later, hz=hz))
 
     def once_still(self, show: Callable[[], object]) -> None:
-        """Show what the cursor is on once it rests: held down, its key flies over the rows."""
+        """Show the item under the cursor once the cursor rests; a held key moves it fast."""
         if self._still is not None:
             self._still.stop()
         self._still = self.set_timer(STILL, show)
@@ -230,9 +230,9 @@ class MainScreen(Frame):
         *,
         opens: bool = False,
     ) -> None:
-        """Lets an action run; a failure is shown, a result goes to `then`.
+        """Run an action; show its failure, or pass its result to `then`.
 
-        With `opens` that opens what one types into: keys wait for it.
+        `opens` means that it opens a text field: keys wait for it.
         """
 
         def ended(handle: Handle[T]) -> None:
@@ -250,15 +250,15 @@ class MainScreen(Frame):
     # Flows
 
     def run_flow(self, flow: Coroutine[Any, Any, object]) -> None:
-        """Run a task of several steps beside everything else; a problem ends it and is shown."""
+        """Run a flow in the background; a problem ends it and is shown."""
         self.app.run_worker(flow, exit_on_error=False)
 
     async def ask(self, dialog: Dialog[T]) -> T | None:
-        """Open a dialog and wait for its answer, in a flow. None: it was closed."""
+        """Open a dialog in a flow and return its answer, or None if it was closed."""
         return await self.app.push_screen(dialog, wait_for_dismiss=True)
 
     async def choose(self, title: str, options: Sequence[Option]) -> str | None:
-        """Asks for one of several options, by its id; the only one is not asked for."""
+        """Ask for one of several options and return its id; a single option is returned at once."""
         if len(options) == 1:
             return options[0].id
         return await self.ask(Choose(title, options))
@@ -269,26 +269,26 @@ class MainScreen(Frame):
             self.copy(texts[part])
 
     async def confirm(self, title: str, about: Sequence[Content], verb: str) -> bool:
-        """Asks before something is done at the service; a hosted one is named: it bills."""
+        """Ask before an action at the service; the question names a hosted one, which bills."""
         at = service_words(self.store.session.slice.value)
         return await self.ask(Confirm(title, about, verb, at)) is True
 
     async def confirm_delete(self, title: str, about: Sequence[Content]) -> bool:
-        """Asks before something is deleted at the service, and says whether it can be undone."""
+        """Ask before a deletion at the service, and tell whether it can be undone."""
         words = Content.styled(way_back(self.store.session.slice.value), "$muted")
         return await self.confirm(title, [*about, words], "Delete")
 
     async def load(self, listing: Listing[S]) -> S:
-        """Return the state of a list that a flow lets choose from; load it if that is not done.
+        """Return the state of a list for a flow to choose from; load it if necessary.
 
-        Keys that are typed meanwhile wait.
+        Keys typed meanwhile wait.
         """
         if not listing.slice.value.loaded:
             await self.open(listing.load())
         return listing.slice.value
 
     async def open(self, handle: Handle[Any]) -> None:
-        """Wait, in a flow, for an action that opens something to type into; keys wait too."""
+        """Wait in a flow for an action that opens a text field; keys wait too."""
         self.workbench.type_ahead.hold(handle)
         try:
             await handle
@@ -296,7 +296,7 @@ class MainScreen(Frame):
             self.workbench.type_ahead.release(handle)
 
     def copy(self, text: str, done: str = "Copied.") -> None:
-        """Put a text on the clipboard and say so."""
+        """Copy a text to the clipboard and show a notice."""
         copied = copy(self.app, text)
         words = done if copied else "Too long for the clipboard of a terminal."
         self.notice(words, failed=not copied)
@@ -306,13 +306,13 @@ class MainScreen(Frame):
             close()
 
     def explain(self, error: Problem) -> tuple[Content, ...]:
-        """Why there is nothing to show, for the middle of a pane."""
+        """Return the reason for an empty pane, to show in its middle."""
         return labels.problem(error)
 
-    # The status line
+    # Notices
 
     def notice(self, text: str, *, failed: bool = False) -> None:
-        """Show a short line that goes by itself."""
+        """Show a notice for NOTICE seconds."""
         mark = ("✕ ", "$failed") if failed else ("", "")
         self.status.notice = Content.assemble(mark, labels.line(text))
         if self._notice_timer is not None:
@@ -322,10 +322,10 @@ class MainScreen(Frame):
     def _forget_notice(self) -> None:
         self.status.notice = Content("")
 
-    # Keys that do nothing now
+    # Disabled keys
 
     def why_not(self, action: str) -> str:
-        """Why an action can do nothing now, and what would help; empty when it can."""
+        """Return the reason why an action is disabled, and its remedy; empty if it is enabled."""
         if action in self.CHANGES and self.store.session.slice.value.read_only:
             return str(READ_ONLY)
         if action == "details" and not self.query(".details"):
@@ -337,26 +337,26 @@ class MainScreen(Frame):
         return self.lacking(action)
 
     def lacking(self, action: str) -> str:
-        """Return the reason why an action cannot run now; empty when it can."""
+        """Return the reason why an action is disabled, or an empty string."""
         return ""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return None if self.why_not(action) else True
 
     def explain_key(self, key: str) -> None:
-        """Says why a key did nothing, and the nearest thing that would work."""
+        """Explain why a key had no effect, and name the nearest key that has one."""
         elsewhere = self.workbench.bindings_elsewhere(self.PLACE)
         if said := idle_keys.words(self, key, self.why_not, elsewhere):
             self.notice(said)
 
-    # One step back, and stopping
+    # Back and stop
 
     def can_stop(self) -> bool:
-        """Whether something goes on here that esc esc stops."""
+        """Whether a running task can be stopped by a double esc."""
         return False
 
     def stop(self) -> None:
-        """Stop it."""
+        """Stop the running task."""
 
     def action_back(self) -> None:
         if self.can_stop():
@@ -377,14 +377,14 @@ class MainScreen(Frame):
             self.list_filter.begin(self.list_filter.over)
 
     def back(self) -> bool:
-        """One step back: out of a text field or a filter, to the list; False if there is none."""
+        """Leave a text field or end a filter; return False if there is neither."""
         if isinstance(self.focused, Input | TextArea) or not self.first_pane.has_class("-current"):
             self.focus_pane(0)
             return True
         return False
 
     def open_chat(self, handle: Handle[Any]) -> None:
-        """Goes to the field of a chat that is being made; keys typed meanwhile go there."""
+        """Focus the field of a chat that is being created; keys typed meanwhile go there."""
         bench = self.workbench
 
         def ended(handle: Handle[Any]) -> None:
@@ -396,7 +396,7 @@ class MainScreen(Frame):
         handle.add_done_callback(ended)
 
     def open_place(self, place: str) -> None:
-        """Open a place, from which esc comes back here."""
+        """Open a screen, from which esc returns to this one."""
         self.app.call_next(self.workbench.open_place, place)
 
     # Dropped files
@@ -420,7 +420,7 @@ class MainScreen(Frame):
             self.workbench.show_problem(drop.problem)
 
     def dropped(self, files: tuple[Path, ...]) -> None:
-        """Files were dropped on this place: they are uploaded, and Files shows them."""
+        """Upload files dropped on this screen, and show Files."""
         self.workbench.upload(files)
 
     def dropped_folder(self, folder: Path) -> None:
@@ -433,7 +433,7 @@ def _has_columns(widget: Widget | None) -> bool:
 
 
 def header(state: SessionState) -> tuple[Content, ...]:
-    """Profile, connection and model, from the longest form to the shortest."""
+    """Return the profile, connection and model, from the longest form to the shortest."""
     badge = connection(state)
     profile = labels.profile(state.profile, state.colour)
     short = Content.assemble(profile, " ", labels.badge(badge))

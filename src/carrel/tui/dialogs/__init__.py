@@ -1,1 +1,1 @@
-"""Modal dialogs; each gives back an answer."""
+"""Modal dialogs; each returns an answer."""

@@ -1,4 +1,4 @@
-"""Making or editing an agent in a form. What is typed is a draft at once."""
+"""A form to create or edit an agent. Its input is saved as a draft."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -23,19 +23,19 @@ from carrel.wire.libraries import Library
 Then = Literal["leave", "save", "yaml"]
 
 KEEP_AFTER = 0.5
-"""Seconds after the last key until what is typed is on disk."""
+"""Debounce in seconds before the input is saved."""
 
 
 @dataclass(frozen=True)
 class Filled:
-    """The form's draft, and what is to come next."""
+    """The form's draft, and the chosen next action."""
 
     draft: Draft
     then: Then
 
 
 class AgentForm(Dialog[Filled]):
-    """The form of an agent. `keep` is called with the draft while it is typed."""
+    """The form of an agent. `keep` is called with the draft during input."""
 
     DEFAULT_CSS = """
     AgentForm .dialog { width: 94%; max-width: 140; height: 94%; padding: 0 1; }
@@ -155,12 +155,13 @@ class AgentForm(Dialog[Filled]):
         return self.query_one(f"#{field}", Field).value.strip()
 
     def _read_text(self, field: str, text: str) -> str:
-        """Return a text as it was edited. One that was not is no change, whatever its ends are."""
+        """Return an edited text. An unedited text counts as unchanged, even with other white space
+        at its ends."""
         before = str(self._start.fields.get(field, ""))
         return before if text == clean_text(before) else text.strip()
 
     def _number(self, field: str) -> object:
-        """Return the value of a number field; None when it is empty."""
+        """Return the value of a number field, or None if it is empty."""
         if not (text := self._text(field)):
             return None
         try:

@@ -1,4 +1,4 @@
-"""Dialogs of chats: how answers are drawn, taking a chat along, and the votes on them."""
+"""Dialogs of chats: parameters, export, and the votes on answers."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,7 +33,7 @@ FIELDS = {
 
 
 class ParametersForm(Dialog[Parameters]):
-    """The sampling parameters of a chat; an empty field leaves one to the agent."""
+    """The sampling parameters of a chat; an empty field keeps the agent's value."""
 
     DEFAULT_CSS = """
     ParametersForm .dialog { height: 94%; max-height: 24; padding: 0 1; }
@@ -44,7 +44,7 @@ class ParametersForm(Dialog[Parameters]):
     """
 
     def __init__(self, parameters: Parameters, models: Sequence[str], tools: Sequence[str]) -> None:
-        """`models`: those that the service lists; `tools`: those that the settings name."""
+        """Make the form. `models` are listed by the service, `tools` named in the settings."""
         super().__init__("Parameters of this chat")
         self._parameters = parameters
         self._models = models
@@ -74,7 +74,7 @@ class ParametersForm(Dialog[Parameters]):
         if name == "tools":
             value = ", ".join(value)
             words = f"{words}: {', '.join(self._tools) or 'none'}"
-        # More texts to stop at than one come from a notebook, and stay as they are.
+        # More than one stop text can only come from a notebook; they are kept.
         value = value[0] if isinstance(value, tuple) and value else value
         yield Label(words, markup=False)
         yield Field("" if value in (None, ()) else str(value), id=name)
@@ -96,7 +96,7 @@ class ParametersForm(Dialog[Parameters]):
 
 
 class SaveDialog(Dialog[Path]):
-    """Writes the chat into a file: Markdown as it is shown, JSON with every variant."""
+    """Saves the chat to a file: Markdown as shown, or JSON with every variant."""
 
     def __init__(self, chat: ChatService) -> None:
         super().__init__("Save this chat")
@@ -122,7 +122,7 @@ class SaveDialog(Dialog[Path]):
 
 
 def copies(state: ChatState, source: Passage | None) -> dict[str, str]:
-    """Return the parts of a chat that can be copied, by their names."""
+    """Return the copyable parts of a chat by name."""
     answers = [turn for turn in state.turns if turn.role == "assistant" and turn.text]
     texts: dict[str, str] = {}
     if answers:
@@ -136,7 +136,7 @@ def copies(state: ChatState, source: Passage | None) -> dict[str, str]:
 
 
 class VotesDialog(Dialog[None]):
-    """The votes of all comparisons, a row for each version."""
+    """The votes of all comparisons, with a row for each version."""
 
     DEFAULT_CSS = """
     VotesDialog .dialog { width: 76; height: auto; max-height: 86%; padding: 0 1; }

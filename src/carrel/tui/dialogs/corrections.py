@@ -26,10 +26,10 @@ from carrel.tui.widgets.tables.table import Row, VirtualTable
 
 
 class Corrections(Dialog[None]):
-    """A list of the words, the picture of the one under the cursor, and a field for it.
+    """A list of words, the picture of the one under the cursor, and a field to correct it.
 
-    Lists the doubtful words of the document, or `every` word of its current page.
-    A word is saved as the field is left, however that happens: nothing typed is lost.
+    Lists the doubtful words of the document, or `every` word of its current page. A word is saved
+    as the field is left in any way: no input is lost.
     """
 
     DEFAULT_CSS = """
@@ -116,7 +116,7 @@ class Corrections(Dialog[None]):
         return next((word for word in self._words if word_row(word).id == key), None)
 
     def _edit(self) -> None:
-        """Put the word under the cursor into the field, and its picture beside."""
+        """Put the word under the cursor into the field, and show its picture."""
         self._edited = word = self._word()
         if word is None:
             return
@@ -126,7 +126,7 @@ class Corrections(Dialog[None]):
         self.call_after_refresh(self._draw, word)
 
     def _save(self) -> None:
-        """Save the word in the field, if it was changed."""
+        """Save the word in the field if it was changed."""
         word, typed = self._edited, self.query_one(Field).value.strip()
         before = None if word is None else word.corrected or word.mark.text
         if word is None or typed == before:

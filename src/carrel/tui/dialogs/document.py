@@ -1,4 +1,4 @@
-"""Editing a document's name and attributes."""
+"""A form for a document's name and attributes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class DocumentFields:
 
 
 class DocumentForm(Dialog[DocumentFields]):
-    """A name that is not empty, and an attribute a line."""
+    """A form for a non-empty name, and one attribute per line."""
 
     DEFAULT_CSS = """
     DocumentForm .dialog { padding: 0 1; }

@@ -1,4 +1,4 @@
-"""Runs of test cases: the table of one, and the answers to a case side by side."""
+"""Runs of test cases: the table of a run, and the answers to a case side by side."""
 
 from typing import TYPE_CHECKING, ClassVar
 
@@ -26,7 +26,7 @@ _NONE = "No runs yet. r: run a test set"
 
 
 class Evals(Dialog[str]):
-    """The run that the store shows; gives `run`, `other` or `baseline` for what to choose next."""
+    """The store's shown run; returns `run`, `other` or `baseline` for the next choice."""
 
     DEFAULT_CSS = """
     Evals .dialog { width: 96%; height: 94%; max-width: 100%; padding: 0 1; }
@@ -57,7 +57,7 @@ class Evals(Dialog[str]):
         self._store = store
         self._answered: tuple[object, ...] = ()
         self._going_on: str | None = None
-        """The run that is not finished yet, as it is shown."""
+        """The id of the shown run while it is unfinished."""
 
     def inside(self) -> ComposeResult:
         yield Static(id="said")
@@ -112,7 +112,7 @@ class Evals(Dialog[str]):
             rows = [_row(row) for row in case_rows(report)]
             self.table.show(rows)
             if report.run.id == self._going_on and report.run.finished:
-                self.table.point_at(rows[0].key)  # what needs a look comes first
+                self.table.point_at(rows[0].key)  # cases to look at come first
             self._going_on = None if report.run.finished else report.run.id
         self.query_one("#said", Static).update(labels.block("\n".join(said)))
         self._show_answers()

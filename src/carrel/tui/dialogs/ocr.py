@@ -23,7 +23,7 @@ SCORES = {"word": "of every word", "page": "of pages", "none": "none"}
 
 
 class OCRForm(Dialog[OCROptions]):
-    """Pages, tables, headers, scores, pictures, a schema, and the model where there are several."""
+    """Pages, tables, headers, scores, pictures, a schema, and the model if there are several."""
 
     DEFAULT_CSS = """
     OCRForm .dialog { width: 76; height: auto; max-height: 94%; padding: 0 1; }

@@ -1,4 +1,4 @@
-"""The palette: every action by its words, and everything that has a name by its name."""
+"""The palette: a search over all actions and all named items."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from carrel.store.finder.state import FoundItem
 
 MATCH = Style(bold=True, underline=True)
-"""The style of the matched letters."""
+"""Style of the matched letters."""
 PAUSE = 0.2
-"""Seconds without a key after which the service is searched."""
+"""Debounce in seconds before the service is searched."""
 ACTIONS = ">"
-"""The prefix that searches actions alone."""
+"""Prefix that limits the search to actions."""
 
 
 @dataclass(frozen=True)
 class Command:
-    """An action: its words, the key that does the same, and how it is run.
+    """An action: its label, its key, and the function that runs it.
 
-    `preview` shows what it would do while it is looked at; `kind` is what a thing is.
+    `preview` shows its effect while it is highlighted; `kind` is the type of an item.
     """
 
     words: str
@@ -44,7 +44,7 @@ class Command:
 
 
 class Palette(Dialog[Command]):
-    """Finds an action by some of its letters, and a thing by a part of its name."""
+    """Finds actions by some of their letters, and items by a part of their names."""
 
     DEFAULT_CSS = """
     Palette { align: center top; }
@@ -63,7 +63,7 @@ class Palette(Dialog[Command]):
         open: "Callable[[FoundItem], object]",
         unpreview: Callable[[], object],
     ) -> None:
-        """`open` goes to a thing that was found; `unpreview` takes a preview back."""
+        """Make the palette. `open` opens a found item; `unpreview` ends a preview."""
         super().__init__("Go to, or do")
         self._commands = commands
         self._finder = finder
@@ -96,7 +96,7 @@ class Palette(Dialog[Command]):
         self._timer = self.set_timer(PAUSE, self._search)
 
     def _search(self) -> None:
-        # Not returned: Textual would wait for the service here, and be deaf meanwhile.
+        # Not returned: Textual would wait for the service here without handling keys.
         self._finder.find("" if self._typed.startswith(ACTIONS) else self._typed)
 
     def _list(self, *, reset: bool = False) -> None:

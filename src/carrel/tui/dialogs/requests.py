@@ -1,4 +1,4 @@
-"""The request log: every call to the service, what was sent and what came back."""
+"""The request log: every call to the service, with its request and answer."""
 
 from typing import TYPE_CHECKING, ClassVar
 
@@ -38,7 +38,7 @@ HINT = "enter opens · y copies · / filters · tab moves · esc closes"
 
 
 class RequestLog(Dialog[None]):
-    """A table of the calls, newest first, and the one under the cursor beside it."""
+    """A table of calls, newest first, and the details of the one under the cursor."""
 
     DEFAULT_CSS = """
     RequestLog .dialog { width: 96%; height: 94%; max-width: 100%; padding: 0 1; }

@@ -1,4 +1,4 @@
-"""The sample, step by step, and where to look at what came of it."""
+"""The sample, step by step, with links to its results."""
 
 import time
 from typing import ClassVar
@@ -26,7 +26,7 @@ _MARKS = {
 
 
 class SampleDialog(Dialog[str]):
-    """Plays the sample; gives the place to go to next."""
+    """Plays the sample; returns the screen to open next."""
 
     DEFAULT_CSS = """
     SampleDialog .dialog { width: 84; }

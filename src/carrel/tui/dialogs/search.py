@@ -1,4 +1,4 @@
-"""One search over all libraries and chats."""
+"""A search over all libraries and chats."""
 
 from typing import TYPE_CHECKING, ClassVar
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from carrel.store.search.state import FoundPassage, SearchState
 
 PAUSE = 0.4
-"""Seconds without a key after which the libraries are searched."""
+"""Debounce in seconds before the libraries are searched."""
 MOST_LINES = 8
-"""Lines of one passage at most."""
+"""Most lines of a passage."""
 
 
 class Search(Dialog["FoundPassage"]):
-    """The passages found, grouped by library; gives the one that is chosen."""
+    """The found passages, grouped by library; returns the chosen one."""
 
     DEFAULT_CSS = """
     Search .dialog { width: 110; height: 92%; padding: 0 1; }
@@ -64,7 +64,7 @@ class Search(Dialog["FoundPassage"]):
         self._timer = self.set_timer(PAUSE, self._look)
 
     def _look(self) -> None:
-        # Not returned: Textual would wait for the service here, and be deaf meanwhile.
+        # Not returned: Textual would wait for the service here without handling keys.
         query = self.query_one(Field).value.strip()
         if query != self._service.slice.value.query:
             self._service.search(query)
@@ -86,7 +86,7 @@ class Search(Dialog["FoundPassage"]):
         self.query_one("#said", Static).update(_status(state))
 
     def _words(self, hit: "FoundPassage", lines: int) -> Content:
-        """Return where a hit stands, and as much of its sentence as there is room for."""
+        """Return the place of a hit, and as much of its sentence as fits."""
         width = max(self.query_one(OptionList).size.width - 6, 20)
         wrapped = labels.highlight(hit.passage).wrap(width)
         shown = wrapped[: max(2, min(lines, MOST_LINES))]
@@ -107,7 +107,7 @@ class Search(Dialog["FoundPassage"]):
 
 
 def _status(state: "SearchState") -> Content:
-    """Return what was looked through, or why there is nothing to see."""
+    """Return the searched places, or the reason for an empty result."""
     if state.error is not None:
         return labels.line(f"✕ {state.error.title}. {state.error.detail}", "$failed")
     if state.searching:

@@ -1,4 +1,4 @@
-"""The list of saved services, and the form for one."""
+"""The list of saved services, and the form of a service."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -34,7 +34,7 @@ ServiceVerb = Literal["connect", "edit", "remove"]
 
 
 class ServiceList(Dialog[tuple[ServiceVerb, str]]):
-    """Gives the name of a service, and what to do with it."""
+    """Returns the name of a service, and the action for it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("e", "choose('edit')", "Edit", id="services.edit"),
@@ -59,7 +59,7 @@ class ServiceList(Dialog[tuple[ServiceVerb, str]]):
 
 
 class ServiceForm(Dialog[Profile]):
-    """Gives a saved profile. The connection is tested before it is saved."""
+    """Returns a saved profile. The connection is tested before saving."""
 
     DEFAULT_CSS = """
     ServiceForm Label { color: $muted; padding: 0 1; }
@@ -71,7 +71,7 @@ class ServiceForm(Dialog[Profile]):
     ]
 
     def __init__(self, profile: Profile | None = None) -> None:
-        """`profile`: the one that is edited."""
+        """Make the form, with `profile` to edit one."""
         super().__init__(f"Edit {profile.name}" if profile else "Connect to a service")
         self._edited = profile
         self._doubted: Profile | None = None
@@ -117,10 +117,10 @@ class ServiceForm(Dialog[Profile]):
             self.run_worker(self._try(profile), exit_on_error=False)
 
     def _profile(self) -> Profile:
-        """Return the profile that is typed.
+        """Return the profile in the fields.
 
         Raises:
-            ConfigError: what is typed is no profile, or another has its name.
+            ConfigError: the input is invalid, or its name is taken.
         """
         url, key, name = (field.value.strip() for field in self.query(Field))
         read_only = "read-only" in self.query_one(Choices).selected

@@ -1,4 +1,4 @@
-"""The preview of a sync, with its options."""
+"""The preview and the options of a sync."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from carrel.store.sync.service import Preview
 
 SHOWN = 200
-"""Changes that the preview lists."""
+"""Most changes that the preview lists."""
 
 TYPING = 0.4
-"""Seconds after a key until the preview follows."""
+"""Debounce in seconds before the preview follows the input."""
 
 
 HOW = "page up and page down move the list of what it would do · esc closes"
@@ -52,9 +52,9 @@ WAIT = "Not yet: what these choices would do is not shown. F2 again once it is."
 
 @dataclass(frozen=True)
 class SyncWish:
-    """The options of a sync; the patterns are as in `.gitignore`.
+    """The options of a sync; patterns are as in `.gitignore`.
 
-    `max_delete` is the number of deletions that was confirmed, if that had to be.
+    `max_delete` is the confirmed number of deletions, if a confirmation was needed.
     """
 
     watch: bool = False
@@ -65,12 +65,12 @@ class SyncWish:
 
     @property
     def rules(self) -> tuple[object, ...]:
-        """The part that says what is done: all but whether it goes on."""
+        """The options that affect the preview: all but whether to watch."""
         return self.delete, self.include, self.exclude
 
 
 class SyncDialog(Dialog[SyncWish]):
-    """The preview follows the choices; only the one on screen can be confirmed."""
+    """The preview follows the options; only the shown preview can be confirmed."""
 
     DEFAULT_CSS = """
     SyncDialog .dialog { width: 90; padding: 0 2; }
@@ -92,7 +92,8 @@ class SyncDialog(Dialog[SyncWish]):
     def __init__(
         self, store: Store, library: tuple[str | None, str], folder: Path, wish: SyncWish
     ) -> None:
-        """`library`: its id, None before it is made, and its name. `wish`: the first choices."""
+        """Make the dialog. `library` is a name with an id, or with None before it exists; `wish`
+        the initial options."""
         super().__init__(f"Sync {folder_name(folder)}")
         self._store = store
         self._library_id, self._library_name = library
@@ -132,7 +133,7 @@ class SyncDialog(Dialog[SyncWish]):
 
     @property
     def wish(self) -> SyncWish:
-        """The options as they are chosen now."""
+        """The current options."""
         chosen = self.query_one(Choices).selected
         return SyncWish(
             "watch" in chosen, "delete" in chosen, self._patterns("include"),
@@ -200,7 +201,7 @@ class SyncDialog(Dialog[SyncWish]):
 
     @work(exit_on_error=False)
     async def _confirm(self, wish: SyncWish) -> None:
-        """Accept, after a question if more would be deleted than may be without one."""
+        """Accept; ask first if more than the limit would be deleted."""
         assert self._preview_shown is not None
         question = confirm_words(self._preview_shown)
         if question is None:

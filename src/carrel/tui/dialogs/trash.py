@@ -1,4 +1,4 @@
-"""The trash: deleted items, of earlier runs too, and their way back."""
+"""The trash: deleted items, also of earlier runs, and their restoring."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -22,7 +22,7 @@ HINT = "enter restores · space marks · / filters · esc closes"
 
 
 class Trash(Dialog[None]):
-    """A list of deleted items, the last deleted first."""
+    """A list of deleted items, last deleted first."""
 
     DEFAULT_CSS = """
     Trash .dialog { width: 96; height: 80%; padding: 0 1; }

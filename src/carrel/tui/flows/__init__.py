@@ -1,1 +1,1 @@
-"""Tasks that take several steps, each of which may ask for something."""
+"""Tasks of several steps, each of which may open a dialog."""

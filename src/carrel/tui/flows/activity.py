@@ -1,4 +1,4 @@
-"""Work that runs, waits or was interrupted: resuming, cancelling, saving answers of batch jobs."""
+"""Work in progress: resuming, cancelling, and saving answers of batch jobs."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ from carrel.tui.theme import labels
 
 
 async def cancel(place: MainScreen, items: Sequence[ActivityItem]) -> None:
-    """Cancel items; asks first about several, and about a job that runs at the service."""
+    """Cancel items; ask first about several, and about a job at the service."""
     wanted = [item for item in items if not item.ended]
     jobs = any(item.kind == "batch" and item.under_way for item in wanted)
     if len(wanted) > 1 or jobs:
@@ -24,7 +24,7 @@ async def cancel(place: MainScreen, items: Sequence[ActivityItem]) -> None:
 
 
 async def save(place: MainScreen, job_id: str) -> None:
-    """Save a job's answers and its failures in a folder."""
+    """Save a job's answers and errors to a folder."""
     text = await place.ask(Ask("Save the answers in this folder", value=str(Path.cwd())))
     if text:
         place.do(place.store.batches.save(job_id, _folder(text)))
@@ -35,7 +35,7 @@ def _folder(text: str) -> Path:
 
 
 async def offer_left(place: MainScreen) -> None:
-    """Offer to resume or drop what an earlier start left, where it left anything."""
+    """Offer to resume or drop the interrupted work of an earlier start."""
     unfinished = place.store.unfinished
     if not (left := unfinished.left):
         return
@@ -56,7 +56,7 @@ async def offer_left(place: MainScreen) -> None:
 
 
 async def may_quit(place: MainScreen) -> bool:
-    """Ask how to quit while something runs; whether to quit now."""
+    """Ask before quitting while something runs; return whether to quit now."""
     unfinished = place.store.unfinished
     if not (running := unfinished.running_words):
         return True

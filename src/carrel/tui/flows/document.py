@@ -1,4 +1,4 @@
-"""The open document: OCR of its other pages, corrected words, and the way to a page."""
+"""The open document: OCR of further pages, corrections, and navigation."""
 
 from carrel.store.core.formatting import count
 from carrel.store.documents.corrections import doubtful_words
@@ -12,7 +12,7 @@ from carrel.tui.theme import labels
 
 
 async def read_on(place: MainScreen) -> None:
-    """Read the pages that are not read yet; asks first where they are many."""
+    """Read the unread pages; ask first if they are many."""
     documents = place.store.documents
     state = documents.slice.value
     if documents.large and state.source is not None:
@@ -23,7 +23,8 @@ async def read_on(place: MainScreen) -> None:
 
 
 async def correct(place: MainScreen) -> None:
-    """Show the doubtful words of the document, else all of the page, to be corrected."""
+    """Open the corrections of the document's doubtful words, or of all words of the page if there
+    are none."""
     documents = place.store.documents
     state = documents.slice.value
     if not any(state.pages):
@@ -37,7 +38,7 @@ async def correct(place: MainScreen) -> None:
 
 
 async def go_to_page(place: MainScreen) -> None:
-    """Go to a page by its number."""
+    """Ask for a page number and show that page."""
     documents = place.store.documents
     state = documents.slice.value
     last = state.page_count or 1
@@ -48,7 +49,7 @@ async def go_to_page(place: MainScreen) -> None:
 
 
 async def choose_heading(place: MainScreen) -> None:
-    """Go to the page of a heading of the document."""
+    """Ask for a heading and show its page."""
     documents = place.store.documents
     state = documents.slice.value
     found = contents(state)
@@ -65,7 +66,7 @@ async def choose_heading(place: MainScreen) -> None:
 
 
 async def read_again(place: MainScreen) -> None:
-    """Read the document again, with the options that are chosen."""
+    """Ask for options and read the document again."""
     documents = place.store.documents
     state = documents.slice.value
     session = place.store.session.slice.value

@@ -1,4 +1,4 @@
-"""Taking parts of a document out: to the clipboard, and to files."""
+"""Export of parts of a document, to the clipboard and to files."""
 
 from pathlib import Path
 from typing import cast
@@ -23,7 +23,7 @@ FORMATS = (
 
 
 async def copy_part(place: MainScreen) -> None:
-    """Copy a table, a block, a page or another part of the document, as is chosen."""
+    """Copy a table, a block, a page or another part of the document."""
     state = place.store.documents.slice.value
     if state.source is None:
         return
@@ -34,7 +34,7 @@ async def copy_part(place: MainScreen) -> None:
 
 
 def _offers(state: DocumentState) -> dict[str, tuple[str, str]]:
-    """Return the parts that can be copied: a word on each, and the text."""
+    """Return the copyable parts: name, description and text."""
     offers: dict[str, tuple[str, str]] = {}
     page = state.page
     if page is not None:
@@ -64,7 +64,7 @@ def _offers(state: DocumentState) -> dict[str, tuple[str, str]]:
 
 
 async def save(place: MainScreen) -> None:
-    """Save what was read, in a form and at a path that are chosen."""
+    """Save the reading in a chosen format to a chosen path."""
     documents = place.store.documents
     if documents.slice.value.source is None:
         return

@@ -1,4 +1,4 @@
-"""Evals: running a set against an agent, choosing runs to compare, taking answers as cases."""
+"""Evals: running a set against an agent, choosing runs to compare, adding answers as cases."""
 
 import time
 from pathlib import Path
@@ -18,9 +18,8 @@ _OTHER = "other"
 
 
 async def look(place: MainScreen, agent: Agent, version: int) -> None:
-    """Show the newest run of an agent, and go on as is chosen there. `version` answers the sets
-    that are run.
-    """
+    """Show the newest run of an agent, and perform the actions chosen there. New runs use
+    `version`."""
     evals = place.store.evals
     await evals.load()
     if runs := _runs(evals.slice.value, agent):
@@ -121,5 +120,5 @@ async def _choose(place: MainScreen, agent: Agent, *, baseline: bool) -> None:
 
 
 def _runs(state: EvalsState, agent: Agent) -> "list[Run]":
-    """Return the kept runs of an agent, newest first."""
+    """Return the stored runs of an agent, newest first."""
     return [run for run in state.runs if run.header.agent_id == agent.id]

@@ -1,4 +1,4 @@
-"""Files: upload, OCR, links, saving, filling a library, narrowing the list, deleting."""
+"""Files: upload, OCR, links, saving, adding to a library, filtering, deleting."""
 
 import asyncio
 import contextlib
@@ -17,15 +17,15 @@ from carrel.tui.theme import labels
 from carrel.wire.files import SIGNED_URL_HOURS, File
 
 ASKED_ABOVE = 50
-"""Files above which a drop or paste is asked about first."""
+"""Number of files above which a drop or paste needs confirmation."""
 FEW = 5
-"""Files that the cursor follows as they arrive."""
+"""Most files whose arrival the cursor follows."""
 _ALL = "all"
 _NEW = "new library"
 
 
 async def upload(place: MainScreen) -> None:
-    """Upload files that are named by their paths."""
+    """Ask for paths and upload the files."""
     if files := await place.ask(PathDialog("Upload")):
         place.workbench.upload(files)
 
@@ -33,17 +33,17 @@ async def upload(place: MainScreen) -> None:
 async def upload_all(
     place: MainScreen, files: Sequence[Path], uploaded: Callable[[File], object]
 ) -> None:
-    """Upload files and go to where they show."""
+    """Upload files and open the screen that shows them."""
     if not await may_upload(place, files):
         return
     for file in files:
-        # The cursor follows a few files; many only arrive.
+        # The cursor follows a few files, not many.
         place.do(place.store.files.upload(file), uploaded if len(files) <= FEW else None)
     place.workbench.show_uploads()
 
 
 async def may_upload(place: MainScreen, files: Sequence[Path]) -> bool:
-    """Ask before many files are uploaded: how many, how large; True for a few."""
+    """Ask before uploading many files, with their number and size; return True for a few."""
     if len(files) <= ASKED_ABOVE:
         return True
     total = await asyncio.to_thread(_bytes, files)
@@ -54,13 +54,13 @@ async def may_upload(place: MainScreen, files: Sequence[Path]) -> bool:
 def _bytes(files: Sequence[Path]) -> int:
     total = 0
     for file in files:
-        with contextlib.suppress(OSError):  # its upload says why
+        with contextlib.suppress(OSError):  # the upload reports the reason
             total += file.expanduser().stat().st_size
     return total
 
 
 async def run_ocr(place: MainScreen, sources: Sequence[DocumentSource]) -> None:
-    """Read several files; asks first where the service bills for it, and whether as one job."""
+    """Read several files; ask first if the service bills for it, and whether to use a batch job."""
     hosted = place.store.session.slice.value.hosted
     if hosted and len(sources) >= MANY:
         options = [Option(*NOW), Option(*AS_A_BATCH)]
@@ -88,7 +88,7 @@ async def _as_a_batch(place: MainScreen, sources: Sequence[DocumentSource]) -> N
 
 
 async def copy_part(place: MainScreen, file: File) -> None:
-    """Copy a file's name, its id, or a link to it that needs no key."""
+    """Copy a file's name, its id, or a link that needs no key."""
     links = {"link (24 h)": 24, "link (1 h)": 1, "link (7 days)": 168, "link, hours…": None}
     texts = {"name": file.filename, "id": file.id}
     chosen = await place.choose("Copy", copy_options(dict.fromkeys([*links, *texts], "")))
@@ -100,7 +100,7 @@ async def copy_part(place: MainScreen, file: File) -> None:
 
 
 async def _ask_hours(place: MainScreen) -> int | None:
-    """Return the hours for which a link works; None where none were given."""
+    """Ask for the validity of a link in hours; return None if none was entered."""
     first, last = SIGNED_URL_HOURS
     about = f"For how many hours it works, {first} to {last}"
     wrong = f"A link works for {first} to {last} whole hours."
@@ -108,7 +108,7 @@ async def _ask_hours(place: MainScreen) -> int | None:
 
 
 async def save(place: MainScreen, files: Sequence[File]) -> None:
-    """Save files on this machine; several go into one folder."""
+    """Save files on this machine; several need a folder."""
     title = "Save to" if len(files) == 1 else f"Save {len(files)} files to"
     where = "A folder or a new file" if len(files) == 1 else "A folder"
     if text := await place.ask(Ask(title, where, "~/")):
@@ -125,7 +125,7 @@ def _download(place: MainScreen, files: Sequence[File], text: str) -> None:
 
 
 async def add_to_library(place: MainScreen, files: Sequence[File]) -> None:
-    """Put files into a library that is chosen or made, and go there."""
+    """Add files to a chosen or new library, and open it."""
     libraries = place.store.libraries
     state = await place.load(libraries)
     options = [
@@ -149,7 +149,8 @@ async def add_to_library(place: MainScreen, files: Sequence[File]) -> None:
 
 
 async def narrow(place: MainScreen) -> None:
-    """Show only files of one purpose, source or type; what is in force is lifted the same way."""
+    """Filter the files by purpose, source or type; a second choice of an active filter removes
+    it."""
     offered = facets(place.store.files.slice.value)
     wanted = {facet.field: facet.chosen for facet in offered}
     options = [

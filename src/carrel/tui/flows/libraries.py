@@ -1,4 +1,4 @@
-"""Libraries and their documents: making, renaming, filling, processing again, deleting."""
+"""Libraries and their documents: creating, renaming, filling, processing again, deleting."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,25 +17,25 @@ from carrel.wire.libraries import Library
 
 
 async def make_library(place: MainScreen) -> None:
-    """Make a library."""
+    """Create a library."""
     if name := await place.ask(Ask("New library", "Its name")):
         place.do(place.store.libraries.create(name))
 
 
 async def rename_library(place: MainScreen, library: Library) -> None:
-    """Give a library another name."""
+    """Rename a library."""
     name = await place.ask(Ask("Rename library", "Its name", library.name))
     if name and name != library.name:
         place.do(place.store.libraries.rename(library.id, name))
 
 
 async def edit_document(place: MainScreen, document: Document) -> None:
-    """Give a document another name and other attributes."""
+    """Edit the name and the attributes of a document."""
     before = DocumentFields(document.name, document.attributes or {})
     after = await place.ask(DocumentForm(before))
     if after is None or after == before:
         return
-    # Only changed fields: a service may not know the others.
+    # Changed fields only: a service may not know the others.
     name = after.name if after.name != before.name else None
     attributes = after.attributes if after.attributes != before.attributes else None
     place.do(
@@ -46,20 +46,20 @@ async def edit_document(place: MainScreen, document: Document) -> None:
 
 
 async def upload(place: MainScreen, library_id: str) -> None:
-    """Upload files, named by their paths, into a library."""
+    """Ask for paths and upload the files into a library."""
     files = await place.ask(PathDialog("Upload into this library"))
     await upload_all(place, library_id, files or ())
 
 
 async def upload_all(place: MainScreen, library_id: str, files: Sequence[Path]) -> None:
-    """Upload files into a library; asks first about many."""
+    """Upload files into a library; ask first about many."""
     if await may_upload(place, files):
         for file in files:
             place.do(place.store.libraries.upload(library_id, file))
 
 
 async def add_files(place: MainScreen, library_id: str) -> None:
-    """Put files of the service into a library."""
+    """Add files of the service to a library."""
     state = await place.load(place.store.files)
     options = [Option(f.id, f.filename, size(f.bytes)) for f in state.items]
     if not options:

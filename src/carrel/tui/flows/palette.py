@@ -1,4 +1,4 @@
-"""The palette: actions of a screen, those of the app, and things that are found by name."""
+"""The palette: actions of the screen and of the app, and items found by name."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -12,11 +12,11 @@ from carrel.tui.dialogs.palette import Command, Palette
 from carrel.tui.flows import sample
 
 _MOVING = ("table.", "scroll.", "text.", "picture.", "app.palette", "place.")
-"""Beginnings of the ids of what only moves about."""
+"""Prefixes of the ids of mere movements."""
 
 
 async def choose(place: MainScreen) -> None:
-    """Open the palette, and does what is chosen in it."""
+    """Open the palette and perform the choice."""
     appearance = place.workbench.appearance
     palette = Palette(
         [*_commands_of(place), *_app_commands(place)],
@@ -31,7 +31,7 @@ async def choose(place: MainScreen) -> None:
 
 
 def _commands_of(screen: Screen[None]) -> list[Command]:
-    """Return the actions of a screen's keys that can be done now, each once; no moving about."""
+    """Return the enabled actions of a screen's keys, each once, without movements."""
     commands: dict[tuple[str, str], Command] = {}
     app = screen.app
     for active in screen.active_bindings.values():
@@ -52,7 +52,7 @@ def _commands_of(screen: Screen[None]) -> list[Command]:
 
 
 def _app_commands(place: MainScreen) -> Iterator[Command]:
-    """Yield the actions of the app, whatever is on the screen."""
+    """Yield the actions of the app, on any screen."""
     store, bench = place.store, place.workbench
     appearance = bench.appearance
     yield Command("Light or dark", "", appearance.toggle)
@@ -75,7 +75,7 @@ def _app_commands(place: MainScreen) -> Iterator[Command]:
 
 
 async def _open(place: MainScreen, found: FoundItem) -> None:
-    """Goes to a thing that was found."""
+    """Open a found item."""
     documents, bench = place.store.documents, place.workbench
     match found.kind:
         case "file":

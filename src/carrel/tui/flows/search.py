@@ -1,4 +1,4 @@
-"""One search over all libraries and chats, and the way to what it found."""
+"""The search over all libraries and chats."""
 
 from carrel.store.cache.copies import DocumentSource
 from carrel.tui.base.screen import MainScreen
@@ -6,7 +6,7 @@ from carrel.tui.dialogs.search import Search
 
 
 async def everywhere(place: MainScreen) -> None:
-    """Ask what to look for, and open the passage that is chosen."""
+    """Ask for a query and open the chosen passage."""
     hit = await place.ask(Search(place.store.search))
     if hit is None:
         return

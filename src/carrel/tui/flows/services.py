@@ -1,4 +1,4 @@
-"""Going to another service: that of a kept profile, or one that is new."""
+"""Switching to another service, of a saved or a new profile."""
 
 from carrel.config.profiles import LOCAL, Profile, profiles, remove_profile
 from carrel.tui.base.screen import MainScreen
@@ -11,7 +11,7 @@ _NEW = "\0new"
 
 
 async def connect(place: MainScreen) -> None:
-    """Ask for a service and end the app with its profile, to start anew on it.
+    """Ask for a service and end the app with its profile, to restart on it.
 
     A profile can be edited or removed instead.
     """
@@ -55,7 +55,7 @@ async def connect(place: MainScreen) -> None:
 
 
 async def _remove(place: MainScreen, profile: Profile) -> None:
-    """Remove a profile and its key from this machine, once that is confirmed."""
+    """Remove a profile and its key from this machine after confirmation."""
     about = [
         labels.line(f"{profile.name} · {profile.url}", "bold"),
         labels.line("Its key goes with it. Nothing changes at the service."),

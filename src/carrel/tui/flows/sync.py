@@ -1,4 +1,4 @@
-"""Syncing a folder: which folder, into which library, and a preview before anything is done."""
+"""Syncing a folder: the choice of folder and library, and a preview before anything changes."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ _NEW = "new library"
 
 
 async def sync_library(place: MainScreen, library: Library) -> None:
-    """Sync a folder with a library: one of those it is synced with, or another."""
+    """Sync a library with one of its synced folders, or with another."""
     answer: str | None = _OTHER
     if interrupted := _find_interrupted(place, library):
         for folder in interrupted:
@@ -44,7 +44,7 @@ async def sync_library(place: MainScreen, library: Library) -> None:
 
 
 async def offer_folder(place: MainScreen, folder: Path, library: Library | None) -> None:
-    """Offer a dropped folder for sync, into a library that is chosen if `library` is None."""
+    """Offer to sync a dropped folder, to a library of choice if `library` is None."""
     if library is None:
         name = _name_of(folder)
         items = place.store.libraries.slice.value.items
@@ -64,24 +64,24 @@ async def offer_folder(place: MainScreen, folder: Path, library: Library | None)
 
 
 def _find_interrupted(place: MainScreen, library: Library) -> list[FolderState]:
-    """Return the folders whose sync with a library was cut off."""
+    """Return the folders whose sync with a library was interrupted."""
     folders = place.store.sync.slice.value.of(library.id)
     return [folder for folder in folders if folder.reached and not folder.running]
 
 
 def _name_of(folder: Path) -> str:
-    """Return the name of a new library for a folder."""
+    """Return a name for a folder's new library."""
     return folder.resolve().name or "Library"
 
 
 def _synced_options(place: MainScreen, library: Library) -> list[Option]:
-    """Return the folders that are synced with a library."""
+    """Return options for the folders synced with a library."""
     rows = folder_rows(place.store.sync.slice.value, library.id, 0)
     return [Option(str(row.id), row.name, str(row.status)) for row in rows]
 
 
 async def _forget(place: MainScreen, library: Library) -> None:
-    """Take a synced folder, chosen if there are several, off the list."""
+    """Remove a synced folder from the list, chosen if there are several."""
     options = _synced_options(place, library)
     chosen: str | None
     if len(options) == 1:
@@ -100,7 +100,7 @@ async def _forget(place: MainScreen, library: Library) -> None:
 
 
 async def _go_on(place: MainScreen, library: Library, folder: FolderState) -> None:
-    """Stop a folder's sync, or begin it again with the choices that it had."""
+    """Stop a folder's sync, or start it again with its settings."""
     settings = folder.settings
     if not folder.running:
         wish = SyncWish(False, settings.delete, settings.include, settings.exclude)
@@ -115,19 +115,19 @@ async def _go_on(place: MainScreen, library: Library, folder: FolderState) -> No
 
 
 async def _preview(place: MainScreen, library: Library, folder: Path, first: SyncWish) -> None:
-    """Preview a sync, with these choices at first, and do it once it is accepted."""
+    """Preview a sync with initial options, and run it once accepted."""
     dialog = SyncDialog(place.store, (library.id, library.name), folder, first)
     if wish := await place.ask(dialog):
         _sync(place, library, folder, wish)
 
 
 async def _preview_new(place: MainScreen, name: str, folder: Path) -> None:
-    """Preview a sync into a library that is only made once the sync is accepted."""
+    """Preview a sync into a new library, which is created once the sync is accepted."""
     wish = await place.ask(SyncDialog(place.store, (None, name), folder, SyncWish()))
     if not wish:
         return
     libraries = place.store.libraries
-    # Another first sync may run beside this one.
+    # Another first sync may run concurrently.
     alone = all(each.name != name for each in libraries.slice.value.items)
     _sync(place, await libraries.create(name, if_absent=alone), folder, wish)
 

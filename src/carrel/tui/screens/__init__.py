@@ -1,1 +1,1 @@
-"""The screens: the frame, and the six places in it."""
+"""The six screens."""

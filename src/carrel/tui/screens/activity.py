@@ -1,4 +1,4 @@
-"""6 Activity: everything that uploads, downloads, reads or processes."""
+"""6 Activity: all uploads, downloads, OCR and processing."""
 
 import time
 from collections.abc import Iterable
@@ -38,7 +38,7 @@ NOTHING = empty(
 
 
 class ActivityScreen(MainScreen):
-    """One table of all that takes a while; what failed stays on top until it is dismissed."""
+    """One table of long-running work; failures stay on top until they are dismissed."""
 
     PLACE: ClassVar[str] = "activity"
     CSS_PATH = "activity.tcss"

@@ -1,4 +1,4 @@
-"""4 Agents: their versions, what changed between them, and which one answers."""
+"""4 Agents: their versions, the differences between them, and the active one."""
 
 import time
 from typing import ClassVar
@@ -51,7 +51,7 @@ _OF_AN_AGENT = (
 
 
 class AgentsScreen(MainScreen):
-    """The agents, the versions of one, and the difference between two of them."""
+    """The agents, the versions of one, and the difference between two."""
 
     PLACE: ClassVar[str] = "agents"
     CSS_PATH = "agents.tcss"
@@ -215,7 +215,7 @@ class AgentsScreen(MainScreen):
             if pane is not shown and pane.has_focus:
                 self.versions.focus()
             pane.set_class(pane is not shown, "-folded")
-        # Two texts beside each other need the room.
+        # Two texts side by side need the room.
         wide = shown is self.diff and self.diff.split
         if wide and self.agents.has_focus:
             self.versions.focus()
@@ -289,9 +289,8 @@ class AgentsScreen(MainScreen):
         self.run_flow(drafts.begin(self, self._version() or self._state.agent))
 
     def _draft(self) -> Draft | None:
-        """Return the draft to edit: the existing one, else a new one of the version under the
-        cursor.
-        """
+        """Return the draft to edit: the existing one, else a new one from the version under the
+        cursor."""
         state = self._state
         version = self._version() if self.versions.has_focus else None
         start = version or state.agent
@@ -309,7 +308,7 @@ class AgentsScreen(MainScreen):
         if (draft := self._state.draft) is not None:
             drafts.try_in_chat(self, draft)
 
-    # Which version answers
+    # The active version
 
     def action_mark(self) -> None:
         version = self._version()
@@ -334,7 +333,7 @@ class AgentsScreen(MainScreen):
         if agent is not None and version is not None:
             self.run_flow(flows.edit_aliases(self, agent, version.version))
 
-    # Elsewhere
+    # Other screens
 
     def action_chat(self) -> None:
         agent, version = self._state.agent, self._version()

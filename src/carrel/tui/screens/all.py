@@ -1,4 +1,4 @@
-"""The six places by the names of their modes."""
+"""The six screens by mode name."""
 
 from carrel.tui.base.screen import MainScreen
 from carrel.tui.screens.activity import ActivityScreen

@@ -1,4 +1,4 @@
-"""5 Chat: questions to an agent, its answers, and what they were drawn from."""
+"""5 Chat: questions to an agent, its answers, and their sources."""
 
 import time
 from collections.abc import Coroutine
@@ -44,19 +44,19 @@ from carrel.tui.widgets.tables.table import Row, VirtualTable
 from carrel.tui.workbench import Workbench
 
 ASK = "@ adds a file or document by its name"
-"""The placeholder of the empty field."""
+"""Placeholder of the empty field."""
 _OF_A_CHAT = (
     "retry", "edit", "last_variant", "compare", "model", "parameters", "copy", "save", "source",
     "take_case",
 )  # fmt: skip
 TO_SOURCES = "esc, then [ ] Source"
-"""The subtitle of the field once an answer has sources."""
+"""Subtitle of the field once an answer has sources."""
 LISTED = 30.0
-"""Seconds after which the chats of the service are listed again."""
+"""Seconds between two listings of the service's chats."""
 
 
 class ChatScreen(MainScreen):
-    """Sessions left, the chat in the middle or several that are compared, a source right."""
+    """Sessions on the left, one or several compared chats in the middle, a source on the right."""
 
     PLACE: ClassVar[str] = "chat"
     CSS_PATH = "chat.tcss"
@@ -124,17 +124,17 @@ class ChatScreen(MainScreen):
 
     @property
     def chats(self) -> tuple[ChatService, ...]:
-        """The chats that are open, as they stand from the left."""
+        """The open chats from left to right."""
         return self.store.comparison.chats
 
     @property
     def box(self) -> PromptBox:
-        """The box of the prompt."""
+        """The prompt with its surroundings."""
         return self.query_one(PromptBox)
 
     @property
     def prompt(self) -> Prompt:
-        """The field for a question."""
+        """The question field."""
         return self.query_one(Prompt)
 
     def on_mount(self) -> None:
@@ -174,9 +174,9 @@ class ChatScreen(MainScreen):
         self.prompt.disabled = state.agent_id is None
         self.prompt.placeholder = "" if self.prompt.disabled else ASK
         self.prompt.asked = state.history
-        # The keys of a source are letters in the field: the way to them starts with esc.
+        # In the field, a source's letter would be typed: the way to the sources starts with esc.
         self.prompt.border_subtitle = Content(TO_SOURCES if self._browser.has_sources() else "")
-        # Each side's call is answered by itself.
+        # Each side's calls are answered separately.
         results = (prompt_title(chat.slice.value) for chat in self.chats)
         what = "Edit question" if state.editing is not None else next(filter(None, results), "")
         self.box.show(what, state.attached, state.uploading)
@@ -222,7 +222,7 @@ class ChatScreen(MainScreen):
             self.notice("The answer is still being written: esc esc stops it.")
             return
         text = event.prompt.text.strip()
-        # The result of a call goes to the side that asks for it.
+        # A call's result goes to the side that asks for it.
         waiting = [chat for chat in self.chats if chat.slice.value.conversation.open_calls()]
         if waiting:
             call, *_ = waiting[0].slice.value.conversation.open_calls()
@@ -258,7 +258,7 @@ class ChatScreen(MainScreen):
         self.notice("There is one answer only: ctrl+r has it answered again.")
 
     def action_variant(self, chat: int, place: int, step: int) -> None:
-        """Show the variant of a turn before or after the shown one; a click does it too."""
+        """Show the next or previous variant of a turn; also called by a click."""
         service = self.chats[chat]
         number, several = service.slice.value.conversation.variant(place)
         service.choose_variant(place, (number - 1 + step) % several + 1)
@@ -274,7 +274,7 @@ class ChatScreen(MainScreen):
         self._ask_permission(self.store.tools.slice.value)
 
     def _ask_permission(self, state: ToolsState) -> None:
-        """Open the dialog for the oldest permission that is waited for, and close a stale one."""
+        """Open the dialog for the oldest open question for consent, and close a stale one."""
         if self._asked is not None:
             consent, dialog = self._asked
             if consent not in state.asking and dialog.is_current:
@@ -290,7 +290,7 @@ class ChatScreen(MainScreen):
         self.store.tools.answer(consent, permission)
         self._asked = None
 
-    # What goes along
+    # Attachments
 
     def dropped(self, files: tuple[Path, ...]) -> None:
         if self.store.chat.slice.value.agent_id is None:
@@ -304,7 +304,7 @@ class ChatScreen(MainScreen):
 
     def on_prompt_box_named(self, event: PromptBox.Named) -> None:
         def ended(handle: Handle[tuple[Attachment, ...]]) -> None:
-            # A name that is not found is plain text: show no error while typing.
+            # An unknown name is plain text: show no error while typing.
             found = handle.result(0) if handle.outcome == "done" else ()
             self.call_later(self.box.offer, event.text, found)
 
@@ -317,14 +317,14 @@ class ChatScreen(MainScreen):
         if attached := self.store.chat.slice.value.attached:
             self.store.chat.detach(attached[-1])
 
-    # Sessions, and who answers
+    # Sessions and agents
 
     def reload(self) -> None:
         self._listed = time.monotonic()
         self.store.chat.load_remote()
 
     def _refresh(self) -> None:
-        # Chats begun elsewhere may wait longer than what changes under one's hands.
+        # Chats begun elsewhere may be listed late.
         if time.monotonic() - self._listed >= LISTED:
             super()._refresh()
 
@@ -344,7 +344,7 @@ class ChatScreen(MainScreen):
         self._open_field(comparing.go_on(self))
 
     def _open_field(self, flow: Coroutine[Any, Any, bool]) -> None:
-        """Run a flow, and go to the field if it has opened it."""
+        """Run a flow, and focus the field if the flow returns True."""
 
         async def run() -> None:
             if await flow:
@@ -353,7 +353,7 @@ class ChatScreen(MainScreen):
         self.run_flow(run())
 
     def begin(self) -> None:
-        """Goes to the field of the chat that is open."""
+        """Focus the field of the open chat."""
         self.prompt.disabled = False
         self.set_focus(self.prompt)
 
@@ -394,11 +394,11 @@ class ChatScreen(MainScreen):
         self._browser.step(step)
 
     def action_show_source(self, chat: int, place: int, number: int) -> None:
-        """Show one of the passages of an answer; a click does it."""
+        """Show a passage of an answer; also called by a click."""
         self._browser.show(chat, place, number)
 
     async def action_thinking(self, chat: int = 0, place: int | None = None) -> None:
-        """Show or hide the model's thinking before an answer; a click does it too."""
+        """Toggle the model's thinking before an answer; also called by a click."""
         for transcript in self.query(Transcript):
             if transcript.chat == chat:
                 await transcript.fold(place)
@@ -441,7 +441,7 @@ class ChatScreen(MainScreen):
     def on_sides_chosen(self, event: Sides.Chosen) -> None:
         self._painter.choose(event.side)
 
-    # Taking things along
+    # Export
 
     def action_copy(self) -> None:
         self.run_flow(chat_export.copy_part(self, self.query_one(SourcePane).passage))

@@ -1,4 +1,4 @@
-"""Comparing in the chat screen: the sides, painted together, and the keys of a comparison."""
+"""Comparisons in the chat screen: painting of the sides, and their keys."""
 
 import time
 
@@ -22,12 +22,12 @@ NO_SESSION = empty(
 )
 NOTHING_SAID = Content.styled("Ask something. The answer appears here as it is written.", "$muted")
 UNSAVED = "4 saves or drops it"
-"""The note beside the name of an agent that is a draft."""
+"""Note beside the name of a draft."""
 HINT = "v Vote  d Agents differ  x Answers differ  o Go on"
 PAINT = 0.1
-"""Seconds between two paintings of one chat."""
+"""Seconds between two repaints of one chat."""
 TURN = 0.05
-"""Seconds between the paintings of two sides: painted in turns, none keeps the keys waiting."""
+"""Seconds between the repaints of two sides: in turns, so that keys never wait long."""
 BINDINGS: list[BindingType] = [
     Binding("v", "vote", "Vote…", show=False, id="chat.vote"),
     Binding("d", "agents_differ", "Differences of agents", show=False, id="chat.agents_differ"),
@@ -37,16 +37,16 @@ BINDINGS: list[BindingType] = [
     Binding("s", "same_seed", "Same seed", show=False, id="chat.same_seed"),
     Binding("alt+s", "next_side", "Next side", show=False, id="chat.next_side"),
 ]
-"""The keys of a comparison, for the screen."""
+"""The keys of a comparison for the screen."""
 OF_A_COMPARISON = frozenset(
     {"vote", "agents_differ", "answers_differ", "go_on", "blind", "same_seed", "next_side"}
 )
 SHOW_NAMES = frozenset({"agents_differ", "go_on", "copy", "save", "model", "parameters", "who"})
-"""Actions that would show the names of the agents."""
+"""Actions that would reveal the names of the agents."""
 
 
 def lacking(comparison: ComparisonService, action: str) -> str:
-    """Return why an action cannot run while several chats, or one alone, are open."""
+    """Return the reason why an action is disabled with one, or with several, open chats."""
     if action in OF_A_COMPARISON and len(comparison.chats) < 2:
         return "Nothing is compared: alt+c puts another agent or version beside this chat."
     if comparison.slice.value.hidden and action in SHOW_NAMES:
@@ -55,7 +55,7 @@ def lacking(comparison: ComparisonService, action: str) -> str:
 
 
 class SidesPainter:
-    """Paints one chat, or several that get the same questions, into the sides of a screen."""
+    """Paints one chat or the sides of a comparison."""
 
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
@@ -64,7 +64,7 @@ class SidesPainter:
         self._paint_waits = False
         self._last = -1
         self._shown: dict[int, ChatState] = {}
-        """The states that were painted last, by the places of their sides."""
+        """The last painted states by side."""
 
     @property
     def sides(self) -> Sides:
@@ -78,12 +78,12 @@ class SidesPainter:
             self._screen.follow(chat.slice, self.paint_soon)
 
     def choose(self, side: int) -> None:
-        """Choose a side, beside which the others are narrower."""
+        """Choose the widest side."""
         self.sides.choose(side)
         self.paint_soon()
 
     def paint_soon(self, *_: object) -> None:
-        """Paint within the next moments."""
+        """Schedule a repaint."""
         if self._paint_waits:
             return
         self._paint_waits = True
@@ -91,13 +91,13 @@ class SidesPainter:
             self._painted + (PAINT if len(self._comparison.chats) == 1 else TURN) - time.monotonic()
         )
         if wait <= 0:
-            # In the screen's own turn, so that one change is drawn after the other.
+            # In the screen's own turn, so that changes are drawn one after the other.
             self._screen.call_later(self._paint)
         else:
             self._screen.set_timer(wait, self._paint)
 
     async def _paint(self) -> None:
-        """Paint the next side that is seen and has changed; the others follow in their turns."""
+        """Repaint the next visible, changed side; the others follow in turns."""
         states = [chat.slice.value for chat in self._comparison.chats]
         self._screen.set_class(len(states) > 1, "-comparing")
         self.sides.stand([tab_words(state) for state in states], self._judged())
@@ -113,7 +113,7 @@ class SidesPainter:
             self.paint_soon()
 
     def redraw(self) -> None:
-        """Paint every side anew."""
+        """Repaint all sides."""
         for transcript in self.sides.transcripts:
             transcript.redraw()
         self._shown.clear()

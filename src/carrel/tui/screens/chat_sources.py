@@ -1,4 +1,4 @@
-"""The sources of a chat: going through the passages behind its answers, and opening one."""
+"""The sources of a chat: stepping through the passages behind its answers, and opening one."""
 
 from collections.abc import Sequence
 
@@ -12,12 +12,12 @@ from carrel.wire.generation.completions import Passage
 
 
 class SourceBrowser:
-    """Goes through the passages behind the answers of a screen's chats."""
+    """Steps through the passages behind the answers of a screen's chats."""
 
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
         self._source = (0, 0, 0)
-        """The passage that is shown: the number of its chat, its turn, and its own."""
+        """The shown passage: the number of its chat, its turn, and its own number."""
 
     @property
     def _chats(self) -> tuple[ChatService, ...]:
@@ -25,12 +25,12 @@ class SourceBrowser:
 
     @property
     def _finding(self) -> Transcript | None:
-        """The transcript in which a search has hits."""
+        """The transcript in which a search has hits, or None."""
         over = self._screen.list_filter.over
         return over if isinstance(over, Transcript) and over.finding else None
 
     def has_sources(self) -> bool:
-        """Return whether there is a passage, or a hit of a search, to go to."""
+        """Return whether there is a passage or a search hit to go to."""
         turns = self._chats[0].slice.value.turns
         return self._finding is not None or any(turn.sources for turn in turns)
 
@@ -39,7 +39,7 @@ class SourceBrowser:
         return turns[place].sources if place < len(turns) else ()
 
     def step(self, step: int) -> None:
-        """Go to the next passage, or hit of a search; -1: to the one before."""
+        """Go to the next passage or search hit, or with -1 to the previous."""
         if (transcript := self._finding) is not None:
             transcript.go_to_hit(step)
             return
@@ -54,7 +54,7 @@ class SourceBrowser:
         self.show(chat, place, number + step)
 
     def show(self, chat: int, place: int, number: int) -> None:
-        """Show one of the passages of an answer beside the chat."""
+        """Show a passage of an answer beside the chat."""
         passages = self._passages(chat, place)
         if passages:
             self._source = (chat, place, number % len(passages))
@@ -64,7 +64,7 @@ class SourceBrowser:
                 pane.query_one("#quote").focus()
 
     def open(self) -> None:
-        """Open the document of the passage that is shown."""
+        """Open the document of the shown passage."""
         passage = self._screen.query_one(SourcePane).passage
         if passage is not None:
             documents = self._screen.store.documents

@@ -1,4 +1,4 @@
-"""3 Document: a page as it looks beside what was read on it, as one selection."""
+"""3 Document: a page's picture and its text, with one shared selection."""
 
 import time
 from typing import ClassVar
@@ -123,13 +123,13 @@ class DocumentScreen(MainScreen):
         self._ticker: Timer | None = None
         self._opened: DocumentSource | None = None
         self._decided = False
-        """Whether the pane that `_opened` begins in was chosen."""
+        """Whether the pane with the initial focus was chosen."""
         self._before_find: Widget = self.picture
         self.follow(self.store.documents.slice, self._show)
         self.watch(self.app, "theme", self._redraw, init=False)
         self.picture.focus()
 
-    # Showing
+    # Rendering
 
     def _show(self, state: DocumentState) -> None:
         strip = self.query_one("#strip", Static)
@@ -148,7 +148,7 @@ class DocumentScreen(MainScreen):
             self._ticker = None
 
     def _prefer_text(self, state: DocumentState) -> None:
-        """Open a document without pictures, such as a Word file, on its text."""
+        """Focus the text of a document without pictures, such as a Word file."""
         if state.source != self._opened and state.source is not None:
             self._opened, self._decided = state.source, False
         if not self._decided and (state.no_picture is not None or state.page_count is not None):
@@ -165,7 +165,7 @@ class DocumentScreen(MainScreen):
         picture.border_subtitle = labels.line(below)
         fixed = corrected_words(state)
         read_so = options if chosen else ""
-        # Beside its picture, the text needs no name.
+        # Beside its picture, the text needs no title.
         rest = (self._form, confidence(state.page, state.corrections), fixed, read_so)
         name = "Text"
         if state.source is not None and self.one_pane:
@@ -189,13 +189,13 @@ class DocumentScreen(MainScreen):
             words += " · filled"
         if state.source is not None and picture.zoom != 1:
             words += f" · {picture.zoom:.0%}".replace("%", " %")
-        # A long name is cut in its middle: the page stays, and so does the name's ending.
+        # A long name is cut in its middle: the page number and the extension stay.
         name = words.partition(" · page ")[0]
         room = picture.size.width - 4 - (len(words) - len(name))
         if state.source is None or not picture.size.width:
             return crumbs + words
         if len(crumbs) + len(name) > room:
-            # The way there goes before a part of the name does.
+            # The breadcrumb is dropped before a part of the name is.
             crumbs = ""
         return crumbs + words.replace(name, shorten(name, room), 1)
 
@@ -209,7 +209,7 @@ class DocumentScreen(MainScreen):
         self._show(self.state)
 
     def _forms(self, state: DocumentState) -> tuple[str, ...]:
-        """Return the forms that there is something to see in."""
+        """Return the views that have content."""
         there = (True, True, bool(changes(state)), bool(state.annotation))
         return tuple(form for form, has in zip(FORMS, there, strict=True) if has)
 
@@ -218,7 +218,7 @@ class DocumentScreen(MainScreen):
             self._form = FORMS[0]
         page, width = state.page, self.text.size.width
         if not width:
-            return  # hidden: it is drawn once it has a place, and a width to break lines at
+            return  # hidden: drawn once it has a size to break lines at
         marks = (state.query, state.mark, state.block)
         warm = self.picture.warm
         shown = (
@@ -272,7 +272,7 @@ class DocumentScreen(MainScreen):
     def on_page_text_pointed(self, event: PageText.Pointed) -> None:
         self.store.documents.choose(event.block)
 
-    # Acting
+    # Actions
 
     def lacking(self, action: str) -> str:
         if self.state.source is None and action in _OF_A_DOCUMENT:
@@ -325,7 +325,7 @@ class DocumentScreen(MainScreen):
         self._lay_out()
 
     def _lay_out(self) -> None:
-        # A block that fills the pane gets the whole window: print is legible sooner.
+        # A block that fills the pane gets the whole window, because its print is legible sooner.
         self.query_one("#right").set_class(self.picture.filling, "-folded")
         if self.picture.filling:
             self.picture.focus()

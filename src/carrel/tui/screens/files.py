@@ -1,4 +1,4 @@
-"""1 Files: what lies at the service."""
+"""1 Files: the files at the service."""
 
 import time
 from collections.abc import Mapping
@@ -52,13 +52,13 @@ EMPTY = empty(
 
 
 UPLOADS = 6
-"""Uploads that stand over the files; the others are counted."""
+"""Number of uploads shown above the files; the others are counted."""
 SHOWN = ("running", "queued", "interrupted", "failed")
-"""The statuses of those uploads."""
+"""Statuses of the shown uploads."""
 
 
 class FilesScreen(MainScreen):
-    """The files, with what is being uploaded on top."""
+    """The files, with running uploads on top."""
 
     PLACE: ClassVar[str] = "files"
     CSS_PATH = "files.tcss"
@@ -166,7 +166,7 @@ class FilesScreen(MainScreen):
         self.table.entitle(below=view_words(files, self.store.files.slice.value.total))
 
     def reveal(self, file_id: str) -> None:
-        """Put the cursor on a file, as soon as it is here."""
+        """Put the cursor on a file as soon as it is loaded."""
         self._awaited = file_id
         self._show(self.store.files.slice.value)
 
@@ -236,7 +236,7 @@ class FilesScreen(MainScreen):
         self.once_still(self._look_at)
 
     def _look_at(self) -> None:
-        """Show the file under the cursor."""
+        """Show the details of the file under the cursor."""
         if self.table.key != self.store.files.slice.value.selected:
             self.store.files.select(self.table.key)
         self._show_details()
@@ -352,7 +352,7 @@ class FilesScreen(MainScreen):
 
 
 def _row(row: FileRow) -> Row:
-    # The lines of a JSONL stand where another file's OCR does: it has none.
+    # A JSONL's number of lines takes the column of OCR, which it cannot have.
     lines = row.pages if row.ocr is None and row.pages.endswith("lines") else ""
     return Row(
         row.id,

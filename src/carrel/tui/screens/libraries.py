@@ -1,4 +1,4 @@
-"""2 Libraries: documents that are processed, searched, and given to agents."""
+"""2 Libraries: processed documents, for search and for agents."""
 
 import time
 from pathlib import Path
@@ -48,7 +48,7 @@ LOADING = Content.styled("Loading …", "$muted")
 
 
 class LibrariesScreen(MainScreen):
-    """The libraries, the documents of one, and what a search found in it."""
+    """The libraries, the documents of one, and its search hits."""
 
     PLACE: ClassVar[str] = "libraries"
     CSS_PATH = "libraries.tcss"
@@ -226,7 +226,7 @@ class LibrariesScreen(MainScreen):
         return state.library(state.selected)
 
     def _document(self) -> Document | None:
-        """Return the document under the cursor, or that of the hit under it."""
+        """Return the document under the cursor, or of the hit under the cursor."""
         state = self.store.libraries.slice.value
         if not state.query.strip():
             return state.find(self.documents.key)
@@ -247,25 +247,25 @@ class LibrariesScreen(MainScreen):
 
     def on_virtual_table_moved(self, event: VirtualTable.Moved) -> None:
         if event.table is self.libraries:
-            # Selecting loads again: skip the library that is loading already.
+            # Selecting loads again: skip a library that is loading already.
             if event.key is not None and event.key != self.store.libraries.slice.value.selected:
                 self.store.libraries.select(event.key)
             return
         self.once_still(self._look_at)
 
     def _look_at(self) -> None:
-        """Show the document or hit under the cursor."""
+        """Show the details of the document or hit under the cursor."""
         state, key = self.store.libraries.slice.value, self.documents.key
         if not state.query.strip() and key != state.document:
             self.store.libraries.select_document(key)
             page = self.documents.cursor // state.page_size
             if key is not None and page != state.page:
-                # The page in view is the one whose status is looked at again and again.
+                # Only the page in view is polled.
                 self.store.libraries.load_documents(page)
         self._show_details(self.store.libraries.slice.value)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        # Keep the details while they have the focus.
+        # Keep focused details.
         if event.widget in (self.libraries, self.documents, self.hits):
             self._over_library = event.widget is self.libraries
             self._show_details(self.store.libraries.slice.value)
@@ -336,7 +336,7 @@ class LibrariesScreen(MainScreen):
         self.run_flow(flows.upload_all(self, library_id, files))
 
     def offer(self, folder: Path) -> None:
-        """Offer to sync a folder, as soon as the libraries are known."""
+        """Offer to sync a folder once the libraries are loaded."""
         self._offered = folder
         self._show(self.store.libraries.slice.value)
 
@@ -362,7 +362,7 @@ class LibrariesScreen(MainScreen):
             self.search(self.store.libraries.slice.value.query)
 
     def search(self, text: str) -> None:
-        """Begin a search with a text."""
+        """Begin a search for a text."""
         self.query_one(FilterLine).begin(text)
 
     def on_filter_line_changed(self, event: FilterLine.Changed) -> None:

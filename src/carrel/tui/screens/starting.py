@@ -1,4 +1,4 @@
-"""The frame before anything is loaded: what is painted first."""
+"""The frame that is painted before anything is loaded."""
 
 from typing import ClassVar
 
@@ -12,7 +12,7 @@ from carrel.tui.theme import labels
 
 
 class Starting(Frame):
-    """The empty frame, for the moment in which the rest is imported."""
+    """The empty frame, shown while the rest is imported."""
 
     PLACE: ClassVar[str] = "files"
 

@@ -1,1 +1,1 @@
-"""The terminal: keys, pasted paths, the clipboard, and staying alive."""
+"""The terminal: keys, pasted paths, the clipboard, and robustness."""

@@ -1,4 +1,4 @@
-"""The clipboard: by the terminal (OSC 52), which works over ssh too, and by the system's tool."""
+"""The clipboard, through the terminal (OSC 52, also over ssh) and the system's tool."""
 
 import base64
 import contextlib
@@ -15,23 +15,23 @@ from textual.app import App
 from carrel.tui.terminal.textual_private import write_to_terminal
 
 MAX_BYTES = 74_000
-"""Many terminals drop a longer sequence."""
+"""Longest OSC 52 sequence in bytes: many terminals drop longer ones."""
 PATIENCE = 5
-"""Seconds that a tool of the system may take."""
+"""Timeout of a system tool in seconds."""
 
 _TOOLS = (
     ("WAYLAND_DISPLAY", ("wl-copy",)),
     ("DISPLAY", ("xclip", "-selection", "clipboard")),
     ("DISPLAY", ("xsel", "--clipboard", "--input")),
 )
-"""For each tool, the variable that must be set for it to work, and its command."""
+"""The tools: a variable that must be set for each to work, and its command."""
 
 
 def copy(app: App[Any], text: str, environ: Mapping[str, str] = os.environ) -> bool:
-    """Put the text on the clipboard; False when no way could take it."""
+    """Copy the text to the clipboard; return False if every way failed."""
     tool = native_tool(environ)
     if tool is not None:
-        # Off the loop: a tool may wait for a display that does not answer.
+        # Off the loop: a tool may wait for an unresponsive display.
         threading.Thread(target=_hand_over, args=(tool, text), daemon=True).start()
     if len(text.encode()) > MAX_BYTES:
         return tool is not None
@@ -44,7 +44,7 @@ def copy(app: App[Any], text: str, environ: Mapping[str, str] = os.environ) -> b
 
 
 def native_tool(environ: Mapping[str, str]) -> tuple[str, ...] | None:
-    """Return the system's own command that fills the clipboard, where there is one."""
+    """Return the system's clipboard command, or None."""
     path = environ.get("PATH")
     if sys.platform == "darwin":
         return ("pbcopy",)
@@ -57,7 +57,7 @@ def native_tool(environ: Mapping[str, str]) -> tuple[str, ...] | None:
 
 
 def _hand_over(command: tuple[str, ...], text: str) -> None:
-    # Whatever becomes of it, the terminal was asked too.
+    # Whatever the tool does, the terminal was asked too.
     with contextlib.suppress(OSError, subprocess.TimeoutExpired):
         subprocess.run(
             command,

@@ -1,4 +1,4 @@
-"""Completing a path that is being typed."""
+"""Completion of a typed path."""
 
 import os
 from collections.abc import Callable
@@ -12,8 +12,8 @@ MAX_SHOWN = 200
 class PathCompletion:
     """The completions of a typed path.
 
-    `text` is the typed text as far as it is certain; `matches` are the whole
-    paths in the order shown, folders first and ending in a slash.
+    `text` is the unambiguous completion; `matches` are whole paths in displayed order, folders
+    first with a slash at the end.
     """
 
     text: str
@@ -21,9 +21,9 @@ class PathCompletion:
 
 
 def complete(typed: str, offers: Callable[[str], bool] = lambda name: True) -> PathCompletion:
-    """Read the folder that the typed path stands in. Hidden names show once a dot is typed.
+    """Complete a path from its folder. Hidden names match only a typed dot.
 
-    `offers` says of a file's name whether it is among the matches.
+    `offers` tells whether a file name may match.
     """
     folder, slash, start = typed.rpartition("/")
     try:
@@ -47,7 +47,7 @@ def _certain(typed: str, matches: list[str]) -> str:
     common = _common_start(matches)
     if len(common) >= len(typed):
         return common
-    # The matches differ from what was typed only in case.
+    # The matches differ from the input only in case.
     return matches[0] if len(matches) == 1 else typed
 
 

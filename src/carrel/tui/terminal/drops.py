@@ -1,4 +1,4 @@
-"""Files and folders that were dropped on the terminal or pasted as paths.
+"""Files and folders dropped on the terminal or pasted as paths.
 
 A terminal turns a drop into pasted text, each in its own way: one path a line,
 paths escaped with backslashes or in quotes on one line, or `file://` addresses.
@@ -13,31 +13,30 @@ from carrel.store.core.problem import Problem
 from carrel.text import clean_text
 
 MAX_LENGTH = 256 * 1024
-"""Longer text is never taken for paths, in characters."""
+"""Longest text that is parsed as paths, in characters."""
 
 
 def parse_drop(text: str, *, relative: bool = False) -> tuple[Path, ...]:
-    """Return the existing files that the text names, in order; empty when any part of it names
-    none.
+    """Return the existing files of a text in order, or an empty tuple if any part is not a file.
 
     Args:
         text: What was pasted.
-        relative: Whether a path may start at the working folder. In a text field it must not,
-            because a word may happen to be a file's name.
+        relative: Whether paths may be relative to the working folder. In a text field they must
+        not, because a word may happen to be a file's name.
     """
     return _parse(text, relative, Path.is_file)
 
 
 @dataclass(frozen=True)
 class Drop:
-    """The files of a drop, and the paths in it that are none."""
+    """The files of a drop, and its invalid paths."""
 
     files: tuple[Path, ...]
     refused: tuple[str, ...] = ()
 
     @property
     def problem(self) -> Problem | None:
-        """The paths that are left out, and why each is; None when all are taken."""
+        """The invalid paths with their reasons, or None if all are files."""
         if not self.refused:
             return None
         total = len(self.files) + len(self.refused)
@@ -49,9 +48,9 @@ class Drop:
 
 
 def parse_some(text: str, *, relative: bool = False) -> Drop:
-    """Return the files that the text names, also where some of its paths are none.
+    """Return the files of a text, even if some of its paths are invalid.
 
-    That is taken for a drop only where every name in it is a whole path: prose may mention one.
+    Only a text of absolute paths counts as a drop: prose may mention a file.
     """
     if files := parse_drop(text, relative=relative):
         return Drop(files)
@@ -66,9 +65,9 @@ def parse_some(text: str, *, relative: bool = False) -> Drop:
 
 
 def parse_folder(text: str, *, relative: bool = False) -> Path | None:
-    """Return the one existing folder that the text names.
+    """Return the only folder of a text.
 
-    None when it names another thing, or more.
+    Returns None if the text has anything else.
     """
     folders = _parse(text, relative, Path.is_dir)
     return folders[0] if len(folders) == 1 else None
@@ -84,7 +83,7 @@ def _parse(text: str, relative: bool, wanted: Callable[[Path], bool]) -> tuple[P
 
 
 def _readings(text: str) -> Iterator[list[str]]:
-    """Yield the lists of names that the text may mean."""
+    """Yield the possible splits of a text into names."""
     text = text.replace("\0", "")
     if text.strip() and len(text) <= MAX_LENGTH:
         lines = [line.strip("\r") for line in text.splitlines() if line.strip()]
@@ -142,7 +141,7 @@ def _as_path(name: str) -> Path | None:
 
 
 def _split(text: str) -> list[str]:
-    """Return the words of a line as a shell would read them; none when a quote is left open."""
+    """Split a line as a shell would, or return an empty list if a quote is open."""
     words: list[str] = []
     word: str | None = None
     quote = ""

@@ -1,4 +1,4 @@
-"""Telling one unexpected error from an error that comes back at every drawing."""
+"""Detection of errors that recur at every redraw."""
 
 import time
 import traceback
@@ -6,14 +6,14 @@ from collections import defaultdict, deque
 
 
 class RecentErrors:
-    """The errors of the last `seconds`, by kind: the same class from the same line."""
+    """The errors of the last `seconds` by kind: equal class and line."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._times: defaultdict[object, deque[float]] = defaultdict(deque)
 
     def add(self, error: BaseException) -> int:
-        """Count an error; give the number of its kind within the time, this one included."""
+        """Count an error; return the number of its kind in the time window, including it."""
         frames = traceback.extract_tb(error.__traceback__)
         place = (frames[-1].filename, frames[-1].lineno) if frames else None
         times, now = self._times[type(error), place], time.monotonic()

@@ -1,4 +1,4 @@
-"""The terminal's way to show pictures, told without asking it."""
+"""The terminal's picture protocol, detected without a query."""
 
 import io
 import os
@@ -15,10 +15,10 @@ PictureProtocol = Literal["kitty", "sixel", "halfblock"]
 
 
 def picture_protocol(environ: Mapping[str, str], wanted: Images = "auto") -> PictureProtocol:
-    """Return the protocol that the settings want, else the one that the environment tells.
+    """Return the protocol of the settings, else the one that the environment suggests.
 
-    Asking the terminal would stall on one that never answers. Inside a multiplexer only
-    half-blocks are safe.
+    A query would stall on a terminal that never answers. Inside a multiplexer only half-blocks are
+    safe.
     """
     if wanted in ("kitty", "sixel", "halfblock"):
         return wanted
@@ -49,7 +49,7 @@ def image_widgets() -> tuple[type[Any], type[Any]]:
 
 
 def cell_pixels() -> tuple[int, int]:
-    """Return a cell's width and height in pixels, as the kernel knows them, else a usual size."""
+    """Return a cell's width and height in pixels from the kernel, else a typical size."""
     try:
         import fcntl
         import termios
@@ -65,9 +65,9 @@ def cell_pixels() -> tuple[int, int]:
 
 @contextmanager
 def _silent_terminal() -> Iterator[None]:
-    """Keep textual-image from asking the terminal, whose answers Textual would read as keys.
+    """Keep textual-image from querying the terminal, whose answers Textual would read as keys.
 
-    It asks while it is imported, through `sys.__stdout__`, and has no switch against it.
+    It queries during import, through `sys.__stdout__`, and has no switch against it.
     """
     stdout = sys.__stdout__
     sys.__stdout__ = io.StringIO()  # type: ignore[misc,assignment]

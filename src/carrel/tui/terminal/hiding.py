@@ -1,4 +1,4 @@
-"""The switch for shared screens: what is drawn goes through here last, whatever widget drew it."""
+"""Masking for shared screens, applied last to everything drawn."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -13,7 +13,7 @@ from carrel.store.core.hiding import Hider, mask
 
 
 class Hiding(LineFilter):
-    """Makes keys, ids, addresses, home paths and names in a drawn line illegible."""
+    """Masks keys, ids, addresses, home paths and names in a drawn line."""
 
     def __init__(self, names: Iterable[str], keys: Iterable[str] = ()) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ class Hiding(LineFilter):
 
 
 def secret_names(here: Profile) -> Iterator[str]:
-    """Yield the names to hide: of the profiles, their hosts, and of the home folder."""
+    """Yield the names to hide: profiles, their hosts, and the home folder."""
     for profile in (here, *profiles()):
         if not profile.local:
             yield profile.name

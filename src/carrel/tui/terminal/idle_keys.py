@@ -1,4 +1,4 @@
-"""A key that does nothing where it is pressed: why, and the nearest thing that would work."""
+"""Explanations of keys without effect, with the nearest key that has one."""
 
 from collections.abc import Callable, Iterable
 
@@ -17,13 +17,13 @@ def words(
     why_not: Callable[[str], str],
     elsewhere: Iterable[tuple[str, Binding]],
 ) -> str:
-    """Return the explanation of a key that no binding took; empty where there is nothing to say.
+    """Return the explanation of a key that no binding handled, or an empty string.
 
     Args:
         screen: Where the key was pressed.
         key: The key, as Textual names it.
-        why_not: Gives the reason why an action of the screen is disabled now.
-        elsewhere: The bindings of the other places, each with the place's name.
+        why_not: Returns the reason why an action of the screen is disabled.
+        elsewhere: The bindings of the other screens, each with the screen's name.
     """
     active = screen.active_bindings
     shown = screen.app.get_key_display(Binding(key, "", ""))
@@ -36,7 +36,7 @@ def words(
     if len(key) == 1 and other != key and other in active and active[other].enabled:
         return f"{idle}. {other}: {active[other].binding.description}"
     for widget in screen.query("#panes *"):
-        # Without a description a key only moves about in its widget.
+        # A key without a description only moves within its widget.
         named = (each for each in bindings_of(widget, key) if each.id and each.description)
         if widget.can_focus and (binding := next(named, None)) is not None:
             return f"{idle}. tab: the pane where {shown} is {binding.description}"

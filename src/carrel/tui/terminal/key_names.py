@@ -1,4 +1,4 @@
-"""Names of keys as they are shown, where those differ from their names in the bindings."""
+"""Displayed names of keys that differ from their binding names."""
 
 KEY_NAMES = {
     "f1": "F1",

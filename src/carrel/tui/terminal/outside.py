@@ -1,4 +1,4 @@
-"""Another program in the terminal of the app."""
+"""Other programs in the app's terminal."""
 
 import asyncio
 import contextlib
@@ -15,8 +15,8 @@ from carrel.system.editor import edit
 
 @contextlib.asynccontextmanager
 async def suspend(app: App[Any]) -> AsyncIterator[None]:
-    """Give the terminal to another program. The app goes on meanwhile, and draw nothing."""
-    # ctrl+c is for that program, which is in the same group of processes.
+    """Lend the terminal to another program. The app continues without drawing."""
+    # ctrl+c is for that program, which shares our process group.
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
         with app.batch_update(), app.suspend():
@@ -26,16 +26,16 @@ async def suspend(app: App[Any]) -> AsyncIterator[None]:
 
 
 async def edit_text(app: App[Any], text: str) -> str:
-    """Return a text as it is after it was edited in the user's editor.
+    """Return a text after editing in the user's editor.
 
     Raises:
         EditorError: there is no editor, or it failed.
     """
-    # Readable by its owner only, and gone afterwards.
+    # Readable only by its owner, and removed afterwards.
     with tempfile.TemporaryDirectory(prefix="carrel-") as folder:
         path = Path(folder) / "text.md"
         path.write_text(text, encoding="utf-8")
         async with suspend(app):
             after = await asyncio.to_thread(edit, path)
-    # An editor ends the last line, which the text did not.
+    # Editors append a line break that the text did not have.
     return after if text.endswith("\n") else after.removesuffix("\n")

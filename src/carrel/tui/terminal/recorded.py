@@ -1,4 +1,4 @@
-"""A terminal driver that records what it writes."""
+"""A terminal driver that records its output."""
 
 from textual.driver import Driver
 
@@ -6,7 +6,7 @@ from carrel.recording.recorder import Recorder
 
 
 def record_driver(driver: type[Driver], recorder: Recorder) -> type[Driver]:
-    """Return the driver with a recorder of everything that the app draws."""
+    """Return the driver, extended to record everything that the app draws."""
 
     class Recorded(driver):  # type: ignore[misc,valid-type]
         def write(self, data: str) -> None:

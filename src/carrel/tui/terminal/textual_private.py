@@ -1,4 +1,4 @@
-"""Every use of a private part of Textual, because there is no public one.
+"""The uses of private parts of Textual that have no public counterpart.
 
 `tests/tui/terminal/test_textual_private.py` names the part that broke after an upgrade.
 """
@@ -25,52 +25,52 @@ _log = logging.getLogger(__name__)
 
 
 def read_alt_digits(count: int) -> None:
-    """Read alt with a digit from 1 to `count` as that key.
+    """Make Textual report alt with a digit from 1 to `count` as that key.
 
-    Textual reads it as the character that option types on a Mac. Its table of escape sequences
-    is global, and there is no other place to say so.
+    Textual reads it as the character that option types on a Mac. Its table of escape sequences is
+    global, and has no public setter.
     """
     for digit in range(1, count + 1):
         cast("dict[str, object]", ANSI_SEQUENCES_KEYS).pop(f"\x1b{digit}", None)
 
 
 def key_name(character: str) -> str:
-    """Return Textual's name of the key that types a character: `question_mark` for `?`."""
+    """Return Textual's name of a character's key: `question_mark` for `?`."""
     return _character_to_key(character)
 
 
 def bindings_of(node: DOMNode, key: str) -> list[Binding]:
-    """Return the bindings of a key in a widget itself, with the user's keymap in force."""
+    """Return a widget's own bindings of a key, with the user's keymap applied."""
     return node._bindings.key_to_bindings.get(key, [])
 
 
 def keys_of(app: App[Any], binding: Binding) -> list[str]:
-    """Return the keys of a binding, with the user's keymap in force."""
+    """Return the keys of a binding, with the user's keymap applied."""
     return app._keymap.get(binding.id or "", binding.key).split(",")
 
 
 def write_to_terminal(app: App[Any], sequence: str) -> None:
-    """Send an escape sequence to the terminal; nothing where the app has none."""
+    """Send an escape sequence to the terminal; do nothing if the app has none."""
     if (driver := app._driver) is not None:
         driver.write(sequence)
 
 
 def screen_lines(app: App[Any]) -> list[str]:
-    """Return the text on the screen, with what lies over it, a line each."""
+    """Return the text on the screen line by line, with the dialogs over it."""
     strips = app.screen._compositor.render_strips(app.size)
     return ["".join(segment.text for segment in strip) for strip in strips]
 
 
 def report(app: App[Any], error: BaseException) -> None:
-    """Hand an exception to the app, which decides whether it goes on."""
+    """Pass an exception to the app, which may exit."""
     app._handle_exception(cast("Exception", error))
 
 
 def steady(kind: type[N]) -> type[N]:
-    """Make a class of widgets, screens or apps outlive an exception in one of their handlers.
+    """Make a class of widgets, screens or apps survive exceptions in their handlers.
 
-    Textual ends a widget's message loop at the first exception: it would stay on screen and be
-    deaf. This hands the exception to the app and goes on. One in a worker goes there too.
+    Textual ends a widget's message loop at the first exception: the widget would stay visible but
+    dead. This passes the exception to the app and continues. Exceptions in workers are passed too.
     """
     dispatch = kind._dispatch_message
 
@@ -91,24 +91,25 @@ def steady(kind: type[N]) -> type[N]:
 
 
 def is_ending(app: App[Any]) -> bool:
-    """Whether the app was told to end."""
+    """Whether the app is exiting."""
     return app._exit
 
 
 def steady_app(kind: type[A]) -> type[A]:
-    """Make an app steady; `handle_failure` gets an exception, `explain_key` a key not bound."""
+    """Make an app survive exceptions; `handle_failure` gets each exception, `explain_key` each
+    unbound key."""
     check_bindings = kind._check_bindings
 
     def handle_exception(self: A, error: Exception) -> None:
-        # Textual would end the app here. A person's work is worth more than one wrong drawing.
+        # Textual would end the app here. The user's work is worth more than one wrong frame.
         if is_ending(self):
-            # A handler that still runs finds the screen half gone.
+            # A running handler finds the screen half gone.
             _log.info("after the end: %r", error)
         else:
             cast("Any", self).handle_failure(error)
 
     async def check_bindings_or_explain(self: A, key: str, priority: bool = False) -> bool:
-        # The one place that every key comes to which no field and no binding has taken.
+        # Every key that no field and no binding handled arrives here.
         taken = await check_bindings(self, key, priority)
         if not taken and not priority:
             cast("Any", self).explain_key(key)
@@ -121,10 +122,10 @@ def steady_app(kind: type[A]) -> type[A]:
 
 
 class KeyedTextArea(TextArea):
-    """A mixin for a text area that offers each key to `takes` before it types it."""
+    """A text area mixin that offers each key to `takes` before typing it."""
 
     def takes(self, key: str) -> bool:
-        """Act on a key and return False for one that is to be typed."""
+        """Handle a key, or return False to type it."""
         raise NotImplementedError
 
     async def _on_key(self, event: events.Key) -> None:
@@ -137,7 +138,7 @@ class KeyedTextArea(TextArea):
 
 
 class MarkedRadioButton(RadioButton):
-    """A radio button whose mark, not only its colour, tells whether it is chosen."""
+    """A radio button that shows its state by a mark, not only by colour."""
 
     @property
     def _button(self) -> Content:

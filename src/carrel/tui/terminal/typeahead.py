@@ -1,4 +1,4 @@
-"""Keys typed ahead: each waits until what the key before it does is done.
+"""Typeahead: each key waits until the effect of the one before is complete.
 
 A key that is held down stops when it is let go: of its repeats, those are dropped that wait longer
 than a person would see them as one movement.
@@ -17,11 +17,11 @@ from textual.message import Message
 from textual.message_pump import MessagePump
 
 PATIENCE = 2.0
-"""Seconds after which a key goes on although what it waits for has not ended."""
+"""Timeout in seconds after which a held key is passed on."""
 OPENING = 10.0
-"""The same where something is known to open that a service has to be asked for first."""
+"""Timeout in seconds while a dialog or screen waits for the service."""
 URGENT = {"ctrl+c", "ctrl+q"}
-"""Keys that do not wait for what opens."""
+"""Keys that are never held for an opening dialog or screen."""
 MOVING = {
     "up", "down", "left", "right", "pageup", "pagedown", "ctrl+u", "ctrl+d",
     *"hjkl", "left_square_bracket", "right_square_bracket", "plus", "minus",
@@ -32,12 +32,12 @@ HELD, GAP = 5, 0.5
 LATE = 0.3
 """Seconds that a repeat of a key that is held down waits at most."""
 LISTING = 3.0
-"""Seconds for which keys wait for a list that loads."""
+"""Timeout in seconds for a list to load."""
 LEAVING = {
     *"123456", *(f"alt+{n}" for n in range(1, 7)), "f1", "question_mark", "f3", "f5",
     "ctrl+p", "colon", "at", "escape", "alt+left", "alt+right",
 }  # fmt: skip
-"""Keys that do not wait for a list: they are not meant for it."""
+"""Keys that are never held for a list: they do not act on it."""
 
 
 @dataclass(frozen=True)
@@ -68,12 +68,12 @@ class _Typed:
 class TypeAhead:
     """Passes keys and pasted text on one at a time.
 
-    Textual sends a key at once to what has the focus then. One typed right behind another that
-    opens a dialog, or goes to another place, would be lost on the screen that is left.
+    Textual sends a key at once to the focused widget. A key typed right after one that opens a
+    dialog or another screen would be lost on the old screen.
     """
 
     class Handled(Message):
-        """Travels behind a key: once this arrives, the key was handled."""
+        """A marker behind a key: its arrival means that the key was handled."""
 
         def __init__(self, step: object, target: MessagePump, *, again: bool) -> None:
             super().__init__()
@@ -82,25 +82,25 @@ class TypeAhead:
             self.again = again
 
     def __init__(self, app: App[Any], pass_on: Callable[[events.Event], Awaitable[None]]) -> None:
-        """`pass_on` handles an event as Textual does."""
+        """Take the app. `pass_on` handles an event as Textual does."""
         self._app = app
         self._to_textual = pass_on
         self._typed: deque[_Typed] = deque()
         self._last = _Typed(events.Paste(""), 0, 0)
         self._step: object | None = None
-        """The step that keys wait for; None when they pass."""
+        """The step that keys wait for, or None if they pass."""
         self._opening: dict[object, float] = {}
-        """Everything that is opening, with the seconds for which keys wait for it."""
+        """Everything that is opening, with the timeout in seconds for held keys."""
         self._listing: object | None = None
-        """The one of those that is only a list."""
+        """The entry that is only a list, or None."""
 
     def start(self) -> None:
-        """Pass held keys on whenever another screen is on top."""
+        """Pass held keys on whenever the top screen changes."""
         self._app.screen_change_signal.subscribe(self._app, lambda _: self._await_screen())
 
     @property
     def is_done(self) -> bool:
-        """Whether every key that came was handled, and none waits for what opens."""
+        """Whether every key was handled and nothing is opening."""
         return self._step is None and not self._typed
 
     def hold(self, opening: object) -> None:
@@ -108,9 +108,9 @@ class TypeAhead:
         self._wait_for(opening, OPENING)
 
     def hold_for_list(self, listing: object, *, starting: bool) -> None:
-        """Hold keys back for a list whose rows are not loaded yet.
+        """Hold keys back for a list without loaded rows.
 
-        They wait longer while the service itself is `starting`.
+        The timeout is longer while the service is `starting`.
         """
         patience = OPENING if starting else LISTING
         if self._opening.get(listing) != patience:
@@ -122,18 +122,18 @@ class TypeAhead:
         self._step = self._new_step()
 
     def release(self, opening: object) -> None:
-        """Pass the keys on: what they waited for is open, or will not be."""
+        """Release the keys held for a target, which is open or will not open."""
         if opening in self._opening:
             del self._opening[opening]
             self._await_screen()
 
     async def take(self, event: events.Event) -> None:
-        """Pass an event on: a key or a paste once it is its turn, another at once."""
+        """Pass an event on: keys and pastes in their turn, others at once."""
         if isinstance(event, events.Key) and event.key.startswith("alt+"):
-            # A field would type it: to Textual alt with a digit is that digit, too.
+            # A field would type it: to Textual alt with a digit is a digit, too.
             event.character = None
         if isinstance(event, events.Paste):
-            # Most terminals send a line break as CR, which cleaning would take out.
+            # Most terminals send a line break as CR, which cleaning would remove.
             event.text = event.text.replace("\r\n", "\n").replace("\r", "\n")
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
             if self._opening and isinstance(event, events.Key) and event.key in URGENT:
@@ -177,20 +177,20 @@ class TypeAhead:
         return step
 
     def end_step(self, message: Handled) -> None:
-        """Pass on the next key once this message has come behind the last."""
+        """Pass on the next key after the marker of the last one."""
         if message.step is not self._step:
             return
         if message.again:
-            # Behind what was posted while the key was handled, such as a field's Submitted.
+            # After messages posted by the key's handler, such as a field's Submitted.
             target = message.target
             target.post_message(self.Handled(message.step, target, again=False))
         else:
             self._await_screen()
 
     def _await_screen(self) -> None:
-        """Pass keys on once the top screen is mounted and has its focus."""
+        """Pass keys on once the top screen is mounted and focused."""
         if self._step is not None:
-            # What was waited for on the way to this screen does not count any more.
+            # Earlier openings on the way to this screen no longer count.
             self._step = self._new_step()
             self._app.screen.call_next(self._app.call_next, self._end, self._step)
 

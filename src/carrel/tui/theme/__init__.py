@@ -1,1 +1,1 @@
-"""Colours, and how text is drawn."""
+"""Colours, and the rendering of text."""

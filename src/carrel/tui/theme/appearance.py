@@ -1,4 +1,4 @@
-"""The app's themes: which there are, which is in force, and what is wrong with the others."""
+"""The app's themes: the available, the current, and the invalid ones."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from carrel.store.core.problem import Problem
 
 LOOK = 1.0
-"""Seconds between two looks at the user's folder."""
+"""Seconds between two checks of the user's folder."""
 
 
 class Appearance:
-    """Registers our themes and the user's with the app, and reads changed files again."""
+    """Registers the shipped and the user's themes with the app, and reloads changed files."""
 
     def __init__(
         self, app: App[Any], wanted: str, say: Callable[[str], object], redraw: Callable[[], object]
     ) -> None:
-        """`wanted`: the theme of the settings.
+        """Load the themes. `wanted` is the theme of the settings.
 
-        `say` shows a line that something failed; `redraw` draws everything anew.
+        `say` shows a failure; `redraw` redraws everything.
         """
         self.chosen = DEFAULT
         self.broken: tuple[ThemeError, ...] = ()
@@ -41,7 +41,7 @@ class Appearance:
         app.theme = self.chosen
 
     def start(self) -> None:
-        """Watch the user's folder from now on, and say what is wrong already."""
+        """Begin to watch the user's folder, and report present mistakes."""
         self._app.set_interval(LOOK, self._look)
         if self.broken:
             self._tell()
@@ -49,13 +49,13 @@ class Appearance:
             self._say(f"There is no theme “{self.wanted}”: ctrl+p has those there are.")
 
     def names(self) -> list[str]:
-        """Return every theme, our own first."""
+        """Return the names of all themes, shipped ones first."""
         return sorted(
             self._app.available_themes, key=lambda name: (not name.startswith("carrel"), name)
         )
 
     def choose(self, name: str) -> None:
-        """Put a theme in force, also for the next start."""
+        """Apply a theme, also for the next start."""
         self.chosen = self.wanted = self._app.theme = name
         try:
             save_settings({"theme": name})
@@ -63,7 +63,7 @@ class Appearance:
             self._say(str(error))
 
     def preview(self, name: str) -> None:
-        """Show a theme for now."""
+        """Apply a theme temporarily."""
         self._app.theme = name
 
     def restore(self) -> None:
@@ -71,11 +71,11 @@ class Appearance:
         self._app.theme = self.chosen
 
     def toggle(self) -> None:
-        """Switch from dark to light and back."""
+        """Toggle between dark and light."""
         self.choose(LIGHT if self._app.current_theme.dark else DEFAULT)
 
     def problem(self) -> "Problem":
-        """Return the mistakes in the user's themes, and how to mend them."""
+        """Return the mistakes in the user's themes, with their remedies."""
         from carrel.store.core.problem import Problem
 
         detail = "\n\n".join(str(error) for error in self.broken)
@@ -90,7 +90,7 @@ class Appearance:
         self._read_own()
         if self.wanted in self._app.available_themes and self.chosen == DEFAULT != self.wanted:
             self.chosen = self.wanted
-        # The same name may mean other colours now.
+        # The same name may stand for changed colours.
         self._app.theme = self.chosen
         self._redraw()
         if self.broken:

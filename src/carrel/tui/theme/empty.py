@@ -1,4 +1,4 @@
-"""An empty place: what belongs there, and what fills it."""
+"""Empty panes: their purpose, and the keys that fill them."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from carrel.tui.theme import labels
 
 @dataclass(frozen=True)
 class Way:
-    """One thing that fills an empty place: its key and what it does."""
+    """One way to fill an empty pane: its key and its effect."""
 
     key: str
     words: str

@@ -1,7 +1,7 @@
-"""Text that came from elsewhere, made safe to show.
+"""Foreign text, made safe to show.
 
-It goes into `Content`, which Textual never reads as markup, and control characters go:
-a name on this machine's own disk may hold them too.
+It becomes `Content`, which Textual never parses as markup, without control characters, which even
+local file names may contain.
 """
 
 from collections.abc import Iterable
@@ -30,19 +30,20 @@ def block(text: str, style: str = "") -> Content:
 
 
 def trail(*names: str) -> str:
-    """Return the way to a thing, from the outermost: `support › v3`. Empty names are left out."""
+    """Return the breadcrumb of an item, from the outermost: `support › v3`. Empty names are
+    skipped."""
     return " › ".join(filter(None, names))
 
 
 def title(text: str, *details: str) -> Content:
-    """Return a pane's title: the name, then what is worth knowing about it, muted."""
+    """Return a pane's title: the name, followed by muted details."""
     return Content("").join(
         [line(text, "bold"), *(line(f" · {detail}", "$muted") for detail in details if detail)]
     )
 
 
 def profile(name: str, colour: str | None) -> Content:
-    """Return a profile's name, on its colour where it has one that is a colour."""
+    """Return a profile's name, on its colour if that is valid."""
     try:
         behind = Color.parse(colour) if colour else None
     except ColorParseError:
@@ -53,25 +54,25 @@ def profile(name: str, colour: str | None) -> Content:
 
 
 def short_id(identifier: str) -> Content:
-    """Return an id as a person tells it from others."""
+    """Return the shortest part of an id that users can distinguish."""
     if len(identifier) > 16:
         identifier = f"{identifier[:8]}…{identifier[-4:]}"
     return line(identifier, "$muted")
 
 
 def badge(shown: "Badge | None") -> Content:
-    """Return a mark and its word in the colour of its role."""
+    """Return a mark and its word in their role's colour."""
     return Content("") if shown is None else line(str(shown), f"${shown.role}")
 
 
 def problem(found: "Problem") -> tuple[Content, ...]:
-    """Return the title, the particulars and the advice of a problem, below one another."""
+    """Return the title, the details and the advice of a problem, one below the other."""
     parts = (line(found.title, "$failed"), line(found.detail))
     return (*parts, line(found.advice, "$muted")) if found.advice else parts
 
 
 def names(many: Iterable[str], most: int = 10) -> list[Content]:
-    """Return the first names, a line each, and how many more there are."""
+    """Return the first names, one per line, and the number of the others."""
     rows = [line(name) for name in many]
     if len(rows) > most:
         rows[most:] = [Content.styled(f"and {len(rows) - most:,} more", "$muted")]
@@ -79,14 +80,14 @@ def names(many: Iterable[str], most: int = 10) -> list[Content]:
 
 
 def fields(*rows: tuple[str, Content]) -> Content:
-    """Return names and values below one another, for a details pane."""
+    """Return names and values one below the other, for a details pane."""
     width = max((len(name) for name, _ in rows), default=0) + 2
     lines = [Content.assemble((name.ljust(width), "$muted"), value) for name, value in rows]
     return Content("\n").join(lines)
 
 
 def bar(fraction: float | None, width: int = 16) -> Content:
-    """Return a progress bar; `fraction` is from 0 to 1, None where it is unknown."""
+    """Return a progress bar; `fraction` is from 0 to 1, or None if unknown."""
     if fraction is None:
         return Content.styled("─" * width, "$line")
     halves = round(max(0.0, min(fraction, 1.0)) * width * 2)
@@ -95,7 +96,7 @@ def bar(fraction: float | None, width: int = 16) -> Content:
 
 
 def highlight(passage: str) -> Content:
-    """Return a passage with what stands between « and » marked."""
+    """Return a passage with the text between « and » highlighted."""
     parts: list[Content] = []
     for index, part in enumerate(passage.split("«")):
         match, closed, rest = part.partition("»")

@@ -1,4 +1,5 @@
-"""Styles of Markdown in a theme's colours; apart, as the first paint needs them and no Markdown."""
+"""Markdown styles in a theme's colours; a module of its own, because the first paint needs no
+Markdown."""
 
 import re
 
@@ -6,9 +7,7 @@ from rich.theme import Theme
 
 
 def prose_theme(variables: dict[str, str]) -> Theme:
-    """Return the styles Prose draws with, from a theme's colours (those that are plain
-    `#rrggbb`).
-    """
+    """Return the styles for Prose from a theme's colours that are plain `#rrggbb`."""
 
     def colour(role: str) -> str:
         value = variables.get(role, "")

@@ -33,30 +33,30 @@ _KEYS = ("name", "dark", "colours")
 
 
 class ThemeError(SettingsError):
-    """A theme's file cannot be used; the message names every mistake and its line."""
+    """A theme file is invalid; the message names every mistake and its line."""
 
 
 @dataclass(frozen=True)
 class FoundThemes:
-    """The themes that could be read, and what is wrong with the files of the others."""
+    """The valid themes, and the mistakes of the other files."""
 
     themes: tuple[Theme, ...]
     broken: tuple[ThemeError, ...]
 
 
 def shipped_folder() -> Path:
-    """Return the folder of the shipped themes: in the package, or beside it in a working copy."""
+    """Return the folder of the shipped themes, in the package or beside it in a working copy."""
     inside = Path(__file__).parents[2] / "themes"
     return inside if inside.is_dir() else Path(__file__).parents[4] / "themes"
 
 
 def user_folder() -> Path:
-    """Return the folder of the user's own themes."""
+    """Return the folder of the user's themes."""
     return folders().config / "themes"
 
 
 def find_themes(folder: Path) -> FoundThemes:
-    """Return the themes of a folder, by the names of their files."""
+    """Return the themes of a folder by file name."""
     themes: list[Theme] = []
     broken: list[ThemeError] = []
     for path in _files(folder):
@@ -87,10 +87,10 @@ def _files(folder: Path) -> list[Path]:
 
 
 def read_theme(path: Path) -> Theme:
-    """Return the theme that a file describes.
+    """Parse a theme file.
 
     Raises:
-        ThemeError: it describes none.
+        ThemeError: the file is not a valid theme.
     """
     try:
         node = yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
@@ -186,9 +186,9 @@ def _theme(name: str, dark: bool, colours: Mapping[str, str]) -> Theme:
 
 
 def with_roles(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return a theme's variables with every role in them.
+    """Return a theme's variables, completed to all roles.
 
-    Roles that it does not name are derived.
+    Missing roles are derived.
     """
     roles = {
         "line": variables["border-blurred"],

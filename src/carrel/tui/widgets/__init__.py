@@ -1,1 +1,1 @@
-"""The widgets that screens are built from."""
+"""Widgets of the screens."""

@@ -1,1 +1,1 @@
-"""Dialogs that any screen may open, and the frame of every dialog."""
+"""Dialogs for any screen, and the frame of every dialog."""

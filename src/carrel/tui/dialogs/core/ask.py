@@ -1,4 +1,4 @@
-"""Asking for one line of text, or for one of several options."""
+"""Dialogs for one line of text, or for one of several options."""
 
 import string
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ from carrel.tui.widgets.inputs.fields import Field
 
 
 class Ask(Dialog[str]):
-    """One line of text; never empty."""
+    """Asks for one line of text, never empty."""
 
     def __init__(self, title: str, placeholder: str = "", value: str = "") -> None:
         super().__init__(title)
@@ -37,7 +37,8 @@ class Ask(Dialog[str]):
 
 
 class AskNumber(Dialog[int]):
-    """A whole number from `first` to `last`; another one stays, and `wrong` says why."""
+    """Asks for a whole number from `first` to `last`; `wrong` is the message for any other
+    input."""
 
     def __init__(
         self, title: str, first: int, last: int, wrong: str, *, about: str, value: str = ""
@@ -63,7 +64,7 @@ class AskNumber(Dialog[int]):
 
 @dataclass(frozen=True)
 class Option:
-    """One option to choose; `key` is its letter, where that is the same in every menu."""
+    """One option; `key` is its letter if it is fixed in every menu."""
 
     id: str
     name: str
@@ -89,7 +90,7 @@ def copy_options(parts: Mapping[str, str]) -> list[Option]:
 
 
 class Menu(OptionList):
-    """A list of options, each with a letter that chooses it at once."""
+    """A list of options, each with a letter that selects it at once."""
 
     DEFAULT_CSS = """
     Menu { height: auto; max-height: 16; margin-bottom: 1; }
@@ -117,7 +118,7 @@ class Menu(OptionList):
 
 
 class Choose(Dialog[str]):
-    """One of several options, by its id. A letter chooses at once."""
+    """Asks for one of several options, returned by id. A letter selects at once."""
 
     def __init__(
         self, title: str, options: Sequence[Option], about: Sequence[Content] = ()
@@ -137,13 +138,13 @@ class Choose(Dialog[str]):
 
 
 class ChooseMany(Dialog[tuple[str, ...]]):
-    """The marked ones of several options by their ids, else the one under the cursor."""
+    """Asks for several options, returned by id: the marked ones, else the one under the cursor."""
 
     DEFAULT_CSS = """
     ChooseMany Choices { height: auto; max-height: 16; margin-bottom: 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        # With priority: the list would mark with it.
+        # With priority: the list would use the key for marking.
         Binding("enter", "accept", "Accept", show=False, priority=True, id="many.accept"),
         Binding("j", "move(1)", "Down", show=False, id="many.down"),
         Binding("k", "move(-1)", "Up", show=False, id="many.up"),
@@ -170,9 +171,9 @@ def _words(option: Option) -> Content:
 
 
 def letters(options: Sequence[Option], free: Iterable[str]) -> list[str]:
-    """Return a letter for each option: its key, else one of its name's that is free.
+    """Return a letter for each option: its key, else a free letter of its name.
 
-    Empty once none is left.
+    Empty once no letter is left.
     """
     keys = {option.key for option in options}
     left = dict.fromkeys(letter for letter in free if letter not in keys)

@@ -1,4 +1,4 @@
-"""Asking before a version is made or made active: what changes by it."""
+"""The question before a version is created or activated, with its changes."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -14,14 +14,14 @@ from carrel.tui.widgets.details.diff import DiffView
 
 
 class _Shown(DiffView):
-    """The changes; a stop on the way of tab only where there is something to scroll."""
+    """The changes; focusable only if they scroll."""
 
     def allow_focus(self) -> bool:
         return self.max_scroll_y > 0
 
 
 class Changes(Dialog[str]):
-    """Shows changes; gives the id of the answer, the last of which is meant at first."""
+    """Shows changes and returns the id of the answer; the last answer is the default."""
 
     DEFAULT_CSS = """
     Changes .dialog { width: 110; height: auto; max-height: 86%; padding: 0 1; }

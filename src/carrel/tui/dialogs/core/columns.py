@@ -1,4 +1,4 @@
-"""The columns of a table: sorting by one, hiding and widening."""
+"""The columns of a table: sorting, hiding and widths."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
@@ -17,7 +17,7 @@ from carrel.tui.widgets.tables.table import Row, VirtualTable
 
 
 class Columns(Dialog[None]):
-    """Every column of a table. The table behind it follows each key."""
+    """Every column of a table. The table behind follows each key."""
 
     DEFAULT_CSS = """
     Columns .dialog { width: 62; }

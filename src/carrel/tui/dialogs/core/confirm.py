@@ -1,4 +1,4 @@
-"""Asking before something that cannot be taken back."""
+"""The question before an action that cannot be undone."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -14,9 +14,9 @@ from carrel.tui.theme import labels
 
 
 class Confirm(Dialog[bool]):
-    """Says what would happen; True when it should.
+    """Describes an action; returns True if it is confirmed.
 
-    `at` has the session's words about a hosted service, where what is asked is done there.
+    `at` has the session's caution for an action at a hosted service.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -44,9 +44,9 @@ class Confirm(Dialog[bool]):
 
 
 class Permit(Dialog[str]):
-    """Asks for one of several permissions, by its id.
+    """Asks for one of several permissions, returned by id.
 
-    The first gives none, and enter chooses it: the dialog opens by itself, maybe while somebody
+    The first option, chosen by enter, gives none: the dialog opens unasked, maybe while the user
     types.
     """
 

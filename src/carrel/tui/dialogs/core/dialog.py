@@ -21,12 +21,12 @@ T = TypeVar("T")
 S = TypeVar("S", bound=Any)
 
 FILTER_KEY = Binding("slash", "filter", "Filter", id="listing.filter")
-"""For a dialog with a table and a `ListFilter`."""
+"""The binding for a dialog with a table and a `ListFilter`."""
 
 
 @steady
 class Dialog(ModalScreen[T | None]):
-    """A box over the place. Escape closes it with None."""
+    """A box over the screen. Escape closes it with None."""
 
     DEFAULT_CSS = """
     Dialog { align: center middle; background: $background 60%; }
@@ -46,7 +46,7 @@ class Dialog(ModalScreen[T | None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Close", show=False, id="dialog.close"),
-        # With priority, what is typed right after the key goes to the next field.
+        # With priority: keys typed right after it go to the next field.
         Binding("tab", "app.focus_next", "Next field", show=False, priority=True, id="dialog.next"),
         Binding(
             "shift+tab",
@@ -73,7 +73,7 @@ class Dialog(ModalScreen[T | None]):
         raise NotImplementedError
 
     def follow(self, part: Slice[S], show: Callable[[S], object], *, hz: float = 30) -> None:
-        """Show a part of the state now and whenever it changes, while the dialog is open."""
+        """Show a part of the state now and after every change, while the dialog is open."""
         self._closers.append(watch(part, show, deliver=self.call_later, hz=hz))
 
     def on_unmount(self) -> None:
@@ -81,11 +81,11 @@ class Dialog(ModalScreen[T | None]):
             close()
 
     def refuse(self, why: str) -> None:
-        """Say in the hint why the dialog stays open."""
+        """Show the reason why the dialog stays open in its hint."""
         self.query_one(".hint", Static).update(labels.block(why, "$failed"))
 
     def press(self, button: str) -> None:
-        """Act on a button by its id: the first cancels, the other accepts."""
+        """Handle a button by its id: the first cancels, the others accept."""
         if button == "cancel":
             self.dismiss(None)
         else:
@@ -95,20 +95,20 @@ class Dialog(ModalScreen[T | None]):
         self.press(event.button.id or "")
 
     def action_back(self) -> None:
-        """End the filter of a list, else close."""
+        """End the filter of a list, else close the dialog."""
         if not any(line.step_back() for line in self.query(ListFilter)):
             self.dismiss(None)
 
     def action_filter(self) -> None:
-        """Filter the table of the dialog."""
+        """Filter the dialog's table."""
         if (table := self.query_one(VirtualTable)).display:
             self.query_one(ListFilter).begin(table)
 
     def action_accept(self) -> None:
-        """Give what was chosen or typed, if it can be taken."""
+        """Return the choice or input, if it is valid."""
 
     def action_move(self, step: int) -> None:
-        """Move the cursor of the list down, or up with -1."""
+        """Move the list's cursor down, or up with -1."""
         options = self.query_one(OptionList)
         if step > 0:
             options.action_cursor_down()
@@ -117,11 +117,11 @@ class Dialog(ModalScreen[T | None]):
 
 
 def buttons(*words: tuple[str, str]) -> Horizontal:
-    """Return a row of buttons, each given by its id and its words."""
+    """Return a row of buttons from pairs of id and label."""
     made = [Button(Content(text), id=id, classes="plain") for id, text in words]
     return Horizontal(*made, classes="buttons")
 
 
 def hint(text: str) -> Static:
-    """Return a muted line on how to go on."""
+    """Return a muted hint."""
     return Static(Content(text), classes="hint")

@@ -1,4 +1,4 @@
-"""Help, made from the live bindings."""
+"""The help, generated from the live bindings."""
 
 from textual.app import ComposeResult
 from textual.content import Content
@@ -10,7 +10,7 @@ from carrel.tui.widgets.text.pane import TextPane
 
 
 class Help(Dialog[None]):
-    """The purpose of a place, and every key that is active in it now."""
+    """The purpose of a screen, and every key that is active in it."""
 
     DEFAULT_CSS = """
     Help .dialog { width: 80; }
@@ -40,10 +40,10 @@ class Help(Dialog[None]):
 
 
 def keys_of(screen: Screen[object]) -> list[tuple[str, list[tuple[str, str, str]]]]:
-    """Return the keys that work in a screen now with their words and the binding's id, each action
+    """Return the active keys of a screen, with their descriptions and binding ids, each action
     once.
 
-    They are grouped by where they come from.
+    They are grouped by origin.
     """
     groups: dict[str, dict[tuple[str, str, str], list[str]]] = {}
     for active in screen.active_bindings.values():

@@ -1,4 +1,4 @@
-"""A field for the name of a model, with those the service has to choose from."""
+"""A field for a model's name, with the service's models as suggestions."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -13,7 +13,7 @@ from carrel.tui.widgets.inputs.fields import Field
 
 
 class ModelField(Field):
-    """Takes any name: a service may have models that it does not list."""
+    """Accepts any name: a service may have unlisted models."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down", "choose", "Down the models", show=False, id="model.choose"),
@@ -40,5 +40,5 @@ class ModelField(Field):
 
 
 def model_label(models: Sequence[str]) -> Label:
-    """Return the label over such a field."""
+    """Return the label above a model field."""
     return Label(Content(f"Model (↓ lists {len(models):,})" if models else "Model"))

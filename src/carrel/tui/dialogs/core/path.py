@@ -1,4 +1,4 @@
-"""Choosing files by their path: typed with completion, pasted, or dropped."""
+"""The choice of files by path: typed with completion, pasted, or dropped."""
 
 import asyncio
 from collections.abc import Callable
@@ -23,9 +23,9 @@ from carrel.tui.workbench import Workbench
 
 @dataclass(frozen=True)
 class PathKind:
-    """What a path may name; `missing` says that it names none.
+    """A kind of path; `missing` is the message if there is none.
 
-    `offers` says of a file's name whether it is among the matches; `find` gives what a text names.
+    `offers` filters file names for completion; `find` resolves a text to paths.
     """
 
     placeholder: str
@@ -36,7 +36,7 @@ class PathKind:
 
 
 def find_folder(text: str) -> tuple[Path, ...]:
-    """Return the existing folder that a text names; empty where there is none."""
+    """Return the existing folder of a path, or an empty tuple."""
     folder = parse_folder(text, relative=True)
     return () if folder is None else (folder,)
 
@@ -58,7 +58,7 @@ FOLDER = PathKind(
 
 
 class PathDialog(Dialog[tuple[Path, ...]]):
-    """Gives what exists at a path. Tab completes; the arrows choose among the matches."""
+    """Returns existing paths. Tab completes; the arrows select a match."""
 
     DEFAULT_CSS = """
     PathDialog OptionList { height: 10; margin: 0 1; }
@@ -104,7 +104,7 @@ class PathDialog(Dialog[tuple[Path, ...]]):
         self._type(self._highlighted_match() or certain.text)
 
     def _highlighted_match(self) -> str | None:
-        """Return the match that the arrows stand on, if it goes with what is typed."""
+        """Return the match selected with the arrows, if it still fits the input."""
         index = self.query_one(OptionList).highlighted
         matches = self._completion.matches
         if index is None or index >= len(matches):

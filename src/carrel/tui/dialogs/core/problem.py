@@ -1,4 +1,4 @@
-"""A real error: what happened and what to do next, in text that can be copied."""
+"""A problem and its next step, in text that can be copied."""
 
 from typing import TYPE_CHECKING, ClassVar
 

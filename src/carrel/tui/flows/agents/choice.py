@@ -1,4 +1,4 @@
-"""Choosing an agent, and one of its versions or its draft, for a chat."""
+"""The choice of an agent, and of a version or draft, for a chat."""
 
 from dataclasses import dataclass
 
@@ -7,15 +7,14 @@ from carrel.tui.base.screen import MainScreen
 from carrel.tui.dialogs.core.ask import Option
 
 _ACTIVE = "active"
-"""Stands for whichever version is active."""
+"""Option for the active version."""
 _DRAFT = "draft"
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """An agent by its id, and a version; None is whichever is active. Or a draft, of an agent or of
-    none yet.
-    """
+    """An agent's id with a version (None for the active one), or a draft of an agent or of a new
+    one."""
 
     agent_id: str
     version: int | None = None
@@ -25,10 +24,10 @@ class Chosen:
 async def choose_agent(
     place: MainScreen, title: str, *, versions: bool = False, drafts: bool = False
 ) -> Chosen | None:
-    """Ask for an agent, and for one of its versions if `versions`; skip a choice of one.
-    With `drafts`, one that is not saved may be chosen as well.
+    """Ask for an agent, and with `versions` for one of its versions, unless there is only one.
+    `drafts` also offers unsaved agents.
 
-    None: there is no agent, or none was chosen.
+    Returns None if there is no agent, or none was chosen.
     """
     state = await place.load(place.store.agents)
     unsaved = {one.id: one for one in state.drafts} if drafts else {}

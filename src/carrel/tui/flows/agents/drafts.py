@@ -1,4 +1,4 @@
-"""A draft of an agent: typed in a form or an editor, reviewed, then saved, tried or dropped."""
+"""Drafts of agents: edited in a form or an editor, reviewed, then saved, tried or dropped."""
 
 import asyncio
 import time
@@ -34,14 +34,12 @@ _BLANK, _COPY = "blank", "copy"
 
 
 def library_names(place: MainScreen) -> Mapping[str, str]:
-    """Return the libraries' names by their ids."""
+    """Return the libraries' names by id."""
     return {item.id: item.name for item in place.store.libraries.slice.value.items}
 
 
 async def begin(place: MainScreen, version: Agent | None) -> None:
-    """Open the form of a new agent: blank, like a starting point or `version`, or a draft that was
-    left.
-    """
+    """Open the form of a new agent: blank, from a starter or `version`, or a saved draft."""
     state = place.store.agents.slice.value
     options = [Option(_BLANK, "Nothing", "a blank form", key="n")]
     if version is not None:
@@ -65,9 +63,9 @@ async def begin(place: MainScreen, version: Agent | None) -> None:
 
 
 async def fill_in(place: MainScreen, draft: Draft) -> None:
-    """Open the form of a draft, and go on as is chosen there.
+    """Open the form of a draft, and perform the action chosen there.
 
-    Typed text is saved to disk as a draft meanwhile.
+    Input is saved as a draft meanwhile.
     """
     store = place.store
     libraries = await place.load(store.libraries)
@@ -92,7 +90,7 @@ async def fill_in(place: MainScreen, draft: Draft) -> None:
 
 
 async def write(place: MainScreen, draft: Draft) -> None:
-    """Edit a draft as YAML in the user's editor, again until it is valid, and review it."""
+    """Edit a draft as YAML in the user's editor until it is valid, then review it."""
     agents, libraries = place.store.agents, place.store.libraries
     if not libraries.slice.value.loaded:
         await libraries.load().settled()
@@ -120,9 +118,9 @@ async def _edit_again(place: MainScreen, path: Path, reason: str) -> bool:
 
 
 async def review(place: MainScreen, draft: Draft, *, make: bool = True) -> None:
-    """Show the changes of a draft before anything is sent, and go on as is chosen there.
+    """Show the changes of a draft before anything is sent, and perform the chosen action.
 
-    A new agent is made at once; it is shown first unless `make`.
+    A new agent is shown first, unless `make` creates it at once.
     """
     place.do(place.store.agents.keep(draft))
     found = _review(place, draft)
@@ -167,10 +165,10 @@ def _answers(found: DraftReview) -> Sequence[tuple[str, str]]:
 
 
 def try_in_chat(place: MainScreen, draft: Draft) -> None:
-    """Open a chat with a draft beside one with the active version.
+    """Open a chat with a draft beside a chat with the active version.
 
     Raises:
-        ProblemError: the draft is no agent yet.
+        ProblemError: the draft is not a valid agent yet.
     """
     agent = draft.create()
     store = place.store
@@ -183,14 +181,14 @@ def try_in_chat(place: MainScreen, draft: Draft) -> None:
 
 
 async def drop(place: MainScreen, draft: Draft) -> None:
-    """Drop a draft, once that is confirmed."""
+    """Drop a draft after confirmation."""
     about = [labels.line(draft.name, "bold"), Content("Unsaved changes are lost.")]
     if await place.ask(Confirm("Discard this draft?", about, "Discard")):
         place.do(place.store.agents.drop(draft.id))
 
 
 async def _make(place: MainScreen, draft: Draft, doubt: str) -> None:
-    """Make a new agent; ask first where its model may not answer."""
+    """Create a new agent; ask first if its model may not answer."""
     if doubt:
         models = models_words(place.store.session.slice.value.models)
         about = [labels.line(doubt, "$failed"), labels.line(models, "$muted")]
@@ -209,7 +207,7 @@ async def _save(place: MainScreen, draft: Draft) -> None:
 
 
 async def _keep(place: MainScreen, draft: Draft) -> None:
-    """Save a draft to disk, and say so unless it differs in nothing from its version."""
+    """Save a draft to disk; notify the user if it differs from its version."""
     agents = place.store.agents
     await agents.keep(draft)
     if any(each.id == draft.id for each in agents.slice.value.drafts):

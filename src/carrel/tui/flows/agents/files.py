@@ -1,4 +1,4 @@
-"""Agents in files: the difference from the service, then exactly that change."""
+"""Agents in files: a plan of the differences from the service, then exactly that plan."""
 
 from carrel.store.agents.definitions import SUFFIXES
 from carrel.store.agents.plan import done_words, overwriting_words, plan_rows, step_words
@@ -20,7 +20,7 @@ DEFINITIONS = PathKind(
 
 
 async def plan(place: MainScreen) -> None:
-    """Show what differs between agents and their files, and applies it if that is wanted."""
+    """Show the differences between agents and their files, and apply them after confirmation."""
     paths = await place.ask(PathDialog("Agents in files", DEFINITIONS))
     if not paths:
         return
@@ -37,7 +37,7 @@ async def plan(place: MainScreen) -> None:
     )
     count = len(made.pending)
     verb = f"{'Replace and apply' if doubt else 'Apply'} to {count} agent{'s' * (count > 1)}"
-    # What is meant at first is the last; what overwrites something is never.
+    # The last answer is the default; an overwriting one never is.
     answers = [("close", "Cancel"), (_APPLY, verb)]
     chosen = await place.ask(
         Changes("Agents in files", about, plan_rows(made), answers[::-1] if doubt else answers)

@@ -1,4 +1,4 @@
-"""Model servers of this machine: offered by name, and used after one key."""
+"""Local model servers: offered by name, and used after one key."""
 
 from collections.abc import Sequence
 
@@ -8,15 +8,15 @@ from carrel.tui.dialogs.core.confirm import Confirm
 from carrel.tui.theme import labels
 
 BUILT_IN = "\0built-in"
-"""Stands for the model that comes with the server."""
+"""Option for the server's built-in model."""
 LEAVE = "\0leave"
-"""Stands for leaving the agents as they are."""
+"""Option that leaves the agents unchanged."""
 NAMED = 3
-"""Models of a server, or agents, that are named; the others are counted."""
+"""Number of models or agents that are named; the others are counted."""
 
 
 async def offer(place: MainScreen) -> None:
-    """Look for model servers, and offers them by name while the built-in model answers."""
+    """Look for model servers, and offer them by name while the built-in model answers."""
     bench = place.workbench
     servers = await place.store.models.look(bench.settings.model_servers)
     if servers and _built_in_answers(place):
@@ -26,7 +26,7 @@ async def offer(place: MainScreen) -> None:
 
 
 async def use(place: MainScreen) -> None:
-    """Ask which model is to answer everybody on this server, and for which agents that matters."""
+    """Ask for the model that answers all users of this server, and for the agents to switch."""
     models, bench = place.store.models, place.workbench
     place.notice("Looking for model servers on this machine …")
     servers = await models.look(bench.settings.model_servers)
@@ -62,7 +62,7 @@ async def use(place: MainScreen) -> None:
 
 
 async def _confirm(place: MainScreen, name: str, served: Sequence[str]) -> bool:
-    """Ask before the model changes for everybody, and names the agents that it leaves without."""
+    """Ask before the model changes for everybody; name the agents that lose theirs."""
     agents = (await place.load(place.store.agents)).items
     left = [agent.name for agent in agents if agent.model not in served]
     about = [labels.line("Everybody who uses this server gets its answers.")]
@@ -77,9 +77,9 @@ def _built_in_answers(place: MainScreen) -> bool:
 
 
 async def _switch_agents(place: MainScreen) -> None:
-    """Offer another model for the agents whose own model is not served any more."""
+    """Offer another model for agents whose model is no longer served."""
     store = place.store
-    # A refresh may take over from this one: either way the agents are here then.
+    # A refresh may replace this load: either way the agents are loaded afterwards.
     await store.agents.load().settled()
     models = store.session.slice.value.models
     left = [

@@ -1,4 +1,4 @@
-"""Agents and their versions: making one active, aliases, copying, deleting."""
+"""Agents and their versions: activating, aliases, copying, deleting."""
 
 from textual.content import Content
 
@@ -12,17 +12,18 @@ from carrel.tui.theme import labels
 from carrel.wire.generation.agents import Agent
 
 _NEW = "a new one"
-"""Stands for an alias that does not exist yet; none can have this name."""
+"""Option for a new alias; no alias can have this name."""
 
 
 async def make_active(place: MainScreen, agent: Agent, version: Agent) -> None:
-    """Make another version of an agent active, after its changes were shown."""
+    """Show the changes of another version, and activate it after confirmation."""
     if await _confirm(place, review_switch(agent, version, library_names(place))):
         place.do(place.store.agents.switch(agent.id, version.version))
 
 
 async def roll_back(place: MainScreen, agent: Agent) -> None:
-    """Make the version active that was so before, after its changes were shown."""
+    """Show the changes back to the previously active version, and activate it after
+    confirmation."""
     agents = place.store.agents
     number = agents.active_before(agent)
     version = next(each for each in agents.slice.value.versions if each.version == number)
@@ -31,14 +32,14 @@ async def roll_back(place: MainScreen, agent: Agent) -> None:
 
 
 async def _confirm(place: MainScreen, found: SwitchReview) -> bool:
-    """Show what changes for everybody who asks the agent."""
+    """Show the changes that affect everybody who asks the agent."""
     answers = (("no", "Cancel"), ("yes", found.verb))
     question = Changes(found.title, labels.line(found.about), found.rows, answers)
     return await place.ask(question) == "yes"
 
 
 async def edit_aliases(place: MainScreen, agent: Agent, version: int) -> None:
-    """Give a version an alias, moves one to it from another version, or remove one."""
+    """Give an alias to a version, move one from another version, or remove one."""
     agents, name = place.store.agents, version_name(version)
     aliases = {each.alias: each.version for each in agents.slice.value.aliases}
     chosen: str | None = _NEW
@@ -65,7 +66,7 @@ async def edit_aliases(place: MainScreen, agent: Agent, version: int) -> None:
 
 
 async def copy_part(place: MainScreen, agent: Agent) -> None:
-    """Copy the id, the name or the instructions of an agent or a version, as is chosen."""
+    """Copy the id, the name or the instructions of an agent or a version."""
     texts = {"id": agent.id, "name": agent.name, "instructions": agent.instructions or ""}
     await place.copy_one(texts)
 

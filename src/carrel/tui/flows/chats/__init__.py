@@ -1,1 +1,1 @@
-"""Tasks about chats: begin, compare, export."""
+"""Flows of chats: begin, compare, export."""

@@ -1,6 +1,6 @@
-"""Chats: beginning, choosing who answers, attaching, parameters, deleting.
+"""Chats: beginning, choosing the agent, attaching, parameters, deleting.
 
-Those that open a field to type into give True once it is open.
+Flows that open a text field return True once it is open.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from carrel.tui.theme import labels
 
 
 async def begin(place: MainScreen) -> bool:
-    """Begin a chat with an agent that is chosen."""
+    """Ask for an agent and begin a chat with it."""
     chosen = await choose_agent(place, "Chat with")
     if chosen is None:
         return False
@@ -32,7 +32,7 @@ async def begin(place: MainScreen) -> bool:
 
 
 async def change_agent(place: MainScreen) -> bool:
-    """Let another agent, or another version, answer from here on in the open chat."""
+    """Switch the open chat to another agent or version."""
     chosen = await choose_agent(place, "Who answers from here on", versions=True)
     if chosen is None:
         return False
@@ -49,7 +49,7 @@ async def attach(place: MainScreen) -> bool:
 
 
 async def choose_model(place: MainScreen, chats: Sequence[ChatService]) -> None:
-    """Let another model write the next answers of the open chats."""
+    """Choose another model for the next answers of the open chats."""
     state = chats[0].slice.value
     models = [one for one in place.store.session.slice.value.models if one != state.model]
     if not models:
@@ -65,7 +65,7 @@ async def choose_model(place: MainScreen, chats: Sequence[ChatService]) -> None:
 
 
 async def set_parameters(place: MainScreen, chats: Sequence[ChatService]) -> None:
-    """Set how the next answers of the open chats are drawn."""
+    """Set the parameters for the next answers of the open chats."""
     models = place.store.session.slice.value.models
     tools = [one.consent.name for one in await place.store.tools.named()]
     parameters = await place.ask(ParametersForm(chats[0].slice.value.parameters, models, tools))
@@ -75,7 +75,7 @@ async def set_parameters(place: MainScreen, chats: Sequence[ChatService]) -> Non
 
 
 def permission(consent: Consent) -> Permit:
-    """Ask whether agents may use a tool of the settings."""
+    """Return the dialog that asks whether agents may use a tool of the settings."""
     runs, *about = consent_lines(consent)
     lines = [labels.line(runs, "bold"), *(Content.styled(one, "$muted") for one in about)]
     return Permit(consent_title(consent), lines, [*consent_choices(consent).items()])

@@ -1,4 +1,4 @@
-"""Comparing chats: another side, a vote, what differs, going on with one."""
+"""Comparisons of chats: adding a side, voting, differences, continuing with one side."""
 
 from itertools import combinations
 
@@ -24,7 +24,7 @@ TIE, NOTE, ALL = "tie", "note", "all"
 
 
 async def add(place: MainScreen) -> bool:
-    """Put another agent, another version, or a draft, beside the open chat."""
+    """Add another agent, version or draft beside the open chat."""
     chosen = await choose_agent(place, "Compare with", versions=True, drafts=True)
     if chosen is None:
         return False
@@ -35,7 +35,7 @@ async def add(place: MainScreen) -> bool:
 
 
 async def vote(place: MainScreen) -> None:
-    """Vote for one of the last answers, write a note about them, or show all votes."""
+    """Vote on the last answers, note something about them, or show all votes."""
     comparison = place.store.comparison
     options = [Option(str(n), name, key=str(n + 1)) for n, name in _answer_names(place)]
     options += [Option(TIE, "Tie", "none is better", key="t")]
@@ -52,7 +52,7 @@ async def vote(place: MainScreen) -> None:
 
 
 async def go_on(place: MainScreen) -> bool:
-    """Go on with one side alone."""
+    """Continue with one side alone."""
     options = [Option(str(n), name, key=str(n + 1)) for n, name in _names(place)]
     chosen = await place.choose("Go on with", options)
     if chosen is None:
@@ -62,7 +62,7 @@ async def go_on(place: MainScreen) -> bool:
 
 
 async def agents_differ(place: MainScreen) -> None:
-    """Show in which fields the agents of two sides differ."""
+    """Show the differing fields of two sides' agents."""
     pair = await _pair(place, _names(place))
     if pair is None:
         return
@@ -74,7 +74,7 @@ async def agents_differ(place: MainScreen) -> None:
 
 
 async def answers_differ(place: MainScreen) -> None:
-    """Show what differs between two finished answers."""
+    """Show the differences between two finished answers."""
     names = _answer_names(place)
     if len(names) < 2:
         place.notice("Two finished answers can be compared: wait for them.")
@@ -98,7 +98,7 @@ async def _show(
 
 
 async def _pair(place: MainScreen, names: list[tuple[int, str]]) -> tuple[int, int] | None:
-    """Return the places of two sides; they are asked for where there are more."""
+    """Return two sides by number, or None; ask if there are more than two."""
     pairs = {f"{old} {new}": (old, new) for (old, _), (new, _) in combinations(names, 2)}
     named = dict(names)
     options = [Option(key, f"{named[old]} → {named[new]}") for key, (old, new) in pairs.items()]
@@ -107,7 +107,7 @@ async def _pair(place: MainScreen, names: list[tuple[int, str]]) -> tuple[int, i
 
 
 def _names(place: MainScreen) -> list[tuple[int, str]]:
-    """Return the sides by their places, with their names, or the aliases while those are hidden."""
+    """Return the sides' numbers with their names, or with aliases while names are hidden."""
     chats = place.store.comparison.chats
     return [(number, title(chat.slice.value)) for number, chat in enumerate(chats)]
 

@@ -1,4 +1,4 @@
-"""Taking a chat out: parts of it on the clipboard, all of it in a file."""
+"""Export of a chat: parts to the clipboard, the whole to a file."""
 
 from carrel.tui.base.screen import MainScreen
 from carrel.tui.dialogs.chat import SaveDialog, copies
@@ -6,13 +6,13 @@ from carrel.wire.generation.completions import Passage
 
 
 async def copy_part(place: MainScreen, passage: Passage | None) -> None:
-    """Copy the last answer, code in it, or the passage that is shown, as is chosen."""
+    """Copy the last answer, a code block of it, or the shown passage."""
     if texts := copies(place.store.chat.slice.value, passage):
         await place.copy_one(texts)
 
 
 async def save(place: MainScreen) -> None:
-    """Save the chat in a file that is chosen."""
+    """Save the chat to a file."""
     if not place.store.chat.slice.value.turns:
         place.notice("There is nothing to save yet.")
         return

@@ -1,4 +1,4 @@
-"""The prompt: a field with a history, names after an `@`, and attachments."""
+"""The prompt: a field with history, `@` names and attachments."""
 
 import re
 from collections.abc import Sequence
@@ -23,9 +23,9 @@ _NAME = re.compile(r'(?:^|\s)@("?)([^\s"]*)$')
 
 
 class Prompt(MultilineField, KeyedTextArea):
-    """The field for a question: enter sends, alt+enter begins a new line.
+    """The question field: enter sends, alt+enter begins a new line.
 
-    In the first line `up` brings back what was asked before.
+    In the first line, `up` recalls earlier questions.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -41,16 +41,16 @@ class Prompt(MultilineField, KeyedTextArea):
 
     @dataclass
     class Sent(Message):
-        """The text is to be sent. The field holds it until `put_back` says that it was accepted."""
+        """The text is to be sent. The field keeps it until `put_back` confirms its acceptance."""
 
         prompt: "Prompt"
 
     class Emptied(Message):
-        """Backspace was pressed with nothing before it."""
+        """Backspace was pressed at the beginning."""
 
     @dataclass
     class Picking(Message):
-        """A key for the names that are offered."""
+        """A key for the list of suggested names."""
 
         key: str
 
@@ -83,13 +83,13 @@ class Prompt(MultilineField, KeyedTextArea):
         self.insert("\n")
 
     def typed_name(self) -> str | None:
-        """Return the typed part of a name after an `@` before the cursor; None outside of one."""
+        """Return the typed part of an `@` name before the cursor, or None."""
         row, column = self.cursor_location
         found = _NAME.search(self.document.get_line(row)[:column])
         return found[2] if found else None
 
     def put_name(self, name: str) -> None:
-        """Write a name in place of what is typed of it."""
+        """Replace the typed part of a name by the whole name."""
         row, column = self.cursor_location
         found = _NAME.search(self.document.get_line(row)[:column])
         if found:
@@ -97,22 +97,22 @@ class Prompt(MultilineField, KeyedTextArea):
             self.replace(as_mention(name) + " ", (row, begin), (row, column))
 
     def put(self, text: str) -> None:
-        """Hold another text, with the cursor at its end."""
+        """Replace the text, with the cursor at its end."""
         self.text = text
         self.move_cursor(self.document.end)
 
     def take_up(self, text: str) -> None:
-        """Hold a question that is to be changed, in place of what is typed."""
+        """Put a question into the field for editing, and remember the current text."""
         self._aside = self._aside or self.text
         self.put(text)
 
     def put_back(self) -> None:
-        """Hold again what was typed before a question was taken up; without one, nothing."""
+        """Restore the text from before an edit, else clear the field."""
         aside, self._aside = self._aside, ""
         self.put(aside)
 
     def _recall(self, key: str) -> bool:
-        """Show the question asked before, or after, where the key means that and there is one."""
+        """Recall the previous or next question; return whether the key did so."""
         if key == "up" and self.cursor_at_first_line:
             back = self._back + 1
         elif key == "down" and self.cursor_at_last_line:
@@ -129,7 +129,7 @@ class Prompt(MultilineField, KeyedTextArea):
 
 
 class PromptBox(Vertical):
-    """The field, above it what goes along, and the names that fit one that is typed."""
+    """The field, the attachments above it, and the suggestions for a typed name."""
 
     DEFAULT_CSS = """
     PromptBox { height: auto; }
@@ -140,18 +140,18 @@ class PromptBox(Vertical):
 
     @dataclass
     class Named(Message):
-        """A name is being typed: what could be meant is wanted."""
+        """A name is being typed: suggestions are needed."""
 
         text: str
 
     @dataclass
     class Picked(Message):
-        """One of the offered names was chosen."""
+        """A suggestion was chosen."""
 
         attachment: Attachment
 
     class TakenAway(Message):
-        """The last of what goes along is not to go."""
+        """The last attachment is to be removed."""
 
     def compose(self) -> ComposeResult:
         names = OptionList(id="names")
@@ -165,7 +165,7 @@ class PromptBox(Vertical):
 
     @property
     def prompt(self) -> Prompt:
-        """The field inside the box."""
+        """The question field."""
         return self.query_one(Prompt)
 
     @property
@@ -173,7 +173,7 @@ class PromptBox(Vertical):
         return self.query_one("#names", OptionList)
 
     def show(self, title: str, attached: Sequence[Attachment], uploading: int) -> None:
-        """Show what the field is for, where that is no question, and what goes along."""
+        """Show the field's purpose unless it is a question, and the attachments."""
         self.prompt.border_title = labels.line(title, "bold $accent") if title else ""
         parts = [labels.line(f"▣ {one.name}", "$busy") for one in attached]
         if uploading:
@@ -200,7 +200,7 @@ class PromptBox(Vertical):
             self.post_message(self.Named(name))
 
     def offer(self, text: str, names: Sequence[Attachment]) -> None:
-        """Offer names for a typed text, unless it has changed meanwhile."""
+        """Suggest names for a text, unless the text has changed meanwhile."""
         if self.prompt.typed_name() == text:
             self._offer(tuple(names))
 

@@ -1,4 +1,4 @@
-"""The sides of a comparison: transcripts beside each other, as many as there is room for."""
+"""The sides of a comparison: as many transcripts side by side as fit."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ from carrel.tui.theme import labels
 from carrel.tui.widgets.chat.transcript import Transcript
 
 TWO, FOUR = 100, 200
-"""Columns of the window from which two sides are seen at once, and from which four."""
+"""Window widths in columns from which two and four sides are visible."""
 
 
 class Sides(Vertical):
-    """Up to four transcripts. Where not all of them fit, tabs above say which is seen."""
+    """Up to four transcripts. If not all fit, tabs above select the visible ones."""
 
     DEFAULT_CSS = """
     Sides { height: 1fr; }
@@ -36,7 +36,7 @@ class Sides(Vertical):
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
         self.chosen = 0
-        """The side that is seen in any window, by its place."""
+        """Index of the side that is visible in any window."""
         self._count = 1
         self._tabs: Sequence[str] = ()
         self._ends: list[int] = []
@@ -51,24 +51,24 @@ class Sides(Vertical):
 
     @property
     def transcripts(self) -> tuple[Transcript, ...]:
-        """All four, seen or not."""
+        """All four transcripts, visible or not."""
         return tuple(self.query(Transcript))
 
     @property
     def current(self) -> Transcript:
-        """The side that is seen in any window."""
+        """The transcript that is visible in any window."""
         return self.transcripts[self.chosen]
 
     @property
     def seen(self) -> range:
-        """The places of the sides that are seen now."""
+        """The indexes of the visible sides."""
         width = self.app.size.width
         room = MOST if width >= FOUR else 2 if width >= TWO else 1
         first = max(0, min(self.chosen, self._count - room))
         return range(first, min(first + room, self._count))
 
     def stand(self, tabs: Sequence[str], judged: Content) -> None:
-        """Show one side for each tab, and a line on how they were judged below them."""
+        """Show a side for each tab, and the votes in a line below."""
         self._count, self._tabs = len(tabs), tabs
         self.chosen = min(self.chosen, self._count - 1)
         self.query_one("#judged", Static).update(judged)

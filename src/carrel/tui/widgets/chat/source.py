@@ -1,4 +1,4 @@
-"""A source beside the chat: its page with the passage framed, and its words."""
+"""A source beside the chat: its page with the passage framed, and the passage's text."""
 
 from textual import work
 from textual.app import ComposeResult
@@ -18,7 +18,7 @@ from carrel.wire.libraries import marked
 
 
 class SourcePane(Vertical):
-    """One source; folded while there is none."""
+    """One source; folded while empty."""
 
     DEFAULT_CSS = """
     SourcePane #quote { height: auto; max-height: 50%; margin-top: 1; }
@@ -37,11 +37,11 @@ class SourcePane(Vertical):
 
     @property
     def passage(self) -> Passage | None:
-        """The passage that is shown."""
+        """The shown passage, or None."""
         return self._passage
 
     def show(self, passage: Passage | None, chat: str = "") -> None:
-        """Show a passage of a chat; None folds the pane."""
+        """Show a passage of a chat, or fold the pane with None."""
         if passage == self._passage:
             return
         self._passage = passage
@@ -67,7 +67,7 @@ class SourcePane(Vertical):
     @work(exclusive=True, group="source", exit_on_error=False)
     async def _draw(self, passage: Passage) -> None:
         picture = self.query_one(PagePicture)
-        # The quote follows the picture: what it leaves is the picture's, whose own height follows.
+        # The quote is laid out first; the picture takes the remaining height.
         quote = self.query_one("#quote")
         rows = max(self.content_size.height - quote.outer_size.height - 1, 4)
         columns = picture.columns

@@ -1,4 +1,4 @@
-"""A chat as it is read: one widget for most turns, a few for a long one and one being written."""
+"""A chat's transcript: one widget per turn, several for a long or a growing one."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,15 +21,15 @@ from carrel.tui.widgets.text.rendered import Rendered
 
 MAX_TURNS = 200
 MAX_TEXT = 600_000
-"""Turns, and characters, on screen; the earlier ones are left out, so that it stays quick."""
+"""Most turns, and characters, on screen; earlier ones are left out for speed."""
 TurnPlace = tuple[int, int]
 """The number of a chat, and a turn's place in it."""
 LONG = 4 * MIN_TAIL
-"""Characters above which a turn is drawn in parts, so that no part takes long."""
+"""Number of characters above which a turn is drawn in parts, so that no part takes long."""
 
 
 class TurnView(Vertical):
-    """A turn in parts: what will not change any more is drawn once."""
+    """A turn in parts: final parts are drawn once."""
 
     DEFAULT_CSS = """
     TurnView { height: auto; }
@@ -53,7 +53,7 @@ class TurnView(Vertical):
         yield self._foot
 
     def grow(self, row: TurnRow) -> None:
-        """Show more of the same answer."""
+        """Show more of a growing answer."""
         if _over(row) != _over(self.row):
             self._head.update(_head(row, self._place))
         if _about(row) != _about(self.row):
@@ -63,15 +63,15 @@ class TurnView(Vertical):
             self.mount_all(parts, before=self._tail)
 
     def end(self, row: TurnRow) -> None:
-        """Show the answer as it has ended."""
+        """Show the final answer."""
         self.live = False
         self.grow(row)
 
     def _cut(self, text: str) -> list[Rendered]:
-        """Return new parts that are settled; the rest goes into the tail."""
+        """Return new parts that are final; the rest becomes the tail."""
         parts = []
         tail = text[self._settled :]
-        # Of a text that is here at once, parts as long as those of one that grew.
+        # A complete text is cut into parts as a growing one.
         while cut := settled_length(tail[: 2 * MIN_TAIL]) or settled_length(tail):
             parts.append(Rendered(self._prose(tail[:cut])))
             self._settled += cut
@@ -84,10 +84,10 @@ class TurnView(Vertical):
 
 
 class Transcript(TextPane):
-    """The turns of one session. It stays at the end while an answer grows, until one scrolls.
+    """The turns of one session. It follows a growing answer until the user scrolls.
 
-    A click on a source or on a variant's mark runs the screen's `show_source` or `variant`, with
-    the number of the chat first, of those side by side.
+    A click on a source or a variant's mark runs the screen's `show_source` or `variant` with the
+    chat's number first.
     """
 
     DEFAULT_CSS = """
@@ -101,7 +101,7 @@ class Transcript(TextPane):
         self._first = 0
         self._session: object = None
         self._unfolded: set[int] = set()
-        """The places of turns whose thinking is shown."""
+        """Places of turns with visible thinking."""
         self._given: tuple[Sequence[TurnRow], bool] = ((), False)
 
     async def say(self, words: Content) -> None:
@@ -112,7 +112,7 @@ class Transcript(TextPane):
             await self.mount(Note(words))
 
     async def show(self, session: object, rows: Sequence[TurnRow], *, writing: bool) -> None:
-        """Show the turns of a session; the last is growing while `writing`."""
+        """Show the turns of a session; the last one grows while `writing`."""
         self._given = rows, writing
         if session != self._session:
             self._unfolded.clear()
@@ -139,11 +139,11 @@ class Transcript(TextPane):
             self.to_end()
 
     def to_end(self) -> None:
-        """Show the end, once what was added has its place."""
+        """Scroll to the end after the layout of new parts."""
         self.call_after_refresh(self.scroll_end, animate=False)
 
     async def fold(self, place: int | None = None) -> None:
-        """Show or hide the thinking of a turn, of the last that has any without `place`."""
+        """Toggle the thinking of a turn; without `place`, of the last turn that has some."""
         rows, writing = self._given
         thinking = [at for at, row in enumerate(rows) if row.thinking]
         if thinking:
@@ -151,7 +151,7 @@ class Transcript(TextPane):
             await self.show(self._session, rows, writing=writing)
 
     def redraw(self) -> None:
-        """Draw everything anew at the next showing: the theme has changed."""
+        """Redraw everything at the next update, because the theme changed."""
         self._rows = []
 
     def _growing(self) -> TurnView | None:
@@ -177,7 +177,7 @@ class Transcript(TextPane):
 
 
 def _first_shown(rows: Sequence[TurnRow]) -> int:
-    """Return the first of the last turns that are not too many and not too long together."""
+    """Return the index of the first turn to show within MAX_TEXT."""
     room = MAX_TEXT
     for place in range(len(rows) - 1, -1, -1):
         room -= len(rows[place].text)
@@ -202,17 +202,17 @@ def _turn(row: TurnRow, place: TurnPlace, dark: bool, *, live: bool) -> Widget:
 
 
 def _over(row: TurnRow) -> tuple[object, ...]:
-    """Return the parts of a turn above its text."""
+    """Return the parts above a turn's text."""
     return (row.figures, row.thought, row.thinking)
 
 
 def _about(row: TurnRow) -> tuple[object, ...]:
-    """Return the parts of a turn below its text."""
+    """Return the parts below a turn's text."""
     return (row.note, row.sources, row.calls, row.attached)
 
 
 def _prose(text: str, dark: bool, row: TurnRow, place: TurnPlace) -> RenderableType:
-    """Return a part of a turn's text, in which the numbers of its sources show them."""
+    """Return a part of a turn's text, in which clicks on citation numbers show their sources."""
     sources = {
         source.number: _click("show_source", *place, at) for at, source in enumerate(row.sources)
     }

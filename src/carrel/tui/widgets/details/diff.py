@@ -29,14 +29,14 @@ BETWEEN = " │ "
 
 @dataclass
 class Layout:
-    """The lines as they are drawn, and which of them begin a change."""
+    """The lines as drawn, and the indexes of lines that begin a change."""
 
     lines: list[Content] = field(default_factory=list)
     changes: list[int] = field(default_factory=list)
 
 
 def lay_out(rows: Iterable[FieldRow], width: int, split: bool) -> Layout:
-    """Return everything in lines of at most `width` cells."""
+    """Lay out everything in lines of at most `width` cells."""
     laid = Layout()
     for row in rows:
         if row.change != "same":
@@ -87,7 +87,7 @@ def _line(line: DiffLine, width: int) -> Iterator[Content]:
 
 
 def _hanging(first: Content, rest: Content, width: int) -> Iterator[Content]:
-    """Yield words behind a beginning, broken so that further lines stand below the words."""
+    """Yield wrapped text with a hanging indent after `first`."""
     room = max(width - first.cell_length, 8)
     for number, part in enumerate(rest.wrap(room) or [Content("")]):
         yield (first if not number else Content(" " * first.cell_length)) + part
@@ -95,7 +95,7 @@ def _hanging(first: Content, rest: Content, width: int) -> Iterator[Content]:
 
 @steady
 class DiffView(ScrollView, can_focus=True):
-    """The changes of an agent, scrolled with the keys; [ and ] go from one to the next."""
+    """The changes of an agent, scrolled with the keys; [ and ] step through the changes."""
 
     DEFAULT_CSS = """
     DiffView { overflow-x: hidden; overflow-y: auto; padding: 0 1; }
@@ -115,7 +115,7 @@ class DiffView(ScrollView, can_focus=True):
         self._laid = Layout()
 
     def show(self, rows: Sequence[FieldRow]) -> None:
-        """Show these changes instead of those before."""
+        """Replace the shown changes."""
         if rows != self._rows:
             self._rows = rows
             self._lay_out()
@@ -134,7 +134,7 @@ class DiffView(ScrollView, can_focus=True):
         self.refresh()
 
     def go(self, step: int) -> None:
-        """Scroll to the next change, or the one before."""
+        """Scroll to the next or previous change."""
         here = round(self.scroll_offset.y)
         changes = self._laid.changes
         there = [y for y in changes if (y > here if step > 0 else y < here)]

@@ -1,4 +1,4 @@
-"""The details of a file, under a preview of it."""
+"""The details of a file below its preview."""
 
 from collections.abc import Sequence
 
@@ -16,11 +16,12 @@ from carrel.tui.theme import labels
 from carrel.tui.widgets.pages.picture import PagePicture
 
 LEGIBLE = 40
-"""Columns of a whole page in which its print shows as lines; below, its upper part is shown."""
+"""Least width in columns at which a whole page is legible; below it, only the upper part is
+shown."""
 
 
 class FileDetails(Vertical):
-    """The first page or the beginning of the text, then names and values."""
+    """The preview of a file, then names and values."""
 
     DEFAULT_CSS = """
     FileDetails #text { height: 1fr; padding: 0 1; }
@@ -47,16 +48,16 @@ class FileDetails(Vertical):
         self.query_one("#text").display = False
 
     def show_file(self, name: str | None, parts: Sequence[Content]) -> None:
-        """Show what is known of a file; None is none."""
+        """Show the details of a file, or nothing for None."""
         facts = Content("\n").join(parts)
-        if not facts.is_same(self._facts):  # each change lays out everything
+        if not facts.is_same(self._facts):  # every change lays out everything again
             self._facts = facts
             self.query_one("#facts", Static).update(facts)
         if name is None:
             self.border_title = labels.title("Details")
 
     def show_preview(self, name: str, state: PreviewState) -> None:
-        """Show a look into the file of this name."""
+        """Show the preview of the named file."""
         before, self._shown, self._filename = self._shown, state, name
         self._show_title()
         texts = state.kind in ("text", "lines")

@@ -1,4 +1,4 @@
-"""The folders that are synced with a library, and how they stand."""
+"""The folders synced with a library, and their status."""
 
 from collections.abc import Sequence
 
@@ -9,11 +9,11 @@ from carrel.store.sync.formatting import FolderRow
 from carrel.tui.theme import labels
 
 NOTES = 3
-"""Lines of one folder's notes."""
+"""Most lines of one folder's notes."""
 
 
 class SyncedFolders(Static):
-    """A few lines under the list of libraries; gone where no folder is synced."""
+    """A few lines below the list of libraries; hidden without synced folders."""
 
     DEFAULT_CSS = """
     SyncedFolders {
@@ -33,7 +33,7 @@ class SyncedFolders(Static):
         self.show(self._rows)
 
     def show(self, rows: Sequence[FolderRow]) -> None:
-        """Show these folders instead of those before."""
+        """Replace the shown folders."""
         self._rows = rows
         self.display = bool(rows)
         width = max(self.size.width, 8)
@@ -51,7 +51,7 @@ class SyncedFolders(Static):
 
 
 def _fold(words: Content, width: int) -> list[Content]:
-    """Return words in lines of this width, broken at their dots."""
+    """Wrap text at its dots in lines of this width."""
     first, *rest = words.split(" · ")
     lines = [first]
     for part in rest:

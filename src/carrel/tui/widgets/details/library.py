@@ -14,11 +14,11 @@ from carrel.wire.documents import Document
 from carrel.wire.libraries import Library
 
 TEXT_SHOWN = 20_000
-"""Characters of a document's text that are shown; the document itself has it all."""
+"""Most characters of a document's text shown here; the document itself has all of it."""
 
 
 class LibraryDetails(VerticalScroll):
-    """Names and values, the summary, the text once it was asked for."""
+    """Names and values, the summary, and the text once loaded."""
 
     def compose(self) -> ComposeResult:
         yield Static()
@@ -27,7 +27,7 @@ class LibraryDetails(VerticalScroll):
         self.border_title = labels.title("Details")
 
     def show_hit(self, hit: HitRow | None) -> None:
-        """Show a passage with the words that were found."""
+        """Show a passage with its matches highlighted."""
         if hit is None:
             self._put()
             return
@@ -37,7 +37,7 @@ class LibraryDetails(VerticalScroll):
         self._put(name, page, Content(""), labels.highlight(hit.passage), Content(""), how)
 
     def show_library(self, library: Library) -> None:
-        """Show what is known of a library."""
+        """Show the details of a library."""
         parts = [
             labels.line(library.name, "bold"),
             labels.short_id(library.id),
@@ -49,7 +49,7 @@ class LibraryDetails(VerticalScroll):
         self._put(*parts)
 
     def show_document(self, document: Document | None, text: str | None) -> None:
-        """Show what is known of a document, and its text where that is here."""
+        """Show the details of a document, and its text if loaded."""
         if document is None:
             self._put()
             return

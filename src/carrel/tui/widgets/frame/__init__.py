@@ -1,1 +1,1 @@
-"""The lines and panes around every screen."""
+"""The bars and panes around every screen."""

@@ -1,4 +1,4 @@
-"""The caption of a demo: below everything, over whatever place or dialog is shown."""
+"""The caption of a demo, below any screen or dialog."""
 
 from collections.abc import Callable
 
@@ -15,7 +15,7 @@ KEYS = "F8 next · F7 back · F9 pause · F10 jump · ctrl+q end"
 
 
 class Caption(Widget, can_focus=False):
-    """What is said about the step, and on the right how far the demo is."""
+    """The step's text, and on the right the demo's progress."""
 
     DEFAULT_CSS = """
     Caption {
@@ -50,7 +50,7 @@ class Caption(Widget, can_focus=False):
 
 
 def caption(state: DemoState) -> Content:
-    """Return the caption with what it says about a step that failed, and the keys."""
+    """Return the caption with a failed step's message and the keys."""
     lines = [labels.block(state.caption) + _place(state)]
     if state.phase == "failed":
         trouble = labels.line(f"✕ {state.trouble}", "not bold $failed")

@@ -1,4 +1,4 @@
-"""The footer: the keys that matter here, at most eight, made from the live bindings."""
+"""The footer: at most eight keys, generated from the live bindings."""
 
 from textual import events
 from textual.app import RenderResult
@@ -10,9 +10,9 @@ from textual.widget import Widget
 
 MAX_KEYS = 8
 WIDE = 100
-"""Columns of a window from which keys stand further apart."""
+"""Window width in columns from which keys are spaced wider."""
 HELP = "app.help"
-"""The id of the binding that always stands last."""
+"""Id of the binding that is always last."""
 
 
 class KeyBar(Widget):
@@ -32,12 +32,12 @@ class KeyBar(Widget):
         shown: list[Binding] = []
         last: list[Binding] = []
         seen: set[str | None] = set()
-        # A key that the screen takes over from its base class stands where the screen has it.
+        # A key that the screen overrides keeps the screen's position.
         own = [each.id for each in Binding.make_bindings(type(self.screen).BINDINGS)]
         actives = self.screen.active_bindings.values()
         for active in sorted(actives, key=lambda one: _place(own, one.binding.id)):
             binding = active.binding
-            # One that can do nothing now stays, and says why when it is pressed.
+            # A disabled key stays, and explains itself when pressed.
             if binding.show and binding.id not in seen:
                 seen.add(binding.id)
                 (last if binding.id == HELP else shown).append(binding)

@@ -1,4 +1,4 @@
-"""Panes beside each other, whose borders are moved and one of which may fill the window."""
+"""Panes side by side, with movable borders; one of them may fill the window."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,18 +10,18 @@ from textual.message import Message
 from textual.widget import Widget
 
 LEAST = 12
-"""Cells of the narrowest pane."""
+"""Least width of a pane in cells."""
 
 
 class Panes(Horizontal):
-    """Panes from left to right. Where several are seen, widths may be given in percent."""
+    """Panes from left to right. While several are visible, widths in percent apply."""
 
     @dataclass
     class Resized(Message):
         """A border was moved."""
 
         widths: Mapping[int, float]
-        """The widths in percent by the place of the pane, counted from 0."""
+        """Widths in percent by pane index, from 0."""
 
     def on_mount(self) -> None:
         self._widths: dict[int, float] = {}
@@ -30,11 +30,11 @@ class Panes(Horizontal):
 
     @property
     def seen(self) -> list[Widget]:
-        """The panes that are seen, from left to right."""
+        """The visible panes from left to right."""
         return [pane for pane in self.children if pane.display and pane.region.width]
 
     def lay_out(self, widths: Mapping[int, float], *, alone: bool) -> None:
-        """Give panes these widths in percent; not while one is seen `alone`."""
+        """Set the panes' widths in percent; ignored while one pane is visible `alone`."""
         if (dict(widths), alone) == (self._widths, self._alone):
             return
         self._widths, self._alone = dict(widths), alone
@@ -48,7 +48,7 @@ class Panes(Horizontal):
                 pane.styles.max_width = "100%"
 
     def widen(self, pane: Widget, cells: int) -> None:
-        """Move the right border of a pane, of the last one its left border."""
+        """Move the right border of a pane, or the left border of the last one."""
         seen = self.seen
         if pane not in seen or len(seen) < 2:
             return
@@ -66,7 +66,7 @@ class Panes(Horizontal):
             return
         panes, whole = list(self.children), self.size.width
         widths = dict(self._widths)
-        # One pane goes on taking what the others leave.
+        # One pane always takes the remaining width.
         free = next((one for one in (right, left) if _takes_the_rest(one)), right)
         if free is not left:
             widths[panes.index(left)] = _percent(width, whole)
@@ -102,5 +102,5 @@ def _takes_the_rest(pane: Widget) -> bool:
 
 
 def _percent(width: int, whole: int) -> float:
-    """Return a share in percent, rounded up: a part of a cell is cut off."""
+    """Return a share in percent, rounded up because fractions of a cell are cut off."""
     return ceil(100_000 * width / whole) / 1000

@@ -1,4 +1,4 @@
-"""The status line: what is going on, and how to stop it."""
+"""The status line: the running task, and the way to stop it."""
 
 from textual.app import RenderResult
 from textual.content import Content
@@ -8,9 +8,9 @@ from textual.widget import Widget
 
 
 class StatusLine(Widget):
-    """What is happening on the left, the way to stop it on the right.
+    """The running task on the left, the way to stop it on the right.
 
-    One line, or up to three where the connection has more to say.
+    One line, or up to three for a long connection state.
     """
 
     DEFAULT_CSS = """
@@ -18,15 +18,15 @@ class StatusLine(Widget):
     """
 
     connection: reactive[Content] = reactive(Content(""), layout=True)
-    """The state of the connection; stands first."""
+    """The state of the connection, at the beginning."""
     doing: reactive[Content] = reactive(Content(""))
-    """The running task; stands before the notice."""
+    """The running task, before the notice."""
     notice: reactive[Content] = reactive(Content(""))
-    """The last short word of the program, until it goes."""
+    """The last notice, until it expires."""
     work: reactive[str] = reactive("")
-    """Everything that runs, where it is several things; stands where there is no notice."""
+    """All running tasks if there are several; hidden behind a notice."""
     stop: reactive[bool] = reactive(False)
-    """Whether what is going on can be stopped."""
+    """Whether the running task can be stopped."""
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return max(len(self._connection_lines(width)), 1)

@@ -1,4 +1,4 @@
-"""The top line: the six places on the left; profile, connection and model on the right."""
+"""The top bar: the six screens on the left; profile, connection and model on the right."""
 
 from textual import events
 from textual.app import RenderResult
@@ -15,23 +15,23 @@ PLACES = {
     "chat": "Chat",
     "activity": "Activity",
 }
-"""The places by the name of their mode, in the order of their keys 1 to 6."""
+"""The screens by mode name, in the order of their keys 1 to 6."""
 
 
 class TopBar(Widget):
-    """The top line: the current place, and the service."""
+    """The top bar: the current screen, and the service."""
 
     DEFAULT_CSS = """
     TopBar { height: 1; padding: 0 1; }
     """
 
     header: reactive[tuple[Content, ...]] = reactive(())
-    """The right side, the longest form first; the first that fits is shown."""
+    """The forms of the right side, longest first; the first that fits is shown."""
     busy: reactive[str] = reactive("")
-    """The badge beside Activity while something runs, such as `↑2`, and for failures, `✕1`."""
+    """The badge beside Activity: `↑2` while something runs, `✕1` for failures."""
 
     answering: reactive[bool] = reactive(False)
-    """Whether an answer is being written: it shows beside Chat."""
+    """Whether an answer is being written, as shown beside Chat."""
 
     def __init__(self, place: str) -> None:
         super().__init__()

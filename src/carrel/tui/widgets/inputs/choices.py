@@ -1,4 +1,4 @@
-"""A list of things to choose, any number of them."""
+"""A list with multiple selection."""
 
 from rich.segment import Segment
 from textual.strip import Strip
@@ -6,7 +6,7 @@ from textual.widgets import SelectionList
 
 
 class Choices(SelectionList[str]):
-    """A list whose chosen rows have a mark of their own, not only another colour."""
+    """A list that shows chosen rows by a mark, not only by colour."""
 
     DEFAULT_CSS = """
     Choices > .selection-list--button, Choices:focus > .selection-list--button,
@@ -27,7 +27,7 @@ class Choices(SelectionList[str]):
         if not 0 <= index < self.option_count:
             return line
         chosen = self.get_option_at_index(index).value in self.selected
-        # Textual draws the same X for every row; only its colour differs.
+        # Textual draws the same X in every row, in different colours only.
         segments = list(line)
         mark = Segment("[✓]" if chosen else "[ ]", segments[1].style)
         return Strip([mark, *segments[3:]], line.cell_length)

@@ -1,4 +1,4 @@
-"""Text fields that know a dropped file from pasted text."""
+"""Text fields that distinguish dropped files from pasted text."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Dropped(Message):
-    """Files were dropped on a text field, or their paths pasted into it."""
+    """Files were dropped on a text field, or their paths were pasted."""
 
     drop: Drop
 
@@ -44,7 +44,7 @@ class Field(Input):
     """
 
     def validate_value(self, value: str) -> str:
-        # A name that is edited may hold anything.
+        # An edited name may contain anything.
         return clean_text(value)
 
     def on_paste(self, event: events.Paste) -> None:
@@ -52,7 +52,7 @@ class Field(Input):
 
 
 class RecallField(Field):
-    """A line of text that brings back what was typed before."""
+    """A line of text with a history."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "recall(1)", "Up to the text before", show=False, id="recall.before"),
@@ -62,7 +62,7 @@ class RecallField(Field):
     def __init__(
         self, history: str, histories: "HistoriesService | None" = None, placeholder: str = ""
     ) -> None:
-        """`history` is the name of its list in the histories."""
+        """Make the field. `history` is the name of its list in the histories."""
         super().__init__(placeholder=placeholder)
         self.histories = histories
         self._history = history
@@ -101,7 +101,7 @@ class MultilineField(TextArea):
 
     @dataclass
     class NotEdited(Message):
-        """The editor did not work."""
+        """The editor failed."""
 
         reason: str
 
@@ -113,7 +113,7 @@ class MultilineField(TextArea):
 
     async def action_edit_outside(self) -> None:
         if bindings_of(self.screen, "f4"):
-            raise SkipAction  # the form has an editor for all of its fields
+            raise SkipAction  # the form has an editor for all fields
         self.app.run_worker(self._edit_outside(), exit_on_error=False)
 
     async def _edit_outside(self) -> None:
@@ -128,7 +128,7 @@ class MultilineField(TextArea):
             self.move_cursor(self.document.end)
 
     def action_copy(self) -> None:
-        # With nothing selected the key belongs to the place, which stops its task.
+        # Without a selection the key belongs to the screen, which stops its task.
         if self.selection.is_empty:
             raise SkipAction
         super().action_copy()

@@ -1,4 +1,4 @@
-"""Lines to filter or search with; they are there only while they are used."""
+"""Filter and search lines, visible only while in use."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from carrel.store.histories import HistoriesService
 
 PAUSE = 0.2
-"""Seconds without a key after which what was typed counts."""
+"""Debounce in seconds before the input applies."""
 
 
 class FilterLine(Horizontal):
-    """Tells what is typed, a moment after the last key."""
+    """Posts its input, debounced."""
 
     DEFAULT_CSS = """
     FilterLine { height: 1; display: none; padding: 0 1; }
@@ -36,7 +36,7 @@ class FilterLine(Horizontal):
 
     @dataclass
     class Changed(Message):
-        """The text that is to count now."""
+        """The input to apply now."""
 
         text: str
 
@@ -52,7 +52,7 @@ class FilterLine(Horizontal):
         yield RecallField(self._history, self._histories, self._placeholder)
 
     def begin(self, text: str) -> None:
-        """Show the line and take the focus."""
+        """Show the line and focus it."""
         self.add_class("-shown")
         field = self.query_one(Field)
         with self.prevent(Input.Changed):
@@ -60,7 +60,7 @@ class FilterLine(Horizontal):
         field.focus()
 
     def end(self) -> None:
-        """Take the line away."""
+        """Hide the line."""
         self.remove_class("-shown")
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -75,9 +75,9 @@ class FilterLine(Horizontal):
 
 
 class ListFilter(Horizontal):
-    """Filters one table by what is typed, or finds it in one text.
+    """Filters one table, or searches one text.
 
-    It stays as a chip while the filter is in force.
+    It stays visible as a chip while the filter is active.
     """
 
     DEFAULT_CSS = """
@@ -100,11 +100,11 @@ class ListFilter(Horizontal):
 
     @property
     def field(self) -> RecallField:
-        """The field of the filter."""
+        """The filter's field."""
         return self.query_one(RecallField)
 
     def begin(self, over: VirtualTable | TextPane) -> None:
-        """Show the line for a table or a text and take the focus."""
+        """Show the line for a table or a text, and focus it."""
         if over is not self.over:
             self.end()
             self.over = over
@@ -116,7 +116,7 @@ class ListFilter(Horizontal):
         self.field.focus()
 
     def end(self) -> None:
-        """Take the line and the filter away."""
+        """Hide the line and remove the filter."""
         with self.prevent(Input.Changed):
             self.field.value = ""
         self._apply()
@@ -132,7 +132,8 @@ class ListFilter(Horizontal):
         self.leave()
 
     def leave(self) -> None:
-        """Go back to where it was begun. What was typed counts; nothing typed is no filter."""
+        """Return the focus to the filtered widget. The input stays active; an empty input is no
+        filter."""
         over = self.over
         if not self.field.value.strip():
             self.end()
@@ -140,7 +141,8 @@ class ListFilter(Horizontal):
             over.focus()
 
     def step_back(self) -> bool:
-        """Leave the field, or end the filter of what has the focus; False if there is none."""
+        """Leave the field, or end the filter of the focused widget; return False if there is
+        none."""
         if self.field.has_focus:
             self.leave()
         elif self.over is not None and self.over is self.screen.focused:

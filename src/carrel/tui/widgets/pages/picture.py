@@ -1,4 +1,4 @@
-"""A page's picture, in whatever way the terminal can show one."""
+"""A page's picture in the terminal's protocol."""
 
 import io
 import math
@@ -34,13 +34,13 @@ from carrel.tui.terminal.textual_private import steady
 from carrel.tui.widgets.text.note import Note
 
 DETAIL = 4
-"""Pixels requested in each direction for each one that is drawn: print stays sharper."""
+"""Requested pixels per drawn pixel in each direction, for sharper print."""
 
 PALE_FRAME = 0.35
 """Opacity of an unmarked frame."""
 
 PALE = 80
-"""A pixel whose strongest and weakest colour differ by less is as good as grey."""
+"""Largest difference between a grey-like pixel's strongest and weakest colour."""
 
 
 class HalfBlocks(ScrollView, can_focus=False):
@@ -56,7 +56,7 @@ class HalfBlocks(ScrollView, can_focus=False):
         self.draw(picture)
 
     def draw(self, picture: Any) -> None:
-        """Show this picture, an RGB image of one pixel a column, instead of the one before."""
+        """Replace the shown picture by an RGB image of one pixel a column."""
         before, self._pixels = self._pixels, picture.tobytes()
         self._width, height = picture.size
         size = Size(self._width, (height + 1) // 2)
@@ -94,10 +94,10 @@ def _two_colours(upper: bytes, lower: bytes) -> Style:
 
 @dataclass(frozen=True)
 class PictureFrame:
-    """A box over the picture, in parts of its width and height.
+    """A box over the picture, in fractions of its width and height.
 
-    The marked one is drawn full, the others pale, doubtful ones dashed: colour is never the only
-    sign. `heat`, from 0 to 1, is how strongly the part is tinted.
+    The marked frame is drawn full, the others pale, doubtful ones dashed: colour is never the only
+    sign. `heat` is the strength of the tint, from 0 to 1.
     """
 
     rect: Rect
@@ -109,7 +109,7 @@ class PictureFrame:
 
 @steady
 class PagePicture(ScrollableContainer, can_focus=True):
-    """A pane that shows a PNG with frames over it, as many columns wide as asked, and scrolls."""
+    """A scrolling pane that shows a PNG of a given width in columns, with frames over it."""
 
     DEFAULT_CSS = """
     PagePicture { align-horizontal: center; scrollbar-gutter: stable; }
@@ -120,11 +120,11 @@ class PagePicture(ScrollableContainer, can_focus=True):
     ]
 
     class Resized(Message):
-        """The pane has another size: a page fits it in another way."""
+        """The pane was resized: the page fits differently."""
 
     @dataclass
     class Pointed(Message):
-        """The picture was clicked, at this part of its width and height."""
+        """The picture was clicked, at a point in fractions of its width and height."""
 
         x: float
         y: float
@@ -152,19 +152,19 @@ class PagePicture(ScrollableContainer, can_focus=True):
 
     @property
     def columns(self) -> int:
-        """The width, in columns, of a picture that fits the pane."""
+        """The width of a fitting picture, in columns."""
         return max(self.scrollable_content_region.width or 60, 10)
 
     def pixels(self, columns: int) -> int:
-        """Return the width, in pixels, of a picture for this number of columns."""
+        """Return the width in pixels of a picture of `columns` columns."""
         return columns * (DETAIL if self._protocol == "halfblock" else cell_pixels()[0])
 
     def columns_for(self, pixels: float) -> int:
-        """Return the number of columns that show this many pixels one to one."""
+        """Return the width in columns that shows `pixels` pixels one to one."""
         return math.ceil(pixels / (1 if self._protocol == "halfblock" else cell_pixels()[0]))
 
     def rows_of(self, png: bytes, columns: int) -> int:
-        """Return the height, in rows, of a picture in this number of columns."""
+        """Return the height in rows of a picture of `columns` columns."""
         from PIL import Image
 
         across, down = (1, 2) if self._protocol == "halfblock" else cell_pixels()
@@ -172,7 +172,7 @@ class PagePicture(ScrollableContainer, can_focus=True):
             return math.ceil(columns * across * picture.height / picture.width / down)
 
     def columns_of_whole(self, png: bytes) -> int:
-        """Return the number of columns in which the pane shows a picture from top to bottom."""
+        """Return the width in columns at which the pane shows a whole picture."""
         from PIL import Image
 
         across, down = (1, 2) if self._protocol == "halfblock" else cell_pixels()
@@ -181,7 +181,7 @@ class PagePicture(ScrollableContainer, can_focus=True):
             return int(height * picture.width / picture.height / across)
 
     async def show(self, png: bytes, columns: int = 0, frames: Sequence[PictureFrame] = ()) -> None:
-        """Show the picture instead of what was shown, `columns` wide (0: as it comes)."""
+        """Replace the picture, `columns` wide, or in its own width with 0."""
         if self._off:
             await self.explain(Content("Pictures are off: “images” in the settings."))
             return
@@ -193,7 +193,7 @@ class PagePicture(ScrollableContainer, can_focus=True):
             await self._replace(self._image())
 
     async def frame(self, frames: Sequence[PictureFrame]) -> None:
-        """Draw other frames over the same picture."""
+        """Replace the frames over the same picture."""
         if not self._png or tuple(frames) == self._frames:
             return
         self._frames = tuple(frames)
@@ -203,7 +203,7 @@ class PagePicture(ScrollableContainer, can_focus=True):
             child.draw(_draw_framed(self._plain, self._frames, 1))
 
     def reveal(self, rect: Rect) -> None:
-        """Bring a part of the picture into view."""
+        """Scroll a part of the picture into view."""
         child = self.children[0]
         width, height = child.virtual_region.size
         across, down = rect.left * width, rect.top * height
@@ -212,7 +212,7 @@ class PagePicture(ScrollableContainer, can_focus=True):
         self.scroll_to_region(place, animate=False, force=True)
 
     async def explain(self, why: Content) -> None:
-        """Show a sentence where a picture would be."""
+        """Show a sentence in place of a picture."""
         self._png = b""
         await self._replace(Note(why))
 
@@ -254,7 +254,7 @@ class PagePicture(ScrollableContainer, can_focus=True):
 
 
 def _draw_framed(picture: Any, frames: Sequence[PictureFrame], line: int) -> Any:
-    """Return a copy of the picture with frames drawn around what they are about, not over it."""
+    """Return a copy of the picture with frames drawn around their parts, not over them."""
     from PIL import Image, ImageDraw
 
     picture = _tint(picture, frames)
@@ -265,11 +265,11 @@ def _draw_framed(picture: Any, frames: Sequence[PictureFrame], line: int) -> Any
         plain,
         line,
     )
-    # Print stays to be seen below the many; the one that is marked is not to be missed.
+    # Print stays visible below the many frames; the marked one must stand out.
     framed = Image.blend(picture, plain, PALE_FRAME)
     marked = [frame for frame in frames if frame.marked]
     for frame in marked:
-        # Its neighbours' frames stay outside.
+        # Outside of it are its neighbours' frames.
         left, top, right, bottom = _edges(frame.rect, picture)
         inside = (left, top, right + 1, bottom + 1)
         framed.paste(picture.crop(inside), inside)
@@ -278,7 +278,7 @@ def _draw_framed(picture: Any, frames: Sequence[PictureFrame], line: int) -> Any
 
 
 def _tint(picture: Any, frames: Sequence[PictureFrame]) -> Any:
-    """Return a copy of the picture with warm parts tinted; print stays as dark as it was."""
+    """Return a copy of the picture with warm parts tinted; print keeps its darkness."""
     from PIL import Image, ImageChops
 
     heated = picture.copy()
@@ -293,7 +293,7 @@ def _tint(picture: Any, frames: Sequence[PictureFrame]) -> Any:
 
 
 def _edges(rect: Rect, picture: Any) -> tuple[int, int, int, int]:
-    """Return the corners of a part of a picture, in pixels."""
+    """Return the corners of a part of a picture in pixels."""
     width, height = picture.size
     return (
         int(rect.left * width),
@@ -308,7 +308,7 @@ def _draw_frames(draw: Any, frames: Iterable[PictureFrame], picture: Any, line: 
     for frame in frames:
         left, top, right, bottom = _edges(frame.rect, picture)
         for out in range(1, line + 1):
-            # What reaches beyond the page would have no frame on that side.
+            # A part that reaches beyond the page would lack a frame on that side.
             edges = (
                 max(left - out, 0),
                 max(top - out, 0),
@@ -332,7 +332,7 @@ def _rectangle(draw: Any, edges: tuple[int, int, int, int], colour: str, *, dash
 
 
 def _darken(picture: Any) -> Any:
-    # Thin print turns pale grey when reduced; this gives it back most of its weight.
+    # Thin print turns pale grey when reduced; this restores most of its weight.
     curve = [round(255 * (value / 255) ** 1.6) for value in range(256)]
     return picture.point(curve * 3)
 

@@ -1,4 +1,4 @@
-"""A page's text in passages: one of them marked, words underlined, drawn line by line."""
+"""A page's text in passages, with marks, drawn line by line."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,13 +26,13 @@ from carrel.tui.widgets.text.prose import Prose
 from carrel.tui.widgets.text.selecting import extract_selection, selectable
 
 BAR = 2
-"""Columns before the text, for the mark of the chosen passage."""
+"""Columns before the text for the mark of the chosen passage."""
 SIGNS = {"same": " ", "added": "+", "removed": "−"}
 
 
 @dataclass(frozen=True)
 class DrawnLine:
-    """A drawn line, the block that it belongs to, and whether the chosen mark is in it."""
+    """A drawn line, its block, and whether the chosen mark is in it."""
 
     strip: Strip
     block: int | None = None
@@ -55,7 +55,7 @@ class PageText(ScrollView, can_focus=True):
         block: int
 
     class Resized(Message):
-        """The pane is wider or narrower: the text breaks elsewhere."""
+        """The pane's width changed: the text wraps differently."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id, classes="pane")
@@ -65,7 +65,7 @@ class PageText(ScrollView, can_focus=True):
         self._sentence: tuple[Content, ...] = ()
         self._warm = False
 
-    # What is shown
+    # Content
 
     def show(
         self,
@@ -77,7 +77,7 @@ class PageText(ScrollView, can_focus=True):
         raw: bool,
         warm: bool,
     ) -> None:
-        """Show a page: its passages with these marks, and one block chosen; `warm` as heat."""
+        """Show a page: its passages with marks, one block chosen, `warm` with heat."""
         self._warm = warm
         width = self._width()
         known, self._known = self._known, {}
@@ -91,7 +91,7 @@ class PageText(ScrollView, can_focus=True):
         self._put(lines[:-1], block)
 
     def show_changes(self, changes: Iterable[DiffLine]) -> None:
-        """Show what is different, old lines and new ones."""
+        """Show a diff of old and new lines."""
         roles = self._colours()
         text = Text()
         for line in changes:
@@ -106,16 +106,16 @@ class PageText(ScrollView, can_focus=True):
         self._put(self._lines_of(text, None, self._width(), carry=False), None)
 
     def show_text(self, text: str) -> None:
-        """Show a text as it is."""
+        """Show a text without changes."""
         self._put(self._lines_of(Text(clean_text(text)), None, self._width(), carry=False), None)
 
     def say(self, *sentence: Content) -> None:
-        """Show a sentence where a text would be."""
+        """Show a sentence in place of a text."""
         self._put([], None)
         self._sentence = sentence
 
     def reveal(self, block: int | None, *, mark: bool = False) -> None:
-        """Brings the chosen mark, or a block, into view."""
+        """Scroll the chosen mark, or a block, into view."""
         rows = [
             y
             for y, line in enumerate(self._lines)
@@ -155,7 +155,7 @@ class PageText(ScrollView, can_focus=True):
     def _draw(self, text: str, block: int | None, width: int, *, raw: bool) -> list[DrawnLine]:
         dark = self.app.current_theme.dark
         drawn: RenderableType = Text(clean_text(text)) if raw else Prose(text, dark=dark)
-        # A line of a table has cells that a mark does not go on in.
+        # A line of a table has cells that a mark must not cross.
         return self._lines_of(drawn, block, width, carry=not text.lstrip().startswith("|"))
 
     def _lines_of(
@@ -201,7 +201,7 @@ class PageText(ScrollView, can_focus=True):
         return selectable(self, drawn, int(at))
 
     def text_select_all(self) -> None:
-        """Do nothing: a click chooses a passage."""
+        """Do nothing: a click chooses a passage instead."""
 
     def get_selection(self, selection: Selection) -> tuple[str, str]:
         bar = " " * BAR

@@ -1,4 +1,4 @@
-"""A page of the open document: its picture with boxes over it, zoomed, or one block of it."""
+"""A page of the open document: its picture with boxes, zoomed, or one block of it."""
 
 from textual import work
 from textual.content import Content
@@ -13,19 +13,19 @@ from carrel.tui.widgets.pages.picture import PagePicture, PictureFrame
 
 ZOOMS = (0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
 LEGIBLE = 1.0
-"""Pixels a point: at half as many, print of 9 points is a grey line."""
+"""Pixels per point for legible print: at half as many, 9-point print is a grey line."""
 LARGEST = 3.0
-"""Pixels a point at most, however small the block."""
+"""Most pixels per point, however small the block."""
 PAGE_POINTS = 842.0
-"""Points across at most: pictures often claim to be metres wide."""
+"""Most points in a page's width: pictures often claim to be metres wide."""
 TINTS: dict[Heat | None, float] = {None: 0.0, "fair": 0.35, "doubtful": 0.8}
-"""Opacity of the tint for each heat."""
+"""Opacity of the tint of each heat."""
 MARGIN = 0.01
-"""Margin around a block that fills the pane, in parts of the page."""
+"""Margin around a block that fills the pane, in fractions of the page."""
 
 
 class PageView(PagePicture):
-    """The current page as a picture; `nothing` stands there while no document is open."""
+    """The current page as a picture, or `nothing` while no document is open."""
 
     def __init__(self, documents: DocumentsService, nothing: Content, *, id: str) -> None:
         super().__init__(id=id)
@@ -33,19 +33,20 @@ class PageView(PagePicture):
         self._nothing = nothing
         self.filling = False
         self.warm = False
-        """Whether blocks are tinted by the reader's confidence in their words."""
-        # Of the page, and of a block that fills the pane.
+        """Whether blocks are tinted by the confidence in their words."""
+        # Zooms of the page, and of a block that fills the pane.
         self._zooms = {False: ZOOMS.index(1.0), True: ZOOMS.index(1.0)}
         self._drawn: tuple[object, ...] = ()
         self._seen: tuple[object, ...] = ()
 
     @property
     def zoom(self) -> float:
-        """The zoom: 1 is the usual width of the page, or of the block that fills the pane."""
+        """The zoom relative to the fitting width of the page, or of the block that fills the
+        pane."""
         return ZOOMS[self._zooms[self.filling]]
 
     def zoom_by(self, step: int) -> None:
-        """Make what is shown larger or smaller by a step."""
+        """Change the zoom by steps."""
         now = self._zooms[self.filling]
         self._zooms[self.filling] = max(0, min(now + step, len(ZOOMS) - 1))
 
@@ -55,22 +56,22 @@ class PageView(PagePicture):
         self._zooms[True] = ZOOMS.index(1.0)
 
     def chosen(self, state: DocumentState) -> Rect | None:
-        """Return the rectangle of the chosen block, else of the passage the document was opened
-        at.
-        """
+        """Return the rectangle of the chosen block, else of the passage from which the document was
+        opened."""
         if state.page is None:
             return state.place
         found = (box.rect for box in boxes(state.page) if box.block == state.block)
         return next(found, state.place)
 
     def forget(self) -> None:
-        """Draw the picture again, in changed colours."""
+        """Draw the picture again in changed colours."""
         self._drawn = ()
 
-    # Described, because a worker is by default by its arguments: all that was read, at every step.
+    # Described: by default a worker's description holds its arguments, here a whole reading at
+    # every step.
     @work(exclusive=True, group="picture", exit_on_error=False, description="show_page")
     async def show_page(self, state: DocumentState) -> None:
-        """Show the current page as it is to be seen now."""
+        """Show the current page in its current state."""
         part = self._part(state)
         columns = self._wide(state, part)
         wanted = (state.picture_path, state.current, columns, part)
@@ -95,9 +96,7 @@ class PageView(PagePicture):
         return self._look(state, part)
 
     def _part(self, state: DocumentState) -> Rect | None:
-        """Return the part that fills the pane: the chosen block with a margin, else the whole
-        page.
-        """
+        """Return the part that fills the pane: the chosen block with a margin, else the page."""
         rect = self.chosen(state)
         if not self.filling or rect is None:
             return None
@@ -106,7 +105,7 @@ class PageView(PagePicture):
         return Rect(left, top, right - left, min(rect.top + rect.height + MARGIN, 1.0) - top)
 
     def _wide(self, state: DocumentState, part: Rect | None) -> int:
-        """Return the width, in columns, of the page or of the part that fills the pane."""
+        """Return the width in columns of the part, or of the page."""
         columns = self.columns
         if part is not None:
             points = part.width * _points_wide(state)
@@ -134,7 +133,7 @@ class PageView(PagePicture):
         return tuple(frames)
 
     def _look(self, state: DocumentState, part: Rect | None) -> None:
-        """Bring what was chosen into view, once: what a person scrolls to stays."""
+        """Scroll to the chosen part once: later scrolling by the user is kept."""
         chosen = self.chosen(state)
         seen = (state.current, chosen, part, self.zoom)
         if seen == self._seen:
@@ -147,7 +146,7 @@ class PageView(PagePicture):
 
 
 def _points_wide(state: DocumentState) -> float:
-    """Return the width of the current page in print, in points."""
+    """Return the width of the current page in points."""
     size = state.page.dimensions if state.page is not None else None
     if size is None or not size.width:
         return PAGE_POINTS

@@ -10,11 +10,11 @@ from carrel.tui.widgets.tables.table import Row
 from carrel.wire.generation.agents import Agent
 
 DRAFT = "draft"
-"""The key of the draft's row among the versions."""
+"""Key of the draft's row among the versions."""
 
 
 def details(agent: Agent, libraries: Mapping[str, str]) -> Content:
-    """Return an agent, or one of its versions, in full."""
+    """Return all details of an agent or a version."""
     rows = ((name, labels.line(value)) for name, value in detail_rows(agent, libraries))
     return Content("\n").join(
         [
@@ -30,18 +30,18 @@ def details(agent: Agent, libraries: Mapping[str, str]) -> Content:
 
 
 def agent_row(row: AgentRow) -> Row:
-    """Return an agent in the list."""
+    """Return the row of an agent."""
     return Row(row.id, (labels.line(row.name), Content.styled(row.version, "$muted")))
 
 
 def unsaved_row(row: DraftRow) -> Row:
-    """Return the draft, above the versions."""
+    """Return the row of the draft, above the versions."""
     cells = (Content(DRAFT), labels.line(row.about, "$busy"), Content.styled(row.age, "$muted"))
     return Row(DRAFT, cells, Content.styled("✎", "$busy"))
 
 
 def version_row(row: VersionRow) -> Row:
-    """Return a version in the list."""
+    """Return the row of a version."""
     what = labels.line(row.note or ("first version" if row.number == 0 else ""))
     if row.active:
         what = Content.assemble(("active", "$ready"), "  " if what else "", what)

@@ -1,4 +1,4 @@
-"""The columns of a table, and how wide each is drawn: by what stands in it."""
+"""The columns of a table, and their widths by content."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -8,21 +8,21 @@ from textual.content import Content
 from carrel.store.layout.state import TableLayout
 
 STEP = 8
-"""Cells by which a column grows that has no width of its own."""
+"""Step in cells by which a column without its own width grows."""
 FAR = 10_000
-"""Cells that a column would take whose content is not known yet."""
+"""Assumed width in cells of a column with unknown content."""
 GAP = 2
-"""Cells between two columns; as many hold the cursor's mark on the left."""
+"""Cells between two columns, and for the cursor's mark on the left."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a `width`, or with 0 as wide as its cells need and as there is room. What a cell
-    would lack there, the others give away that need less than their width.
+    """A column with a fixed `width`, or with 0 a width by its content and the room.
 
-    When it gets narrow the columns of the highest rank go first, empty ones before others; rank 0
-    stays, `least` or more. One with a `name` can be laid out; one that `sorts` can be sorted by;
-    one of `paths` drops folders first. One that is `laid_out` has the width that a person chose.
+    Columns that need less give their room to others. In a narrow table the columns of the highest
+    rank are hidden first, empty ones before others; rank 0 stays, at least `least` wide. A column
+    with a `name` can be laid out; a `sorts` one can be sorted by; a `paths` one drops leading
+    folders first; a `laid_out` one has a width set by the user.
     """
 
     title: str
@@ -37,7 +37,7 @@ class Column:
     laid_out: bool = False
 
     def fitted(self, words: Content, width: int) -> Content:
-        """Return a cell of this column in as many cells, at the column's side."""
+        """Return a cell's content fitted to `width` cells and aligned."""
         if self.paths:
             words = _without_folders(words, width)
         words = words.truncate(width, ellipsis=True)
@@ -46,9 +46,7 @@ class Column:
 
 
 def _without_folders(path: Content, width: int) -> Content:
-    """Return a path without its first folders where it is too wide: the last part names the
-    file.
-    """
+    """Return a path without leading folders if it is too wide: its last part names the file."""
     if path.cell_length <= width:
         return path
     ends = [path[at:] for at, sign in enumerate(path.plain) if sign == "/"]
@@ -59,9 +57,7 @@ def _without_folders(path: Content, width: int) -> Content:
 
 
 def lay_out_columns(columns: Sequence[Column], layout: TableLayout) -> list[Column]:
-    """Return the columns with the widths of a layout and the arrow of its order; those that it
-    hides are marked so.
-    """
+    """Return the columns with a layout's widths and sort arrow; hidden ones are marked as such."""
     changed = []
     for column in columns:
         title, laid_out = column.title, layout.widths.get(column.name, 0)
@@ -83,10 +79,10 @@ def lay_out_columns(columns: Sequence[Column], layout: TableLayout) -> list[Colu
 def column_widths(
     columns: Sequence[Column], width: int, needs: Sequence[int], *, fill: bool = False
 ) -> list[int]:
-    """Return the width of each column, in cells; 0 for those that find no room.
+    """Return the width of each column in cells, 0 for hidden ones.
 
-    `needs` are the cells that the longest content of each takes; all 0 while there is none. With
-    `fill` the first that may grow takes what is left.
+    `needs` are the widths of the longest contents; all 0 while there is none. With `fill` the first
+    growing column takes the remaining width.
     """
     known = any(needs)
     shown = {at: column for at, column in enumerate(columns) if not column.hidden}
@@ -105,7 +101,7 @@ def column_widths(
                 break
             del shown[at]
 
-    # A column without content makes way before anything is cut.
+    # A column without content is hidden before anything is cut.
     drop(needed, [at for at in shown if columns[at].rank and known and not needs[at]])
     drop(widths, [at for at in shown if columns[at].rank])
     free = [at for at in shown if not columns[at].width]
@@ -123,13 +119,13 @@ def column_widths(
 
 
 def _needed(column: Column, need: int, *, known: bool) -> int:
-    """Return the cells in which nothing of a column is cut, as far as that may be."""
+    """Return the width in cells at which nothing in a column is cut, within its limits."""
     if column.laid_out:
         return column.width
     if not known:
         return column.width or FAR
     if not column.width:
-        # In steps, so that a longer content seldom moves the others.
+        # In steps, so that longer content rarely moves the other columns.
         need = -(-need // STEP) * STEP
     need = max(need, len(column.title))
     return min(column.width, need) if column.width else need

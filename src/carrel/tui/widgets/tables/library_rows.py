@@ -8,14 +8,14 @@ from carrel.tui.widgets.tables.table import Row
 
 
 def draw_library(row: LibraryRow, synced: bool) -> Row:
-    """Return a library, and whether a folder is synced with it."""
+    """Return the row of a library, with a mark if a folder is synced with it."""
     mark = Content.styled("◐", "$busy") if row.busy and not row.selected else None
     count = f"{row.documents} {'⟳' if synced else ' '}"
     return Row(row.id, (labels.line(row.name), Content.styled(count, "$muted")), mark)
 
 
 def draw_document(row: DocumentRow) -> Row:
-    """Return a document of a library."""
+    """Return the row of a document."""
     return Row(
         row.id,
         (
@@ -30,7 +30,7 @@ def draw_document(row: DocumentRow) -> Row:
 
 
 def draw_hit(row: HitRow) -> Row:
-    """Return a passage that was found."""
+    """Return the row of a search hit."""
     return Row(
         f"{row.number}-{row.document_id}",
         (
@@ -43,6 +43,6 @@ def draw_hit(row: HitRow) -> Row:
 
 
 def _from_match(passage: str) -> str:
-    """Return a passage from its first match on: a row has no room for what comes before."""
+    """Return a passage from its first match on: a row has no room for more."""
     before, mark, rest = passage.partition("«")
     return f"… {mark}{rest}" if mark and before else passage

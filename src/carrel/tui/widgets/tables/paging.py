@@ -1,4 +1,4 @@
-"""Rows of a long list, each made when it comes into view."""
+"""Rows of a long list, made when they come into view."""
 
 from collections.abc import Callable, Sequence
 from typing import overload
@@ -7,12 +7,13 @@ from carrel.tui.widgets.tables.table import Row
 
 
 class PagedRows(Sequence[Row | None]):
-    """As many rows as there are in all; None for those whose page has not arrived."""
+    """A sequence with a row for each item of the list; None for items of missing pages."""
 
     def __init__(
         self, make: Callable[[int], Row | None], total: int, first: Sequence[Row] = ()
     ) -> None:
-        """`make` gives the row at an index; the rows of `first` stand before them all."""
+        """Take the rows' factory: `make` returns the row at an index; the rows of `first` come
+        before all."""
         self._make = make
         self._total = total
         self._first = first

@@ -1,4 +1,4 @@
-"""A table of any length: draws only the rows in view, and asks for those not here yet."""
+"""A table of any length: it draws only visible rows, and requests missing ones."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,10 +29,9 @@ NOTHING = (Content.styled("Nothing here passes the filter.", "$muted"),)
 
 @dataclass(frozen=True)
 class Row:
-    """A row: its key, stable over updates, and a cell a column.
+    """A row: a key that is stable over updates, and a cell per column.
 
-    `mark` stands left of it instead of the cursor's; `rest` takes the place of the columns
-    that have no cell.
+    `mark` replaces the cursor's mark on its left; `rest` fills the columns without a cell.
     """
 
     key: str
@@ -42,12 +41,12 @@ class Row:
 
     @property
     def text(self) -> str:
-        """The words of the row."""
+        """The row's text."""
         cells = self.cells if self.rest is None else (*self.cells, self.rest)
         return " ".join(cell.plain for cell in cells)
 
     def looks_like(self, other: "Row | None") -> bool:
-        """Whether it is drawn as another: two contents of the same words may differ in colour."""
+        """Return whether two rows are drawn alike: equal text may differ in colour."""
         if other is None or (self.key, len(self.cells)) != (other.key, len(other.cells)):
             return False
         mine = (*self.cells, self.mark or _NONE, self.rest or _NONE)
@@ -57,7 +56,7 @@ class Row:
 
 @steady
 class VirtualTable(ScrollView, can_focus=True):
-    """A table over a sequence of rows, in which None stands for a row that is not here yet.
+    """A table over a sequence of rows, with None for missing rows.
 
     The cursor stays on its row (by key) when rows come and go.
     """
@@ -87,7 +86,7 @@ class VirtualTable(ScrollView, can_focus=True):
 
     @dataclass
     class TableMessage(Message):
-        """What happened in a table."""
+        """An event of a table."""
 
         table: "VirtualTable"
 
@@ -97,27 +96,27 @@ class VirtualTable(ScrollView, can_focus=True):
 
     @dataclass
     class Moved(TableMessage):
-        """The cursor stands on another row; `key` is None while there is none."""
+        """The cursor moved to another row; `key` is None if there is none."""
 
         key: str | None
 
     @dataclass
     class Opened(TableMessage):
-        """A row was chosen with enter or a double click."""
+        """A row was opened with enter or a double click."""
 
         key: str
 
     class OpenedEmpty(TableMessage):
-        """Enter was pressed where there are no rows."""
+        """Enter was pressed in a table without rows."""
 
     @dataclass
     class Wanted(TableMessage):
-        """A row came into view that is not here yet; `index` counts those a filter hides too."""
+        """A missing row came into view; `index` counts filtered rows too."""
 
         index: int
 
     class Scrolled(TableMessage):
-        """Other rows are in view."""
+        """The visible rows changed."""
 
     @dataclass
     class HeaderClicked(TableMessage):
@@ -127,7 +126,7 @@ class VirtualTable(ScrollView, can_focus=True):
 
     @dataclass
     class EdgeDragged(TableMessage):
-        """The edge of a column's title was dragged; `width` in cells is wished for."""
+        """The edge of a column's title was dragged to `width` cells."""
 
         column: Column
         width: int
@@ -148,14 +147,14 @@ class VirtualTable(ScrollView, can_focus=True):
         self._key: str | None = None
         self._anchor: str | None = None
         self._edge: tuple[Column, int] | None = None
-        """The column whose edge was pressed last, and its width less the mouse's place then."""
+        """The column with the last pressed edge, and its width minus the mouse's position then."""
         self._needs = [0] * len(columns)
-        """The cells of the longest content of each column that was in view."""
+        """Width in cells of the longest content of each column that was in view."""
         self._drawn_at = -1
         self._drawn: list[int] = []
         self._strips: dict[tuple[int, bool, bool], Strip] = {}
         self._seen: dict[int, Row | None] = {}
-        """The rows by index, as they were drawn last."""
+        """The last drawn rows by index."""
 
     @property
     def rows(self) -> Sequence[Row | None]:
@@ -164,7 +163,7 @@ class VirtualTable(ScrollView, can_focus=True):
 
     @property
     def key(self) -> str | None:
-        """The key of the row under the cursor."""
+        """The key of the row under the cursor, or None."""
         return self._key
 
     def set_anchor(self) -> None:
@@ -172,21 +171,21 @@ class VirtualTable(ScrollView, can_focus=True):
         self._anchor = self._key
 
     def keys_from_anchor(self) -> list[str | None]:
-        """Return the keys of the rows from the anchor to the cursor; None for rows not here yet."""
+        """Return the keys of the rows from the anchor to the cursor; None for missing rows."""
         start = self._find(self._anchor) if self._anchor is not None else self.cursor
         first, last = sorted((start, self.cursor))
         rows = (self._rows[index] for index in range(first, min(last + 1, len(self._rows))))
         return [None if row is None else row.key for row in rows]
 
     def lay_out(self, layout: TableLayout) -> None:
-        """Show the columns in this layout from now on."""
+        """Apply a layout to the columns."""
         if layout != self._layout:
             self._layout = layout
             self._lay_out_again()
 
     @property
     def widths(self) -> Mapping[str, int]:
-        """The width of each named column in cells; 0 for those that are not seen."""
+        """The width of each named column in cells; 0 for hidden ones."""
         drawn = zip(self.columns, self._widths_in(self._width), strict=True)
         return {column.name: width for column, width in drawn if column.name}
 
@@ -201,12 +200,12 @@ class VirtualTable(ScrollView, can_focus=True):
             fill = not self._header
             self._drawn = column_widths(columns, width - GAP, self._needs, fill=fill)
             if self._has_dropped():
-                # Room for the sign of it.
+                # Room for the column's sort arrow.
                 self._drawn = column_widths(columns, width - GAP - 2, self._needs, fill=fill)
         return self._drawn
 
     def _has_dropped(self) -> bool:
-        """Whether a column with content found no room."""
+        """Return whether a column with content is hidden for lack of room."""
         drawn = zip(self.columns, self._needs, self._drawn, strict=True)
         hidden = self._layout.hidden
         return any(
@@ -219,7 +218,7 @@ class VirtualTable(ScrollView, can_focus=True):
         self.refresh()
 
     def _measure(self) -> None:
-        """Find the widths of the columns for what is in view and was before."""
+        """Compute the widths of the columns for all content seen so far."""
         needs = self._needs
         for row in (self._rows[index] for index in self.in_view):
             if row is not None:
@@ -231,14 +230,14 @@ class VirtualTable(ScrollView, can_focus=True):
 
     @property
     def in_view(self) -> range:
-        """The indices of the rows that are seen."""
+        """The indexes of the visible rows."""
         first = int(self.scroll_offset.y)
         return range(first, min(first + self.size.height - self._header, len(self._rows)))
 
     def show(self, rows: Sequence[Row | None]) -> None:
-        """Show these rows instead of those before, as far as the filter lets them through.
+        """Replace the rows, subject to the filter.
 
-        Only lines that changed are drawn.
+        Only changed lines are redrawn.
         """
         self._all, self._rows, self._places = rows, rows, range(len(rows))
         if self._filter:
@@ -270,13 +269,13 @@ class VirtualTable(ScrollView, can_focus=True):
         return len(self._all)
 
     def filter(self, wanted: NameFilter) -> None:
-        """Show only the rows whose words pass, from now on."""
+        """Show only the rows with text that passes."""
         if wanted != self._filter:
             self._filter = wanted
             self.show(self._all)
 
     def entitle(self, title: Content | None = None, below: str | None = None) -> None:
-        """Set the title, or the words at the lower border; only what changed is drawn."""
+        """Set the title, or the subtitle at the lower border; redraw only changes."""
         words = None if below is None else Content(below)
         for name, now in (("border_title", title), ("border_subtitle", words)):
             if now is not None and not now.is_same(self._titles.get(name, _NONE)):
@@ -284,13 +283,13 @@ class VirtualTable(ScrollView, can_focus=True):
                 setattr(self, name, now)
 
     def say(self, *words: Content) -> None:
-        """Show this in the middle while there are no rows."""
+        """Set the text in the middle of a table without rows."""
         if words != self._empty:
             self._empty = words
             self.refresh()
 
     def point_at(self, key: str) -> None:
-        """Put the cursor on the row with this key, if it is here."""
+        """Move the cursor to the row with this key, if it is loaded."""
         index = self._find(key)
         if index < len(self._rows) and (row := self._rows[index]) and row.key == key:
             self.action_go(index)
@@ -315,7 +314,7 @@ class VirtualTable(ScrollView, can_focus=True):
                 self.post_message(self.Wanted(self, self._places[index]))
                 return
 
-    # Moving
+    # Cursor
 
     def action_move(self, rows: int) -> None:
         self._put(self.cursor + rows)
@@ -370,7 +369,7 @@ class VirtualTable(ScrollView, can_focus=True):
             self.post_message(self.HeaderClicked(self, column))
 
     def _column_at(self, x: int) -> tuple[Column | None, bool]:
-        """Return the column drawn at `x`, and whether that is in the gap right of it."""
+        """Return the column drawn at `x`, and whether `x` is in the gap right of it."""
         for column, width in zip(self.columns, self._widths_in(self._width), strict=True):
             if not width:
                 continue
@@ -429,7 +428,7 @@ class VirtualTable(ScrollView, can_focus=True):
         return selectable(self, self._draw_line(line, width), line)
 
     def text_select_all(self) -> None:
-        """Do nothing: two clicks open a row."""
+        """Do nothing: a double click opens a row instead."""
 
     def get_selection(self, selection: Selection) -> tuple[str, str]:
         width = self._width
@@ -437,7 +436,7 @@ class VirtualTable(ScrollView, can_focus=True):
         return extract_selection(selection, lines, lambda line: self._draw_line(line, width).text)
 
     def _draw_line(self, line: int, width: int) -> Strip:
-        """Return a line of the whole table; its header is the first."""
+        """Return a line of the whole table; the first is the header."""
         if line < self._header:
             return self._draw_header(width)
         index = line - self._header

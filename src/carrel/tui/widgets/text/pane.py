@@ -1,4 +1,4 @@
-"""Text longer than its pane, in which words are found without drawing it anew."""
+"""Scrolling text with a search that needs no new layout."""
 
 import re
 from typing import ClassVar
@@ -17,12 +17,12 @@ FOUND = Style(reverse=True, bold=True)
 
 
 class Findable(Widget):
-    """A mixin before a widget that draws lines: marks what is looked for in them."""
+    """A mixin for widgets that draw lines: highlights search hits in them."""
 
     _wanted: re.Pattern[str] | None = None
 
     def find(self, words: str) -> list[int]:
-        """Mark words, whatever their case, and give the lines that have them."""
+        """Highlight words, ignoring case, and return the numbers of lines with hits."""
         self._wanted = re.compile(re.escape(words), re.IGNORECASE) if words else None
         self.refresh()
         if self._wanted is None:
@@ -44,11 +44,11 @@ class Findable(Widget):
 
 
 class FindText(Findable, Static):
-    """Words in which others are found."""
+    """A widget with a text search."""
 
 
 class TextPane(VerticalScroll, can_focus=True):
-    """A pane of text, moved over as tables are; one goes from one line found to the next."""
+    """A scrolling pane of text; keys step through lines with hits."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j", "scroll_down", "Down", show=False, id="scroll.down"),
@@ -69,18 +69,18 @@ class TextPane(VerticalScroll, can_focus=True):
 
     @property
     def finding(self) -> bool:
-        """Whether something is found."""
+        """Whether a search has hits."""
         return bool(self._hits)
 
     def find(self, words: str) -> int:
-        """Mark words and show the first line that has them; how many lines do."""
+        """Highlight words, scroll to the first hit, and return the number of lines with hits."""
         self._hits = [(part, y) for part in self.query(Findable) for y in part.find(words)]
         self._hit = -1
         self.go_to_hit(1)
         return len(self._hits)
 
     def go_to_hit(self, step: int) -> None:
-        """Show the line found after the one shown, or before."""
+        """Scroll to the next or previous line with a hit."""
         if not self._hits:
             return
         self._hit = (self._hit + step) % len(self._hits)

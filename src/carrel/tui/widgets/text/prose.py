@@ -1,4 +1,4 @@
-"""Markdown as a picture of itself, in the theme's colours."""
+"""Markdown rendered in the theme's colours."""
 
 import re
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from carrel.store.core.formatting import picture_words
 from carrel.text import clean_text
 
 MIN_TAIL = 1500
-"""Characters at the end of a growing text that are drawn again at every change."""
+"""Characters at the end of a growing text that are redrawn at every change."""
 
 
 class _Paragraph(Paragraph):
@@ -78,12 +78,12 @@ class _Markdown(Markdown):
 
 
 class Prose:
-    """Markdown for a `Rendered`. Links are not made clickable: a document may name any address.
+    """Markdown for a `Rendered`. Links are not clickable: a document may name any address.
 
-    `sources` are styles for numbers in brackets, by the number.
+    `sources` maps numbers in brackets to styles.
 
-    It is parsed while it is drawn. What parsing makes are many more objects than the text has
-    words, and of a long chat the collector would look at all of them again and again.
+    It is parsed during drawing. The parsed objects outnumber the words, and if kept for a long
+    chat, the garbage collector would scan them again and again.
     """
 
     def __init__(
@@ -102,10 +102,10 @@ _CONTINUES = re.compile(r"\s|[-*+>|]|\d+[.)]")
 
 
 def settled_length(text: str) -> int:
-    """Return the number of characters of a growing text that will not be drawn differently later.
+    """Return the number of characters of a growing text whose rendering is final.
 
-    Cuts at a blank line that no fence, list, table or quote runs across, and
-    leaves at least `MIN_TAIL` characters; 0 when there is no such place.
+    Cuts at a blank line outside of fences, lists, tables and quotes, at least `MIN_TAIL` characters
+    before the end; 0 if there is none.
     """
     cut = at = 0
     fence = ""

@@ -1,4 +1,4 @@
-"""Something of Rich that is drawn once for each width, however often the screen is laid out."""
+"""A Rich renderable that is drawn once per width, however often the screen is laid out."""
 
 from rich.console import RenderableType
 from rich.segment import Segment
@@ -15,15 +15,15 @@ class _Drawn(Widget):
     def __init__(self, shown: RenderableType) -> None:
         super().__init__()
         self._shown = shown
-        # Make strips for visible lines only: each holds many objects for the collector to scan.
+        # Make strips for visible lines only: each has many objects for the collector to scan.
         self._lines: list[list[Segment]] = []
         self._drawn: tuple[object, ...] = ()
 
     def update(self, shown: RenderableType) -> None:
-        """Show something else."""
+        """Replace the content."""
         self._shown = shown
         height, self._drawn = len(self._lines), ()
-        # Laying out a screen costs more than drawing a few lines: most have as many as before.
+        # Laying out a screen costs more than drawing a few lines: the height rarely changes.
         same = bool(self.size.width) and len(self._drawn_lines(self.size.width)) == height
         self.refresh(layout=not same)
 
@@ -56,7 +56,7 @@ class _Drawn(Widget):
 
 
 class Rendered(Findable, _Drawn):
-    """As high as what it shows. A `Static` would draw it for its height and again for its lines."""
+    """As high as its content. A `Static` would render it for its height and again for its lines."""
 
     DEFAULT_CSS = """
     Rendered { height: auto; }

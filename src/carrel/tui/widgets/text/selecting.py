@@ -1,4 +1,4 @@
-"""Text that the mouse selects in widgets that draw their own lines."""
+"""Mouse selection in widgets that draw their own lines."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ from textual.widget import Widget
 
 
 def selectable(widget: Widget, strip: Strip, line: int) -> Strip:
-    """Return a drawn line that the mouse can select, with the selected part marked.
+    """Return a drawn line with its selected part highlighted.
 
     `line` is its number in the whole text, from 0.
     """
@@ -29,7 +29,7 @@ def selectable(widget: Widget, strip: Strip, line: int) -> Strip:
 def extract_selection(
     selection: Selection, lines: int, text: Callable[[int], str]
 ) -> tuple[str, str]:
-    """Return the selected text of a widget of so many lines, as `Widget.get_selection` gives it."""
+    """Return the selected text of a widget with this many lines, as `Widget.get_selection` does."""
     first = 0 if selection.start is None else selection.start.y
     last = lines - 1 if selection.end is None else min(selection.end.y, lines - 1)
     here = [text(line).rstrip() for line in range(first, last + 1)]
