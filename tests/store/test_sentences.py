@@ -750,7 +750,7 @@ async def test_the_words_of_a_connection_that_does_not_come_about(
     await refused.close()
     assert said == ["◐ trying again", "✕ The key was refused"]
 
-    async def unreachable() -> None:
+    async def unreachable(data: Path) -> None:
         raise errors.Unreachable("It does not answer.")
 
     monkeypatch.setattr("carrel.local.ensure", unreachable)

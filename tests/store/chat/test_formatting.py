@@ -43,6 +43,9 @@ def test_the_transcript() -> None:
     assert chat.phase_words(state, NOW) == "◐ support v4: searching its libraries … 1.2 s"
     (line,) = chat.session_rows(state, NOW)
     assert (line.title, line.age, line.selected) == (FLAT, "2 min ago", True)
+    compared = replace(state.sessions[0], beside=("t",))
+    (beside,) = chat.session_rows(replace(state, sessions=(compared,)), NOW)
+    assert beside.title == f"⇄ {FLAT}"
     assert (chat.title(ChatState()), chat.tokens(ChatState())) == ("Chat", "")
     assert chat.phase_words(ChatState(), NOW) == ""
     calling = replace(state, step=Progress(stage="calling", tool="mail_find"), started=None)

@@ -238,11 +238,11 @@ def prompt_title(state: ChatState) -> str:
 
 
 def session_rows(state: ChatState, now: float) -> tuple[SessionRow, ...]:
-    """Return the saved sessions, newest first."""
+    """Return the saved sessions, newest first; a mark tells a comparison from its first chat."""
     return tuple(
         SessionRow(
             session.id,
-            one_line(session.title) or "New",
+            "⇄ " * bool(session.beside) + (one_line(session.title) or "New"),
             age(now - session.updated),
             session.id == state.session_id,
         )

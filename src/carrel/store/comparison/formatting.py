@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from carrel.store.agents.compare import FieldChange, compare_agents
@@ -47,13 +48,22 @@ def answerer(state: ChatState) -> str:
     return f"{one_line(state.agent_name)} {kind}".strip()
 
 
-def tab_words(state: ChatState) -> str:
+def side_titles(states: Sequence[ChatState]) -> list[str]:
+    """Return the name of each side, with its letter where another has the same: `support v3 B`."""
+    titles = [title(state) for state in states]
+    return [
+        f"{name} {letter}" if titles.count(name) > 1 else name
+        for name, letter in zip(titles, ALIASES, strict=False)
+    ]
+
+
+def tab_words(state: ChatState, name: str) -> str:
     """Return `support v3`, `◐ support v3` while it answers, or `✕ support v3` after a failure."""
     last = state.turns[-1] if state.turns else None
     mark = "◐ " if state.phase != "idle" else ""
     if last is not None and last.status in ("failed", "lost"):
         mark = "✕ "
-    return f"{mark}{title(state)}"
+    return f"{mark}{name}"
 
 
 def judgement_words(record: Comparison, asked: int) -> str:

@@ -1,13 +1,14 @@
 """Evals: running a set against an agent, choosing runs to compare, adding answers as cases."""
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from carrel.store.evals.state import DEFAULT_FILE, EvalsState
 from carrel.tui.base.screen import MainScreen
 from carrel.tui.dialogs.core.ask import Ask, AskNumber, Choose, Option
-from carrel.tui.dialogs.core.path import PathDialog
+from carrel.tui.dialogs.core.path import FILES, PathDialog
 from carrel.tui.dialogs.evals import Evals
 from carrel.wire.generation.agents import Agent
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from carrel.store.evals.records import Run
 
 _OTHER = "other"
+CASES = replace(FILES, placeholder="Path of a YAML or JSONL file")
 
 
 async def look(place: MainScreen, agent: Agent, version: int) -> None:
@@ -77,7 +79,7 @@ async def _run(place: MainScreen, agent: Agent, version: int) -> None:
         if chosen == "resume":
             place.do(place.store.evals.resume(run.id))
             return
-    files = await place.ask(PathDialog("Test cases"))
+    files = await place.ask(PathDialog("Test cases", CASES))
     if not files:
         return
     wrong, about = "Give a number from 1 to 1000.", "6 or more can show significance"

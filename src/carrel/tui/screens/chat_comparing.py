@@ -7,7 +7,13 @@ from textual.content import Content
 
 from carrel.store.chat.formatting import parameter_words, title, tokens, turn_rows
 from carrel.store.chat.state import ChatState
-from carrel.store.comparison.formatting import judgement_words, questions, tab_words, tally_words
+from carrel.store.comparison.formatting import (
+    judgement_words,
+    questions,
+    side_titles,
+    tab_words,
+    tally_words,
+)
 from carrel.store.comparison.service import ComparisonService
 from carrel.tui.base.screen import MainScreen
 from carrel.tui.theme import labels
@@ -100,7 +106,7 @@ class SidesPainter:
         """Repaint the next visible, changed side; the others follow in turns."""
         states = [chat.slice.value for chat in self._comparison.chats]
         self._screen.set_class(len(states) > 1, "-comparing")
-        self.sides.stand([tab_words(state) for state in states], self._judged())
+        self.sides.stand([*map(tab_words, states, side_titles(states))], self._judged())
         seen = self.sides.seen
         changed = [place for place in seen if self._shown.get(place) is not states[place]]
         if changed:

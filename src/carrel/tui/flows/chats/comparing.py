@@ -5,12 +5,12 @@ from itertools import combinations
 from textual.content import Content
 
 from carrel.store.agents.formatting import FieldRow
-from carrel.store.chat.formatting import title
 from carrel.store.comparison.formatting import (
     agent_differences,
     answer_differences,
     has_answer,
     last_answer,
+    side_titles,
 )
 from carrel.store.comparison.state import Side
 from carrel.tui.base.screen import MainScreen
@@ -109,7 +109,7 @@ async def _pair(place: MainScreen, names: list[tuple[int, str]]) -> tuple[int, i
 def _names(place: MainScreen) -> list[tuple[int, str]]:
     """Return the sides' numbers with their names, or with aliases while names are hidden."""
     chats = place.store.comparison.chats
-    return [(number, title(chat.slice.value)) for number, chat in enumerate(chats)]
+    return [*enumerate(side_titles([chat.slice.value for chat in chats]))]
 
 
 def _answer_names(place: MainScreen) -> list[tuple[int, str]]:
