@@ -10,6 +10,7 @@ from itertools import pairwise
 from carrel.server.reading.layout.hyphens import compounds_of, ends_in_hyphen, join_lines
 from carrel.server.reading.page.elements import Box, Kind, Line, Region
 from carrel.server.reading.page.lines import BULLETS, CAPTION, FORMULA, one_line
+from carrel.server.reading.page_model.features import Indexes
 from carrel.server.reading.page_model.network import ROLES, Role
 from carrel.server.reading.page_model.pieces import piece_rows
 from carrel.server.reading.tables.decode import UPRIGHT, PageReading, Sets
@@ -77,8 +78,10 @@ def text_blocks(
             continue
         alike = roles[one] == roles[other] and chance > _LIKELY
         close = direction < UPRIGHT and chance > _CLOSE and _is_close(page, one, other)
-        plain = all(ROLES[roles[number]] in _PLAIN for number in (one, other))
-        goes_on = direction >= UPRIGHT and plain and _goes_on(page, one, other)
+        goes_on = direction >= UPRIGHT and _goes_on(page, one, other)
+        goes_on = goes_on and all(_is_plain(page, roles, number) for number in (one, other))
+        if goes_on:
+            roles[max(one, other)] = roles[min(one, other)]
         if (alike or close or goes_on) and not _begins(page.pieces[max(one, other)].text):
             sets.join(one, other)
     blocks = []
@@ -88,8 +91,20 @@ def text_blocks(
         # A text layer says in which type code is set.
         if role == "code" and not any(piece.mono or piece.read for row in rows for piece in row):
             role = "text"
-        blocks.append(TextBlock(role, tuple(map(one_line, rows))))
+        lines = tuple(map(one_line, rows))
+        # A bullet may be a piece of its own.
+        if role in _PLAIN and _BULLET.match(lines[0].text):
+            role = "list_item"
+        blocks.append(TextBlock(role, lines))
     return blocks
+
+
+def _is_plain(page: PageReading, roles: Indexes, number: int) -> bool:
+    """Return whether a piece is prose: of an item, only what can be no item's first line."""
+    role, text = ROLES[roles[number]], page.pieces[number].text
+    return role in _PLAIN or (
+        role == "list_item" and text[:1].islower() and not _MARKER.match(text)
+    )
 
 
 def _is_close(page: PageReading, one: int, other: int) -> bool:
