@@ -35,6 +35,7 @@ from carrel.server.errors import ApiError
 from carrel.server.library.search import FoundPassage
 from carrel.server.models.engine import ModelSession
 from carrel.server.models.schemas.formats import bounded, is_answer, schema_of
+from carrel.server.models.schemas.json_schema import refuse_too_large
 from carrel.server.models.stages import Tell, tell_nobody
 from carrel.wire.generation.chat import ChatRequest
 from carrel.wire.generation.completions import (
@@ -135,8 +136,11 @@ def check(call: CompletionCall, connectors: Connectors) -> None:
     """Run the checks that need no model.
 
     Raises:
-        ApiError: 400.
+        ApiError: 400; 422, a schema is too large.
     """
+    functions = [tool for tool in tools_of(call) if isinstance(tool, FunctionTool)]
+    refuse_too_large(("body", "tools"), *(tool.function.parameters for tool in functions))
+    schema_of(call.options.response_format or call.responder.arguments.response_format)
     for name in _NOT_SUPPORTED:
         if getattr(call.options, name):
             raise ApiError(400, f"This server does not support {name}. Leave it out.", param=name)

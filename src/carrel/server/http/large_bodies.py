@@ -8,22 +8,27 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _LARGE_BYTES = 100_000
 _SHARE = 40
+_LONGEST_SECONDS = 10
+_NEAR_SECONDS = 60
 
 
 class LargeBodies:
     """Lets an organisation spend a fortieth of the time on reading its large bodies.
 
     Parsing eight megabytes of JSON blocks all requests for a tenth of a second. Their sender's next
-    large body then waits forty times as long.
+    large body then waits forty times as long, ten seconds at most, where others ask, too.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._turns = defaultdict[str, asyncio.Lock](asyncio.Lock)
+        self._asked_at = dict[str, float]()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         caller = scope.get("state", {}).get("caller")
         size = 0
+        if caller:
+            self._asked_at[caller.organisation_id] = time.monotonic()
 
         async def receive_in_turn() -> Message:
             nonlocal size
@@ -39,9 +44,13 @@ class LargeBodies:
         """Wait until the organisation may use the thread, which it holds until its next await."""
         turn = self._turns[organisation]
         await turn.acquire()
-        asyncio.get_running_loop().call_soon(_end, turn, time.monotonic())
+        asyncio.get_running_loop().call_soon(self._end, organisation, time.monotonic())
 
-
-def _end(turn: asyncio.Lock, began: float) -> None:
-    spent = time.monotonic() - began
-    asyncio.get_running_loop().call_later(_SHARE * spent, turn.release)
+    def _end(self, organisation: str, began: float) -> None:
+        now, release = time.monotonic(), self._turns[organisation].release
+        others = (at for name, at in self._asked_at.items() if name != organisation)
+        if any(now - at < _NEAR_SECONDS for at in others):
+            wait = min(_SHARE * (now - began), _LONGEST_SECONDS)
+            asyncio.get_running_loop().call_later(wait, release)
+        else:
+            release()
