@@ -3,9 +3,16 @@
 import re
 import subprocess
 import sys
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
+from playwright.sync_api import expect
+
+from support.browser import chromium
 
 ROOT = Path(__file__).parents[2]
 WRITTEN = sorted((ROOT / "docs").rglob("*.md"))
@@ -48,3 +55,20 @@ def test_a_page_loads_nothing_from_elsewhere(site: Path) -> None:
             r'<(?:script|link|img)[^>]+(?:src|href)="(https?://[^"]+)"', page.read_text()
         )
         assert loaded == [], page
+
+
+def test_words_of_an_address_are_not_read_as_markup(site: Path) -> None:
+    handler = partial(SimpleHTTPRequestHandler, directory=site)
+    hostile = quote("<img src=x onerror=taken=1> vectors")
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server, chromium() as browser:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        page = browser.new_page()
+        place = f"http://127.0.0.1:{server.server_port}"
+        page.goto(f"{place}/?q={hostile}")
+        expect(page.locator(".md-search-result__item").first).to_be_visible(timeout=30_000)
+        assert page.locator("img[src=x]").count() == 0
+        page.goto(f"{place}/server/?h={hostile}#{hostile}")
+        page.wait_for_load_state("networkidle")
+        assert page.locator("img[src=x]").count() == 0
+        assert page.evaluate("window.taken") is None
+        server.shutdown()
