@@ -496,6 +496,33 @@ def test_a_lost_service_stops_a_list_and_the_error_has_the_results_so_far(
     assert raised.value.partial == ["done"]
 
 
+def test_a_panel_sends_once_what_the_bench_sent(bench: Bench, lease: Path) -> None:
+    known = bench.upload(lease)
+    wire, content = Wire(bench.files), lease.read_bytes()
+
+    def upload(data: bytes, key: str) -> None:
+        offer = {"view": "v", "key": key, "name": "lease.pdf", "size": len(data)}
+        wire.ask("upload", files=[offer])
+
+        answered, deadline = 0, time.monotonic() + 30
+        while not any(one == {"kind": "forget", "key": key, "to": "v"} for one in wire.contents):
+            assert time.monotonic() < deadline
+            asked = [one for one in wire.contents if (one["kind"], one.get("key")) == ("read", key)]
+            for message in asked[answered:]:
+                chunk = {"kind": "chunk", "key": key, "offset": message["offset"]}
+                wire.send(chunk, [data])
+            answered = len(asked)
+            time.sleep(0.02)
+
+    wire.send({"kind": "hello", "view": "v", "rid": "h"})
+    upload(content, "same")
+    there = [one.id for one in bench.client.files.list(search="lease.pdf").data]
+    assert there == [known.id]
+    upload(content[:-1] + b"x", "other")
+    there = [one.id for one in bench.client.files.list(search="lease.pdf").data]
+    assert len(there) == 2
+
+
 def test_what_is_no_document_is_one_line_about_the_argument(bench: Bench, lease: Path) -> None:
     with pytest.raises(BenchError, match=r"bench.ocr cannot take a dict.*a path"):
         bench.ocr({"file": 1})  # type: ignore[arg-type]

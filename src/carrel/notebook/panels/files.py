@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from carrel.notebook.html.tables import moment
@@ -176,7 +177,14 @@ class FilesPanel(Panel):
     @intent
     async def _on_upload(self, files: list[Offer]) -> None:
         for offer in files:
-            self._store.files.upload(self._files.source(offer))
+            # What is there already is compared first, and read a second time if it differs.
+            source = self._files.source(offer, keep=True)
+            handle = self._store.files.upload(source, once=True)
+            handle.add_done_callback(partial(self._forget_done, offer))
+
+    def _forget_done(self, offer: Offer, handle: Handle[File]) -> None:
+        if handle.outcome == "done":
+            self._files.forget(offer)
 
     @intent
     async def _on_cancel(self, id: str) -> None:

@@ -42,12 +42,16 @@ class BrowserFiles:
         self._waiting: dict[tuple[str, int], tuple[str, asyncio.Future[bytes]]] = {}
         self._gone: set[str] = set()
 
-    def source(self, offer: Offer) -> UploadSource:
+    def source(self, offer: Offer, *, keep: bool = False) -> UploadSource:
         """Return the offered file as an upload source, which can be read again.
 
-        The view keeps the file until it is uploaded whole.
+        The view keeps the file until it was read whole; with `keep`, until `forget`.
         """
-        return (clean_text(offer.name), offer.size, _Ranges(lambda: self._ranges(offer)))
+        return (clean_text(offer.name), offer.size, _Ranges(lambda: self._ranges(offer, keep)))
+
+    def forget(self, offer: Offer) -> None:
+        """Let the view drop a file."""
+        self._send(offer.view, {"kind": "forget", "key": offer.key})
 
     def receive(self, key: str, offset: int, data: bytes, error: str | None) -> None:
         """Receive one range, or the browser's reason for not sending it."""
@@ -70,7 +74,7 @@ class BrowserFiles:
             if owner == view and not future.done():
                 future.set_exception(ProblemError(_interrupted("The page was closed.")))
 
-    async def _ranges(self, offer: Offer) -> AsyncIterator[bytes]:
+    async def _ranges(self, offer: Offer, keep: bool) -> AsyncIterator[bytes]:
         asked: deque[tuple[int, asyncio.Future[bytes]]] = deque()
         offsets = iter(range(0, offer.size, CHUNK))
         try:
@@ -86,7 +90,8 @@ class BrowserFiles:
                 self._waiting.pop((offer.key, offset), None)
                 if not future.cancel():
                     future.exception()  # expected: the first one was reported
-        self._send(offer.view, {"kind": "forget", "key": offer.key})
+        if not keep:
+            self.forget(offer)
 
     def _ask(self, offer: Offer, offset: int) -> asyncio.Future[bytes]:
         if offer.view in self._gone:
