@@ -7,7 +7,8 @@ than a person would see them as one movement.
 import asyncio
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -126,6 +127,16 @@ class TypeAhead:
         if opening in self._opening:
             del self._opening[opening]
             self._await_screen()
+
+    @contextmanager
+    def discard(self, opening: object) -> Iterator[None]:
+        """Discard keys that are typed meanwhile: what they would choose from is not known yet."""
+        self.hold(opening)
+        try:
+            yield
+        finally:
+            self._typed.clear()
+            self.release(opening)
 
     async def take(self, event: events.Event) -> None:
         """Pass an event on: keys and pastes in their turn, others at once."""

@@ -1,10 +1,13 @@
 """Another model for this machine's server, and for the agents that had the one before."""
 
+import asyncio
 import json
 import os
 import signal
 import socket
 import threading
+
+from textual import events
 
 from carrel.config.profiles import Profile, folders
 from carrel.config.settings import Settings
@@ -39,6 +42,13 @@ async def test_agents_whose_model_is_gone_are_offered_another() -> None:
                 await bench.press("m")
                 await bench.shows("Answers come from", "Ollama", "Built-in")
                 await bench.shows("second · Ollama  answers now")
+                await bench.leave("escape")
+                for key in ("m", "down", "enter"):
+                    bench.app.post_message(events.Key(key, key if key == "m" else None))
+                await bench.shows("Answers come from", "Ollama", "Built-in")
+                # What was typed while it looked chose nothing.
+                await asyncio.sleep(0.5)
+                assert "Answer with" not in bench.text()
             finally:
                 said = json.loads((folders().server / "server.json").read_text())
                 os.kill(int(said["pid"]), signal.SIGTERM)

@@ -29,7 +29,8 @@ async def use(place: MainScreen) -> None:
     """Ask for the model that answers all users of this server, and for the agents to switch."""
     models, bench = place.store.models, place.workbench
     place.notice("Looking for model servers on this machine …")
-    servers = await models.look(bench.settings.model_servers)
+    with bench.type_ahead.discard(use):
+        servers = await models.look(bench.settings.model_servers)
     if not servers and _built_in_answers(place):
         where = ", ".join(bench.settings.model_servers)
         bench.say(f"No model server answers on this machine. Looked for: {where}.")
