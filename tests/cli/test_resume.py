@@ -93,6 +93,6 @@ async def test_a_sync_that_was_killed_is_finished(
                 await asyncio.sleep(0.05)
         running.kill()
         await running.communicate()
-        assert "interrupted at " in (await resume(environ)).err
+        assert "Interrupted at " in (await resume(environ)).err
         found = sorted([one.name async for one in client.documents.every(library)])
         assert found == [f"note-{n:03}.md" for n in range(40)]

@@ -627,7 +627,7 @@ FOLDERS = (
     row("Interrupted at ", so=folder(reached=(303, 2000)), not_so=folder()),
     row("Interrupted while comparing", so=folder(reached=(0, 0)), not_so=folder(reached=(3, 9))),
     row(
-        "was watched",
+        "Was watched",
         so=sync.unfinished_words(SyncState((replace(FOLDER, watched=True),))),
         not_so=sync.unfinished_words(SyncState((replace(FOLDER, watched=True, watching=True),))),
     ),

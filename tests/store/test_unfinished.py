@@ -186,8 +186,8 @@ async def test_a_sync_that_was_cut_off_and_a_watch_are_offered_again(
         )
     async with opened() as store:
         cut, watched = store.unfinished.left
-        assert cut.startswith("~/notes: interrupted at ") and cut.endswith(" of 40")
-        assert watched == "~/watched: was watched"
+        assert cut.startswith("Interrupted at ") and cut.endswith(" of 40: ~/notes")
+        assert watched == "Was watched: ~/watched"
         store.unfinished.resume()
         await until(
             store.sync.slice,

@@ -115,6 +115,8 @@ def begin(place: Place, work: Work, chance: random.Random, story: list[str], how
         if not in_shell:
             face.wait_for("here ● ready")
             work.begin(face)
+        else:
+            face.wait_for("Looking|Uploading|Uploaded|files")
         story.append("in a shell" if in_shell else "in the app")
         cut_off(place, face, work, chance, story, how)
         finish(face, work)
@@ -184,7 +186,7 @@ def leave(face: Terminal, answer: str) -> None:
     if face.process.poll() is not None:
         return
     if face.process.args != shell():
-        face.press("ctrl+c")
+        face.process.send_signal(signal.SIGINT)  # it has no terminal that would do so
         face.wait_for_end()
         return
     face.press("ctrl+q")

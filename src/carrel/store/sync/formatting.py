@@ -201,10 +201,11 @@ def interrupted_words(reached: tuple[int, int]) -> str:
 
 
 def unfinished_words(state: SyncState) -> tuple[str, ...]:
-    """Return `~/contracts: interrupted at 303 of 2,000`, `~/notes: was watched`."""
+    """Return `Interrupted at 303 of 2,000: ~/contracts`, `Was watched: ~/notes`."""
+    # The path last: a long one is cut.
     return tuple(
-        f"{folder_name(each.path)}: "
-        + (interrupted_words(each.reached).lower() if each.reached else "was watched")
+        f"{interrupted_words(each.reached) if each.reached else 'Was watched'}: "
+        f"{folder_name(each.path)}"
         for each in state.unfinished
     )
 
