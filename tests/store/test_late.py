@@ -343,7 +343,7 @@ class Person:
         self._then(self._use_tool(self.chance.choice(TOOLS)))
 
     async def _use_tool(self, tool: Consent) -> None:
-        allowed = await self.store.tools.permitted(tool)
+        allowed = await self.store.tools.ask_permission(tool)
         if (tool.name, allowed) not in self.said:
             self.wrong.append(f"{tool.name} ran: {allowed}, and nobody said so")
 

@@ -432,16 +432,16 @@ READING = (
         so=documents.heat_words(page(1.0, words=False)),
         not_so=documents.heat_words(page(1.0)),
     ),
-    row("no scores", so=boxes.lacking(UNSCORED), not_so=boxes.lacking(page(1.0))),
+    row("no scores", so=boxes.missing_note(UNSCORED), not_so=boxes.missing_note(page(1.0))),
     row(
         "no scores of words",
-        so=boxes.lacking(page(1.0, words=False)),
-        not_so=boxes.lacking(UNSCORED),
+        so=boxes.missing_note(page(1.0, words=False)),
+        not_so=boxes.missing_note(UNSCORED),
     ),
     row(
         *("The service gives ", "no boxes"),
-        so=boxes.lacking(page(1.0, blocks=False)),
-        not_so=boxes.lacking(page(1.0)),
+        so=boxes.missing_note(page(1.0, blocks=False)),
+        not_so=boxes.missing_note(page(1.0)),
     ),
     row(
         *("Reading page ", " · about "),
@@ -717,21 +717,21 @@ async def test_the_words_of_a_connection_that_is_lost_and_comes_back(tmp_path: P
         server = first.enter_context(serve(tmp_path / "data"))
         port = int(server.url.rpartition(":")[2])
         store = Store(Profile("test", server.url, server.api_key), OwnerLoop.running())
-        store.session.slice.changed.connect(lambda new, _: said.append(session.waiting(new)))
-        assert session.waiting(store.session.slice.value) == "◐ connecting"
+        store.session.slice.changed.connect(lambda new, _: said.append(session.waiting_words(new)))
+        assert session.waiting_words(store.session.slice.value) == "◐ connecting"
         await store.start()
         await until(store.session.slice, lambda state: state.connection == "ready")
-        assert session.waiting(store.session.slice.value) == ""
+        assert session.waiting_words(store.session.slice.value) == ""
     await store.files.load().settled()
     lost = await until(store.session.slice, lambda state: state.connection == "lost")
-    assert session.waiting(lost) == "○ the server does not answer, retrying"
+    assert session.waiting_words(lost) == "○ the server does not answer, retrying"
     problem = store.files.slice.value.error
     assert problem is not None and problem.lost
     with serve(tmp_path / "data", port=port):
         store.session.retry()
         await until(store.session.slice, lambda state: state.connection == "ready")
         await until(store.files.slice, lambda state: state.error is None)
-        assert session.waiting(store.session.slice.value) == ""
+        assert session.waiting_words(store.session.slice.value) == ""
         await store.close()
     assert said[-1] == ""
 
@@ -742,9 +742,9 @@ async def test_the_words_of_a_connection_that_does_not_come_about(
     refused = Store(Profile("test", server.url, "wrong"), OwnerLoop.running())
     await refused.start()
     failed = await until(refused.session.slice, lambda state: state.connection == "failed")
-    assert session.waiting(failed) == "✕ The key was refused"
+    assert session.waiting_words(failed) == "✕ The key was refused"
     said: list[str] = []
-    refused.session.slice.changed.connect(lambda new, _: said.append(session.waiting(new)))
+    refused.session.slice.changed.connect(lambda new, _: said.append(session.waiting_words(new)))
     await refused.session.retry()
     await until(refused.session.slice, lambda state: state.connection == "failed")
     await refused.close()
@@ -755,7 +755,7 @@ async def test_the_words_of_a_connection_that_does_not_come_about(
 
     monkeypatch.setattr("carrel.local.ensure", unreachable)
     local = Store(Profile("local"), OwnerLoop.running())
-    assert session.waiting(local.session.slice.value) == "◐ starting the server"
+    assert session.waiting_words(local.session.slice.value) == "◐ starting the server"
     await local.start()
     await until(local.session.slice, lambda state: state.connection == "lost")
     loading = local.files.load()

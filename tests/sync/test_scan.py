@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from carrel.sync.errors import SyncError
-from carrel.sync.rules import Rules, passing
+from carrel.sync.rules import Rules, exclusion_reason
 from carrel.sync.scan import scan
 from support.folders import write
 
@@ -31,7 +31,7 @@ def test_files_by_their_path_with_size_and_time(folder: Path) -> None:
     ],
 )  # fmt: skip
 def test_hidden_and_temporary_names_are_left_out(folder: Path, name: str) -> None:
-    assert passing(name)
+    assert exclusion_reason(name)
     write(folder / name, "x")
     write(folder / f"below/{name}/inside.txt", "x")
     assert found(folder) == set()
@@ -39,7 +39,7 @@ def test_hidden_and_temporary_names_are_left_out(folder: Path, name: str) -> Non
 
 @pytest.mark.parametrize("name", ["a.txt", "part.txt", "tmp", "#1 hit.txt", "a.b.c", "~home.txt"])
 def test_ordinary_names_are_not(name: str) -> None:
-    assert not passing(name)
+    assert not exclusion_reason(name)
 
 
 def test_rule_files_hold_below_their_folder_and_the_nearest_wins(folder: Path) -> None:

@@ -122,13 +122,13 @@ async def _answer(
     parameters = Parameters(seed=seed)
     printed = 0
 
-    def grown(turn: Turn) -> None:
+    def print_growth(turn: Turn) -> None:
         nonlocal printed
         if not quiet:
             print(turn.text[printed:], end="", flush=True)
         printed = len(turn.text)
 
-    answer = GrowingAnswer(grown, Turn("assistant", "", "writing", version=asked.version))
+    answer = GrowingAnswer(print_growth, Turn("assistant", "", "writing", version=asked.version))
     answer.trial = not asked.active
     try:
         async with asked.answering(client, parameters) as agent_id:

@@ -187,13 +187,12 @@ async def _page_count(path: Path) -> int | None:
 
 def _progress(done: int, total: int, seconds: float) -> str:
     """Return `━━━━━───── 5 of 10 pages · 2.5 pages/s · about 2 s left`."""
-    from carrel.store.core.formatting import left
+    from carrel.store.core.formatting import time_left
 
     full = _BAR * done // total
     words = f"{'━' * full}{'─' * (_BAR - full)}  {done} of {total} pages"
     if not done:
         return words
     rate = done / seconds
-    return (
-        f"{words} · {rate:.{0 if rate >= 10 else 1}f} pages/s · about {left((total - done) / rate)}"
-    )
+    rest = time_left((total - done) / rate)
+    return f"{words} · {rate:.{0 if rate >= 10 else 1}f} pages/s · about {rest}"

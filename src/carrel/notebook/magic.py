@@ -26,13 +26,13 @@ def register(shell: "InteractiveShell") -> None:
             raise BenchError(Problem("There is no bench", "", advice))
         if not agent:
             raise BenchError(Problem("No agent is named", "", "Write its name: %%ask support"))
-        return bench.ask(agent, _filled(cell.strip(), names))
+        return bench.ask(agent, _fill_in(cell.strip(), names))
 
     add: Any = shell.register_magic_function  # its types are wrong
     add(ask, "cell", "ask")
 
 
-def _filled(text: str, names: dict[str, Any]) -> str:
+def _fill_in(text: str, names: dict[str, Any]) -> str:
     def value(match: re.Match[str]) -> str:
         if match[1] not in names:
             title = f"The question names {match[0]}, and there is no variable {match[1]}"

@@ -81,7 +81,7 @@ class Server:
         jobs = Jobs(database.engine, name, takes_jobs=not settings.no_worker)
         library = LibraryService(database, blobs, reader, jobs)
         engine = _engine(settings)
-        signer = Signer(_signing_keys(settings, folder))
+        signer = Signer(_make_keys(settings, folder))
         fetched = FetchedDocuments(folder.fetched_folder)
         server = cls(
             given=given,
@@ -176,7 +176,7 @@ class Server:
         await self.engine.stop()
 
 
-def _signing_keys(settings: ServerSettings, folder: DataFolder) -> SigningKeys | DerivedKeys:
+def _make_keys(settings: ServerSettings, folder: DataFolder) -> SigningKeys | DerivedKeys:
     return DerivedKeys(folder.secret) if settings.database else SigningKeys(folder.signing_file)
 
 

@@ -320,16 +320,16 @@ class Jobs:
     def _finish(self) -> None:
         from dbos import DBOS
 
-        wait(self._unfinished_steps(), timeout=STOP_SECONDS)
+        wait(self._open_steps(), timeout=STOP_SECONDS)
         deadline = time.monotonic() + STOP_SECONDS
         while self.active and time.monotonic() < deadline:
-            for step in self._unfinished_steps():
+            for step in self._open_steps():
                 step.cancel()
             time.sleep(0.01)
         if self.takes_jobs:
             DBOS.destroy(destroy_registry=True)
 
-    def _unfinished_steps(self) -> list[Future[Any]]:
+    def _open_steps(self) -> list[Future[Any]]:
         with self._lock:
             return list(self._steps)
 

@@ -23,7 +23,7 @@ from carrel.server.blobs.store import BlobsUnavailable
 from carrel.server.datadir.folder import DataFolder, FolderError, FolderInUse
 from carrel.server.datadir.logs import log_to
 from carrel.server.http.protocol import Protocol
-from carrel.server.monitoring.enable import WatchingError, watched
+from carrel.server.monitoring.enable import WatchingError, monitor
 from carrel.server.records.cluster.shared import SharedDatabaseError, join
 from carrel.server.records.sql.migrate import migrate
 from carrel.server.settings import FolderSettings, ServerSettings, ServerSettingsError
@@ -127,7 +127,7 @@ def _listen(host: str, port: int) -> socket.socket:
 async def _refuse_strangers(server: Server, listener: socket.socket) -> None:
     """Refuse to serve other machines before a key was made for somebody."""
     address = listener.getsockname()[0]
-    if ipaddress.ip_address(address).is_loopback or await server.access.made_on_purpose():
+    if ipaddress.ip_address(address).is_loopback or await server.access.has_own_keys():
         return
     # An address of a database may hold a password.
     where = "--database URL" if server.database.shared else f"--data {server.folder.path}"
@@ -151,7 +151,7 @@ async def _check_blobs(server: Server) -> None:
 async def _serve(server: Server, listener: socket.socket) -> None:
     await _refuse_strangers(server, listener)
     await _check_blobs(server)
-    with watched(server):
+    with monitor(server):
         await _serve_watched(server, listener)
     log.info("stopped")
 
@@ -181,7 +181,7 @@ async def _work(server: Server) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    with watched(server):
+    with monitor(server):
         await _work_until(server, stop)
     log.info("stopped")
 

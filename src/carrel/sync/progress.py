@@ -141,13 +141,13 @@ class Tally:
     def transfer(self, path: str, size: int) -> Iterator[Callable[[int, int | None], None]]:
         """Track a file's transfer for the duration of the block."""
 
-        def moved(sent: int, total: int | None) -> None:
+        def on_progress(sent: int, total: int | None) -> None:
             self._transfers[path] = Transfer(path, sent, size)
             self.report()
 
-        moved(0, size)
+        on_progress(0, size)
         try:
-            yield moved
+            yield on_progress
         finally:
             del self._transfers[path]
         self.bytes += size

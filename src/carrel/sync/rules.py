@@ -19,7 +19,7 @@ _TEMPORARY = re.compile(
 )
 
 
-def passing(name: str) -> str | None:
+def exclusion_reason(name: str) -> str | None:
     """Return the reason a file or folder of this name is never synced; None if it may be."""
     if _HIDDEN.search(name):
         return "hidden"

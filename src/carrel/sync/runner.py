@@ -213,14 +213,14 @@ class Runner:
     def _report_looks(self) -> Callable[[int, int], None]:
         due = 0.0
 
-        def looked(done: int, total: int) -> None:
+        def on_look(done: int, total: int) -> None:
             nonlocal due
             now = time.monotonic()
             if now >= due or done == total:
                 due = now + PERIOD
                 self._report(SyncProgress("looking", done, total))
 
-        return looked
+        return on_look
 
     # Doing
 

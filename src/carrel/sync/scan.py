@@ -9,7 +9,7 @@ from pathlib import Path
 
 from carrel.client.http.sending import megabytes
 from carrel.sync.errors import SyncError
-from carrel.sync.rules import RULE_FILES, Rules, passing
+from carrel.sync.rules import RULE_FILES, Rules, exclusion_reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,9 @@ class Scan:
                 return self.left_out[each]
         rules = self.rules.get("", Rules())
         for each in above:
-            reason = passing(each.rpartition("/")[2]) or rules.reason(each, folder=each != path)
+            reason = exclusion_reason(each.rpartition("/")[2]) or rules.reason(
+                each, folder=each != path
+            )
             if reason:
                 return reason
             rules = self.rules.get(each, rules)
@@ -120,7 +122,7 @@ def scan(folder: Path, rules: Rules) -> Scan:
 
 def _reason(entry: os.DirEntry[str], path: str, rules: Rules) -> str | None:
     """Return the reason a file or folder is left out, judged by its name and kind."""
-    if reason := passing(entry.name):
+    if reason := exclusion_reason(entry.name):
         return reason
     if entry.is_symlink():
         return "a link"

@@ -12,7 +12,7 @@ from watchfiles import Change, awatch
 from carrel.client.http.errors import ClientError
 from carrel.sync.errors import SyncError
 from carrel.sync.progress import Summary
-from carrel.sync.rules import RULE_FILES, passing
+from carrel.sync.rules import RULE_FILES, exclusion_reason
 from carrel.sync.runner import Runner
 
 EVERY = 30.0
@@ -63,7 +63,9 @@ async def changes(folder: Path) -> AsyncGenerator[None]:
 async def _listen(folder: Path, heard: asyncio.Event) -> None:
     def counts(change: Change, path: str) -> bool:
         parts = Path(path).relative_to(folder).parts
-        return parts[-1:] in {(name,) for name in RULE_FILES} or not any(map(passing, parts))
+        return parts[-1:] in {(name,) for name in RULE_FILES} or not any(
+            map(exclusion_reason, parts)
+        )
 
     # The folder may be missing, or the inotify limit reached.
     with contextlib.suppress(OSError, RuntimeError):

@@ -62,12 +62,12 @@ def validator(schema: dict[str, Any], seconds: float = SECONDS) -> Validator:
 def _until(end: float, check: Callable[..., Any]) -> Callable[..., Any]:
     """Return a check of a keyword that gives up at a time: alternatives multiply."""
 
-    def timed(*arguments: Any) -> Any:
+    def check_in_time(*arguments: Any) -> Any:
         if time.monotonic() > end:
             raise PatternError("It takes too long to check this. Leave out alternatives.")
         return check(*arguments)
 
-    return timed
+    return check_in_time
 
 
 def _pattern(

@@ -150,7 +150,7 @@ class CarrelApp(App[Profile]):
         if self.settings.hide or self._recorder is not None:
             self.toggle_hiding()
         if self._recorder is not None:
-            self._recorder.on_failure = self._recording_failed
+            self._recorder.on_failure = self._on_recorder_failure
         self.app_resume_signal.subscribe(self, lambda _: self._draw_again())
         self.type_ahead.hold(self._load)
         self.call_after_refresh(self._load)
@@ -194,7 +194,7 @@ class CarrelApp(App[Profile]):
         self.store = Store(self.profile, OwnerLoop.running())
         self._teardown.push_async_callback(self.store.close)
         await self.store.start()
-        self._jumps = Jumps(self.store, self._shown_place, self._switch)
+        self._jumps = Jumps(self.store, self._place_name, self._switch)
         self._teardown.callback(self._jumps.close)
         self._started = True
         refused = await self._take_keymap()
@@ -297,7 +297,7 @@ class CarrelApp(App[Profile]):
         if not await self._jumps.back(place) and place is not None:
             await self._switch(place)
 
-    def _shown_place(self) -> str:
+    def _place_name(self) -> str:
         return "" if self.place is None else self.place.PLACE
 
     async def _switch(self, place: str) -> None:
@@ -480,7 +480,7 @@ class CarrelApp(App[Profile]):
         driver = super().get_driver_class()
         return driver if self._recorder is None else record_driver(driver, self._recorder)
 
-    def _recording_failed(self, error: OSError) -> None:
+    def _on_recorder_failure(self, error: OSError) -> None:
         from carrel.store.core.problem import Problem
 
         self.call_later(self.show_problem, Problem(*failure_words(error)))

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from carrel.notebook.cells import cell
-from carrel.notebook.cells.cell import CellProgress, working
+from carrel.notebook.cells.cell import CellProgress, work_progress
 from carrel.store.activity.state import ActivityItem, ActivityState
 from carrel.store.session.state import SessionState
 
@@ -19,15 +19,15 @@ def item(**fields: object) -> ActivityItem:
 
 
 def test_running_work_is_a_bar_with_its_name() -> None:
-    shown = working(READY, ActivityState((item(), item(id="2", status="done"))))
+    shown = work_progress(READY, ActivityState((item(), item(id="2", status="done"))))
     assert shown.count("<progress") == 1
     assert "lease &lt;1&gt;.pdf" in shown and 'value="0.250"' in shown and "3 of 12 pages" in shown
 
 
 def test_a_service_that_is_not_ready_is_named() -> None:
     starting = replace(READY, connection="starting", detail="connecting")
-    assert "connecting" in working(starting, ActivityState())
-    assert working(READY, ActivityState()) == ""
+    assert "connecting" in work_progress(starting, ActivityState())
+    assert work_progress(READY, ActivityState()) == ""
 
 
 def test_progress_is_shown_when_it_changes_and_then_removed(

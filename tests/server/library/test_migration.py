@@ -209,7 +209,7 @@ def test_vectors_of_format_8_are_found_and_a_change_of_models_goes_on(
             assert state.next is not None and state.next.embedded == 10
             waiting = embeddings.next_waiting(connection, "l", 100)
             assert waiting is not None and min(waiting.texts) == _FIRST + 10
-            named = blobs.named(connection, ["0" * 64, "1" * 64, "2" * 64])
+            named = blobs.find_named(connection, ["0" * 64, "1" * 64, "2" * 64])
             assert named == set(blobs.after(connection, "", 9)) == {"0" * 64, "1" * 64}
             # What an older version deleted goes back, with what its row lacked.
             connection.execute(trash_rows.delete().where(trash_rows.c.table == "documents"))

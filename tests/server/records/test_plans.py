@@ -100,7 +100,7 @@ QUERIES: dict[str, Callable[[sa.Connection], object]] = {
     "chunks without a vector": lambda c: embeddings.next_waiting(c, "l7", 128),
     "vectors that nothing needs": lambda c: embeddings.remove_old(c, "l7", None, 100),
     "the end of a change of models": lambda c: embeddings.swap(c, "l7"),
-    "blobs that a record names": lambda c: blobs.named(c, [f"b{n}" for n in range(20)]),
+    "blobs that a record names": lambda c: blobs.find_named(c, [f"b{n}" for n in range(20)]),
     "unfinished documents": processing.list_unfinished,
     "next without a summary": lambda c: processing.next_unsummarised(c, _soon(), 100),
     "expired documents": documents.delete_expired,

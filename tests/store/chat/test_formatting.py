@@ -70,7 +70,7 @@ def test_only_what_the_text_names_and_is_there_is_cited(
         for n in (1, 2)
     )
     turn = Turn("assistant", text, sources=sources)
-    assert chat.cited(turn) == cited
+    assert chat.citations_in(turn) == cited
     assert chat.sources_title(turn) == title
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from carrel.store.documents.blocks import Rect
-from carrel.store.documents.boxes import TextPassage, block_at, boxes, lacking, passages
+from carrel.store.documents.boxes import TextPassage, block_at, boxes, missing_note, passages
 from carrel.store.documents.marks import TextMark, doubtful, hits, mark_text, runs
 from carrel.wire.ocr import Block, Page, PageTable
 from support.pages import CLAUSE, TABLE, lease_page
@@ -30,7 +30,7 @@ def test_every_block_has_its_box_and_its_passage() -> None:
     assert boxes(lease)[1].words == "text 2 of 4 · Check: 1 word · 86 % sure"
     assert [passage.block for passage in passages(lease)] == [0, 1, 2, 3]
     assert [passage.text for passage in passages(lease)][1:3] == [CLAUSE, TABLE]
-    assert lacking(lease) == ""
+    assert missing_note(lease) == ""
 
 
 def test_what_no_block_has_is_still_text() -> None:
@@ -83,7 +83,7 @@ def test_the_block_at_a_place_is_that_which_shares_most() -> None:
     ],
 )
 def test_what_is_lacking_is_said(fields: dict[str, object], words: str) -> None:
-    assert lacking(lease_page().model_copy(update=fields)) == words
+    assert missing_note(lease_page().model_copy(update=fields)) == words
 
 
 def test_doubtful_words_and_hits_stand_where_they_are_in_the_text() -> None:

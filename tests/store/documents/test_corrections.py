@@ -11,8 +11,8 @@ from carrel.store.documents.boxes import boxes, passages
 from carrel.store.documents.corrections import (
     WINDOW,
     SavedCorrections,
+    apply_corrections,
     around,
-    corrected,
     doubtful_words,
     key_of,
     page_words,
@@ -32,13 +32,13 @@ def test_a_correction_is_in_the_corrected_text_alone() -> None:
     corrections = {key_of(mark): "writing"}
     [word] = doubtful_words((page, None), corrections)
     assert (word.mark.text, word.corrected) == ("writlng", "writing")
-    assert corrected(page, corrections) == page.markdown.replace("writlng", "writing")
+    assert apply_corrections(page, corrections) == page.markdown.replace("writlng", "writing")
     assert "writlng" in page.markdown
 
 
 def test_a_correction_of_another_reading_changes_nothing() -> None:
     page = lease_page()
-    assert corrected(page, {(0, 3, "other"): "x", (1, 0, "#"): "x"}) == page.markdown
+    assert apply_corrections(page, {(0, 3, "other"): "x", (1, 0, "#"): "x"}) == page.markdown
 
 
 @given(st.lists(st.text("abcdef", min_size=1, max_size=5), min_size=1, max_size=12), st.data())
@@ -54,7 +54,7 @@ def test_every_corrected_word_stands_where_it_was_read(
         if other is not None
     }
     expected = [other or word for word, other in zip(words, new, strict=True)]
-    assert corrected(page, corrections).split() == expected
+    assert apply_corrections(page, corrections).split() == expected
 
 
 def test_the_picture_of_a_word_is_a_part_of_its_block() -> None:
@@ -92,7 +92,7 @@ def test_every_word_of_a_page_can_be_corrected() -> None:
         assert page.markdown[word.mark.start : word.mark.end] == word.mark.text
     months = next(word for word in words if word.mark.text == "months.")
     corrections = {key_of(months.mark): "weeks."}
-    assert "three weeks. Notice" in corrected(page, corrections)
+    assert "three weeks. Notice" in apply_corrections(page, corrections)
     # It stays in the list, to be taken back.
     listed = doubtful_words((page,), corrections)
     assert [(word.mark.text, word.corrected) for word in listed] == [

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from carrel.store.evals.statistics import ALPHA, Tally, compare, fisher, stratified
+from carrel.store.evals.statistics import ALPHA, Tally, compare, fisher, stratified_test
 
 
 def test_wilsons_interval_is_the_published_one() -> None:
@@ -33,18 +33,18 @@ def test_a_sets_chance_is_that_of_counting_all_ways() -> None:
         sum(at >= 3 for at in a) + sum(at >= 2 for at in b)
         for a, b in itertools.product(first, last)
     ]
-    assert stratified(pairs) == pytest.approx(sum(one <= 1 for one in sums) / len(sums))
-    assert stratified([]) == stratified([(Tally(1, 1), Tally(1, 1))]) == 1
+    assert stratified_test(pairs) == pytest.approx(sum(one <= 1 for one in sums) / len(sums))
+    assert stratified_test([]) == stratified_test([(Tally(1, 1), Tally(1, 1))]) == 1
 
 
 def test_with_one_attempt_a_sets_chance_is_mcnemars() -> None:
     fell, rose = (Tally(1, 1), Tally(0, 1)), (Tally(0, 1), Tally(1, 1))
-    assert stratified([fell] * 8 + [rose] * 2) == pytest.approx(
+    assert stratified_test([fell] * 8 + [rose] * 2) == pytest.approx(
         sum(math.comb(10, k) for k in (8, 9, 10)) / 2**10
     )
     # Many cases are taken as a normal distribution: near the exact one.
     exact = sum(math.comb(601, k) for k in range(330, 602)) / 2**601
-    assert stratified([fell] * 330 + [rose] * 271) == pytest.approx(exact, rel=0.05)
+    assert stratified_test([fell] * 330 + [rose] * 271) == pytest.approx(exact, rel=0.05)
 
 
 def test_one_flip_is_no_evidence_and_the_fall_of_one_case_may_be() -> None:

@@ -38,7 +38,7 @@ def test_file_rows() -> None:
     assert (first.marked, first.selected, first.ocr, first.pages) == (True, False, None, "")
     assert (second.size, second.pages, second.selected) == ("–", "14,002 lines", True)
     assert files.title(state) == "Files · 1,204 · 2 marked"
-    assert files.shown(state) == "41–42 of 1,204"
+    assert files.page_range(state) == "41–42 of 1,204"
 
 
 @pytest.mark.parametrize(

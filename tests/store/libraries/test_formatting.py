@@ -82,7 +82,7 @@ def test_library_and_document_rows() -> None:
     assert failed.summary == "not a PDF"
     assert libraries.title(state) == f"{FLAT} · 412 documents · 2 of 3 not ready"
     assert libraries.title(replace(state, total=3)) == f"{FLAT} · 3 documents · 2 not ready"
-    assert libraries.shown(state) == "1–3 of 412"
+    assert libraries.page_range(state) == "1–3 of 412"
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from carrel.notebook.bench.names import Names
-from carrel.notebook.bench.waits import reached
+from carrel.notebook.bench.waits import await_service
 from carrel.notebook.cells.errors import BenchError, available
-from carrel.notebook.cells.wait import done
+from carrel.notebook.cells.wait import wait_for
 from carrel.notebook.panels.agent_fields import AgentFields
 from carrel.notebook.panels.core.base import Json
 from carrel.store.agents.drafts import Draft, complaints
@@ -31,23 +31,23 @@ class AgentMaker:
     def create(self, name: str, fields: Json) -> Agent:
         """Return a new agent; its default model is the service's first."""
         with in_words():
-            made = self._changed(self._blank(name), fields).create()
-        return done(self._store, self._store.agents.create(made))
+            made = self._change(self._blank(name), fields).create()
+        return wait_for(self._store, self._store.agents.create(made))
 
     def edit(self, old: Agent, fields: Json) -> Agent | None:
         """Return the agent's next version; None if nothing differs."""
         with in_words():
-            change = self._changed(Draft.of(old), fields).update(old)
+            change = self._change(Draft.of(old), fields).update(old)
         if change is None:
             return None
-        return done(self._store, self._store.agents.update(old.id, change))
+        return wait_for(self._store, self._store.agents.update(old.id, change))
 
     def draft(self, old: Agent | None, name: str, fields: Json) -> Draft:
         """Return an agent with these fields that is not saved: of an agent, or a new one."""
-        return self._changed(self._blank(name) if old is None else Draft.of(old), fields)
+        return self._change(self._blank(name) if old is None else Draft.of(old), fields)
 
     def _blank(self, name: str) -> Draft:
-        done(self._store, self._store.loop.run(reached(self._store)))
+        wait_for(self._store, self._store.loop.run(await_service(self._store)))
         models = self._store.session.slice.value.models
         return Draft.blank(models[0] if models else "").changed(name=name)
 
@@ -60,7 +60,7 @@ class AgentMaker:
             agent = found
         return self.edit(agent, fields) or agent
 
-    def _changed(self, draft: Draft, fields: Json) -> Draft:
+    def _change(self, draft: Draft, fields: Json) -> Draft:
         known = AgentFields.of(draft).model_dump()
         if "model" in fields:
             self._check_model(str(fields["model"]))
@@ -77,7 +77,7 @@ class AgentMaker:
         return filled.onto(draft).with_arguments(**arguments)
 
     def _check_model(self, model: str) -> None:
-        done(self._store, self._store.loop.run(reached(self._store)))
+        wait_for(self._store, self._store.loop.run(await_service(self._store)))
         session = self._store.session
         if not session.lists(model):
             known = available(model, session.slice.value.models)

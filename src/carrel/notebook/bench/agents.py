@@ -7,9 +7,9 @@ from typing import TypeAlias, Unpack
 from carrel.notebook.bench.agent_maker import AgentMaker, in_words
 from carrel.notebook.bench.base import BenchBase
 from carrel.notebook.bench.keywords import AgentKeywords, spell
-from carrel.notebook.cells.cell import trying
+from carrel.notebook.cells.cell import run_progress
 from carrel.notebook.cells.errors import BenchError
-from carrel.notebook.cells.wait import check_handle, done, permission
+from carrel.notebook.cells.wait import check_handle, permission, wait_for
 from carrel.notebook.results.evals import EvalRun
 from carrel.notebook.results.plan import AgentPlan
 from carrel.notebook.results.votes import VoteCount
@@ -88,13 +88,13 @@ class AgentCalls(BenchBase):
             timeout: seconds after which it is stopped.
         """
         paths = [Path(one).expanduser() for one in files]
-        made = done(self._store, self._store.agents.plan(paths, delete), timeout)
+        made = wait_for(self._store, self._store.agents.plan(paths, delete), timeout)
         return AgentPlan(made, self._store)
 
     @check_handle
     def votes(self, *, timeout: float | None = None) -> VoteCount:
         """Return the votes of all comparisons, counted per version."""
-        return VoteCount(done(self._store, self._store.comparison.count_votes(), timeout))
+        return VoteCount(wait_for(self._store, self._store.comparison.count_votes(), timeout))
 
     @check_handle
     def evaluate(
@@ -129,11 +129,11 @@ class AgentCalls(BenchBase):
         asked = self._names.agent(agent)
         version = self._names.version(asked.id, version)
         service, plan = self._store.evals, Plan(repeat, seed, jobs, resume)
-        run = done(
+        run = wait_for(
             self._store,
             service.run(asked.id, version, Path(cases).expanduser(), plan),
             timeout,
-            lambda: trying(service.slice.value.progress),
+            lambda: run_progress(service.slice.value.progress),
             look=permission(self._store),
         )
         tried = EvalRun(run, report(run), service.records)

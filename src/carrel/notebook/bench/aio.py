@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from carrel.notebook.cells.errors import no_option
-from carrel.notebook.cells.wait import stopping
+from carrel.notebook.cells.wait import stop_on
 
 CALLS = (
     "add",
@@ -62,7 +62,7 @@ async def _in_thread(call: Callable[[], Any]) -> Any:
     stop = threading.Event()
 
     def run() -> Any:
-        with stopping(stop):
+        with stop_on(stop):
             return call()
 
     # Shielded: a thread cannot be cancelled, only asked to stop.

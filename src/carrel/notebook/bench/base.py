@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 from weakref import WeakSet
 
 from carrel.notebook.bench.names import Names
-from carrel.notebook.cells.wait import done
+from carrel.notebook.cells.wait import wait_for
 from carrel.notebook.panels.core.base import Panel
 from carrel.store.store import Store
 
@@ -21,9 +21,9 @@ class BenchBase:
         self._names = Names(store)
         self._panels: WeakSet[Panel] = WeakSet()
 
-    def _kept(self, panel: P) -> P:
+    def _keep(self, panel: P) -> P:
         self._panels.add(panel)
         return panel
 
     def _run(self, coroutine: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
-        return done(self._store, self._store.loop.run(coroutine), timeout)
+        return wait_for(self._store, self._store.loop.run(coroutine), timeout)

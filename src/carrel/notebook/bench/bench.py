@@ -18,14 +18,14 @@ from carrel.notebook.bench.documents import DocumentCalls
 from carrel.notebook.bench.inputs import OneInput
 from carrel.notebook.bench.keywords import AgentKeywords, spell
 from carrel.notebook.bench.together import Together
-from carrel.notebook.cells.cell import keep, writing
+from carrel.notebook.cells.cell import answer_progress, keep
 from carrel.notebook.cells.errors import BenchError
-from carrel.notebook.cells.wait import check_handle, done, permission
+from carrel.notebook.cells.wait import check_handle, permission, wait_for
 from carrel.notebook.panels.activity import ActivityPanel
 from carrel.notebook.panels.agent import AgentPanel
 from carrel.notebook.panels.chat import ChatPanel
 from carrel.notebook.panels.compare import ComparePanel
-from carrel.notebook.panels.core.base import Json, Panel, shown_as
+from carrel.notebook.panels.core.base import Json, Panel, layout_options
 from carrel.notebook.panels.demo import DemoPanel
 from carrel.notebook.panels.document import DocumentPanel
 from carrel.notebook.panels.evals import EvalPanel
@@ -99,36 +99,36 @@ class Bench(DocumentCalls, AgentCalls):
     @cached_property
     def files(self) -> FilesPanel:
         """The Files panel."""
-        return self._kept(FilesPanel(self._store))
+        return self._keep(FilesPanel(self._store))
 
     @cached_property
     def libraries(self) -> LibraryPanel:
         """The Libraries panel: a list of all libraries."""
-        return self._kept(LibraryPanel(self._store))
+        return self._keep(LibraryPanel(self._store))
 
     @cached_property
     def document(self) -> DocumentPanel:
         """The Document panel: the document last opened in another panel."""
-        return self._kept(DocumentPanel(self._store))
+        return self._keep(DocumentPanel(self._store))
 
     @cached_property
     def agents(self) -> AgentPanel:
         """The Agents panel: a list of all agents."""
-        return self._kept(AgentPanel(self._store))
+        return self._keep(AgentPanel(self._store))
 
     @cached_property
     def activity(self) -> ActivityPanel:
         """The Activity panel."""
-        return self._kept(ActivityPanel(self._store))
+        return self._keep(ActivityPanel(self._store))
 
     @cached_property
     def evals(self) -> EvalPanel:
         """The Evals panel: runs test cases, shows and compares the kept runs."""
-        return self._kept(EvalPanel(self._store))
+        return self._keep(EvalPanel(self._store))
 
     @cached_property
     def _chats(self) -> ChatPanel:
-        return self._kept(ChatPanel(self._store))
+        return self._keep(ChatPanel(self._store))
 
     @cached_property
     def workbench(self) -> Workbench:
@@ -141,7 +141,7 @@ class Bench(DocumentCalls, AgentCalls):
             "Chat": self._chats,
             "Activity": self.activity,
         }
-        return self._kept(Workbench(self._store, panels))
+        return self._keep(Workbench(self._store, panels))
 
     @check_handle
     def library(
@@ -162,11 +162,11 @@ class Bench(DocumentCalls, AgentCalls):
         """
         store, chosen = self._store, self._names.library(library, create=create)
         service = store.another_libraries()
-        done(self._store, service.select(chosen.id))
-        done(self._store, service.load())
-        panel = LibraryPanel(store, service, **shown_as(height, layout))
+        wait_for(self._store, service.select(chosen.id))
+        wait_for(self._store, service.load())
+        panel = LibraryPanel(store, service, **layout_options(height, layout))
         leave = self._together.join(service, rests=lambda: panel.rests)
-        return self._kept(panel.at_end(leave))
+        return self._keep(panel.at_end(leave))
 
     @check_handle
     @spell
@@ -195,11 +195,11 @@ class Bench(DocumentCalls, AgentCalls):
         store = self._store
         chosen = self._maker.bring_about(agent, {**fields}) if create else self._names.agent(agent)
         service = store.another_agents()
-        done(self._store, service.select(chosen.id))
-        done(self._store, service.load())
-        panel = AgentPanel(store, service, **shown_as(height, layout))
+        wait_for(self._store, service.select(chosen.id))
+        wait_for(self._store, service.load())
+        panel = AgentPanel(store, service, **layout_options(height, layout))
         leave = self._together.join(service, rests=lambda: panel.rests)
-        return self._kept(panel.at_end(leave))
+        return self._keep(panel.at_end(leave))
 
     @overload
     def chat(
@@ -260,7 +260,7 @@ class Bench(DocumentCalls, AgentCalls):
             height: the height of the panel in pixels; longer content scrolls inside.
             layout: the layout of the widget.
         """
-        options = shown_as(height, layout)
+        options = layout_options(height, layout)
         if agent is None:
             if versions is not None or beside is not None:
                 raise TypeError("bench.chat() takes versions and others beside with an agent.")
@@ -270,15 +270,15 @@ class Bench(DocumentCalls, AgentCalls):
         sides = self._sides(agent, versions, beside or ())
         if versions is None and beside is None:
             service = self._store.another_chat()
-            done(self._store, begin_chat(service, sides[0]))
-            return self._kept(ChatPanel(self._store, service, **options))
+            wait_for(self._store, begin_chat(service, sides[0]))
+            return self._keep(ChatPanel(self._store, service, **options))
         if not 2 <= len(sides) <= MOST:
             raise TypeError(f"bench.chat() compares 2 to {MOST} versions or agents.")
         comparison = self._store.another_comparison()
-        done(self._store, comparison.begin(sides))
+        wait_for(self._store, comparison.begin(sides))
         if blind:
-            done(self._store, comparison.set_blind(True))
-        return self._kept(ComparePanel(self._store, comparison, **options))
+            wait_for(self._store, comparison.set_blind(True))
+        return self._keep(ComparePanel(self._store, comparison, **options))
 
     # Its server is that of this machine, whichever this bench has.
     @partial(check_handle, waits=False)
@@ -308,7 +308,9 @@ class Bench(DocumentCalls, AgentCalls):
         if self._demo is not None:
             self._demo.close()
         store = Store(own_profile(), self._store.loop)
-        self._demo = self._kept(DemoPanel(store, read, path.parent, **shown_as(height, layout)))
+        self._demo = self._keep(
+            DemoPanel(store, read, path.parent, **layout_options(height, layout))
+        )
         return self._demo
 
     def tool(self, function: F) -> F:
@@ -393,15 +395,15 @@ class Bench(DocumentCalls, AgentCalls):
         service = self._store.another_chat(saved=False)
         try:
             before = Conversation.of(*collect_turns(history))
-            done(self._store, service.new(asked.id, version, after=before))
+            wait_for(self._store, service.new(asked.id, version, after=before))
             for attachment in attached:
-                done(self._store, service.attach_known(attachment))
+                wait_for(self._store, service.attach_known(attachment))
             with partial_on_error(self._store, service, show=keep):
-                done(
+                wait_for(
                     self._store,
                     service.send(text),
                     timeout,
-                    self._writing(service),
+                    self._progress_of(service),
                     look=permission(self._store),
                 )
                 return last_answer(self._store, service.slice.value)
@@ -411,7 +413,7 @@ class Bench(DocumentCalls, AgentCalls):
     @check_handle
     def trash(self, *, timeout: float | None = None) -> DeletedItems:
         """Return the deleted items that can be restored, the last deleted first."""
-        done(self._store, self._store.trash.load(), timeout)
+        wait_for(self._store, self._store.trash.load(), timeout)
         return DeletedItems(self._store.trash.slice.value)
 
     @check_handle
@@ -419,12 +421,12 @@ class Bench(DocumentCalls, AgentCalls):
         """Restores deleted items, by name or id, and gives their number."""
         there = self.trash(timeout=timeout)
         ids = [there.find(item).id for item in items]
-        return done(self._store, self._store.trash.restore(ids), timeout)
+        return wait_for(self._store, self._store.trash.restore(ids), timeout)
 
     @check_handle
     def sample(self, *, timeout: float | None = None) -> Answer:
         """Plays the shipped sample: reads it, searches it in a library, asks an agent about it."""
-        done(self._store, self._store.sample.play(), timeout)
+        wait_for(self._store, self._store.sample.play(), timeout)
         turn = self._store.sample.slice.value.answer
         assert turn is not None, "it was played to its end"
         return as_answer(self._store, AGENT, turn)
@@ -463,9 +465,9 @@ class Bench(DocumentCalls, AgentCalls):
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[Json, Json] | None:
         return self.workbench._repr_mimebundle_(**kwargs)
 
-    def _writing(self, service: ChatService) -> Callable[[], str]:
+    def _progress_of(self, service: ChatService) -> Callable[[], str]:
         session = self._store.session.slice
-        return lambda: writing(session.value, service.slice.value)
+        return lambda: answer_progress(session.value, service.slice.value)
 
 
 def _profile(name: str | None, url: str | None, api_key: str | None) -> Profile:

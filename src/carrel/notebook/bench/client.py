@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager, contextmanager
 from typing import Any, TypeVar
 
 from carrel.notebook.cells.errors import BenchError
-from carrel.notebook.cells.wait import check_open, done
+from carrel.notebook.cells.wait import check_open, wait_for
 from carrel.store.core.problem import ProblemError
 from carrel.store.store import Store
 
@@ -67,7 +67,7 @@ class _Area:
             if inspect.iscoroutine(made):
                 return _wait(self._store, made)
             if isinstance(made, AbstractAsyncContextManager):
-                return _streaming(self._store, made)
+                return _open_stream(self._store, made)
             if isinstance(made, AsyncIterator):
                 return _iterate(self._store, made)
             return made
@@ -84,7 +84,7 @@ class _Area:
 
 
 @contextmanager
-def _streaming(store: Store, stream: AbstractAsyncContextManager[Any]) -> Iterator[Iterator[Any]]:
+def _open_stream(store: Store, stream: AbstractAsyncContextManager[Any]) -> Iterator[Iterator[Any]]:
     items = _wait(store, stream.__aenter__())
     try:
         yield _iterate(store, items)
@@ -114,7 +114,7 @@ def _wait(store: Store, coroutine: Coroutine[Any, Any, T]) -> T:
             failed.append(error)
             return None
 
-    result = done(store, store.loop.run(outcome()))
+    result = wait_for(store, store.loop.run(outcome()))
     if failed and isinstance(failed[0], ProblemError):
         raise BenchError(failed[0].problem) from None
     if failed:

@@ -6,7 +6,7 @@ from typing import Any
 
 from carrel.notebook.bench.names import Names
 from carrel.notebook.cells.errors import BenchError, available
-from carrel.notebook.cells.wait import check_open, done
+from carrel.notebook.cells.wait import check_open, wait_for
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.problem import Problem
 from carrel.store.store import Store
@@ -35,8 +35,8 @@ class DeletedItem:
         """
         check_open(self._store)
         trash = self._store.trash
-        done(self._store, trash.load(), timeout)
-        if done(self._store, trash.restore([self.id]), timeout) == 0:
+        wait_for(self._store, trash.load(), timeout)
+        if wait_for(self._store, trash.restore([self.id]), timeout) == 0:
             raise BenchError(Problem(f"The {self.kind} “{self.name}” is not in the trash", ""))
 
     def __repr__(self) -> str:
@@ -51,12 +51,12 @@ def find_item(store: Store, names: Names, item: str, library: str | Library | No
     """
     if library is not None:
         of = names.library(library).id
-        return _only(item, "document", done(store, store.loop.run(_documents(store, of))))
-    files = done(store, store.loop.run(_files(store)))
+        return _only(item, "document", wait_for(store, store.loop.run(_documents(store, of))))
+    files = wait_for(store, store.loop.run(_files(store)))
     every: list[Item] = [
         *files,
-        *done(store, store.libraries.every()),
-        *done(store, store.agents.every()),
+        *wait_for(store, store.libraries.every()),
+        *wait_for(store, store.agents.every()),
     ]
     return _only(item, "file, library or agent", every)
 
@@ -64,7 +64,7 @@ def find_item(store: Store, names: Names, item: str, library: str | Library | No
 def delete(store: Store, item: Item, timeout: float | None) -> DeletedItem:
     """Delete an item."""
     kind, name, handle = _deletion(store, item)
-    done(store, handle, timeout)
+    wait_for(store, handle, timeout)
     return DeletedItem(kind, name, item.id, store)
 
 

@@ -21,7 +21,7 @@ from carrel.notebook.bench.inputs import (
 from carrel.notebook.bench.reading import Reading, as_reading
 from carrel.notebook.bench.waits import read
 from carrel.notebook.cells.errors import BenchError
-from carrel.notebook.cells.wait import check_handle, done
+from carrel.notebook.cells.wait import check_handle, wait_for
 from carrel.notebook.panels.document import DocumentPanel
 from carrel.notebook.results.search import SearchHits
 from carrel.notebook.results.sync import Synced
@@ -116,7 +116,7 @@ class DocumentCalls(BenchBase):
         """Begin all at once, so that the journal knows of all, and wait for each."""
         begun = given.then(self._store, lambda one: self._store.loop.run(work(one)))
         try:
-            return begun.then(self._store, lambda handle: done(self._store, handle, timeout))
+            return begun.then(self._store, lambda handle: wait_for(self._store, handle, timeout))
         except BaseException:
             for handle in begun.results:
                 handle.cancel()
@@ -136,7 +136,7 @@ class DocumentCalls(BenchBase):
         source = DocumentSource("file", file.id, file.filename)
         found = self._run(read(store, service, source, options, max_pages), timeout)
         return as_reading(
-            store, service, found, lambda **size: self._kept(DocumentPanel(store, service, **size))
+            store, service, found, lambda **size: self._keep(DocumentPanel(store, service, **size))
         )
 
     def _attachments(
@@ -161,7 +161,7 @@ class DocumentCalls(BenchBase):
 
         `bench.add(…, create=True)` and `bench.library(…, create=True)` make one if there is none.
         """
-        made = done(self._store, self._store.libraries.create(name, description))
+        made = wait_for(self._store, self._store.libraries.create(name, description))
         self._names.warn_of_twins("library", made)
         return made
 
@@ -248,9 +248,9 @@ class DocumentCalls(BenchBase):
         library_id, path = self._names.library(library).id, Path(folder).expanduser().resolve()
         sync = self._store.sync
         handle = sync.sync(library_id, path, delete, include, exclude, max_delete=max_delete)
-        done(self._store, handle, timeout)
+        wait_for(self._store, handle, timeout)
         if wait:
-            done(self._store, self._store.libraries.wait_all_processed(library_id), timeout)
+            wait_for(self._store, self._store.libraries.wait_all_processed(library_id), timeout)
         (state,) = (each for each in sync.slice.value.of(library_id) if each.path == path)
         assert state.summary is not None, "it has ended"
         return Synced(path, state.summary)
@@ -278,13 +278,13 @@ class DocumentCalls(BenchBase):
             [libraries] if isinstance(libraries, str | Library) else libraries
         )
         ids = None if several is None else tuple(self._names.library(one).id for one in several)
-        state = done(self._store, self._store.search.search(query, limit, ids), timeout)
+        state = wait_for(self._store, self._store.search.search(query, limit, ids), timeout)
         return SearchHits(state.query, state.found, state.places or SearchedPlaces())
 
     @check_handle
     def wait_ready(self, document: Document, *, timeout: float | None = None) -> Document:
         """Wait until a library's document is processed and return it."""
-        ready = done(self._store, self._store.libraries.wait_processed(document), timeout)
+        ready = wait_for(self._store, self._store.libraries.wait_processed(document), timeout)
         if document_phase(ready) == "failed":
             reason = ready.error or "The service gives no reason."
             raise BenchError(Problem(f"{ready.name} was not processed", reason))

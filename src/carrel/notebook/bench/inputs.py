@@ -116,7 +116,7 @@ def inputs(call: str, given: Inputs, title: str | None = None) -> list[Input]:
     listed = given if isinstance(given, list | tuple) else [given]
     found: list[Input] = []
     for one in listed:
-        found += _matching(str(one)) if _is_pattern(one) else [_input(call, one, None)]
+        found += _find_matches(str(one)) if _is_pattern(one) else [_input(call, one, None)]
     return found
 
 
@@ -126,7 +126,7 @@ def _is_pattern(given: object) -> bool:
     return not str(given).startswith(("http://", "https://")) and not Path(given).exists()
 
 
-def _matching(pattern: str) -> list[Input]:
+def _find_matches(pattern: str) -> list[Input]:
     path = Path(pattern).expanduser()
     relative = path.relative_to(path.anchor)
     paths = sorted(one for one in Path(path.anchor).glob(str(relative)) if one.is_file())

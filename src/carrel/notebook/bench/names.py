@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from carrel.notebook.cells.errors import BenchError, available
-from carrel.notebook.cells.wait import done
+from carrel.notebook.cells.wait import wait_for
 from carrel.store.core.naming import ids_of
 from carrel.store.core.problem import Problem
 from carrel.store.store import Store
@@ -32,11 +32,11 @@ class Names:
         """
         if isinstance(library, Library):
             return library
-        there = done(self._store, self._store.libraries.every())
+        there = wait_for(self._store, self._store.libraries.every())
         found = _find("library", library, there)
         if found is None and create:
-            return done(self._store, self._store.libraries.create(library, if_absent=True))
-        return found or _missing("library", library, there)
+            return wait_for(self._store, self._store.libraries.create(library, if_absent=True))
+        return found or _refuse_name("library", library, there)
 
     def agent(self, agent: str | Agent) -> Agent:
         """Return the agent.
@@ -46,17 +46,17 @@ class Names:
         """
         if isinstance(agent, Agent):
             return agent
-        there = done(self._store, self._store.agents.every())
-        return _find("agent", agent, there) or _missing("agent", agent, there)
+        there = wait_for(self._store, self._store.agents.every())
+        return _find("agent", agent, there) or _refuse_name("agent", agent, there)
 
     def warn_of_twins(self, kind: str, made: Library | Agent) -> None:
         """Warn where an item that was made has the name of one that was there."""
         store = self._store
         there: list[Library | Agent]
         if isinstance(made, Library):
-            there = [*done(store, store.libraries.every())]
+            there = [*wait_for(store, store.libraries.every())]
         else:
-            there = [*done(store, store.agents.every())]
+            there = [*wait_for(store, store.agents.every())]
         ids = [one.id for one in there if one.name == made.name and one.id != made.id]
         if ids:
             warnings.warn(
@@ -74,7 +74,7 @@ class Names:
         """
         if version is None:
             return None
-        there = done(self._store, self._store.agents.every())
+        there = wait_for(self._store, self._store.agents.every())
         agent = next((one for one in there if one.id == agent_id), None)
         if agent is not None and agent.versions and version not in agent.versions:
             first, last = min(agent.versions), max(agent.versions)
@@ -85,7 +85,7 @@ class Names:
 
     def find_agent(self, name: str) -> Agent | None:
         """Return the agent, if there is one."""
-        return _find("agent", name, done(self._store, self._store.agents.every()))
+        return _find("agent", name, wait_for(self._store, self._store.agents.every()))
 
 
 def _find(kind: str, name: str, there: Sequence[N]) -> N | None:
@@ -96,7 +96,7 @@ def _find(kind: str, name: str, there: Sequence[N]) -> N | None:
     return next((item for item in there if item.id in ids), None)
 
 
-def _missing(kind: str, name: str, there: Sequence[N]) -> N:
+def _refuse_name(kind: str, name: str, there: Sequence[N]) -> N:
     raise BenchError(
         Problem(f"There is no {kind} “{name}”", available(name, [one.name for one in there]))
     )

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from PIL import Image
 
 from carrel.notebook.cells.errors import BenchError
-from carrel.notebook.cells.wait import PICTURE_SECONDS, done
+from carrel.notebook.cells.wait import PICTURE_SECONDS, wait_for
 from carrel.notebook.html.markdown import to_html
 from carrel.notebook.html.tables import table
-from carrel.notebook.panels.core.base import shown_as
+from carrel.notebook.panels.core.base import layout_options
 from carrel.notebook.results.frames import frame
 from carrel.notebook.results.pictures import DOUBTFUL, SURE, as_tag, draw_frame, open_picture
 from carrel.store.core.formatting import counted
@@ -195,7 +195,7 @@ class Reading:
 
         `height` in pixels.
         """
-        return self._open_panel(**shown_as(height, layout))
+        return self._open_panel(**layout_options(height, layout))
 
     def to_pandas(self) -> "DataFrame":
         """Return a row a block: page number (from 1), type, text, confidence, and its place in
@@ -289,7 +289,7 @@ def as_reading(
     """Return the pages of the document that a service has open, for plain code."""
 
     def draw(page: int, width: int) -> Image.Image:
-        return open_picture(done(store, service.picture(page, width), PICTURE_SECONDS))
+        return open_picture(wait_for(store, service.picture(page, width), PICTURE_SECONDS))
 
     state = service.slice.value
     assert state.source is not None, "its pages are read"

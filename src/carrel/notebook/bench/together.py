@@ -25,11 +25,11 @@ class Together:
         """Add a service; return a function that removes it. A resting service is not reloaded."""
         self._areas[area] = rests
         select: Callable[..., object] = (
-            _shown_agents if isinstance(area, AgentsService) else _shown_documents
+            _agents_in_view if isinstance(area, AgentsService) else _documents_in_view
         )
         end = watch(
             area.slice,
-            lambda _: self._changed(area),
+            lambda _: self._reload_others(area),
             deliver=self._loop.call,
             select=select,
             hz=2,
@@ -41,16 +41,16 @@ class Together:
 
         return leave
 
-    def _changed(self, area: Area) -> None:
+    def _reload_others(self, area: Area) -> None:
         for other, rests in tuple(self._areas.items()):
             alike = other is not area and type(other) is type(area)
             if alike and other.slice.value.loaded and not rests():
                 other.reload()
 
 
-def _shown_agents(state: AgentsState) -> object:
+def _agents_in_view(state: AgentsState) -> object:
     return state.items
 
 
-def _shown_documents(state: LibrariesState) -> object:
+def _documents_in_view(state: LibrariesState) -> object:
     return state.items, state.documents

@@ -15,7 +15,7 @@ from carrel.store.store import Store
 from carrel.wire.ocr import Page
 
 
-async def reached(store: Store) -> None:
+async def await_service(store: Store) -> None:
     """Wait until the service has answered.
 
     Raises:
@@ -45,28 +45,28 @@ async def read(
     if service.large:  # only a person may confirm that many pages
         service.read()
     if service.slice.value.complete:  # every page was cached
-        return _wanted(service.slice.value)
+        return _read_pages(service.slice.value)
 
-    def reading(state: ActivityState) -> ActivityItem | None:
+    def find_reading(state: ActivityState) -> ActivityItem | None:
         items = (item for item in state.items if item.kind == "ocr" and item.subject == source.id)
         return next(items, None)
 
     try:
         ended = await until(
-            activity.slice, lambda state: (one := reading(state)) is None or one.ended
+            activity.slice, lambda state: (one := find_reading(state)) is None or one.ended
         )
     except asyncio.CancelledError:
         service.stop()
         raise
-    item = reading(ended)
+    item = find_reading(ended)
     if item is not None and item.error is not None:
         raise ProblemError(item.error)
     if item is not None and item.status == "cancelled":
         raise asyncio.CancelledError
-    return _wanted(service.slice.value)
+    return _read_pages(service.slice.value)
 
 
-def _wanted(state: DocumentState) -> tuple[Page, ...]:
+def _read_pages(state: DocumentState) -> tuple[Page, ...]:
     # Pages that were read before, and not asked for now, are there too.
     found = (state.pages[number] for number in sorted(state.wanted))
     return tuple(page for page in found if page is not None)

@@ -16,7 +16,7 @@ from carrel.store.chat.formatting import phase_words
 from carrel.store.chat.state import ChatState
 from carrel.store.evals.formatting import progress_words
 from carrel.store.evals.running import Progress
-from carrel.store.session.formatting import waiting
+from carrel.store.session.formatting import waiting_words
 from carrel.store.session.state import SessionState
 
 SHOWN = 3
@@ -64,27 +64,27 @@ def keep(result: object) -> None:
         _display(result)
 
 
-def working(session: SessionState, activity: ActivityState) -> str:
+def work_progress(session: SessionState, activity: ActivityState) -> str:
     """Return the uploads, pages and documents that are worked on; before that the connection."""
     lines = [
         _line(f"{row.kind} {row.name}", (row.progress, row.rate, row.left), row.fraction)
         for row in activity_rows(activity, time.time())
         if row.running
     ][:SHOWN]
-    words = waiting(session)
+    words = waiting_words(session)
     return "".join(lines) or (_line(words, (), None) if words else "")
 
 
-def writing(session: SessionState, chat: ChatState) -> str:
+def answer_progress(session: SessionState, chat: ChatState) -> str:
     """Return the answer as far as it is written, with its step before the first word."""
     if chat.phase == "idle" or not chat.turns:
-        return working(session, ActivityState())
+        return work_progress(session, ActivityState())
     turn = chat.turns[-1]
     text = to_html(turn.text) if turn.role == "assistant" else ""
     return f"{text}<p><em>{escape(phase_words(chat, time.time()))}</em></p>"
 
 
-def trying(progress: Progress | None) -> str:
+def run_progress(progress: Progress | None) -> str:
     """How far a run of test cases is."""
     if progress is None:
         return ""

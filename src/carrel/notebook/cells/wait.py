@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Any, TypeVar, cast
 
-from carrel.notebook.cells.cell import CellProgress, Draw, working
+from carrel.notebook.cells.cell import CellProgress, Draw, work_progress
 from carrel.notebook.cells.errors import BenchError, no_option
 from carrel.store.core.actions.handle import Cancelled, Handle
 from carrel.store.core.problem import Problem, ProblemError
@@ -33,7 +33,7 @@ LOOK = 0.25
 _stop: ContextVar[threading.Event | None] = ContextVar("stop", default=None)
 
 
-def done(
+def wait_for(
     store: Store,
     handle: Handle[T],
     timeout: float | None = None,
@@ -52,7 +52,7 @@ def done(
     began = time.time()
     deadline = math.inf if timeout is None else began + timeout
     session, activity = store.session.slice, store.activity.slice
-    progress = CellProgress(draw or (lambda: working(session.value, activity.value)))
+    progress = CellProgress(draw or (lambda: work_progress(session.value, activity.value)))
     try:
         while True:
             now = time.time()
@@ -82,7 +82,7 @@ def done(
 
 
 @contextlib.contextmanager
-def stopping(event: threading.Event) -> Iterator[None]:
+def stop_on(event: threading.Event) -> Iterator[None]:
     """Stop the calls inside, as an interrupt does, once the event is set."""
     token = _stop.set(event)
     try:
@@ -141,7 +141,7 @@ def check_handle(method: F, *, waits: bool = True) -> F:
         check_open(bench._store)
         try:
             if waits:
-                done(bench._store, bench._store.loop.run(bench._store.session.back()))
+                wait_for(bench._store, bench._store.loop.run(bench._store.session.back()))
             return method(bench, *args, **kwargs)
         except (BenchError, KeyboardInterrupt) as error:
             raise error.with_traceback(None) from None

@@ -180,12 +180,12 @@ class AgentPanel(Panel):
     @intent
     async def _on_preview(self, agent: str, version: int) -> Json:
         """Return the changes made by activating a version."""
-        return self._preview(self._shown(agent), version)
+        return self._preview(self._agent_in_view(agent), version)
 
     @intent
     async def _on_preview_back(self, agent: str) -> Json:
         """Return the changes made by a rollback, and the version that it makes active."""
-        shown = self._shown(agent)
+        shown = self._agent_in_view(agent)
         version = self._agents.active_before(shown)
         return {**self._preview(shown, version, back=True), "version": version}
 
@@ -224,7 +224,7 @@ class AgentPanel(Panel):
         if not self._store.libraries.slice.value.loaded:
             await self._store.libraries.load()
         state = self._agents.slice.value
-        draft = self._begun(state, start, agent, version)
+        draft = self._begin_draft(state, start, agent, version)
         self._open[draft.id] = draft
         title = "New agent" if draft.agent_id is None else f"Edit {draft.name}"
         return {
@@ -240,7 +240,7 @@ class AgentPanel(Panel):
             else [],
         }
 
-    def _begun(
+    def _begin_draft(
         self, state: AgentsState, start: str, agent: str | None, version: int | None
     ) -> Draft:
         models = self._store.session.slice.value.models
@@ -253,19 +253,19 @@ class AgentPanel(Panel):
         kept = next((draft for draft in state.drafts if draft.id == start), None)
         if kept is not None:
             return kept
-        shown = self._shown(agent)
+        shown = self._agent_in_view(agent)
         of = next((one for one in state.versions if one.version == version), shown)
         return Draft.copy_of(of) if start == "copy" else state.draft or Draft.of(of)
 
     @intent
     async def _on_keep(self, draft: str, fields: AgentFields) -> None:
         """Save typed text as a draft while it is typed."""
-        await self._agents.keep(self._filled(draft, fields))
+        await self._agents.keep(self._fill_in(draft, fields))
 
     @intent
     async def _on_review(self, draft: str, fields: AgentFields | None = None) -> Json:
         """Return the changes that saving a draft makes; of a new agent none are shown."""
-        filled = self._filled(draft, fields)
+        filled = self._fill_in(draft, fields)
         await self._agents.keep(filled)
         session = self._store.session
         agents = self._agents.slice.value.items
@@ -286,7 +286,7 @@ class AgentPanel(Panel):
 
     @intent
     async def _on_save(self, draft: str) -> None:
-        await self._agents.save(self._filled(draft))
+        await self._agents.save(self._fill_in(draft))
         self._leave(draft)
 
     @intent
@@ -297,7 +297,7 @@ class AgentPanel(Panel):
     @intent
     async def _on_try(self, draft: str, fields: AgentFields | None = None) -> None:
         """Open a chat with a draft, beside one with the active version."""
-        filled = self._filled(draft, fields)
+        filled = self._fill_in(draft, fields)
         await self._agents.keep(filled)
         self._begun_trials += 1
         begun = self._begun_trials
@@ -328,17 +328,17 @@ class AgentPanel(Panel):
     @intent
     async def _on_chat(self, agent: str, version: int) -> None:
         """Open a chat with a version."""
-        pinned = None if version == self._shown(agent).version else version
+        pinned = None if version == self._agent_in_view(agent).version else version
         await self._store.chat.new(agent, pinned)
 
-    def _filled(self, draft_id: str, fields: AgentFields | None = None) -> Draft:
+    def _fill_in(self, draft_id: str, fields: AgentFields | None = None) -> Draft:
         kept = (draft for draft in self._agents.slice.value.drafts if draft.id == draft_id)
         draft = self._open.get(draft_id) if fields else next(kept, self._open.get(draft_id))
         if draft is None:
             raise ProblemError(Problem("This draft is gone", "", "Begin again with Edit."))
         return fields.onto(draft) if fields else draft
 
-    def _shown(self, agent_id: str | None) -> Agent:
+    def _agent_in_view(self, agent_id: str | None) -> Agent:
         """Return the agent that the view showed, if it is still selected."""
         agent = self.selected
         if agent is None or agent.id != agent_id:

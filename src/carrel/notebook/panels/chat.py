@@ -8,8 +8,8 @@ from html import escape
 from pathlib import Path
 from typing import Any, Literal
 
-from carrel.notebook.cells.cell import writing
-from carrel.notebook.cells.wait import done, permission
+from carrel.notebook.cells.cell import answer_progress
+from carrel.notebook.cells.wait import permission, wait_for
 from carrel.notebook.html.markdown import GrowingText, fold_thinking, to_blocks, to_html
 from carrel.notebook.panels.core.assets import module, style
 from carrel.notebook.panels.core.base import Json, Panel, intent, problem_json
@@ -89,11 +89,11 @@ class ChatPanel(Panel):
         check_question(text)
         store, chat = self._store, self._chat
         with partial_on_error(store, chat):
-            done(
+            wait_for(
                 store,
                 chat.send(text),
                 timeout,
-                lambda: writing(store.session.slice.value, chat.slice.value),
+                lambda: answer_progress(store.session.slice.value, chat.slice.value),
                 look=permission(store),
             )
         return last_answer(self._store, self._chat.slice.value)
@@ -102,8 +102,8 @@ class ChatPanel(Panel):
         """Draw the newest state; a streaming answer sends only its changes, as a message."""
         super().refresh()
         state = self._chat.slice.value
-        writing = bool(state.turns) and state.turns[-1].status == "writing"
-        answer = (state.session_id, len(state.turns)) if writing else None
+        is_writing = bool(state.turns) and state.turns[-1].status == "writing"
+        answer = (state.session_id, len(state.turns)) if is_writing else None
         if answer != self._answer:
             self._answer, self._sent, self._text = answer, (), GrowingText()
         if answer is not None:
@@ -202,7 +202,7 @@ class ChatPanel(Panel):
         parts = [f"<p><strong>{escape(name or self._title)}</strong></p>"]
         return "".join([*parts, *map(_still_turn, rows)]) if rows else parts[0]
 
-    def unsettled(self) -> bool:
+    def is_changing(self) -> bool:
         """Return whether an answer is being written."""
         return self._chat.slice.value.phase != "idle"
 
@@ -372,7 +372,7 @@ def _same(old: Sequence[str], new: Sequence[str]) -> int:
 
 
 @lru_cache(maxsize=256)
-def _finished(text: str) -> list[str]:
+def _blocks(text: str) -> list[str]:
     return to_blocks(text)
 
 
@@ -384,7 +384,7 @@ def _turns(state: ChatState) -> list[Json]:
             "speaker": row.speaker,
             # A streaming answer goes as deltas, not with every state.
             "figures": "" if turn.status == "writing" else row.figures,
-            "blocks": None if turn.status == "writing" else _finished(row.text),
+            "blocks": None if turn.status == "writing" else _blocks(row.text),
             "note": row.note,
             "thought": row.thought,
             "thinking": "" if turn.status == "writing" else row.thinking,

@@ -3,8 +3,8 @@
 from html import escape
 from typing import Any
 
-from carrel.notebook.cells.cell import writing
-from carrel.notebook.cells.wait import done
+from carrel.notebook.cells.cell import answer_progress
+from carrel.notebook.cells.wait import wait_for
 from carrel.notebook.panels.chat import ChatPanel
 from carrel.notebook.panels.core.assets import module, style
 from carrel.notebook.panels.core.base import Json, Panel, intent, problem_json
@@ -62,15 +62,15 @@ class ComparePanel(Panel):
 
     def ask(self, text: str, *, timeout: float | None = None) -> list[Answer]:
         """Ask all of them at once, as typing does, and wait for the answers, in order."""
-        done(self._store, self._comparison.send(text), timeout, self._writing)
+        wait_for(self._store, self._comparison.send(text), timeout, self._progress)
         chats = self._comparison.every[: len(self._comparison.chats)]
         return [last_answer(self._store, chat.slice.value) for chat in chats]
 
-    def _writing(self) -> str:
+    def _progress(self) -> str:
         session = self._store.session.slice.value
         states = [chat.slice.value for chat in self._comparison.chats]
         return "".join(
-            f"<p><strong>{escape(title(state))}</strong></p>{writing(session, state)}"
+            f"<p><strong>{escape(title(state))}</strong></p>{answer_progress(session, state)}"
             for state in states
             if state.turns
         )
@@ -115,9 +115,9 @@ class ComparePanel(Panel):
         ]
         return f'<div class="sides">{"".join(sides)}</div>'
 
-    def unsettled(self) -> bool:
+    def is_changing(self) -> bool:
         """Return whether an answer is being written."""
-        return any(panel.unsettled() for panel in self.chats)
+        return any(panel.is_changing() for panel in self.chats)
 
     @intent
     async def _on_send(self, text: str) -> None:

@@ -168,7 +168,7 @@ class DemoPanel(Panel):
         shown = await self._panels[self._place].draw_still() if self._place else ""
         return f"<p><strong>{escape(self.state['caption'])}</strong></p>{shown}"
 
-    def unsettled(self) -> bool:
+    def is_changing(self) -> bool:
         """Return whether a step is played."""
         return self._player is not None and self._player.slice.value.phase == "playing"
 
@@ -186,32 +186,32 @@ class DemoPanel(Panel):
 
     # The presenter
 
-    def _playing(self) -> Player:
+    def _require_player(self) -> Player:
         if self._player is None:
             raise ProblemError(_NOT_PLAYED)
         return self._player
 
     @intent
     async def _on_next(self) -> None:
-        self._playing().next().check()
+        self._require_player().next().check()
 
     @intent
     async def _on_back(self) -> None:
-        self._playing().back().check()
+        self._require_player().back().check()
 
     @intent
     async def _on_pause(self) -> None:
-        self._playing().pause()
+        self._require_player().pause()
 
     @intent
     async def _on_jump(self, step: int) -> None:
         """Begin anew and play at once to before a step, counted from 0."""
-        self._playing()
+        self._require_player()
         self._leave(min(max(step, 0), len(self._demo.steps)))
 
     @intent
     async def _on_end(self) -> None:
-        self._playing()
+        self._require_player()
         self._leave(None)
 
     def _leave(self, begin: int | None) -> None:

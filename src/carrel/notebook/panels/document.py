@@ -15,11 +15,11 @@ from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.documents.blocks import Rect
-from carrel.store.documents.boxes import boxes, lacking, passages
+from carrel.store.documents.boxes import boxes, missing_note, passages
 from carrel.store.documents.corrections import (
     ReadWord,
+    apply_corrections,
     around,
-    corrected,
     doubtful_words,
     page_words,
 )
@@ -100,7 +100,7 @@ class DocumentPanel(Panel):
                 {"page": mark.page, "text": mark.text, "state": mark.state}
                 for mark in page_marks(state)
             ],
-            "markdown": None if page is None else corrected(page, state.corrections),
+            "markdown": None if page is None else apply_corrections(page, state.corrections),
             "passages": [] if page is None else _passages(state, page),
             "boxes": [] if page is None else _boxes(page),
             "block": state.block,
@@ -123,7 +123,7 @@ class DocumentPanel(Panel):
             "waiting": "Reading this page …" if state.reading else "This page is not read yet.",
             "confidence": confidence(page, state.corrections),
             "corrected": corrected_words(state),
-            "note": readers_words(page) or changed_words(state) or lacking(page),
+            "note": readers_words(page) or changed_words(state) or missing_note(page),
             "progress": progress(state, time.time()),
             "reading": state.reading,
             "read": state.complete,

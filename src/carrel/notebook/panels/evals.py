@@ -107,7 +107,7 @@ class EvalPanel(Panel):
     def _loads(self) -> Sequence[Handle[Any]]:
         return (self._evals.load(),)
 
-    def unsettled(self) -> bool:
+    def is_changing(self) -> bool:
         """Whether a run is under way."""
         return self._evals.slice.value.progress is not None
 

@@ -21,7 +21,7 @@ from carrel.store.files.formatting import (
     file_rows,
     link_words,
     nothing_words,
-    shown,
+    page_range,
     sort_words,
     title,
 )
@@ -91,7 +91,7 @@ class FilesPanel(Panel):
             ],
             "selected": state.selected,
             "marked": sorted(state.marked),
-            "range": " · ".join(filter(None, (shown(state), sort_words(state)))),
+            "range": " · ".join(filter(None, (page_range(state), sort_words(state)))),
             "page": state.page,
             "last_page": state.last_page,
             "search": state.search,

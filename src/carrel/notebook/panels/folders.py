@@ -50,7 +50,7 @@ class Folders:
         if self._libraries is self._store.libraries:
             return lambda: None
         slice, loop = self._store.sync.slice, self._store.loop
-        return watch(slice, lambda _: self._arrived(), deliver=loop.call, hz=1)
+        return watch(slice, lambda _: self._reload_after_sync(), deliver=loop.call, hz=1)
 
     def rows(self) -> list[Json]:
         """Return the synced folders in the form that a view draws."""
@@ -71,7 +71,7 @@ class Folders:
             )
         ]
 
-    def _arrived(self) -> None:
+    def _reload_after_sync(self) -> None:
         folders = self._store.sync.slice.value.of(self._libraries.slice.value.selected)
         if any(folder.running or folder.summary for folder in folders):
             self._libraries.load()

@@ -22,8 +22,8 @@ from carrel.store.libraries.formatting import (
     document_status,
     hit_rows,
     library_rows,
+    page_range,
     plain,
-    shown,
     title,
 )
 from carrel.store.libraries.service import LibrariesService
@@ -100,7 +100,7 @@ class LibraryPanel(Panel):
             ],
             "document": state.document,
             "details": self._details(now),
-            "range": shown(state),
+            "range": page_range(state),
             "page": state.page,
             "last_page": state.last_page,
             "empty": self._empty(),

@@ -57,9 +57,9 @@ class Workbench(Panel):
         ]
         return f"<p><strong>Carrel</strong></p>{''.join(places)}"
 
-    def unsettled(self) -> bool:
+    def is_changing(self) -> bool:
         """Return whether an answer is being written."""
-        return any(panel.unsettled() for panel in self._panels.values())
+        return any(panel.is_changing() for panel in self._panels.values())
 
     def close(self) -> None:
         """Close the workbench and its six panels."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from PIL import Image
 
 from carrel.notebook.cells.errors import BenchError
-from carrel.notebook.cells.wait import PICTURE_SECONDS, done
+from carrel.notebook.cells.wait import PICTURE_SECONDS, wait_for
 from carrel.notebook.html.markdown import fold_thinking, to_html
 from carrel.notebook.results.frames import frame
 from carrel.notebook.results.pictures import SURE, as_tag, draw_frame, open_picture
@@ -292,7 +292,7 @@ def as_source(store: Store, passage: Passage) -> Source:
     """Return a passage that shows its page."""
 
     def draw(passage: Passage, width: int) -> Image.Image:
-        excerpt = done(store, store.sources.excerpt(passage, width), PICTURE_SECONDS)
+        excerpt = wait_for(store, store.sources.excerpt(passage, width), PICTURE_SECONDS)
         return draw_frame(open_picture(excerpt.png), [(excerpt.box, SURE)] if excerpt.box else [])
 
     return Source(passage, draw)

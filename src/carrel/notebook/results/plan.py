@@ -3,7 +3,7 @@
 from html import escape
 
 from carrel.notebook.cells.errors import BenchError
-from carrel.notebook.cells.wait import check_open, done
+from carrel.notebook.cells.wait import check_open, wait_for
 from carrel.store.agents.plan import Plan, done_words, overwriting_words, plan_lines
 from carrel.store.core.formatting import one_line
 from carrel.store.core.problem import Problem
@@ -42,7 +42,7 @@ class AgentPlan:
             title = f"Nothing was sent: {overwriting_words(self.data)}"
             advice = "Look at the plan, then give overwrite=True to replace what is there."
             raise BenchError(Problem(title, "", advice))
-        steps = done(self._store, self._store.agents.apply(self.data), timeout)
+        steps = wait_for(self._store, self._store.agents.apply(self.data), timeout)
         return [f"{one_line(step.name)}: {done_words(step)}" for step in steps]
 
     def __repr__(self) -> str:

@@ -88,7 +88,7 @@ class KeyChain:
         hashed = KeyHash(self._secret)(secret)
 
         def write(connection: sa.Connection) -> Key:
-            if name == keys.OWN or keys.named(connection, name):
+            if name == keys.OWN or keys.find_named(connection, name):
                 raise BadKeyName(
                     f"There is a key named {name} already. Choose another name, or revoke it first."
                 )
@@ -110,7 +110,7 @@ class KeyChain:
         def write(connection: sa.Connection) -> Key:
             if name == keys.OWN:
                 raise BadKeyName(self._own_key_stays)
-            found = keys.named(connection, name)
+            found = keys.find_named(connection, name)
             if found is None:
                 raise BadKeyName(f"No key named {name} is in force. See: carrel keys list")
             keys.revoke(connection, found.id)

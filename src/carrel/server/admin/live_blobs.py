@@ -37,12 +37,12 @@ class LiveBlobs:
             yield page
             page = self._after(page[-1])
 
-    async def named(self, hashes: Collection[str]) -> set[str]:
+    async def find_named(self, hashes: Collection[str]) -> set[str]:
         """Return the hashes of a page that a record names."""
 
         def ask() -> set[str]:
             with self.connect() as connection:
-                return records.named(connection, hashes)
+                return records.find_named(connection, hashes)
 
         return await asyncio.to_thread(ask)
 

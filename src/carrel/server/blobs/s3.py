@@ -204,7 +204,7 @@ class S3Blobs:
                     max_concurrency=_PARALLEL_PARTS,
                 )
                 await self._turns.turn_over(_key(hash))
-                if await self._modified_at(hash) is not None:
+                if await self._modification_time(hash) is not None:
                     break
             else:
                 raise FileNotFoundError(f"{hash} was deleted while it was stored")
@@ -213,13 +213,13 @@ class S3Blobs:
     async def _remove(self, hash: str, before: datetime) -> bool:
         async with self._turns.turn(_key(hash)):
             # It may have been stored again since the listing, or removed by another server.
-            made = await self._modified_at(hash)
+            made = await self._modification_time(hash)
             if made is None or made >= before:
                 return False
             await obstore.delete_async(self._store, _key(hash))
             return True
 
-    async def _modified_at(self, hash: str) -> datetime | None:
+    async def _modification_time(self, hash: str) -> datetime | None:
         try:
             return (await obstore.head_async(self._store, _key(hash)))["last_modified"]
         except FileNotFoundError:

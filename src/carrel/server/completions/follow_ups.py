@@ -46,7 +46,7 @@ async def find_for_last_question(
         found = _strong(await find(query), question)
     if not found or not earlier:
         return query, found
-    used = await _used(messages, earlier, find)
+    used = await _passages_of_answer(messages, earlier, find)
     known = {passage.text for passage in found}
     return query, [*found, *(passage for passage in used if passage.text not in known)]
 
@@ -84,7 +84,7 @@ def _stems(text: str) -> set[str]:
     return {word[:_STEM] for word in content_words(text)}
 
 
-async def _used(
+async def _passages_of_answer(
     messages: Sequence[Message], earlier: Sequence[str], find: Find
 ) -> list[FoundPassage]:
     """Return the passages that the last answer has most of its words from."""

@@ -118,7 +118,7 @@ async def generate(
                     if isinstance(event, Text | Thought) and event.text:
                         seconds = time.perf_counter() - observed.began
                         observed.attributes.setdefault("first_token_seconds", seconds)
-                    for part in _cited(event, cites, given):
+                    for part in _cite(event, cites, given):
                         yield part
             end = await answer.end(session)
             written += end.completion_tokens
@@ -155,7 +155,7 @@ async def _read(
                 begun = True
                 for news in answer.take(chunk):
                     yield news
-                if reading := _reading(chunk):
+                if reading := _prompt_progress(chunk):
                     yield reading
     except ApiError as error:
         if not begun and "tools" in body and _REFUSES_TOOLS.search(error.message):
@@ -165,7 +165,7 @@ async def _read(
         yield last
 
 
-def _cited(event: Event, cites: CitationReader | None, given: GivenPassages) -> Iterator[Event]:
+def _cite(event: Event, cites: CitationReader | None, given: GivenPassages) -> Iterator[Event]:
     """Yield an event with the citations in its text taken out."""
     if cites is None or not isinstance(event, Text | Calls):
         yield event
@@ -192,7 +192,7 @@ def _sources(plan: CompletionPlan, given: GivenPassages) -> list[Passage] | None
     return None if plan.passages is None and not plan.searches else given.sources()
 
 
-def _reading(chunk: dict[str, Any]) -> Progress | None:
+def _prompt_progress(chunk: dict[str, Any]) -> Progress | None:
     """Return the model's progress through its prompt, if a chunk reports it."""
     progress = chunk.get("prompt_progress")
     if not isinstance(progress, dict):
@@ -224,7 +224,7 @@ class _Answer:
         self._usage = chunk.get("usage") or self._usage
         for choice in chunk.get("choices") or ():
             delta = choice.get("delta") or {}
-            if thought := _thought(delta):
+            if thought := _thinking_in(delta):
                 yield Thought(thought)
             self.text += _text_of(delta.get("content"))
             for fragment in delta.get("tool_calls") or ():
@@ -301,7 +301,7 @@ class _Answer:
     def _problem(self) -> ApiError | None:
         if self._called or self.own_calls or self._reason == "length":
             return None
-        missing = self._plan.missing_from(self.text)
+        missing = self._plan.missing_format(self.text)
         if missing is None:
             return None
         return ApiError(
@@ -309,7 +309,7 @@ class _Answer:
         )
 
 
-def _thought(delta: dict[str, Any]) -> str:
+def _thinking_in(delta: dict[str, Any]) -> str:
     """Return the thinking in a fragment, in any form that model servers use."""
     for name in ("reasoning_content", "reasoning"):
         if isinstance(thought := delta.get(name), str):

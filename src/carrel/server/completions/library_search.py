@@ -92,7 +92,7 @@ class LibrarySearch:
             told = f"Error: {error.message}"
         else:
             fitting = await room.passages(found)
-            told = _told(fitting, given) if fitting else FULL if found else _NOTHING
+            told = _passages_for_model(fitting, given) if fitting else FULL if found else _NOTHING
         sources = given.sources(given.add(fitting))
         yield Progress(stage="found", query=query.words, sources=sources)
         yield told
@@ -109,7 +109,7 @@ class LibrarySearch:
         return LibraryQuery(self.library_ids, words, given.get("limit", 5), given.get("document"))
 
 
-def _told(passages: Sequence[FoundPassage], given: GivenPassages) -> str:
+def _passages_for_model(passages: Sequence[FoundPassage], given: GivenPassages) -> str:
     """Return the passages of a search for the model."""
     numbers = given.add(passages)
     texts = [as_text(at, one, place=True) for at, one in zip(numbers, passages, strict=True)]

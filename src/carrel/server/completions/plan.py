@@ -34,7 +34,7 @@ from carrel.server.connectors.service import Connectors
 from carrel.server.errors import ApiError
 from carrel.server.library.search import FoundPassage
 from carrel.server.models.engine import ModelSession
-from carrel.server.models.schemas.formats import bounded, is_answer, schema_of
+from carrel.server.models.schemas.formats import bound, is_answer, schema_of
 from carrel.server.models.schemas.json_schema import refuse_too_large
 from carrel.server.models.stages import Tell, tell_nobody
 from carrel.wire.generation.chat import ChatRequest
@@ -123,7 +123,7 @@ class CompletionPlan:
         """Return whether an answer cut after `used` tokens is shorter than was asked for."""
         return self.max_tokens is None or (used or self.max_tokens) < self.max_tokens
 
-    def missing_from(self, text: str) -> str | None:
+    def missing_format(self, text: str) -> str | None:
         """Return the format that an answer without calls lacks, or None if it lacks none."""
         if self.prompted.must_call:
             return "call"
@@ -181,7 +181,7 @@ async def make_plan(
     native = {} if session.abilities.tools is False else box.openai()
     if native and not request.parallel_tool_calls:
         native["parallel_tool_calls"] = False
-    prompted = _prompted(box, request, session)
+    prompted = _prompt_tools(box, request, session)
     max_tokens = _first(request.max_tokens, arguments.max_tokens)
     length = _Length(session, model, max_tokens, native)
     length.refuse_far_too_long(request.messages)
@@ -216,10 +216,10 @@ async def make_plan(
             "model": model,
             "messages": messages,
             "temperature": _first(responder.temperature, temperature),
-            **_sampling(request, responder, session),
+            **_sampling_parameters(request, responder, session),
             **({} if max_tokens is None else {"max_tokens": max_tokens}),
             **native,
-            **_forwarded(call, session),
+            **_passthrough_fields(call, session),
             **_format(held_to, session, request.response_format or arguments.response_format),
         },
         n=request.n or 1,
@@ -331,7 +331,7 @@ class _Length:
         answer = self._max_tokens or self._session.default_max_tokens or 0
         return min(
             (self._context or _USUAL_CONTEXT) // share,
-            self._left(prompt) - answer - _WRAPPING_TOKENS,
+            self._room_for_answer(prompt) - answer - _WRAPPING_TOKENS,
         )
 
     def of_answer(self, prompt: int | None) -> int | None:
@@ -339,13 +339,13 @@ class _Length:
         usual = self._session.default_max_tokens
         if self._max_tokens is not None or usual is None:
             return self._max_tokens
-        return min(usual, self._left(prompt))
+        return min(usual, self._room_for_answer(prompt))
 
-    def _left(self, prompt: int | None) -> int:
+    def _room_for_answer(self, prompt: int | None) -> int:
         return (self._context or _USUAL_CONTEXT) - (prompt or 0)
 
 
-def _prompted(
+def _prompt_tools(
     box: FunctionTools, request: CompletionOptions, session: ModelSession
 ) -> FunctionTools:
     """Return the tools to describe in the prompt: those of a model whose template has no tools."""
@@ -366,7 +366,7 @@ def _with_system(messages: list[ChatMessage], *texts: str) -> list[ChatMessage]:
     return [{"role": "system", "content": system}, *rest] if system else rest
 
 
-def _sampling(
+def _sampling_parameters(
     request: CompletionOptions, responder: Responder, session: ModelSession
 ) -> dict[str, Any]:
     arguments = responder.arguments
@@ -384,7 +384,7 @@ def _sampling(
     return {**usual, **{name: value for name, value in chosen.items() if value is not None}}
 
 
-def _forwarded(call: CompletionCall, session: ModelSession) -> dict[str, Any]:
+def _passthrough_fields(call: CompletionCall, session: ModelSession) -> dict[str, Any]:
     """Return the fields that a model at an address gets unchanged.
 
     Raises:
@@ -418,7 +418,7 @@ def _format(
     """Return the response format that constrains the model to a schema."""
     if schema is None:
         return {}
-    limited = bounded(schema) if session.abilities.llama else schema
+    limited = bound(schema) if session.abilities.llama else schema
     name = asked.json_schema.name if asked and asked.json_schema else "answer"
     named = {"name": name, "schema": limited, "strict": True}
     return {"response_format": {"type": "json_schema", "json_schema": named}}

@@ -132,7 +132,7 @@ class CompletionService:
             if progress or not chunks.begun:
                 raise
             log.warning("completion %s broke off: %s", run.id, error.message)
-            yield chunks.broken_off()
+            yield chunks.close_choices()
 
     async def run_allowed(self, responder: Responder, call: FunctionCall) -> str:
         """Return what a connector's tool answers to a call that the caller has allowed.
@@ -297,7 +297,7 @@ class _Chunks:
         elif event.text:
             yield self._run.chunk(index, Delta(content=event.text))
 
-    def broken_off(self) -> Batch:
+    def close_choices(self) -> Batch:
         """Return the last chunks of the choices that have none yet."""
         return [self._last(index, "error") for index in sorted(self._open)]
 

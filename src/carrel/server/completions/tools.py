@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from carrel.server.errors import ApiError
-from carrel.server.models.schemas.formats import bounded
+from carrel.server.models.schemas.formats import bound
 from carrel.server.models.schemas.json_schema import fits, refuse_too_large
 from carrel.wire.generation.tools import (
     Function,
@@ -56,7 +56,7 @@ class FunctionTools:
                 "type": "object",
                 "properties": {
                     "name": {"const": function.name},
-                    "arguments": bounded({"type": "object", **function.parameters}),
+                    "arguments": bound({"type": "object", **function.parameters}),
                 },
                 "required": ["name", "arguments"],
                 "additionalProperties": False,

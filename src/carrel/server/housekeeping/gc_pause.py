@@ -22,7 +22,7 @@ class CollectingError(Exception):
 
 
 @asynccontextmanager
-async def allowed(database: Database, folder: FolderLayout) -> AsyncIterator[bool]:
+async def try_to_collect(database: Database, folder: FolderLayout) -> AsyncIterator[bool]:
     """Yield whether this process may remove bytes: no other process does, and no backup runs or
     starts.
     """

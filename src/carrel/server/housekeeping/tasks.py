@@ -43,12 +43,12 @@ async def throw_away(
     """
 
     async def named(hashes: Collection[str]) -> set[str]:
-        return await database.read(blob_records.named, hashes=hashes)
+        return await database.read(blob_records.find_named, hashes=hashes)
 
     while True:
         kept = limits().deleted_seconds
         try:
-            async with collecting.allowed(database, folder) as first:
+            async with collecting.try_to_collect(database, folder) as first:
                 if first:
                     await asyncio.to_thread(reserve.take)
                     await _delete_expired(database)

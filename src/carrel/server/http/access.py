@@ -80,13 +80,13 @@ class Access:
         await self._database.write(lambda connection: self._admit(connection, self._hash(key)))
 
     def _admit(self, connection: sa.Connection, hashed: str) -> None:
-        present = keys.named(connection, keys.OWN)
+        present = keys.find_named(connection, keys.OWN)
         if present is not None:
             if keys.of_hash(connection, hashed) == present:
                 return
             keys.revoke(connection, present.id)
         keys.add(connection, keys.NewKey(keys.OWN, keys.OWN, keys.OWN), hashed)
 
-    async def made_on_purpose(self) -> bool:
+    async def has_own_keys(self) -> bool:
         """Return whether any key is in force beside the data folder's own."""
-        return await self._database.read(keys.made_on_purpose)
+        return await self._database.read(keys.has_own_keys)

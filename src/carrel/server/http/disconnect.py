@@ -19,7 +19,7 @@ async def unless_disconnected(request: Request, work: Coroutine[Any, Any, T]) ->
         ClientDisconnect: the caller disconnected.
     """
     task = asyncio.ensure_future(work)
-    watch = asyncio.ensure_future(_disconnected(request))
+    watch = asyncio.ensure_future(_await_disconnect(request))
     try:
         await asyncio.wait({task, watch}, return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
@@ -32,6 +32,6 @@ async def unless_disconnected(request: Request, work: Coroutine[Any, Any, T]) ->
                 await unfinished
 
 
-async def _disconnected(request: Request) -> None:
+async def _await_disconnect(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass

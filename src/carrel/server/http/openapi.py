@@ -48,7 +48,7 @@ _ENDED_BY_DONE = (
 )
 
 
-def streamed(event: type[BaseModel], besides: str = _ENDED_BY_DONE) -> Described:
+def with_stream(event: type[BaseModel], besides: str = _ENDED_BY_DONE) -> Described:
     """Describe an answer that may come as server-sent events instead."""
     schema = {
         "type": "string",

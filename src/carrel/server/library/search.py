@@ -16,7 +16,7 @@ from carrel.server.library.vectors.nearest import Nearest
 from carrel.server.library.vectors.stored import VectorIndex
 from carrel.server.models.vectors.embedder import Embedder
 from carrel.server.records import embeddings
-from carrel.server.records.sql.conditions import unexpired
+from carrel.server.records.sql.conditions import not_expired
 from carrel.server.records.sql.tables import OWN_EMBEDDING, chunks, documents
 from carrel.wire.libraries import SearchHit
 
@@ -150,7 +150,7 @@ def _passages(
     highlighted: Mapping[int, str],
     wanted: Sequence[Term],
 ) -> Iterator[tuple[int, FoundPassage]]:
-    query = _FOUND.where(chunks.c.id.in_(ids), unexpired(documents))
+    query = _FOUND.where(chunks.c.id.in_(ids), not_expired(documents))
     rows = {row.id: row for row in connection.execute(query)}
     for id in ids:
         if id not in rows:

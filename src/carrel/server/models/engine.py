@@ -137,7 +137,7 @@ class Engine:
         """Models that refused tools, and when."""
         self._aliases = [] if strict else list(CHAT_NAMES)
         self._since = int(time.time())
-        self._embedded = _built_in_card(model_path, self._aliases, self._since)
+        self._embedded = _card_of_built_in(model_path, self._aliases, self._since)
         self._sampling = _BUILT_IN_SAMPLING if model_path is None else {}
         self._is_built_in = model_path is None and self._pool is None
 
@@ -304,7 +304,7 @@ def invalid_model(model: str, cards: Sequence[ModelCard]) -> ApiError:
     )
 
 
-def _built_in_card(path: Path | None, aliases: list[str], since: int) -> ModelCard:
+def _card_of_built_in(path: Path | None, aliases: list[str], since: int) -> ModelCard:
     return ModelCard(
         id=BUILT_IN if path is None else path.stem,
         created=since,

@@ -36,11 +36,11 @@ def with_aliases(cards: Iterable[ModelCard]) -> list[ModelCard]:
     return [*own, *(alias for card in own for alias in _aliases(card))]
 
 
-def called(card: ModelCard, name: str) -> ModelCard:
+def with_alias(card: ModelCard, name: str) -> ModelCard:
     """Return a card under another name of its model, with the model's own as the first alias."""
     others = [other for other in (card.id, *(card.aliases or ())) if other != name]
     return card.model_copy(update={"id": name, "aliases": others})
 
 
 def _aliases(card: ModelCard) -> Iterator[ModelCard]:
-    return (called(card, name) for name in card.aliases or ())
+    return (with_alias(card, name) for name in card.aliases or ())

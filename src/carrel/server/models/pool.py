@@ -111,7 +111,7 @@ class PooledAddress:
         self._checked_at = time.monotonic()
         return problem
 
-    def failed(self, error: ApiError, waited: float = 0) -> None:
+    def record_failure(self, error: ApiError, waited: float = 0) -> None:
         """Record a failure: prefer other addresses for a while and check this one soon."""
         busy = error.status == 429
         seconds = retry_after(error) if busy else max(_REST_SECONDS, waited)
@@ -226,9 +226,9 @@ class ModelPool:
                 async with asyncio.timeout(SICK_SECONDS):
                     await self._failure.wait()
 
-    def failed(self, address: PooledAddress, error: ApiError, waited: float = 0) -> None:
+    def record_failure(self, address: PooledAddress, error: ApiError, waited: float = 0) -> None:
         """Record a failure."""
-        address.failed(error, waited)
+        address.record_failure(error, waited)
         self._failure.set()
 
 
@@ -247,7 +247,7 @@ class PoolClient:
 
     async def count_prompt(self, body: dict[str, Any]) -> int | None:
         """Return a conversation's tokens in the model's template if the address reports them."""
-        return await self._ask(lambda client: client.count_prompt(body), _beginning(body))
+        return await self._ask(lambda client: client.count_prompt(body), _conversation_key(body))
 
     async def embeddings(self, body: dict[str, Any]) -> dict[str, Any]:
         """Return the vectors of texts.
@@ -265,7 +265,7 @@ class PoolClient:
         """
         left = list(self._able)
         while True:
-            address = self._take(left, _beginning(body))
+            address = self._take(left, _conversation_key(body))
             seconds = self._pool.first_token_seconds if left else None
             begun, waited = False, 0.0
             try:
@@ -318,7 +318,7 @@ class PoolClient:
     def _note(self, address: PooledAddress, problem: ApiError, waited: float = 0) -> None:
         if problem.status != 400:
             log.warning("the model address %s failed: %s", address.name, problem.message)
-            self._pool.failed(address, problem, waited)
+            self._pool.record_failure(address, problem, waited)
 
 
 async def _until_token(
@@ -350,7 +350,7 @@ def _has_token(chunk: dict[str, Any]) -> bool:
     return False
 
 
-def _beginning(body: dict[str, Any]) -> str:
+def _conversation_key(body: dict[str, Any]) -> str:
     """Return a chat's beginning up to its first question, shortened: a key that all its turns
     share.
     """

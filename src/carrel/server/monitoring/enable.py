@@ -18,7 +18,7 @@ class WatchingError(Exception):
 
 
 @contextmanager
-def watched(server: Server) -> Iterator[None]:
+def monitor(server: Server) -> Iterator[None]:
     """Serve metrics and send traces as the settings say.
 
     Raises:
@@ -28,17 +28,17 @@ def watched(server: Server) -> Iterator[None]:
     with ExitStack() as stack:
         if given.metrics is not None:
             with _extra("metrics"):
-                from carrel.server.monitoring.metrics import MetricsError, served
+                from carrel.server.monitoring.metrics import MetricsError, serve_metrics
             try:
-                address = stack.enter_context(served(given.metrics, server))
+                address = stack.enter_context(serve_metrics(given.metrics, server))
             except MetricsError as error:
                 raise WatchingError(str(error)) from error
             log.info("metrics at %s", address)
             print(f"Metrics are at {address}", file=sys.stderr)
         if given.traces is not None:
             with _extra("traces"):
-                from carrel.server.monitoring.traces import traced
-            stack.enter_context(traced(given.traces, server.jobs.executor))
+                from carrel.server.monitoring.traces import export_traces
+            stack.enter_context(export_traces(given.traces, server.jobs.executor))
         yield
 
 

@@ -52,7 +52,7 @@ class MetricsError(Exception):
 
 
 @contextmanager
-def served(address: str, server: Server) -> Iterator[str]:
+def serve_metrics(address: str, server: Server) -> Iterator[str]:
     """Serve the metrics of a server at `HOST:PORT`, from its loop; yield their address.
 
     Raises:
@@ -121,7 +121,7 @@ class _Counters:
         self._ended: dict[str, Callable[[Span], None]] = {
             "request": self._request_ended,
             "job": self._job_ended,
-            "reading": self._reading_ended,
+            "reading": self._observe_reading,
             "model": self._model_ended,
         }
 
@@ -149,7 +149,7 @@ class _Counters:
         self._jobs.labels(queue, span.error or "done").inc()
         self._job.labels(queue).observe(span.seconds)
 
-    def _reading_ended(self, span: Span) -> None:
+    def _observe_reading(self, span: Span) -> None:
         self._reading.observe(span.seconds)
         for by in ("text", "ocr"):
             self._pages.labels(by).inc(float(span.attributes.get(f"pages_by_{by}", 0)))

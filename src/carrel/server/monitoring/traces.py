@@ -32,7 +32,7 @@ _LAST_SECONDS = 2
 
 
 @contextmanager
-def traced(endpoint: str, name: str) -> Iterator[None]:
+def export_traces(endpoint: str, name: str) -> Iterator[None]:
     """Send spans to a collector while the context lasts, the last ones at its end.
 
     `endpoint` is its base address, `name` that of this process among its like.
@@ -81,7 +81,7 @@ class _Tracer:
             made.update_name(f"{span.attributes.get('method')} {span.attributes['route']}")
         if "operation" in span.attributes:
             made.update_name(f"{span.attributes['operation']} {span.attributes.get('model')}")
-        made.set_attributes({_named(key): value for key, value in span.attributes.items()})
+        made.set_attributes({_attribute_name(key): value for key, value in span.attributes.items()})
         made.set_attribute("carrel.request_id", current_request.get())
         status = span.attributes.get("status")
         if span.error or (isinstance(status, int) and status >= _FAILED):
@@ -108,5 +108,5 @@ _NAMES = {
 """The semantic conventions' names of attributes; the others are our own."""
 
 
-def _named(key: str) -> str:
+def _attribute_name(key: str) -> str:
     return _NAMES.get(key, f"carrel.{key}")

@@ -111,7 +111,7 @@ class OCRService:
                     options=options,
                     hash=source.hash,
                     seconds=seconds,
-                    model=self._named(body.model),
+                    model=self._reader_named(body.model),
                 )
             except ReadingTimeout as timeout:
                 raise _too_slow(timeout, seconds) from timeout
@@ -141,7 +141,7 @@ class OCRService:
         if self._settings().strict_models or not is_ocr_name(model):
             raise invalid_model(model, cards)
 
-    def _named(self, model: str | None) -> str | None:
+    def _reader_named(self, model: str | None) -> str | None:
         """Return the reader that a request names, or None for another name, such as a vendor's."""
         vision = self._settings().vision
         return model if model == OCR_MODEL or (vision and model == vision.name) else None

@@ -37,7 +37,7 @@ def after(connection: sa.Connection, hash: str, count: int) -> list[str]:
     return list(connection.scalars(sa.select(found).order_by(found).limit(count)))
 
 
-def named(connection: sa.Connection, hashes: Collection[str]) -> set[str]:
+def find_named(connection: sa.Connection, hashes: Collection[str]) -> set[str]:
     """Return those of about a thousand hashes that a record names."""
     among = _among(connection, hashes)
     query = sa.union(*(sa.select(column).where(among(column)) for column in _COLUMNS))

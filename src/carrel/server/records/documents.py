@@ -15,9 +15,9 @@ from carrel.server.records.libraries import Role, paginate
 from carrel.server.records.sql.conditions import (
     comes_after,
     contains,
-    expired,
     has_attribute,
-    unexpired,
+    has_expired,
+    not_expired,
 )
 from carrel.server.records.sql.ids import new_id
 from carrel.server.records.sql.tables import document_pages, documents
@@ -95,7 +95,7 @@ def count(
     """Return the number of a library's documents, those among `ids` if given, by process status."""
     counted = (
         sa.select(documents.c.process_status, sa.func.count())
-        .where(documents.c.library_id == library_id, unexpired(documents))
+        .where(documents.c.library_id == library_id, not_expired(documents))
         .group_by(documents.c.process_status)
     )
     if ids is not None:
@@ -113,7 +113,7 @@ def page(
         InvalidField: the attribute filter is not a JSON object.
     """
     libraries.require(connection, caller, library_id)
-    wanted = [documents.c.library_id == library_id, unexpired(documents)]
+    wanted = [documents.c.library_id == library_id, not_expired(documents)]
     if query.search:
         wanted.append(contains(documents.c.name, query.search))
     wanted += _has_attributes(connection, query.filters_attributes)
@@ -146,7 +146,7 @@ def after(
     Raises:
         NotFound: there is no document of the id `after`.
     """
-    wanted = [documents.c.library_id == library_id, unexpired(documents)]
+    wanted = [documents.c.library_id == library_id, not_expired(documents)]
     if ids is not None:
         wanted.append(documents.c.id.in_(ids))
     listed = sa.select(documents).where(*wanted)
@@ -277,7 +277,7 @@ def delete(
 
 def delete_expired(connection: sa.Connection) -> int:
     """Delete expired documents; return their number."""
-    return connection.execute(documents.delete().where(expired(documents))).rowcount
+    return connection.execute(documents.delete().where(has_expired(documents))).rowcount
 
 
 def with_text(
@@ -355,7 +355,7 @@ def _one(
 ) -> StoredDocument | None:
     query = sa.select(documents).where(*conditions)
     if not with_expired:
-        query = query.where(unexpired(documents))
+        query = query.where(not_expired(documents))
     row = connection.execute(query).one_or_none()
     return None if row is None else _document_of(row, _position(connection, row))
 

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from carrel.server.records import trash
 from carrel.server.records.accounts.caller import Caller
 from carrel.server.records.errors import NotFound
-from carrel.server.records.sql.conditions import comes_after, contains, expired, unexpired
+from carrel.server.records.sql.conditions import comes_after, contains, has_expired, not_expired
 from carrel.server.records.sql.tables import files, whole_seconds
 from carrel.wire.files import File, FileList, FileQuery
 
@@ -51,7 +51,7 @@ def get(connection: sa.Connection, caller: Caller, id: str) -> StoredFile:
 
 def get_signed(connection: sa.Connection, id: str) -> StoredFile | None:
     """Return the file of a signed address, if it still exists."""
-    query = sa.select(files).where(unexpired(files), files.c.id == id)
+    query = sa.select(files).where(not_expired(files), files.c.id == id)
     row = connection.execute(query).one_or_none()
     return None if row is None else StoredFile(_file(row), row.blob)
 
@@ -68,7 +68,7 @@ def delete(connection: sa.Connection, caller: Caller, id: str, trash_days: int) 
 
 def delete_expired(connection: sa.Connection) -> int:
     """Delete expired files; return their number."""
-    return connection.execute(files.delete().where(expired(files))).rowcount
+    return connection.execute(files.delete().where(has_expired(files))).rowcount
 
 
 def page(connection: sa.Connection, caller: Caller, query: FileQuery) -> FileList:
@@ -118,7 +118,7 @@ def _visible(caller: Caller) -> sa.ColumnElement[bool]:
     return sa.and_(
         files.c.organisation_id == caller.organisation_id,
         sa.or_(files.c.visibility == "workspace", files.c.user_id == caller.user_id),
-        unexpired(files),
+        not_expired(files),
     )
 
 

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from carrel.server.records import trash
 from carrel.server.records.accounts.caller import Caller
 from carrel.server.records.errors import InvalidField, NotAllowed, NotFound
-from carrel.server.records.sql.conditions import comes_after, contains, unexpired
+from carrel.server.records.sql.conditions import comes_after, contains, not_expired
 from carrel.server.records.sql.database import take_turns
 from carrel.server.records.sql.ids import new_id
 from carrel.server.records.sql.tables import documents, libraries, library_shares
@@ -80,7 +80,7 @@ def page(connection: sa.Connection, caller: Caller, query: LibraryQuery) -> Libr
             | contains(libraries.c.description, query.search)
         )
     if query.filter_owned_by_me is not None:
-        owned = _owned_by(caller.user_id, caller.organisation_id)
+        owned = _owner_is(caller.user_id, caller.organisation_id)
         wanted = wanted.where(owned == query.filter_owned_by_me)
     total = connection.scalar(sa.select(sa.func.count()).select_from(wanted.subquery())) or 0
     rows = connection.execute(
@@ -220,7 +220,7 @@ def _page_number(query: LibraryQuery) -> int:
     return int(query.page_token)
 
 
-def _owned_by(user: Any, organisation: Any) -> sa.ColumnElement[bool]:
+def _owner_is(user: Any, organisation: Any) -> sa.ColumnElement[bool]:
     return libraries.c.owner_id.in_((user, organisation))
 
 
@@ -253,7 +253,7 @@ def _role(user: Any, organisation: Any) -> sa.ColumnElement[int]:
         )
         .scalar_subquery()
     )
-    return sa.case((_owned_by(user, organisation), int(Role.OWNER)), else_=shared)
+    return sa.case((_owner_is(user, organisation), int(Role.OWNER)), else_=shared)
 
 
 # Built once: every document request and every search uses them.
@@ -272,7 +272,7 @@ def _of_documents(figure: sa.ColumnElement[int]) -> sa.ScalarSelect[int]:
     return (
         sa.select(figure)
         .select_from(documents)
-        .where(documents.c.library_id == libraries.c.id, unexpired(documents))
+        .where(documents.c.library_id == libraries.c.id, not_expired(documents))
         .scalar_subquery()
     )
 

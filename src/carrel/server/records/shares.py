@@ -24,7 +24,7 @@ def get_all(connection: sa.Connection, caller: Caller, library_id: str) -> Shari
         .where(library_shares.c.library_id == library_id)
         .order_by(library_shares.c.share_with_type, library_shares.c.share_with_uuid)
     )
-    shared = [_sharing(row) for row in connection.execute(query)]
+    shared = [_to_sharing(row) for row in connection.execute(query)]
     return SharingList(data=[_owner(caller, library), *shared])
 
 
@@ -50,7 +50,7 @@ def put(connection: sa.Connection, caller: Caller, library_id: str, share: Share
         )
         .returning(library_shares)
     ).one()
-    return _sharing(row)
+    return _to_sharing(row)
 
 
 def delete(
@@ -69,7 +69,7 @@ def delete(
     ).one_or_none()
     if row is None:
         raise NotFound("The library is not shared with them.")
-    return _sharing(row)
+    return _to_sharing(row)
 
 
 def _is(library_id: str, share: ShareRequest | ShareRemoval) -> sa.ColumnElement[bool]:
@@ -107,7 +107,7 @@ def _owner(caller: Caller, library: Library) -> Sharing:
     )
 
 
-def _sharing(row: sa.Row[Any]) -> Sharing:
+def _to_sharing(row: sa.Row[Any]) -> Sharing:
     return Sharing(
         library_id=row.library_id,
         user_id=row.share_with_uuid if row.share_with_type == "User" else None,

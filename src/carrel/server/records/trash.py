@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from carrel.server.records.accounts.caller import Caller
 from carrel.server.records.errors import NotFound
 from carrel.server.records.sql import plain
-from carrel.server.records.sql.conditions import expired, unexpired
+from carrel.server.records.sql.conditions import has_expired, not_expired
 from carrel.server.records.sql.database import purge
 from carrel.server.records.sql.tables import (
     agent_aliases,
@@ -130,7 +130,7 @@ def release(connection: sa.Connection, caller: Caller, kind: TrashKind, id: str)
     Raises:
         NotFound, another deleted it.
     """
-    connection.execute(trash.delete().where(_deleted_by(caller), trash.c.id == id))
+    connection.execute(trash.delete().where(_deleter_is(caller), trash.c.id == id))
     if connection.scalar(sa.select(trash.c.id).where(trash.c.id == id)) is not None:
         raise NotFound.of(kind, id)
 
@@ -143,7 +143,7 @@ def empty(connection: sa.Connection, caller: Caller) -> int:
 
 def delete_expired(connection: sa.Connection) -> int:
     """Remove expired items from the trash; return their number."""
-    removed = connection.execute(trash.delete().where(expired(trash))).rowcount
+    removed = connection.execute(trash.delete().where(has_expired(trash))).rowcount
     if removed:
         purge(connection)
     return removed
@@ -168,10 +168,10 @@ def _keep_rows(connection: sa.Connection, kind: TrashKind, id: str) -> None:
 
 
 def _own(caller: Caller) -> sa.ColumnElement[bool]:
-    return sa.and_(_deleted_by(caller), unexpired(trash))
+    return sa.and_(_deleter_is(caller), not_expired(trash))
 
 
-def _deleted_by(caller: Caller) -> sa.ColumnElement[bool]:
+def _deleter_is(caller: Caller) -> sa.ColumnElement[bool]:
     return sa.and_(
         trash.c.organisation_id == caller.organisation_id, trash.c.user_id == caller.user_id
     )

@@ -87,17 +87,17 @@ class Response:
     def _take(self, said: Delta) -> Iterator[ResponseEvent]:
         self._sources |= {source.index: source for source in said.sources or ()}
         if said.reasoning_content:
-            yield from self._thought(said.reasoning_content)
+            yield from self._think(said.reasoning_content)
         for chunk in as_chunks(said.content or ""):
             if chunk["type"] == "reference":
                 for number in chunk["reference_ids"]:
-                    yield from self._cited(number)
+                    yield from self._cite(number)
             elif chunk["type"] == "text":
                 yield from self._text(chunk["text"])
         for call in said.tool_calls or ():
-            yield from self._called(_call(call))
+            yield from self._report_call(_call(call))
 
-    def _thought(self, text: str) -> Iterator[ResponseEvent]:
+    def _think(self, text: str) -> Iterator[ResponseEvent]:
         last = self._items[-1] if self._is_open else None
         if not isinstance(last, OutputReasoning):
             yield from self._open(OutputReasoning(id=f"rs_{uuid.uuid4().hex}"))
@@ -113,7 +113,7 @@ class Response:
         self._change(part.model_copy(update={"text": part.text + text}))
         yield self._part_event("response.output_text.delta", delta=text, logprobs=[])
 
-    def _cited(self, number: int | str) -> Iterator[ResponseEvent]:
+    def _cite(self, number: int | str) -> Iterator[ResponseEvent]:
         source = self._sources.get(number)
         if source is None:
             return
@@ -200,7 +200,7 @@ class Response:
         self._items[-1] = item
         yield self._item_event("response.output_item.done", item=item)
 
-    def _called(self, call: OutputCall) -> Iterator[ResponseEvent]:
+    def _report_call(self, call: OutputCall) -> Iterator[ResponseEvent]:
         yield from self._open(call.model_copy(update={"arguments": "", "status": "in_progress"}))
         self._items[-1] = call
         place: dict[str, Any] = {"item_id": call.id}

@@ -88,7 +88,7 @@ def given_items(request: ResponseRequest) -> list[InputItem]:
 def input_items(request: ResponseRequest) -> list[dict[str, Any]]:
     """Return the input items of a request for their list, each with an id."""
     items = [item.model_dump(mode="json", exclude_none=True) for item in given_items(request)]
-    return [{**item, **_listed(item)} for item in items]
+    return [{**item, **_to_item(item)} for item in items]
 
 
 def read_items(items: Sequence[dict[str, Any]]) -> list[InputItem]:
@@ -96,7 +96,7 @@ def read_items(items: Sequence[dict[str, Any]]) -> list[InputItem]:
     return _ITEMS.validate_python(items)
 
 
-def _listed(item: dict[str, Any]) -> dict[str, Any]:
+def _to_item(item: dict[str, Any]) -> dict[str, Any]:
     content = item.get("content")
     if item["type"] != "message" or not isinstance(content, str):
         return {"id": f"item_{uuid.uuid4().hex}"}
@@ -104,7 +104,7 @@ def _listed(item: dict[str, Any]) -> dict[str, Any]:
     return {"id": f"msg_{uuid.uuid4().hex}", "content": [{"type": kind, "text": content}]}
 
 
-def ignored(request: ResponseRequest) -> list[str]:
+def ignored_fields(request: ResponseRequest) -> list[str]:
     """Return the unknown fields of a request, which were left out."""
     return sorted((request.model_extra or {}).keys() - _WITHOUT_EFFECT)
 
@@ -133,7 +133,7 @@ def as_messages(
             content = content_of(item.output)
             messages.append({"role": "tool", "content": content, "tool_call_id": item.call_id})
         elif isinstance(item, OtherItem):
-            raise _unsupported(f"input of the type {item.type[:80]}", "input")
+            raise _refusal(f"input of the type {item.type[:80]}", "input")
     if not messages:
         raise ApiError(400, "The input has no message. Send one.", param="input")
     return messages
@@ -165,7 +165,7 @@ def _chunks(parts: Sequence[Part]) -> Iterator[dict[str, Any]]:
                 "document_name": part.filename,
             }
         else:
-            raise _unsupported(f"such a part of the type {part.type[:80]}", "input")
+            raise _refusal(f"such a part of the type {part.type[:80]}", "input")
 
 
 def _tool(tool: ResponseTool) -> dict[str, Any]:
@@ -176,7 +176,7 @@ def _tool(tool: ResponseTool) -> dict[str, Any]:
     if isinstance(tool, WebSearch):
         return {"type": "web_search"}
     if isinstance(tool, OtherTool):
-        raise _unsupported(f"the tool {tool.type[:80]}", "tools")
+        raise _refusal(f"the tool {tool.type[:80]}", "tools")
     named = tool.model_dump(include={"name", "parameters", "description", "strict"})
     return {"type": "function", "function": named}
 
@@ -217,5 +217,5 @@ def _format(request: ResponseRequest) -> dict[str, Any] | None:
     }
 
 
-def _unsupported(what: str, param: str) -> ApiError:
+def _refusal(what: str, param: str) -> ApiError:
     return ApiError(400, f"This server does not support {what}. Leave it out.", param=param)

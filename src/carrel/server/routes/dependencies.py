@@ -157,7 +157,7 @@ def query_of(model: type[M]) -> Callable[[Request], Awaitable[M]]:
     """
 
     async def read(request: Request) -> M:
-        return validated(model, _values(model, request.query_params), "query")
+        return validate(model, _values(model, request.query_params), "query")
 
     # Read by the OpenAPI description.
     read.query_model = model  # type: ignore[attr-defined]
@@ -178,10 +178,10 @@ else:
 def fields_of(model: type[M], given: dict[str, str]) -> M:
     """Return a model of the text parts of an upload. Unknown and empty parts are ignored."""
     known = {name: value for name, value in given.items() if value and name in model.model_fields}
-    return validated(model, known, "body")
+    return validate(model, known, "body")
 
 
-def validated(model: type[M], values: Any, where: str) -> M:
+def validate(model: type[M], values: Any, where: str) -> M:
     """Validate values that FastAPI did not read itself; errors are answered with 422."""
     try:
         return model.model_validate(values)

@@ -49,7 +49,7 @@ async def receive_upload(request: Request, blobs: Blobs, *, limit: int) -> Recei
                 await writer.write(batch)
             # A caller that disconnects while its file is stored gets no file. The connection
             # notices its end only while something is received.
-            disconnected = asyncio.ensure_future(_disconnected(request))
+            disconnected = asyncio.ensure_future(_await_disconnect(request))
             try:
                 upload = await receiver.finish(writer)
                 if disconnected.done():
@@ -60,14 +60,14 @@ async def receive_upload(request: Request, blobs: Blobs, *, limit: int) -> Recei
     except FormParserError as error:
         raise ApiError(400, f"The upload is not a well-formed multipart body: {error}") from None
     except ClientDisconnect as error:
-        raise _truncated() from error
+        raise _early_end() from error
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
         raise ApiError(507, "The server's disk is full. Free some space and try again.") from error
 
 
-async def _disconnected(request: Request) -> None:
+async def _await_disconnect(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
 
@@ -98,11 +98,11 @@ async def _batches(body: AsyncIterator[bytes], receiver: "_Receiver") -> AsyncIt
     yield bytes(pending)
 
 
-def _truncated() -> ApiError:
+def _early_end() -> ApiError:
     return ApiError(400, "The upload ended before it was complete. Send it again.")
 
 
-def _missing_file() -> InvalidRequest:
+def _no_file() -> InvalidRequest:
     return InvalidRequest(("body", "file"), "Field required", "missing")
 
 
@@ -163,9 +163,9 @@ class _Receiver:
         """Return the upload after the whole body was parsed and written."""
         # The parser accepts a body without its closing boundary.
         if not self._complete:
-            raise _truncated()
+            raise _early_end()
         if self._filename is None:
-            raise _missing_file()
+            raise _no_file()
         blob = await writer.commit()
         return ReceivedFile(self._filename, self._content_type, blob, self._fields)
 
@@ -197,7 +197,7 @@ class _Receiver:
         if b"filename" not in options:
             return
         if self._part.name != "file":
-            raise _missing_file()
+            raise _no_file()
         if self._filename is not None:
             raise ApiError(400, "The upload has more than one file. Send one at a time.")
         self._part.is_file = True

@@ -25,7 +25,7 @@ _MOST_WORDS = 20_000
 """More words than a page has: a longer text is not compared."""
 
 
-def merged(page: Page, markdown: str, model: str, options: ReadOptions) -> Page:
+def merge(page: Page, markdown: str, model: str, options: ReadOptions) -> Page:
     """Return a page as the model reads it.
 
     Its blocks take their boxes from the built-in reading; pictures, dimensions, and extracted
@@ -135,7 +135,7 @@ def _place(blocks: list[Block] | None, known: list[Block] | None) -> list[Block]
         return None
     texts = [(block, set(_words(block.content))) for block in known or [] if not block.image_id]
 
-    def placed(block: Block) -> Block:
+    def place_block(block: Block) -> Block:
         words = set(_words(block.content))
         best, shared = max(
             ((other, len(words & others)) for other, others in texts),
@@ -145,4 +145,4 @@ def _place(blocks: list[Block] | None, known: list[Block] | None) -> list[Block]
         box = {name: getattr(best, name) for name in Box.model_fields}
         return block.model_copy(update=box) if shared > _SAME_BLOCK * len(words) else block
 
-    return [*map(placed, blocks), *(block for block in known or [] if block.image_id)]
+    return [*map(place_block, blocks), *(block for block in known or [] if block.image_id)]

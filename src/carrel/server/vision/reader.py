@@ -25,7 +25,7 @@ from carrel.server.reading.results import Results, Task
 from carrel.server.settings import VisionModel
 from carrel.server.spans import span
 from carrel.server.vision.client import AT_ONCE, ModelRefuses, PageUnread, VisionClient
-from carrel.server.vision.merge import merged, unread
+from carrel.server.vision.merge import merge, unread
 from carrel.wire.ocr import Granularity, Page
 
 log = logging.getLogger(__name__)
@@ -169,7 +169,7 @@ class VisionReader:
             log.warning("%s did not read a page: %s", name, error)
             found[page.index] = unread(page, name, str(error))
             return
-        read = await asyncio.to_thread(merged, page, markdown, name, job.options)
+        read = await asyncio.to_thread(merge, page, markdown, name, job.options)
         found[page.index] = read
         await self._results.put(job.task, job.page_count, [ReadPage(read, True)])
 

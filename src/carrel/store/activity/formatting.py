@@ -7,7 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from carrel.store.core.formatting import Badge, age, count, duration, left, one_line, percent, size
+from carrel.store.core.formatting import (
+    Badge,
+    age,
+    count,
+    duration,
+    one_line,
+    percent,
+    size,
+    time_left,
+)
 from carrel.store.core.sorting import Sort, in_order
 
 if TYPE_CHECKING:
@@ -112,7 +121,7 @@ def activity_row(item: ActivityItem, now: float) -> ActivityRow:
         _BADGES[item.status],
         _progress(item, fraction),
         _rate(item),
-        _left(item),
+        _time_left(item),
         age(now - item.finished) if item.finished is not None else "",
         _took(item),
         str(item.error) if item.error else "",
@@ -221,9 +230,9 @@ def _took(item: ActivityItem) -> str:
     return duration(item.finished - item.started)
 
 
-def _left(item: ActivityItem) -> str:
+def _time_left(item: ActivityItem) -> str:
     seconds = _seconds_left(item)
-    return "" if seconds is None else left(seconds)
+    return "" if seconds is None else time_left(seconds)
 
 
 def _fraction(item: ActivityItem) -> float | None:

@@ -189,13 +189,14 @@ def same_fields(wanted: Mapping[str, Any], agent: Agent) -> dict[str, Any]:
     theirs = fields_of(agent)
     return {
         name: theirs[name]
-        if name in theirs and _meaning(name, value) == _meaning(name, theirs[name])
+        if name in theirs
+        and _without_defaults(name, value) == _without_defaults(name, theirs[name])
         else value
         for name, value in wanted.items()
     }
 
 
-def _meaning(name: str, value: Any) -> Any:
+def _without_defaults(name: str, value: Any) -> Any:
     """Return a value in normal form: without defaults, its tools in a fixed order."""
     from pydantic import TypeAdapter, ValidationError
 

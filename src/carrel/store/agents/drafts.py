@@ -79,7 +79,7 @@ class Draft:
     @classmethod
     def blank(cls, model: str = "") -> Draft:
         """Return a draft of a new, empty agent."""
-        return cls(uuid.uuid4().hex, None, None, _saying({"model": model}))
+        return cls(uuid.uuid4().hex, None, None, _without_empty({"model": model}))
 
     @classmethod
     def copy_of(cls, agent: Agent) -> Draft:
@@ -103,7 +103,7 @@ class Draft:
 
     def changed(self, **fields: Any) -> Draft:
         """Return the draft with changed fields; an empty value removes its field."""
-        return replace(self, fields=_saying({**self.fields, **fields}))
+        return replace(self, fields=_without_empty({**self.fields, **fields}))
 
     def with_libraries(self, library_ids: Sequence[str]) -> Draft:
         """Return the draft with these libraries; other tools stay."""
@@ -197,10 +197,10 @@ def _connector_tool(name: str) -> dict[str, Any]:
 
 def fields_of(agent: Agent) -> dict[str, Any]:
     """Return the non-empty fields of a version, in the order of FIELDS."""
-    return _saying({name: getattr(agent, name) for name in FIELDS})
+    return _without_empty({name: getattr(agent, name) for name in FIELDS})
 
 
-def _saying(fields: Mapping[str, Any]) -> dict[str, Any]:
+def _without_empty(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields without empty values and default arguments."""
     arguments = {
         name: value
@@ -278,6 +278,6 @@ def _from_json(data: Any) -> Draft:
     try:
         if data.pop("format") != FORMAT:
             raise ValueError("another format")
-        return replace(Draft(**data), fields=_saying(data["fields"]))
+        return replace(Draft(**data), fields=_without_empty(data["fields"]))
     except (AttributeError, KeyError, TypeError) as error:
         raise ValueError(f"not a draft: {error}") from error

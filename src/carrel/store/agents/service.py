@@ -38,13 +38,13 @@ class AgentsService(Service[AgentsState]):
     @action(Policy.JOIN)
     async def load(self) -> None:
         """Load the agents, the versions of the selected one, and the drafts."""
-        with self._loading():
+        with self._set_loading():
             await self._load()
 
     @action(Policy.RENEW, lane="load")
     async def reload(self) -> None:
         """Load again after a change, without joining a load that began before the change."""
-        with self._loading():
+        with self._set_loading():
             await self._load()
 
     @action(Policy.BESIDE)
@@ -59,7 +59,7 @@ class AgentsService(Service[AgentsState]):
         return self._select(agent_id)
 
     async def _select(self, agent_id: str | None) -> None:
-        with self._loading():
+        with self._set_loading():
             await self._load_versions(agent_id)
 
     @action(Policy.BESIDE)
@@ -151,7 +151,7 @@ class AgentsService(Service[AgentsState]):
         """Save a draft on disk, or drop it if it equals its version."""
         if draft in self.slice.value.drafts:
             return
-        saved = self._saved()
+        saved = self._draft_files()
         if self._says_something(draft):
             await asyncio.to_thread(saved.save, replace(draft, updated=time.time()))
         else:
@@ -169,12 +169,12 @@ class AgentsService(Service[AgentsState]):
 
         kept = (each.updated for each in self.slice.value.drafts if each.id == draft.id)
         text = to_yaml(draft, libraries)
-        return await asyncio.to_thread(self._saved().text, draft.id, text, next(kept, 0.0))
+        return await asyncio.to_thread(self._draft_files().text, draft.id, text, next(kept, 0.0))
 
     @action(Policy.QUEUE, lane="drafts")
     async def drop(self, draft_id: str) -> None:
         """Delete a draft."""
-        await asyncio.to_thread(self._saved().delete, draft_id)
+        await asyncio.to_thread(self._draft_files().delete, draft_id)
         await self._load_drafts()
 
     @action(Policy.QUEUE, lane="drafts")
@@ -183,7 +183,7 @@ class AgentsService(Service[AgentsState]):
         kept = next((draft for draft in self.slice.value.drafts if draft.id == saved.id), saved)
         # Text typed since the draft was sent is not saved yet.
         if (kept.fields, kept.message) == (saved.fields, saved.message):
-            await asyncio.to_thread(self._saved().delete, saved.id)
+            await asyncio.to_thread(self._draft_files().delete, saved.id)
             await self._load_drafts()
 
     @action(Policy.SINGLE, changes=True)
@@ -308,11 +308,11 @@ class AgentsService(Service[AgentsState]):
         return agent is None or draft.differs_from(agent)
 
     async def _load_drafts(self) -> None:
-        drafts = await asyncio.to_thread(self._saved().all)
+        drafts = await asyncio.to_thread(self._draft_files().all)
         state = self.slice.value
         self.slice.set(drafts=_adopt(drafts, state.items) if state.loaded else drafts)
 
-    def _saved(self) -> SavedDrafts:
+    def _draft_files(self) -> SavedDrafts:
         profile = self._session.profile
         return SavedDrafts(profile.folders.state, profile.storage_name)
 

@@ -173,7 +173,7 @@ class BatchesService(Service[BatchesState]):
             if file_id is not None
         ]
         if not wanted:
-            raise ProblemError(_nothing(job))
+            raise ProblemError(_no_answers(job))
         saved = []
         for path, file_id in wanted:
             place = await asyncio.to_thread(free, path)
@@ -190,7 +190,7 @@ class BatchesService(Service[BatchesState]):
         hosted = self._session.slice.value.hosted
         lines = []
         for source in sources:
-            request = await self._reader.request(source, options.wanted(None), options)
+            request = await self._reader.request(source, options.wanted_pages(None), options)
             lines.append(BatchLine(custom_id=source.id, body=request.body()))
         job = await client.batches.create(
             BatchCreate(
@@ -274,7 +274,7 @@ class BatchesService(Service[BatchesState]):
             self._ended.add(job.id)
 
 
-def _nothing(job: BatchJob) -> Problem:
+def _no_answers(job: BatchJob) -> Problem:
     if job.running:
         advice = "Its answers can be saved when it has ended."
         return Problem("Not saved", f"{job_name(job)}: the job still runs.", advice)

@@ -155,7 +155,7 @@ def end_note(turn: Turn) -> str:
     return ""
 
 
-def cited(turn: Turn) -> frozenset[int]:
+def citations_in(turn: Turn) -> frozenset[int]:
     """Return the source numbers that an answer's text cites in brackets."""
     there = {source.index for source in turn.sources}
     if not there:
@@ -165,13 +165,13 @@ def cited(turn: Turn) -> frozenset[int]:
 
 def without_citations(turn: Turn) -> str:
     """Return an answer's text without citations, whose numbers do not hold for later sources."""
-    named = cited(turn)
+    named = citations_in(turn)
 
-    def kept(group: re.Match[str]) -> str:
+    def keep_if_unknown(group: re.Match[str]) -> str:
         numbers = {int(found) for found in _NUMBER.findall(group[0])}
         return "" if numbers <= named else group[0]
 
-    return re.sub(rf" ?{_CITED.pattern}", kept, turn.text) if named else turn.text
+    return re.sub(rf" ?{_CITED.pattern}", keep_if_unknown, turn.text) if named else turn.text
 
 
 def citations(text: str) -> Iterator[tuple[int, int, int]]:
@@ -186,12 +186,12 @@ def sources_title(turn: Turn) -> str:
     """Return `Sources` when the text cites one, else `Sources, none cited`."""
     if not turn.sources:
         return ""
-    return "Sources" if cited(turn) else "Sources, none cited"
+    return "Sources" if citations_in(turn) else "Sources, none cited"
 
 
 def source_rows(turn: Turn) -> list[SourceRow]:
     """Return the rows of an answer's passages."""
-    named = cited(turn)
+    named = citations_in(turn)
     return [
         SourceRow(source.index, source_words(source), source.index in named)
         for source in turn.sources

@@ -122,7 +122,7 @@ class ChatService(Service[ChatState]):
         """
         await self._end_answer()
         self._open(ChatSession(uuid.uuid4().hex, agent_id, "", time.time(), after, version))
-        with self._loading():
+        with self._set_loading():
             await self._current.load_agent()
 
     @action(Policy.LATEST, lane="open")
@@ -142,7 +142,7 @@ class ChatService(Service[ChatState]):
         """Switch the session to another agent or version."""
         await self._end_answer()
         self.slice.set(agent_id=agent_id, pinned=version, draft=False)
-        with self._loading():
+        with self._set_loading():
             await self._current.load_agent()
 
     @action(Policy.LATEST, lane="open")
@@ -155,7 +155,7 @@ class ChatService(Service[ChatState]):
     async def resume(self, session_id: str) -> None:
         """Open a saved session, including turns that were added to it elsewhere."""
         await self._end_answer()
-        with self._loading():
+        with self._set_loading():
             session = await self._list.load_file(session_id)
             if session is not None:
                 self._open(session)

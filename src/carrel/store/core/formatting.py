@@ -121,7 +121,7 @@ def duration(seconds: float) -> str:
     return f"{seconds // HOUR:.0f} h"
 
 
-def left(seconds: float) -> str:
+def time_left(seconds: float) -> str:
     """Return the remaining time in whole seconds: `10 s left`."""
     return f"{duration(math.ceil(seconds))} left"
 

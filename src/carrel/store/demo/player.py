@@ -93,7 +93,7 @@ class Player(Service[DemoState]):
             self.slice.set(phase="recorded", recorded=recorded)
             return
         if state.phase in ("failed", "recorded"):
-            self._done()
+            self._count_step()
         if self.slice.value.played < len(self._steps):
             await self._play(fast=False)
 
@@ -106,7 +106,7 @@ class Player(Service[DemoState]):
             if state.phase == "failed":
                 if not state.offers:
                     return
-                self._done()
+                self._count_step()
 
     @action(Policy.LATEST, lane="play")
     async def back(self) -> None:
@@ -144,7 +144,7 @@ class Player(Service[DemoState]):
             left_out=left_out,
         )
 
-    def _done(self) -> None:
+    def _count_step(self) -> None:
         state = self.slice.value
         self._put(state.played + 1, state.caption)
 
@@ -168,7 +168,7 @@ class Player(Service[DemoState]):
             offers = step.recorded is not None
             self.slice.set(phase="failed", trouble=trouble, offers=offers)
         else:
-            self._done()
+            self._count_step()
 
     async def _do(self, step: Step, *, fast: bool) -> None:
         keys = step.press
@@ -217,7 +217,7 @@ class Player(Service[DemoState]):
                 return lambda: self._document_ready(old)
             case "passages found":
                 known = self._libraries.value.error
-                return lambda: self._found(step.search, known)
+                return lambda: self._has_found(step.search, known)
         before = self._chat.value
         return lambda: self._has_answer(before)
 
@@ -241,7 +241,7 @@ class Player(Service[DemoState]):
             raise Failed(str(document.error))
         return document.complete and not document.loading
 
-    def _found(self, query: str | None, old: Problem | None) -> bool:
+    def _has_found(self, query: str | None, old: Problem | None) -> bool:
         search = self._libraries.value
         if search.error is not None and search.error is not old:
             raise Failed(str(search.error))

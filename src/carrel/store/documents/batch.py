@@ -114,7 +114,7 @@ class BatchService(Service[BatchState]):
             entry.progress(len(read.pages), len(read.pages))
             await self._reader.note(source, key, len(read.pages), len(read.pages))
             return
-        wanted = options.wanted(count) or []
+        wanted = options.wanted_pages(count) or []
         done = {*kept.pages}
         unread = lambda: [number for number in wanted if number not in done]  # noqa: E731
         async for answer in self._reader.read(source, key, options, unread):

@@ -26,7 +26,7 @@ class Rect:
     width: float
     height: float
 
-    def shared(self, other: Rect) -> float:
+    def overlap_area(self, other: Rect) -> float:
         """Return the overlap of two rectangles as a fraction of the page."""
         across = min(self.left + self.width, other.left + other.width) - max(self.left, other.left)
         down = min(self.top + self.height, other.top + other.height) - max(self.top, other.top)
@@ -38,14 +38,14 @@ def per_page(function: Callable[[Page], T]) -> Callable[[Page], T]:
     known: OrderedDict[int, tuple[Page, T]] = OrderedDict()
 
     @wraps(function)
-    def remembered(page: Page) -> T:
+    def remember(page: Page) -> T:
         if id(page) not in known:
             known[id(page)] = (page, function(page))  # hold the page, so that its id is not reused
             if len(known) > REMEMBERED:
                 known.popitem(last=False)
         return known[id(page)][1]
 
-    return remembered
+    return remember
 
 
 @per_page

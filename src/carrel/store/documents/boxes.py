@@ -118,7 +118,7 @@ def passages(page: Page) -> tuple[TextPassage, ...]:
 
 def block_at(page: Page, place: Rect) -> int | None:
     """Return the block that overlaps a rectangle most."""
-    shared = [(box.rect.shared(place), box.block) for box in boxes(page)]
+    shared = [(box.rect.overlap_area(place), box.block) for box in boxes(page)]
     most, block = max(shared, default=(0.0, -1), key=lambda one: one[0])
     return block if most > 0 else None
 
@@ -135,7 +135,7 @@ UNREAD = "\N{REPLACEMENT CHARACTER}"
 """Placeholder for a line that OCR found but could not read."""
 
 
-def lacking(page: Page | None) -> str:
+def missing_note(page: Page | None) -> str:
     """Return a note on missing data: `The service gives no boxes.`; empty if nothing is missing.
 
     Unreadable lines come first.

@@ -108,7 +108,7 @@ def corrected_marks(page: Page, corrections: Corrections) -> tuple[TextMark, ...
     )
 
 
-def corrected(page: Page, corrections: Corrections) -> str:
+def apply_corrections(page: Page, corrections: Corrections) -> str:
     """Return the page's Markdown with its corrections applied."""
     text = page.markdown
     for mark in reversed(corrected_marks(page, corrections)):

@@ -17,7 +17,7 @@ from carrel.pages.errors import NoPicture
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.documents.blocks import Rect, blocks_of
 from carrel.store.documents.boxes import boxes
-from carrel.store.documents.corrections import Corrections, corrected
+from carrel.store.documents.corrections import Corrections, apply_corrections
 from carrel.store.documents.table_rows import as_csv
 from carrel.store.documents.tables import tables
 from carrel.system.filenames import file_name, free
@@ -99,7 +99,8 @@ def write(to: Path, named: Sequence[NamedFile]) -> tuple[Path, ...]:
 
 def markdown(document: ReadDocument) -> str:
     """Return the whole text with its corrections."""
-    return "\n\n".join(corrected(page, document.corrections) for page in document.pages) + "\n"
+    pages = (apply_corrections(page, document.corrections) for page in document.pages)
+    return "\n\n".join(pages) + "\n"
 
 
 def as_json(document: ReadDocument) -> str:

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from carrel.store.core.diff import DiffLine, compare_lines
-from carrel.store.core.formatting import count, counted, left, one_line, percent
+from carrel.store.core.formatting import count, counted, one_line, percent, time_left
 from carrel.store.documents.blocks import blocks_of
 from carrel.store.documents.boxes import FAIR, boxes, check_words, from_file, sureness
 from carrel.store.documents.corrections import (
     Corrections,
     ReadWord,
-    corrected,
+    apply_corrections,
     corrected_marks,
     key_of,
 )
@@ -156,7 +156,7 @@ def contents(state: DocumentState) -> tuple[Heading, ...]:
         Heading(len(match["marks"]), one_line(match["title"].strip(" *_#")), page.index)
         for page in state.pages
         if page is not None
-        for match in _HEADING.finditer(corrected(page, state.corrections))
+        for match in _HEADING.finditer(apply_corrections(page, state.corrections))
     )
 
 
@@ -218,7 +218,7 @@ def progress(state: DocumentState, now: float) -> str:
     if done <= 0 or state.started is None:
         return words
     seconds = (now - state.started) / done * (total - state.read)
-    return f"{words} · about {left(seconds)}"
+    return f"{words} · about {time_left(seconds)}"
 
 
 def changes(state: DocumentState) -> tuple[DiffLine, ...]:

@@ -50,10 +50,10 @@ class OCROptions:
 
     def check(self) -> None:
         """Raise ProblemError if a field is invalid."""
-        self.wanted(None)
+        self.wanted_pages(None)
         self.format()
 
-    def wanted(self, page_count: int | None) -> list[int] | None:
+    def wanted_pages(self, page_count: int | None) -> list[int] | None:
         """Return the requested pages, from 0, within the page count.
 
         Returns None for all pages of an unknown number.
@@ -152,7 +152,7 @@ class DocumentReader:
 
     async def read_whole(self, source: DocumentSource, key: str, options: OCROptions) -> KeptResult:
         """Read a document of unknown length in one request."""
-        wanted = options.wanted(None)
+        wanted = options.wanted_pages(None)
         answer = await self.ask(source, wanted, options)
         if wanted is None:
             answer.page_count = len(answer.pages)
@@ -171,7 +171,7 @@ class DocumentReader:
     ) -> None:
         """Cache the answer to a request for all wanted pages."""
         kept = _as_result(answer)
-        if options.wanted(None) is None:
+        if options.wanted_pages(None) is None:
             kept.page_count = len(kept.pages)
         await self.results.add(key, kept)
         await self.note(source, key, len(kept.pages), len(kept.pages))

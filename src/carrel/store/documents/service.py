@@ -72,7 +72,7 @@ class DocumentsService(Service[DocumentState]):
         return self._open(source, options)
 
     async def _open(self, source: DocumentSource, options: OCROptions) -> None:
-        with self._loading():
+        with self._set_loading():
             opened = OpenedDocument(source, await self._copies.fetch(source))
             self._copies.keep(self, opened.copy)
             corrections = await asyncio.to_thread(self._corrections.load, opened.copy.hash)
@@ -103,7 +103,7 @@ class DocumentsService(Service[DocumentState]):
         if source is not None and opened is None:
             return self.open(source, state.current)
         if source is None or opened is None:
-            return self._nothing_to_read()
+            return self._refuse_to_read()
         entry = self._activity.begin(
             "ocr",
             source.name,
@@ -143,7 +143,7 @@ class DocumentsService(Service[DocumentState]):
     async def _begin_anew(
         self, state: DocumentState, opened: OpenedDocument, options: OCROptions
     ) -> None:
-        wanted = options.wanted(state.page_count)
+        wanted = options.wanted_pages(state.page_count)
         if options.key() == state.options.key() and (state.complete or options == state.options):
             key = self._reader.key(opened.copy, options)
             # A page that was not read before only makes the document more complete.
@@ -293,7 +293,7 @@ class DocumentsService(Service[DocumentState]):
     async def _take_kept(self, opened: OpenedDocument, options: OCROptions) -> None:
         kept = await self._reader.results.load(self._reader.key(opened.copy, options))
         count = self.slice.value.page_count or kept.page_count
-        asked = options.wanted(None)
+        asked = options.wanted_pages(None)
         if count is None and asked and kept.pages.keys() >= {*asked}:
             count = asked[-1] + 1
         self._put(kept.pages, count, kept.annotation)
@@ -310,7 +310,7 @@ class DocumentsService(Service[DocumentState]):
         return await self._renderer.render(copy.path, page, width, region)
 
     @action(Policy.LATEST, lane="read")
-    async def _nothing_to_read(self) -> None:
+    async def _refuse_to_read(self) -> None:
         raise ProblemError(NOTHING_OPEN)
 
     @action(Policy.LATEST, lane="read")
@@ -358,7 +358,7 @@ class DocumentsService(Service[DocumentState]):
             return
         old = state.pages or (None,) * count
         pages = tuple(found.get(number, page) for number, page in enumerate(old))
-        wanted = frozenset(state.options.wanted(count) or ())
+        wanted = frozenset(state.options.wanted_pages(count) or ())
         state = self.slice.set(
             pages=pages,
             page_count=count,

@@ -209,11 +209,11 @@ class Target:
             try:
                 await self._client.agents.version(self._version.id, self._version.version)
             except NotFound as error:
-                raise ProblemError(self._gone()) from error
+                raise ProblemError(self._deletion_problem()) from error
             if not self._active:
                 await self._enter()
 
-    def _gone(self) -> Problem:
+    def _deletion_problem(self) -> Problem:
         name = f"v{self._version.version} of {one_line(self._version.name)}"
         return Problem(f"{name} is gone", "It was deleted during the run.", "What ended is kept.")
 
@@ -251,7 +251,7 @@ class Asking:
         """Return an agent's verdict on an answer, and its reason."""
         from carrel.wire.generation.content import text_of
 
-        request = _judging(self._judges[judge.agent], judge, case, answer)
+        request = _judge_request(self._judges[judge.agent], judge, case, answer)
         completion = await self._pace.keep(lambda: self._client.completions.complete(request))
         self.judging += completion.usage.total_tokens
         return _read_verdict(text_of(completion.choices[0].message.content))
@@ -265,7 +265,7 @@ def _explain_unanswered(request: CompletionRequest, end: str) -> str:
     return f"The agent calls {names}, and nothing here answers it."
 
 
-def _judging(agent_id: str, judge: Judge, case: Case, answer: str) -> CompletionRequest:
+def _judge_request(agent_id: str, judge: Judge, case: Case, answer: str) -> CompletionRequest:
     from carrel.wire.generation.completions import CompletionRequest
 
     asked = (

@@ -43,7 +43,7 @@ class EvalsService(Service[EvalsState]):
     @action(Policy.JOIN)
     async def load(self) -> None:
         """Load the stored runs."""
-        with self._loading():
+        with self._set_loading():
             await self._load()
 
     @action(Policy.SINGLE)

@@ -86,8 +86,8 @@ def compare(old: Mapping[str, Tally], new: Mapping[str, Tally]) -> Evidence:
     return Evidence(
         _worse(pairs),
         _worse(turned),
-        stratified(pairs.values()),
-        stratified(turned.values()),
+        stratified_test(pairs.values()),
+        stratified_test(turned.values()),
     )
 
 
@@ -98,7 +98,7 @@ def fisher(old: Tally, new: Tally) -> float:
     return min(1.0, sum(chance for count, chance in chances.items() if count <= new.passed))
 
 
-def stratified(pairs: Iterable[tuple[Tally, Tally]]) -> float:
+def stratified_test(pairs: Iterable[tuple[Tally, Tally]]) -> float:
     """Return the one-sided p-value of a stratified exact test, with a case per stratum: P(new
     passes ≤ observed), given each case's total."""
     moving = [

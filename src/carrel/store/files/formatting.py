@@ -150,7 +150,7 @@ def title(state: FilesState) -> str:
     return " · ".join(parts)
 
 
-def shown(state: FilesState) -> str:
+def page_range(state: FilesState) -> str:
     """Return `41–60 of 1,204`."""
     return range_words(state.page, state.page_size, state.total, len(state.items))
 
@@ -193,7 +193,7 @@ def _ocr(item: ActivityItem | None, reading: PagesRead | None) -> Badge | None:
             return Badge("○", "stopped", "muted")
 
 
-def _done(item: ActivityItem | None, reading: PagesRead | None) -> str | None:
+def _progress_of(item: ActivityItem | None, reading: PagesRead | None) -> str | None:
     badge = _ocr(item, reading)
     return None if badge is None else badge.text
 
@@ -207,7 +207,7 @@ FILE_ORDERS: Mapping[str, SortKey] = {
     "purpose": lambda file, run, reading: file.purpose,
     "size": lambda file, run, reading: file.bytes,
     "pages": lambda file, run, reading: file.num_lines or _page_count(run, reading),
-    "ocr": lambda file, run, reading: _done(run, reading),
+    "ocr": lambda file, run, reading: _progress_of(run, reading),
     "created": lambda file, run, reading: file.created_at,
 }
 """Sort keys of a file by column name; None sorts last."""

@@ -135,13 +135,13 @@ class FilesService(Service[FilesState]):
         await self._mark(invert)
 
     async def _mark(self, change: Marking) -> None:
-        before = self._narrowing()
-        with self._loading():
+        before = self._filters()
+        with self._set_loading():
             listed = await self._every()
-        if self._narrowing() == before:
+        if self._filters() == before:
             self.slice.set(marked=change(self.slice.value.marked, listed))
 
-    def _narrowing(self) -> tuple[object, ...]:
+    def _filters(self) -> tuple[object, ...]:
         state = self.slice.value
         return (state.search, state.purpose, state.source, state.type)
 
@@ -169,7 +169,7 @@ class FilesService(Service[FilesState]):
     @action(Policy.QUEUE, lane="delete", changes=True)
     async def _delete(self, names: Mapping[str, str], report: Report) -> int:
         client = await self._session.client()
-        with self._loading():
+        with self._set_loading():
             try:
                 deleted = await delete_each(names, client.files.delete, self._forget, report)
             finally:
@@ -304,7 +304,7 @@ class FilesService(Service[FilesState]):
         return path
 
     async def _load(self, page: int) -> None:
-        with self._loading():
+        with self._set_loading():
             seen = await self._list(page)
             found = seen.value
             readings = await self._readings.load()
@@ -333,7 +333,7 @@ class FilesService(Service[FilesState]):
 
     async def _load_missing(self) -> None:
         """Load the other pages: only loaded files can be sorted."""
-        with self._loading():
+        with self._set_loading():
             while (page := self.slice.value.missing) is not None:
                 found = (await self._list(page)).value
                 self.slice.set(seen=with_page(self.slice.value.seen, page, tuple(found.data)))

@@ -59,7 +59,7 @@ class Journal:
         """Wait until the entries are on disk. Entries added together share one sync."""
         if self._unsynced and self._file is not None:
             self._unsynced = False
-            with self._tolerating():
+            with self._log_failures():
                 await asyncio.to_thread(os.fsync, self._file.fileno())
 
     def fail(self, entry_id: str, error: Problem) -> None:
@@ -73,7 +73,7 @@ class Journal:
             self._open.discard(entry_id)
             self._write(end_line(entry_id))
             if not self._open and self._file is not None:
-                with self._tolerating():
+                with self._log_failures():
                     self._file.truncate(0)
 
     def take_over(self) -> Left:
@@ -84,7 +84,7 @@ class Journal:
             for entry in entries:
                 self.add(entry)
             if self._file is not None and entries:
-                with self._tolerating():
+                with self._log_failures():
                     os.fsync(self._file.fileno())
             path.unlink(missing_ok=True)
             left += Left(entries, found.begun)
@@ -127,7 +127,7 @@ class Journal:
                 lock.unlink(missing_ok=True)
 
     def _write(self, line: str) -> None:
-        with self._tolerating():
+        with self._log_failures():
             if self._file is None:
                 self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 self._lock = lock_file(self._path.with_suffix(".lock"))
@@ -138,7 +138,7 @@ class Journal:
             self._file.flush()
 
     @contextmanager
-    def _tolerating(self) -> Iterator[None]:
+    def _log_failures(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:

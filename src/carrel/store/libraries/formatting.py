@@ -190,7 +190,7 @@ def title(state: LibrariesState) -> str:
     return " · ".join(parts)
 
 
-def shown(state: LibrariesState) -> str:
+def page_range(state: LibrariesState) -> str:
     """Return `1–20 of 412`."""
     return range_words(state.page, state.page_size, state.total, len(state.documents))
 

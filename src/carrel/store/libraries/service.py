@@ -73,7 +73,7 @@ class LibrariesService(Service[LibrariesState]):
         await self._load()
 
     async def _load(self) -> None:
-        with self._loading():
+        with self._set_loading():
             await self._lists.load_libraries()
         await self._load_documents_again().settled()
 
@@ -139,7 +139,7 @@ class LibrariesService(Service[LibrariesState]):
         self._load_documents_again()
 
     async def _show_documents(self, page: int = 0) -> None:
-        with self._loading():
+        with self._set_loading():
             await self._lists.load_documents(page)
         if self.slice.value.as_of is None and self._processing:
             self._poll()
@@ -207,7 +207,7 @@ class LibrariesService(Service[LibrariesState]):
 
     async def _delete(self, names: Mapping[str, str]) -> int:
         client = await self._session.client()
-        with self._loading():
+        with self._set_loading():
             deleted = await delete_each(names, client.libraries.delete, self._forget_library)
         self._trash.deleted("libraries", deleted, ("library", "libraries"), self.reload)
         await self.reload().settled()
@@ -345,7 +345,7 @@ class LibrariesService(Service[LibrariesState]):
     async def _mark(self, library_id: str | None, change: Marking) -> None:
         if library_id is None:
             return
-        with self._loading():
+        with self._set_loading():
             client = await self._session.client()
             listed = {each.id: each async for each in client.documents.every(library_id)}
         if self.slice.value.selected == library_id:

@@ -32,7 +32,7 @@ def header(state: SessionState) -> str:
     return f"{words} · {state.model}" if state.model else words
 
 
-def waiting(state: SessionState) -> str:
+def waiting_words(state: SessionState) -> str:
     """Return the state of an awaited connection, or an empty string once connected."""
     return "" if state.connection == "ready" else f"{connection(state).mark} {state.detail}"
 
@@ -46,7 +46,7 @@ def status(state: SessionState, now: float, as_of: float | None = None) -> str:
     if as_of is None and state.connection == "lost" and state.since:
         as_of = state.since
     if as_of is None or state.connection not in ("lost", "failed"):
-        return waiting(state)
+        return waiting_words(state)
     words = f"{connection(state).mark} Offline: showing a copy from {clock(as_of, now)}"
     return words if now - as_of < MINUTE else f"{words}, {age(now - as_of)}"
 

@@ -15,7 +15,7 @@ PATIENCE = 10.0
 """Timeout in seconds."""
 
 
-def unencrypted(profile: Profile) -> bool:
+def is_unencrypted(profile: Profile) -> bool:
     """Return whether the profile's key would cross the network unencrypted."""
     plain = (profile.url or "").lower().startswith("http://")
     return plain and profile.api_key is not None and not on_this_machine(profile.url)

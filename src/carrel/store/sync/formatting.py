@@ -94,7 +94,7 @@ def plan_rows(preview: Preview, *, grouped: bool = True) -> tuple[PlanRow, ...]:
     If `grouped`, many files ignored for one reason share a row.
     """
     plan = preview.plan
-    rows = [PlanRow("Delete", each.path, _left_out(each.reason)) for each in plan.deletions]
+    rows = [PlanRow("Delete", each.path, _exclusion_words(each.reason)) for each in plan.deletions]
     rows += [
         PlanRow(
             "Update" if upload.updates else "Upload",
@@ -104,8 +104,8 @@ def plan_rows(preview: Preview, *, grouped: bool = True) -> tuple[PlanRow, ...]:
         for upload in plan.uploads
     ]
     rows += [PlanRow("Rename", each.new, f"was {one_line(each.old)}") for each in plan.renames]
-    rows += [PlanRow("Keep", path, _left_out(None)) for path in plan.kept]
-    rows += [PlanRow("Keep", path, _left_out(reason)) for path, reason in plan.left_out]
+    rows += [PlanRow("Keep", path, _exclusion_words(None)) for path in plan.kept]
+    rows += [PlanRow("Keep", path, _exclusion_words(reason)) for path, reason in plan.left_out]
     rows += [PlanRow("Skip", each.path, each.reason) for each in preview.failures]
     paths: dict[str, list[str]] = {}
     listed = {row.path for row in rows}
@@ -137,15 +137,15 @@ def preview_words(preview: Preview) -> str:
     updates = sum(upload.updates for upload in plan.uploads)
     total = f" ({size(preview.bytes)})"
     parts = [
-        _counted(len(plan.deletions), "to delete"),
-        _counted(len(plan.uploads) - updates, "to upload" + ("" if updates else total)),
-        _counted(updates, "to update" + total),
-        _counted(len(plan.renames), "to rename"),
-        _counted(len(preview.present), "there already"),
+        _count_if_any(len(plan.deletions), "to delete"),
+        _count_if_any(len(plan.uploads) - updates, "to upload" + ("" if updates else total)),
+        _count_if_any(updates, "to update" + total),
+        _count_if_any(len(plan.renames), "to rename"),
+        _count_if_any(len(preview.present), "there already"),
     ]
     words = ", ".join(part for part in parts if part)
     words = words or f"Nothing to do: {counted(preview.files, 'file')} in sync"
-    words += _staying(len(plan.kept), len(plan.left_out))
+    words += _stay_words(len(plan.kept), len(plan.left_out))
     if preview.failures:
         words += f"; {count(len(preview.failures))} cannot be synced"
     if preview.left_out:
@@ -176,18 +176,18 @@ def transfer_words(progress: SyncProgress) -> tuple[tuple[str, str], ...]:
 def summary_words(summary: Summary) -> str:
     """Return `3 uploaded, 1 renamed; 2 failed` or `12 files in sync`."""
     parts = [
-        _counted(summary.uploaded, "uploaded"),
-        _counted(summary.updated, "updated"),
-        _counted(summary.renamed, "renamed"),
-        _counted(summary.deleted, "deleted"),
-        _counted(summary.found, "there already"),
+        _count_if_any(summary.uploaded, "uploaded"),
+        _count_if_any(summary.updated, "updated"),
+        _count_if_any(summary.renamed, "renamed"),
+        _count_if_any(summary.deleted, "deleted"),
+        _count_if_any(summary.found, "there already"),
     ]
     words = ", ".join(part for part in parts if part)
     if not words and not summary.failures:
         words = f"{counted(summary.files, 'file')} in sync"
     if summary.failures:
         words += f"{'; ' if words else ''}{count(len(summary.failures))} failed"
-    words += _staying(summary.kept, summary.left_out)
+    words += _stay_words(summary.kept, summary.left_out)
     if summary.held:
         words += f"; {held_words(summary)}: sync without watching to confirm"
     return words
@@ -260,11 +260,11 @@ def _percent(progress: SyncProgress | None) -> int | None:
     return 100 * progress.bytes // progress.of_bytes
 
 
-def _counted(number: int, what: str) -> str:
+def _count_if_any(number: int, what: str) -> str:
     return f"{count(number)} {what}" if number else ""
 
 
-def _staying(kept: int, left_out: int) -> str:
+def _stay_words(kept: int, left_out: int) -> str:
     words = ""
     for number, why in ((kept, "deleted"), (left_out, "left out")):
         if number:
@@ -273,5 +273,5 @@ def _staying(kept: int, left_out: int) -> str:
     return words
 
 
-def _left_out(reason: str | None) -> str:
+def _exclusion_words(reason: str | None) -> str:
     return "deleted in the folder" if reason is None else f"left out: {one_line(reason)}"

@@ -55,7 +55,7 @@ class Round:
         self._told: tuple[object, ...] = (0,)
         self._due = 0.0
 
-    def moved(self, progress: SyncProgress) -> None:
+    def show_progress(self, progress: SyncProgress) -> None:
         """Show progress."""
         self._change(progress=progress)
         if progress.phase != "syncing":
@@ -72,7 +72,7 @@ class Round:
             self._due = time.monotonic() + ARRIVING
             self._libraries.load()
 
-    def ended(self, result: Summary | Exception) -> None:
+    def show_end(self, result: Summary | Exception) -> None:
         """Show the result of a sync; a watch continues with the next."""
         if isinstance(result, Exception):
             error = Problem.of(result)
@@ -100,7 +100,7 @@ class Round:
         self._told = news
 
     @contextlib.contextmanager
-    def followed(self) -> Iterator[None]:
+    def follow(self) -> Iterator[None]:
         """End the activity item if the block fails or is cancelled."""
         try:
             yield

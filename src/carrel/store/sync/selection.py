@@ -13,7 +13,7 @@ def select_names(
     `folder` is its path below the root, empty for the root; `rules` are the texts of the
     `.gitignore` and `.carrelignore` files that apply, each with its folder, from the root down.
     """
-    from carrel.sync.rules import RULE_FILES, Rules, passing
+    from carrel.sync.rules import RULE_FILES, Rules, exclusion_reason
 
     ruled = Rules()
     for where, text in rules:
@@ -22,5 +22,5 @@ def select_names(
     return [
         name
         for name in names
-        if not passing(name) and not ruled.reason(prefix + name, folder=folders)
+        if not exclusion_reason(name) and not ruled.reason(prefix + name, folder=folders)
     ]

@@ -122,7 +122,7 @@ class SyncService(Service[SyncState]):
         settings = _settings(delete, include, exclude)
         try:
             async with self._client() as client:
-                runner = self._runner(client, folder, settings, self._looking)
+                runner = self._runner(client, folder, settings, self._show_progress)
                 return await runner.preview()
         finally:
             self.slice.set(looking=None)
@@ -247,11 +247,11 @@ class SyncService(Service[SyncState]):
         self, folder: SyncedFolder, settings: SyncSettings, max_delete: int | None
     ) -> None:
         round = self._round(folder, settings)
-        with round.followed():
+        with round.follow():
             async with self._client() as client:
-                runner = self._runner(client, folder, settings, round.moved, max_delete)
+                runner = self._runner(client, folder, settings, round.show_progress, max_delete)
                 summary = await runner.run()
-        round.ended(summary)
+        round.show_end(summary)
 
     async def _watch(self, folder: SyncedFolder, settings: SyncSettings) -> None:
         from carrel.client.http.errors import Unreachable
@@ -259,12 +259,12 @@ class SyncService(Service[SyncState]):
 
         round = self._round(folder, settings)
         while True:
-            with round.followed():
+            with round.follow():
                 async with self._client() as client:
-                    runner = self._runner(client, folder, settings, round.moved)
+                    runner = self._runner(client, folder, settings, round.show_progress)
                     async with contextlib.aclosing(follow(runner)) as results:
                         async for result in results:
-                            round.ended(result)
+                            round.show_end(result)
                             if isinstance(result, Unreachable):
                                 # The service may return at another address.
                                 self._session.check_connection()
@@ -301,7 +301,7 @@ class SyncService(Service[SyncState]):
             again=lambda: self._start(folder.library_id, folder.path, settings),
         )
 
-    def _looking(self, progress: SyncProgress) -> None:
+    def _show_progress(self, progress: SyncProgress) -> None:
         self.slice.set(looking=progress)
 
     def _change(self, folder_id: int, **fields: Any) -> None:

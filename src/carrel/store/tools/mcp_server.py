@@ -178,7 +178,7 @@ class McpServer:
             env=environment(settings.env),
             cwd=self._folder,
         )
-        with _listening(self._said) as errors:
+        with _open_stderr(self._said) as errors:
             async with Client(stdio_client(command, errlog=errors)) as client:
                 yield client
 
@@ -210,10 +210,10 @@ def _is_refusal(error: BaseException) -> bool:
     """Return whether the error is an answer of the server itself."""
     from mcp.shared.exceptions import MCPError
 
-    return isinstance(error, MCPError) and not _gone(error)
+    return isinstance(error, MCPError) and not _is_closed(error)
 
 
-def _gone(error: Any) -> bool:
+def _is_closed(error: Any) -> bool:
     from mcp.types import CONNECTION_CLOSED
 
     return bool(error.error.code == CONNECTION_CLOSED)
@@ -231,7 +231,7 @@ def _words(content: Any) -> str:
 
 
 @contextlib.contextmanager
-def _listening(said: deque[str]) -> Any:
+def _open_stderr(said: deque[str]) -> Any:
     """Yield a file for a child's stderr and keep its last lines: the terminal app owns the
     screen."""
     reading, writing = os.pipe()

@@ -148,14 +148,14 @@ class ToolsService(Service[ToolsState]):
             ProblemError: consent was refused, or the server did not answer.
         """
         consent = replace(self._consent(name, settings), chat=chat)
-        if not await self.permitted(consent):
+        if not await self.ask_permission(consent):
             raise ProblemError(_refusal(name))
         if consent.mark not in self._servers:
             self._servers[consent.mark] = McpServer(name, settings, settings_file().parent)
         source = self._servers[consent.mark]
         return [_Offer(source, tool) for tool in await source.list()]
 
-    async def permitted(self, consent: Consent) -> bool:
+    async def ask_permission(self, consent: Consent) -> bool:
         """Return whether a tool may run; ask for consent and wait unless it was given for good.
 
         Equal concurrent calls share one question and its answer.
@@ -212,23 +212,23 @@ class QuestionTools:
     async def offered(self, known: frozenset[str]) -> list[FunctionTool]:
         """Return the tools that the agent does not have already."""
         self._declared = known
-        offers = await self._found()
+        offers = await self._find_tools()
         return [_rename(offer.tool, name) for name, offer in offers.items() if name not in known]
 
     async def result(self, call: AgentCall) -> str | None:
         """Call the tool of that name."""
-        offer = (await self._found()).get(call.name)
+        offer = (await self._find_tools()).get(call.name)
         if offer is None and call.name in self._declared & self._settings.tools.keys():
             offer = await self._service.command(call.name, self._settings.tools[call.name])
         if offer is None:
             return None
         if offer.consent is not None:
             consent = replace(offer.consent, arguments=call.arguments, chat=self._chat())
-            if not await self._service.permitted(consent):
+            if not await self._service.ask_permission(consent):
                 return None
         return await offer.source.call(offer.name, call.arguments)
 
-    async def _found(self) -> dict[str, _Offer]:
+    async def _find_tools(self) -> dict[str, _Offer]:
         """Return all tools by the names that a model calls; functions come first, then the given
         order."""
         if self._offers is None:

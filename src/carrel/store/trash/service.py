@@ -108,7 +108,7 @@ class TrashService(Service[TrashState]):
         await self._load()
 
     async def _load(self) -> None:
-        with self._loading():
+        with self._set_loading():
             kept = [await asyncio.to_thread(kind.kept) for kind in self._kinds.values()]
             found = {item.id: item for items in kept for item in items}
             parts = {id for item in found.values() for id in item.parts}

@@ -235,7 +235,7 @@ class MainScreen(Frame):
         `opens` means that it opens a text field: keys wait for it.
         """
 
-        def ended(handle: Handle[T]) -> None:
+        def on_end(handle: Handle[T]) -> None:
             if handle.error is not None:
                 self.call_later(self.workbench.show_problem, handle.error)
             elif handle.outcome == "done" and then is not None:
@@ -245,7 +245,7 @@ class MainScreen(Frame):
 
         if opens:
             self.workbench.type_ahead.hold(handle)
-        handle.add_done_callback(ended)
+        handle.add_done_callback(on_end)
 
     # Flows
 
@@ -387,13 +387,13 @@ class MainScreen(Frame):
         """Focus the field of a chat that is being created; keys typed meanwhile go there."""
         bench = self.workbench
 
-        def ended(handle: Handle[Any]) -> None:
+        def on_end(handle: Handle[Any]) -> None:
             if handle.outcome != "done":
                 self.call_later(bench.type_ahead.release, handle)
 
         bench.type_ahead.hold(handle)
         self.do(handle, lambda _: self.app.call_next(bench.open_chat, handle))
-        handle.add_done_callback(ended)
+        handle.add_done_callback(on_end)
 
     def open_place(self, place: str) -> None:
         """Open a screen, from which esc returns to this one."""
@@ -406,7 +406,7 @@ class MainScreen(Frame):
         if (drop := parse_some(event.text, relative=True)).files:
             self._take(drop)
         elif folder := parse_folder(event.text, relative=True):
-            self.dropped_folder(folder)
+            self.take_folder(folder)
         elif event.text.strip():
             self.notice("What was pasted is not the path of a file or folder here.", failed=True)
 
@@ -415,15 +415,15 @@ class MainScreen(Frame):
         self._take(event.drop)
 
     def _take(self, drop: Drop) -> None:
-        self.dropped(drop.files)
+        self.take_files(drop.files)
         if drop.problem is not None:
             self.workbench.show_problem(drop.problem)
 
-    def dropped(self, files: tuple[Path, ...]) -> None:
+    def take_files(self, files: tuple[Path, ...]) -> None:
         """Upload files dropped on this screen, and show Files."""
         self.workbench.upload(files)
 
-    def dropped_folder(self, folder: Path) -> None:
+    def take_folder(self, folder: Path) -> None:
         """Take a folder dropped on this screen; Libraries offers to sync it."""
         self.app.call_later(self.workbench.offer_folder, folder)
 

@@ -134,18 +134,18 @@ class Palette(Dialog[Command]):
 
     def action_move(self, step: int) -> None:
         super().action_move(step)
-        command = self._highlighted()
+        command = self._command_under_cursor()
         if command is not None and command.preview is not None:
             command.preview()
         else:
             self._unpreview()
 
-    def _highlighted(self) -> Command | None:
+    def _command_under_cursor(self) -> Command | None:
         index = self.query_one(OptionList).highlighted
         return self._shown[index] if index is not None and index < len(self._shown) else None
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        if (command := self._highlighted()) is not None:
+        if (command := self._command_under_cursor()) is not None:
             self.dismiss(command)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:

@@ -19,7 +19,7 @@ from carrel.config.profiles import (
     load_profile,
     profiles,
 )
-from carrel.store.session.probe import probe, unencrypted
+from carrel.store.session.probe import is_unencrypted, probe
 from carrel.tui.dialogs.core.ask import Menu, Option
 from carrel.tui.dialogs.core.dialog import Dialog, buttons, hint
 from carrel.tui.widgets.inputs.choices import Choices
@@ -108,7 +108,7 @@ class ServiceForm(Dialog[Profile]):
             return
         if profile == self._doubted:
             self._keep(profile)
-        elif unencrypted(profile) and profile != self._plain:
+        elif is_unencrypted(profile) and profile != self._plain:
             self._plain = profile
             self.refuse(PLAIN)
         else:

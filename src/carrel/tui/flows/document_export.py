@@ -5,7 +5,7 @@ from typing import cast
 
 from carrel.store.core.formatting import count
 from carrel.store.documents.blocks import blocks_of
-from carrel.store.documents.corrections import corrected
+from carrel.store.documents.corrections import apply_corrections
 from carrel.store.documents.export import ExportFormat
 from carrel.store.documents.formatting import annotation
 from carrel.store.documents.state import DocumentState
@@ -52,8 +52,8 @@ def _offers(state: DocumentState) -> dict[str, tuple[str, str]]:
             block = blocks[state.block]
             chosen = {"block": (block.type, block.content)}
             offers = offers | chosen if block.type == "table" else chosen | offers
-        offers["page"] = ("Markdown", corrected(page, state.corrections))
-    read = [corrected(page, state.corrections) for page in state.pages if page is not None]
+        offers["page"] = ("Markdown", apply_corrections(page, state.corrections))
+    read = [apply_corrections(page, state.corrections) for page in state.pages if page is not None]
     if len(read) > 1:
         offers["all pages"] = (f"{count(len(read))} read", "\n\n".join(read))
     if text := annotation(state):

@@ -27,7 +27,7 @@ async def sync_library(place: MainScreen, library: Library) -> None:
         for folder in interrupted:
             place.do(place.store.sync.again(folder.id))
         return
-    if synced := _synced_options(place, library):
+    if synced := _folder_options(place, library):
         options = [
             *synced,
             Option(_OTHER, "Another folder…", key="o"),
@@ -74,7 +74,7 @@ def _name_of(folder: Path) -> str:
     return folder.resolve().name or "Library"
 
 
-def _synced_options(place: MainScreen, library: Library) -> list[Option]:
+def _folder_options(place: MainScreen, library: Library) -> list[Option]:
     """Return options for the folders synced with a library."""
     rows = folder_rows(place.store.sync.slice.value, library.id, 0)
     return [Option(str(row.id), row.name, str(row.status)) for row in rows]
@@ -82,7 +82,7 @@ def _synced_options(place: MainScreen, library: Library) -> list[Option]:
 
 async def _forget(place: MainScreen, library: Library) -> None:
     """Remove a synced folder from the list, chosen if there are several."""
-    options = _synced_options(place, library)
+    options = _folder_options(place, library)
     chosen: str | None
     if len(options) == 1:
         chosen = options[0].id

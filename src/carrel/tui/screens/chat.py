@@ -292,9 +292,9 @@ class ChatScreen(MainScreen):
 
     # Attachments
 
-    def dropped(self, files: tuple[Path, ...]) -> None:
+    def take_files(self, files: tuple[Path, ...]) -> None:
         if self.store.chat.slice.value.agent_id is None:
-            super().dropped(files)
+            super().take_files(files)
             return
         for file in files:
             self.do(self.store.chat.attach(file))
@@ -303,12 +303,12 @@ class ChatScreen(MainScreen):
         self._open_field(flows.attach(self))
 
     def on_prompt_box_named(self, event: PromptBox.Named) -> None:
-        def ended(handle: Handle[tuple[Attachment, ...]]) -> None:
+        def on_end(handle: Handle[tuple[Attachment, ...]]) -> None:
             # An unknown name is plain text: show no error while typing.
             found = handle.result(0) if handle.outcome == "done" else ()
             self.call_later(self.box.offer, event.text, found)
 
-        self.store.chat.names_like(event.text).add_done_callback(ended)
+        self.store.chat.names_like(event.text).add_done_callback(on_end)
 
     def on_prompt_box_picked(self, event: PromptBox.Picked) -> None:
         self.store.chat.attach_known(event.attachment)

@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.formatting import one_line, shorten
 from carrel.store.documents.blocks import Rect
-from carrel.store.documents.boxes import block_at, lacking, passages
+from carrel.store.documents.boxes import block_at, missing_note, passages
 from carrel.store.documents.formatting import (
     annotation,
     changed_words,
@@ -175,7 +175,7 @@ class DocumentScreen(MainScreen):
         heat = heat_words(state.page) if picture.warm and state.source is not None else ""
         below = (
             mark_words(state) or heat or readers_words(state.page) or changed_words(state)
-            or lacking(state.page)
+            or missing_note(state.page)
         )  # fmt: skip
         text.border_subtitle = labels.line(below)
 
@@ -274,7 +274,7 @@ class DocumentScreen(MainScreen):
 
     # Actions
 
-    def lacking(self, action: str) -> str:
+    def missing_note(self, action: str) -> str:
         if self.state.source is None and action in _OF_A_DOCUMENT:
             return "No document is open: choose one in 1 Files or 2 Libraries, then enter."
         return ""

@@ -328,7 +328,7 @@ class LibrariesScreen(MainScreen):
         if library_id is not None:
             self.run_flow(flows.upload(self, library_id))
 
-    def dropped(self, files: tuple[Path, ...]) -> None:
+    def take_files(self, files: tuple[Path, ...]) -> None:
         library_id = self.store.libraries.slice.value.selected
         if library_id is None:
             self.notice("Create a library first: n New.", failed=True)
@@ -340,7 +340,7 @@ class LibrariesScreen(MainScreen):
         self._offered = folder
         self._show(self.store.libraries.slice.value)
 
-    def dropped_folder(self, folder: Path) -> None:
+    def take_folder(self, folder: Path) -> None:
         library = self._library(self.store.libraries.slice.value)
         if library is None:
             self.offer(folder)

@@ -55,7 +55,7 @@ def parse_some(text: str, *, relative: bool = False) -> Drop:
     if files := parse_drop(text, relative=relative):
         return Drop(files)
     for names in _readings(text):
-        found = {name: _existing(name, False, Path.is_file) for name in names}
+        found = {name: _find_existing(name, False, Path.is_file) for name in names}
         if any(found.values()) and all(map(_is_whole, names)):
             return Drop(
                 tuple(path for path in found.values() if path is not None),
@@ -75,7 +75,7 @@ def parse_folder(text: str, *, relative: bool = False) -> Path | None:
 
 def _parse(text: str, relative: bool, wanted: Callable[[Path], bool]) -> tuple[Path, ...]:
     for names in _readings(text):
-        paths = [_existing(name, relative, wanted) for name in names]
+        paths = [_find_existing(name, relative, wanted) for name in names]
         found = tuple(path for path in paths if path is not None)
         if names and len(found) == len(names):
             return found
@@ -100,12 +100,12 @@ def _is_whole(name: str) -> bool:
 
 
 def _why(name: str) -> str:
-    if _existing(name, False, Path.is_dir) is not None:
+    if _find_existing(name, False, Path.is_dir) is not None:
         return "a folder, which is dropped by itself"
     return "no such file"
 
 
-def _existing(name: str, relative: bool, wanted: Callable[[Path], bool]) -> Path | None:
+def _find_existing(name: str, relative: bool, wanted: Callable[[Path], bool]) -> Path | None:
     for candidate in (name, *_unquote(name)):
         path = _as_path(candidate)
         try:

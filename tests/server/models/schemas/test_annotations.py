@@ -7,7 +7,7 @@ import pytest
 
 from carrel.server.errors import ApiError, InvalidRequest
 from carrel.server.models.schemas.annotations import MAX_IMAGES, Annotator, check_formats
-from carrel.server.models.schemas.formats import bounded
+from carrel.server.models.schemas.formats import bound
 from carrel.wire.generation.formats import ResponseFormat
 from carrel.wire.ocr import OCRRequest, Page, PageImage
 
@@ -69,7 +69,7 @@ async def test_the_model_is_asked_once_with_all_pages_prompt_and_schema() -> Non
     (body,) = model.asked
     question = body["messages"][-1]["content"]
     assert question == "What is the sum?\n\nFirst page.\n\nSecond page."
-    assert body["response_format"]["json_schema"]["schema"] == bounded(SCHEMA)
+    assert body["response_format"]["json_schema"]["schema"] == bound(SCHEMA)
 
 
 async def test_an_answer_that_breaks_the_schema_is_asked_for_again() -> None:

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from carrel.server.errors import ApiError
-from carrel.server.models.schemas.formats import bounded, is_answer, schema_of
+from carrel.server.models.schemas.formats import bound, is_answer, schema_of
 from carrel.wire.generation.formats import ResponseFormat
 
 
@@ -26,7 +26,7 @@ def test_open_ends_get_a_limit_and_nothing_else_changes() -> None:
             "type": {"type": "integer"},
         },
     }
-    assert bounded(schema) == {
+    assert bound(schema) == {
         "type": "object",
         "properties": {
             "tags": {
@@ -47,20 +47,20 @@ def test_open_ends_get_a_limit_and_nothing_else_changes() -> None:
 
 def test_objects_come_to_an_end() -> None:
     described = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
-    assert bounded(described)["additionalProperties"] is False
+    assert bound(described)["additionalProperties"] is False
     open_ends: list[dict[str, Any]] = [{"required": ["b"]}, {"allOf": [{}]}, {"minProperties": 2}]
     for open_end in open_ends:
-        assert "additionalProperties" not in bounded({**described, **open_end})
+        assert "additionalProperties" not in bound({**described, **open_end})
     chosen = {"type": "object", "additionalProperties": {"type": "integer"}}
-    assert bounded(chosen) == chosen
+    assert bound(chosen) == chosen
 
-    free = bounded({"type": "object"})
+    free = bound({"type": "object"})
     nested = '{"a": {"b": [1, "x", null]}, "c": true}'
     assert is_answer(nested, free)
     assert not is_answer('{"a": "%s"}' % ("x" * 101), free)
     assert not is_answer(str({f"{n}": n for n in range(9)}).replace("'", '"'), free)
     many = {"type": "object", "required": [f"{n}" for n in range(20)]}
-    assert bounded(many)["maxProperties"] == 20
+    assert bound(many)["maxProperties"] == 20
 
 
 def test_each_format_has_its_schema() -> None:

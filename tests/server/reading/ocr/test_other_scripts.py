@@ -11,7 +11,7 @@ from carrel.server.admin.doctor.reading import check_scripts
 from carrel.server.reading.languages import languages
 from carrel.server.reading.options import ReadOptions
 from carrel.server.reading.reader import Reader
-from carrel.store.documents.boxes import lacking
+from carrel.store.documents.boxes import missing_note
 from carrel.wire.ocr import Page
 from support import requires
 
@@ -67,7 +67,7 @@ async def test_a_page_in_two_scripts_is_read(tmp_path: Path) -> None:
     for score in scores:
         start = score.start_index
         assert page.markdown[start : start + len(score.text)] == score.text
-    assert lacking(page) != "" and "“�”" not in lacking(page)
+    assert missing_note(page) != "" and "“�”" not in missing_note(page)
     assert "rus" in check_scripts().said
 
 
@@ -77,7 +77,7 @@ async def test_without_tesseract_nothing_is_guessed(
     monkeypatch.setenv("PATH", str(tmp_path))
     page = await read(scan(tmp_path / "a.png", *RUSSIAN))
     assert page.markdown.split() == ["�"] * len(RUSSIAN)
-    assert "tesseract-ocr-rus" in lacking(page)
+    assert "tesseract-ocr-rus" in missing_note(page)
     assert "apt-get install tesseract-ocr" in check_scripts().said
 
 

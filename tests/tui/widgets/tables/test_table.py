@@ -46,7 +46,7 @@ class Many(Sequence[Row | None]):
     ],
 )
 def test_of_a_path_the_file_stays_in_view(path: str, width: int, seen: str) -> None:
-    assert Column("Document", paths=True).fitted(Content(path), width).plain == seen
+    assert Column("Document", paths=True).fit(Content(path), width).plain == seen
 
 
 class TableApp(App[None]):

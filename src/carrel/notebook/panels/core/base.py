@@ -71,7 +71,7 @@ def badge_json(badge: Badge | None) -> Json | None:
     return None if badge is None else {"text": str(badge), "role": badge.role}
 
 
-def shown_as(height: int | None, layout: ipywidgets.Layout | None) -> Json:
+def layout_options(height: int | None, layout: ipywidgets.Layout | None) -> Json:
     """Return the options of a panel that were given."""
     options = {"height": height, "layout": layout}
     return {name: value for name, value in options.items() if value is not None}
@@ -161,7 +161,7 @@ class Panel(anywidget.AnyWidget):
         """
         return table(self._title, *self._table())
 
-    def unsettled(self) -> bool:
+    def is_changing(self) -> bool:
         """Return whether the content is about to change."""
         return False
 
@@ -188,12 +188,14 @@ class Panel(anywidget.AnyWidget):
             *slices,
         )
         for slice in every:
-            end = watch(slice, lambda _: self._changed(), deliver=self._store.loop.call)
+            end = watch(
+                slice, lambda _: self._refresh_unless_at_rest(), deliver=self._store.loop.call
+            )
             self._watches.append(end)
         for slice in (self._store.activity.slice, self._store.sync.slice):
             end = watch(
                 slice,
-                lambda _: self._changed(),
+                lambda _: self._refresh_unless_at_rest(),
                 select=lambda _: self._store.unfinished.left,
                 deliver=self._store.loop.call,
                 hz=2,
@@ -207,7 +209,7 @@ class Panel(anywidget.AnyWidget):
         """Whether no page shows the panel; it then follows nothing."""
         return self._was_shown and not self._views
 
-    def _changed(self) -> None:
+    def _refresh_unless_at_rest(self) -> None:
         if not self.rests:
             self.refresh()
 

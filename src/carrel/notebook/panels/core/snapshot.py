@@ -28,7 +28,7 @@ class Drawn(Protocol):
     async def draw_still(self) -> str:
         """Return the content as safe HTML, without absolute paths, keys, addresses and ages."""
 
-    def unsettled(self) -> bool:
+    def is_changing(self) -> bool:
         """Return whether the content is about to change, as while an answer is written."""
 
 
@@ -65,7 +65,7 @@ class Still:
     async def _follow(self) -> None:
         await asyncio.sleep(SETTLED)
         self._waits = False
-        if self._panel.unsettled():
+        if self._panel.is_changing():
             self.touch()
             return
         content = await self._panel.draw_still()

@@ -61,7 +61,7 @@ class BrowserFiles:
         if error is None:
             future.set_result(data)
         else:
-            future.set_exception(ProblemError(_interrupted(error)))
+            future.set_exception(ProblemError(_interruption(error)))
 
     def back(self, view: str) -> None:
         """Resume files of a view that is back on the page: a browser keeps pages it leaves."""
@@ -72,7 +72,7 @@ class BrowserFiles:
         self._gone.add(view)
         for owner, future in list(self._waiting.values()):
             if owner == view and not future.done():
-                future.set_exception(ProblemError(_interrupted("The page was closed.")))
+                future.set_exception(ProblemError(_interruption("The page was closed.")))
 
     async def _ranges(self, offer: Offer, keep: bool) -> AsyncIterator[bytes]:
         asked: deque[tuple[int, asyncio.Future[bytes]]] = deque()
@@ -84,7 +84,7 @@ class BrowserFiles:
                 if not asked:
                     break
                 offset, future = asked.popleft()
-                yield await _arrived(future, min(CHUNK, offer.size - offset))
+                yield await _await_bytes(future, min(CHUNK, offer.size - offset))
         finally:
             for offset, future in asked:
                 self._waiting.pop((offer.key, offset), None)
@@ -95,7 +95,7 @@ class BrowserFiles:
 
     def _ask(self, offer: Offer, offset: int) -> asyncio.Future[bytes]:
         if offer.view in self._gone:
-            raise ProblemError(_interrupted("The page was closed."))
+            raise ProblemError(_interruption("The page was closed."))
         future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         self._waiting[offer.key, offset] = (offer.view, future)
         length = min(CHUNK, offer.size - offset)
@@ -115,16 +115,16 @@ class _Ranges:
         return self._begin()
 
 
-async def _arrived(future: asyncio.Future[bytes], size: int) -> bytes:
+async def _await_bytes(future: asyncio.Future[bytes], size: int) -> bytes:
     try:
         async with asyncio.timeout(PATIENCE):  # Python 3.11's wait_for may swallow a cancellation
             data = await future
     except TimeoutError:
-        raise ProblemError(_interrupted("The page did not answer.")) from None
+        raise ProblemError(_interruption("The page did not answer.")) from None
     if len(data) != size:
-        raise ProblemError(_interrupted("The file has changed."))
+        raise ProblemError(_interruption("The file has changed."))
     return data
 
 
-def _interrupted(detail: str) -> Problem:
+def _interruption(detail: str) -> Problem:
     return Problem("The upload stopped", detail, "Choose the file again.")

@@ -107,7 +107,7 @@ async def back_up(source: Source, target: Path, tell: Tell, progress: Progress) 
         blobs, live, lost = LocalBlobs(part.blob_folder), live_blobs(part), list[str]()
         size = await copy_blobs(source.read, blobs, live, progress, lose=lost.append)
     # An earlier attempt may have copied bytes that are not live any more.
-    await blobs.collect(live.named, older_than=-1)
+    await blobs.collect(live.find_named, older_than=-1)
     (part.blob_folder / "tmp").rmdir()
     manifest = Manifest(
         carrel=version("carrel"),

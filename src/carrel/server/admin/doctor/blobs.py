@@ -14,7 +14,7 @@ from carrel.server.admin.doctor.findings import (
     Finding,
     advice_to_write,
     clock_of,
-    failed,
+    failure,
     ok,
     why,
 )
@@ -35,21 +35,21 @@ async def check_blobs(settings: ServerSettings) -> list[Finding]:
         folder = FolderLayout(settings.data).blob_folder
         if settings.database is not None:
             said = "servers of a database need a store of their documents"
-            return [failed(part, said, "Name it with --blobs s3://BUCKET/PREFIX.")]
+            return [failure(part, said, "Name it with --blobs s3://BUCKET/PREFIX.")]
         if not folder.exists():
             return [ok(part, "none yet")]
         try:
             try_writing(folder)
         except OSError as error:
             said = f"{folder} cannot be written: {why(error)}"
-            return [failed(part, said, advice_to_write(error, folder))]
+            return [failure(part, said, advice_to_write(error, folder))]
         return [await asyncio.to_thread(_all_there, FolderLayout(settings.data))]
     from carrel.server.blobs.bucket import Bucket
 
     try:
         bucket = Bucket.of(settings.blobs, os.environ)
     except ValueError as error:
-        return [failed(part, str(error), "Set them as for “carrel serve”.")]
+        return [failure(part, str(error), "Set them as for “carrel serve”.")]
     return await _bucket(bucket, settings.blobs)
 
 
@@ -68,7 +68,7 @@ def _all_there(folder: FolderLayout) -> Finding:
     if gone:
         verb = "is" if gone == 1 else "are"
         said = f"{gone:,} of {number:,} {verb} missing, such as {example}"
-        return failed(part, said, "Copy them from a backup's blobs, or upload these files again.")
+        return failure(part, said, "Copy them from a backup's blobs, or upload these files again.")
     there = {0: "nothing is kept yet", 1: "the only one is there"}
     said = there.get(number, f"all {number:,} are there")
     return ok(part, f"{folder.blob_folder}, writable, {said}")
@@ -86,22 +86,22 @@ async def _bucket(bucket: "Bucket", url: str) -> list[Finding]:
             skew = _skew(put, before)
             clock = [] if skew is None else [clock_of("the store", skew)]
             if put.status_code == 404:
-                return [failed(part, f"{where}: there is no bucket {bucket.name}", "Create it.")]
+                return [failure(part, f"{where}: there is no bucket {bucket.name}", "Create it.")]
             if put.is_error:
                 said = f"{where} refuses a write ({put.status_code} {_code(put)})"
-                return [failed(part, said, credentials), *clock]
+                return [failure(part, said, credentials), *clock]
             got = await http.get(bucket.sign("GET", key, 60))
             forged = await http.get(bucket.sign("GET", key, 60)[:-4] + "0000")
             deleted = await http.delete(bucket.sign("DELETE", key, 60))
         except httpx.HTTPError as error:
             advice = "Check AWS_ENDPOINT_URL, and that the store runs."
-            return [failed(part, f"{where} does not answer: {why(error)}", advice)]
+            return [failure(part, f"{where} does not answer: {why(error)}", advice)]
     if got.content != b"carrel" or deleted.is_error:
         which = "read" if got.content != b"carrel" else "delete"
-        return [failed(part, f"{where} refuses a {which}", credentials), *clock]
+        return [failure(part, f"{where} refuses a {which}", credentials), *clock]
     if forged.is_success:
         said = f"{where} does not check signatures: anybody can read documents"
-        return [failed(part, said, "Turn authentication on in the store."), *clock]
+        return [failure(part, said, "Turn authentication on in the store."), *clock]
     return [ok(part, f"{where}: write, signed read and delete work"), *clock]
 
 

@@ -34,7 +34,7 @@ def warning(part: str, said: str, advice: str) -> Finding:
     return Finding(part, "warning", said, advice)
 
 
-def failed(part: str, said: str, advice: str) -> Finding:
+def failure(part: str, said: str, advice: str) -> Finding:
     """Report a part that does not work."""
     return Finding(part, "failed", said, advice)
 
@@ -46,7 +46,7 @@ def clock_of(what: str, skew: float) -> Finding:
         return ok(part, f"in step with {what}")
     said = f"{what} is {off:,.0f} s {'ahead of' if skew > 0 else 'behind'} this machine"
     advice = "Set both clocks by NTP: signatures and expiry depend on them."
-    return (failed if off > _MOST_SKEW_SECONDS else warning)(part, said, advice)
+    return (failure if off > _MOST_SKEW_SECONDS else warning)(part, said, advice)
 
 
 def advice_to_write(error: OSError, path: Path) -> str:

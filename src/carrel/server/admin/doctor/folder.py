@@ -12,7 +12,7 @@ from carrel.server.admin.doctor.findings import (
     ANSWER_SECONDS,
     Finding,
     advice_to_write,
-    failed,
+    failure,
     ok,
     warning,
     why,
@@ -32,24 +32,24 @@ async def check_folder(settings: ServerSettings) -> list[Finding]:
         above = next(parent for parent in path.parents if parent.exists())
         if not os.access(above, os.W_OK | os.X_OK):
             return [
-                failed(part, f"{path} cannot be made", f"Make {above} writable, or use --data.")
+                failure(part, f"{path} cannot be made", f"Make {above} writable, or use --data.")
             ]
         return [warning(part, f"{path} is not there yet", "The first “carrel serve” makes it.")]
     if not path.is_dir():
-        return [failed(part, f"{path} is a file", "Choose another folder with --data.")]
+        return [failure(part, f"{path} is a file", "Choose another folder with --data.")]
     try:
         try_writing(path)
     except OSError as error:
         said = f"{path} cannot be written: {why(error)}"
-        return [failed(part, said, advice_to_write(error, path))]
+        return [failure(part, said, advice_to_write(error, path))]
     found = []
     try:
         present = folder.format
     except FolderError as error:
-        return [failed(part, str(error), "Restore a backup: carrel restore.")]
+        return [failure(part, str(error), "Restore a backup: carrel restore.")]
     if present > FORMAT:
         said = f"{path} has format {present}; this version knows formats up to {FORMAT}"
-        return [failed(part, said, "Install a newer Carrel.")]
+        return [failure(part, said, "Install a newer Carrel.")]
     mode = stat.S_IMODE(path.stat().st_mode)
     if mode & 0o077:
         advice = f"It holds keys: chmod 700 {path}"
@@ -64,7 +64,7 @@ async def check_folder(settings: ServerSettings) -> list[Finding]:
             continue
         if not os.access(file, os.R_OK) or not file.read_text("utf-8", "replace").strip():
             advice = f"Restore {file} from a backup: without the secret no key is accepted."
-            found.append(failed(part, f"{file} is empty or unreadable", advice))
+            found.append(failure(part, f"{file} is empty or unreadable", advice))
         elif stat.S_IMODE(file.stat().st_mode) & 0o077:
             found.append(warning(part, f"other users can read {file}", f"chmod 600 {file}"))
     return found
@@ -79,13 +79,13 @@ async def check_disk(settings: ServerSettings) -> list[Finding]:
     said = f"{_room(usage.free)} of {_room(usage.total)} are free"
     advice = "Uploads fail when it is full. Free some space, or move bytes to a store: --blobs."
     if usage.free < _LEAST_BYTES:
-        return [failed("disk", said, advice)]
+        return [failure("disk", said, advice)]
     if usage.free < _LITTLE_BYTES:
         return [warning("disk", said, advice)]
     if hasattr(os, "statvfs"):
         inodes = os.statvfs(path)
         if inodes.f_files and inodes.f_favail < inodes.f_files / 100:
-            return [failed("disk", f"{inodes.f_favail} inodes are free", advice)]
+            return [failure("disk", f"{inodes.f_favail} inodes are free", advice)]
     return [ok("disk", said)]
 
 
@@ -113,10 +113,10 @@ async def check_server(settings: ServerSettings) -> list[Finding]:
         async with httpx.AsyncClient(trust_env=False, verify=False, timeout=ANSWER_SECONDS) as http:
             ready = await http.get(f"{url}/readyz")
     except httpx.HTTPError as error:
-        return [failed(part, f"{url} does not answer: {why(error)}", f"Restart it. {log}")]
+        return [failure(part, f"{url} does not answer: {why(error)}", f"Restart it. {log}")]
     if ready.status_code != 200:
         failing = ", ".join(ready.json().get("failing", ["something"]))
-        return [failed(part, f"{url} says that these fail: {failing}", log)]
+        return [failure(part, f"{url} says that these fail: {failing}", log)]
     worker = ready.json()["worker"]
     return [ok(part, f"{url}: {worker['running']} documents run, {worker['queued']} wait")]
 

@@ -4,7 +4,7 @@ import asyncio
 
 import httpx
 
-from carrel.server.admin.doctor.findings import ANSWER_SECONDS, Finding, failed, ok, why
+from carrel.server.admin.doctor.findings import ANSWER_SECONDS, Finding, failure, ok, why
 from carrel.server.settings import ServerSettings
 
 
@@ -42,19 +42,19 @@ async def _address(
             answer = await http.get(f"{base}/models", headers=headers)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         advice = f"Start the model's server, or correct {set_url}."
-        return failed(part, f"{base} does not answer: {why(error)}", advice)
+        return failure(part, f"{base} does not answer: {why(error)}", advice)
     if answer.status_code in (401, 403):
-        return failed(part, f"{base} refuses the key", f"Set {set_key}.")
+        return failure(part, f"{base} refuses the key", f"Set {set_key}.")
     try:
         names = [str(card["id"]) for card in answer.raise_for_status().json()["data"]]
     except (httpx.HTTPError, ValueError, KeyError, TypeError):
         said = f"{base}/models is no list of models ({answer.status_code})"
-        return failed(part, said, "An OpenAI-compatible address usually ends with /v1.")
+        return failure(part, said, "An OpenAI-compatible address usually ends with /v1.")
     if not names:
-        return failed(part, f"{base} has no model", "Load one there, such as: ollama pull NAME")
+        return failure(part, f"{base} has no model", "Load one there, such as: ollama pull NAME")
     if model and model not in names:
         said = f"{base} does not list {model}, but {', '.join(names[:5])}"
-        return failed(part, said, f"Correct {set_model}, or load that model.")
+        return failure(part, said, f"Correct {set_model}, or load that model.")
     return ok(part, f"{base}: {', '.join(names[:5])}{' …' if len(names) > 5 else ''}")
 
 
@@ -67,17 +67,17 @@ def _check_built_in(settings: ServerSettings) -> list[Finding]:
     part = "model"
     if find_spec("xllamacpp") is None:
         advice = "pip install 'carrel[server]', or use --model-url."
-        return [failed(part, "the embedded engine is not installed", advice)]
+        return [failure(part, "the embedded engine is not installed", advice)]
     path = settings.model_path
     try:
         path = path or built_in_weights()
     except ApiError as error:
-        return [failed(part, "the built-in model is missing", error.message)]
+        return [failure(part, "the built-in model is missing", error.message)]
     try:
         with path.open("rb") as file:
             whole = file.read(4) == b"GGUF"
     except OSError as error:
-        return [failed(part, f"{path}: {why(error)}", "Correct --model or model_path.")]
+        return [failure(part, f"{path}: {why(error)}", "Correct --model or model_path.")]
     if not whole:
-        return [failed(part, f"{path} is no GGUF model", "Correct --model or model_path.")]
+        return [failure(part, f"{path} is no GGUF model", "Correct --model or model_path.")]
     return [ok(part, f"{path.name}, embedded, {path.stat().st_size / 1e6:,.0f} MB")]

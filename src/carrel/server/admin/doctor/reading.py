@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from carrel.server.admin.doctor.findings import Finding, failed, ok, warning, why
+from carrel.server.admin.doctor.findings import Finding, failure, ok, warning, why
 from carrel.server.reading.languages import INSTALL, languages
 from carrel.server.reading.results import WEIGHTS
 from carrel.server.settings import ServerSettings
@@ -40,14 +40,14 @@ async def check_reading(settings: ServerSettings) -> list[Finding]:
                         read = await reader.read(path, mimetype=mimetype, options=ReadOptions())
                 except (OCRUnavailable, UnreadableDocument, TimeoutError, OSError) as error:
                     advice = "Reinstall the server: pip install --force-reinstall 'carrel[server]'"
-                    found.append(failed(part, f"a page cannot be read: {why(error)}", advice))
+                    found.append(failure(part, f"a page cannot be read: {why(error)}", advice))
                     continue
                 seconds = time.perf_counter() - began
                 if "heron" in read.pages[0].markdown.lower():
                     found.append(ok(part, f"a page was read in {seconds:.1f} s"))
                 else:
                     advice = "Reinstall the server: pip install --force-reinstall 'carrel[server]'"
-                    found.append(failed(part, "a page was read wrong", advice))
+                    found.append(failure(part, "a page was read wrong", advice))
     finally:
         await reader.stop()
     scripts = await asyncio.to_thread(check_scripts)

@@ -7,7 +7,7 @@ from contextlib import closing
 
 import sqlalchemy as sa
 
-from carrel.server.admin.doctor.findings import Finding, clock_of, failed, ok, warning
+from carrel.server.admin.doctor.findings import Finding, clock_of, failure, ok, warning
 from carrel.server.datadir.folder import FORMAT, FolderLayout
 from carrel.server.housekeeping.heartbeat import SILENT_SECONDS
 from carrel.server.records.cluster import shared, workers
@@ -58,7 +58,7 @@ def _sqlite(folder: FolderLayout) -> list[Finding]:
         checked, wrong = str(error), None
     if checked != "ok" or wrong:
         said = f"{folder.database_file} is damaged: {checked if checked != 'ok' else 'lost rows'}"
-        return [failed(part, said, "Stop the server and restore a backup: carrel restore.")]
+        return [failure(part, said, "Stop the server and restore a backup: carrel restore.")]
     if folder.format != FORMAT:
         said = f"format {folder.format}; this version has {FORMAT}"
         return [warning(part, said, "The server's next start migrates it, after a copy.")]
@@ -79,14 +79,16 @@ def _postgresql(url: str) -> list[Finding]:
                 present = revision(connection)
                 if present > FORMAT:
                     said = f"schema {present}; this version knows schemas up to {FORMAT}"
-                    return [failed(part, said, "Install a newer Carrel.")]
+                    return [failure(part, said, "Install a newer Carrel.")]
                 if present < FORMAT:
-                    return [failed(part, f"schema {present}; this version needs {FORMAT}", migrate)]
+                    return [
+                        failure(part, f"schema {present}; this version needs {FORMAT}", migrate)
+                    ]
                 if not row.queues:
-                    return [failed(part, "the tables of the queues are missing", migrate)]
+                    return [failure(part, "the tables of the queues are missing", migrate)]
                 if forbidden := connection.scalars(_FORBIDDEN).all():
                     said = f"the user may not change {', '.join(forbidden[:5])}"
-                    return [failed(part, said, shared.RIGHTS)]
+                    return [failure(part, said, shared.RIGHTS)]
                 vectors = "pgvector is there" if row.vector else "no pgvector, which is optional"
                 found = [ok(part, f"PostgreSQL {row.version}, schema {present}, {vectors}")]
                 found += _connections(row.most - row.reserved, row.used)
@@ -94,10 +96,10 @@ def _postgresql(url: str) -> list[Finding]:
                 found += _workers(connection)
             return found
     except shared.MissingRights as error:
-        return [failed(part, str(error), shared.RIGHTS)]
+        return [failure(part, str(error), shared.RIGHTS)]
     except shared.SharedDatabaseError as error:
         advice = "Check that it runs, the address, and PGPASSWORD or ~/.pgpass."
-        return [failed(part, str(error), advice)]
+        return [failure(part, str(error), advice)]
 
 
 def _connections(most: int, used: int) -> list[Finding]:
@@ -114,7 +116,7 @@ def _workers(connection: sa.Connection) -> list[Finding]:
     unfinished = connection.scalar(sa.select(sa.func.count()).where(waiting)) or 0
     said = f"{alive} processes take jobs, {unfinished} documents are unfinished"
     if alive == 0 and unfinished:
-        return [failed("workers", said, "Start one: carrel worker, or carrel serve.")]
+        return [failure("workers", said, "Start one: carrel worker, or carrel serve.")]
     if alive == 0:
         return [warning("workers", said, "Start one before documents come: carrel worker.")]
     return [ok("workers", said)]
@@ -131,7 +133,7 @@ async def check_keys(settings: ServerSettings) -> list[Finding]:
         return []  # said of the records
     if settings.database is None and not (folder.path / "secret").exists():
         advice = "Restore it from a backup; without it every key is refused."
-        return [failed("keys", f"{folder.path / 'secret'} is missing", advice)]
+        return [failure("keys", f"{folder.path / 'secret'} is missing", advice)]
     return [ok("keys", f"{count} in force")]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from carrel.server.admin.doctor.findings import Finding, failed, ok
+from carrel.server.admin.doctor.findings import Finding, failure, ok
 from carrel.server.datadir.folder import FolderLayout
 from carrel.server.records.sql.database import make_engine
 from carrel.server.settings import ServerSettings
@@ -34,11 +34,11 @@ def _in_folder(folder: FolderLayout, wanted: bytes) -> Iterator[Finding]:
             advice = (
                 "Bytes go deleted_seconds and ten minutes after the last record that names them."
             )
-            yield failed("remains", f"{name} has it", advice)
+            yield failure("remains", f"{name} has it", advice)
         else:
-            yield failed("remains", f"{name} has it", "Is it in the trash, or in something else?")
+            yield failure("remains", f"{name} has it", "Is it in the trash, or in something else?")
     if _in_pages(folder.pages_file, wanted):
-        yield failed("remains", "remembered pages have it", "They go with the bytes.")
+        yield failure("remains", "remembered pages have it", "They go with the bytes.")
 
 
 def _holds(path: Path, wanted: bytes) -> bool:
@@ -79,6 +79,6 @@ def _in_records(url: str, text: str) -> Iterator[Finding]:
                     query = f"{rows} WHERE strpos(CAST(t AS text), :it) > 0"
                     if count := connection.scalar(sa.text(query), {"it": text}):
                         said = f"{count} rows of {schema}.{table} have it"
-                        yield failed("remains", said, "Is it in the trash, or in something else?")
+                        yield failure("remains", said, "Is it in the trash, or in something else?")
     finally:
         engine.dispose()

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 from carrel.server.errors import ApiError, InvalidRequest
 from carrel.server.models.engine import Engine, ModelSession
 from carrel.server.models.schemas import json_schema as schemas
-from carrel.server.models.schemas.formats import bounded
+from carrel.server.models.schemas.formats import bound
 from carrel.wire.generation.formats import ResponseFormat
 from carrel.wire.ocr import OCRRequest, OCRResult, Page, PageImage
 
@@ -252,7 +252,7 @@ class Annotator:
             "max_tokens": _ANSWER_TOKENS,
         }
         if format.json_schema is not None:
-            named = {"name": format.json_schema.name, "schema": bounded(_schema(format))}
+            named = {"name": format.json_schema.name, "schema": bound(_schema(format))}
             body["response_format"] = {"type": "json_schema", "json_schema": named}
         elif format.type == "json_object":
             body["response_format"] = {"type": "json_object"}

@@ -18,17 +18,17 @@ _FREE_LENGTH = 100
 _SHAPING = {"properties", "additionalProperties", "patternProperties", "$ref", *("allOf", "anyOf")}
 
 
-def bounded(schema: Any) -> Any:
+def bound(schema: Any) -> Any:
     """Return the schema with limits on every unbounded array, string and object.
 
     Without limits a small model may repeat items or fields until it is
     cut off. A value that fits the result fits the original schema too.
     """
     if isinstance(schema, list):
-        return [bounded(item) for item in schema]
+        return [bound(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    limited = {key: value if key in _LITERAL else bounded(value) for key, value in schema.items()}
+    limited = {key: value if key in _LITERAL else bound(value) for key, value in schema.items()}
     if schema.get("type") == "array":
         limited.setdefault("maxItems", max(_MAX_ITEMS, _number(schema, "minItems")))
     elif schema.get("type") == "string" and not {"enum", "const", "pattern", "format"} & set(

@@ -73,7 +73,7 @@ def every(connection: sa.Connection) -> Sequence[Key]:
     return _keys(connection, sa.true())
 
 
-def named(connection: sa.Connection, name: str) -> Key | None:
+def find_named(connection: sa.Connection, name: str) -> Key | None:
     """Return the key of a name that is in force."""
     found = _keys(connection, api_keys.c.name == name, *_in_force())
     return found[0] if found else None
@@ -93,7 +93,7 @@ def revoke(connection: sa.Connection, id: str) -> None:
     )
 
 
-def made_on_purpose(connection: sa.Connection) -> bool:
+def has_own_keys(connection: sa.Connection) -> bool:
     """Return whether any key is in force beside the server's own."""
     return bool(_keys(connection, api_keys.c.name != OWN, *_in_force()))
 

@@ -20,13 +20,13 @@ def comes_after(table: sa.Table, row: Any, *, newest_first: bool = True) -> sa.C
     return place < there if newest_first else place > there
 
 
-def expired(table: sa.Table) -> sa.ColumnElement[bool]:
+def has_expired(table: sa.Table) -> sa.ColumnElement[bool]:
     """Return whether a row has expired."""
     gone: sa.ColumnElement[bool] = table.c.expires_at <= datetime.now(UTC)
     return gone
 
 
-def unexpired(table: sa.Table) -> sa.ColumnElement[bool]:
+def not_expired(table: sa.Table) -> sa.ColumnElement[bool]:
     """Return whether a row has not expired."""
     return sa.or_(table.c.expires_at.is_(None), table.c.expires_at > datetime.now(UTC))
 

@@ -58,7 +58,7 @@ def _some(name: str, column: str, those: str, in_sqlite: str | None = None) -> s
     )
 
 
-def _expiring(table: str) -> sa.Index:
+def _expiry_index(table: str) -> sa.Index:
     return _some(f"ix_{table}_expires_at", "expires_at", "expires_at IS NOT NULL")
 
 
@@ -118,7 +118,7 @@ files = sa.Table(
         "ix_files_listed",
         *("organisation_id", "created_at", "id", "visibility", "user_id", "expires_at"),
     ),
-    _expiring("files"),
+    _expiry_index("files"),
 )
 
 agents = sa.Table(
@@ -235,7 +235,7 @@ documents = sa.Table(
     sa.UniqueConstraint("library_id", "blob"),
     sa.Index(None, "library_id", "indexed_generation", "id"),
     sa.Index("ix_documents_listed", "library_id", "created_at", "id", "expires_at"),
-    _expiring("documents"),
+    _expiry_index("documents"),
     _some(
         "ix_documents_unsummarised",
         "last_processed_at",

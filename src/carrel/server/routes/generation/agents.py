@@ -14,7 +14,7 @@ from carrel.server.records import agents
 from carrel.server.records.accounts.caller import Caller
 from carrel.server.records.agents import Position
 from carrel.server.records.sql.tables import EPOCH
-from carrel.server.routes.dependencies import Context, InQuery, validated
+from carrel.server.routes.dependencies import Context, InQuery, validate
 from carrel.wire.generation.agents import (
     Agent,
     AgentAlias,
@@ -49,12 +49,12 @@ async def _switch(request: Request) -> VersionSwitch:
     """Return the version to switch to, from the query or else from the body."""
     given = request.query_params.get("version")
     if given is not None:
-        return validated(VersionSwitch, {"version": given}, "query")
+        return validate(VersionSwitch, {"version": given}, "query")
     try:
         body = await request.json()
     except ValueError:
         body = {}
-    return validated(VersionSwitch, body, "body")
+    return validate(VersionSwitch, body, "body")
 
 
 @router.get("")

@@ -10,7 +10,7 @@ from carrel.server.completions.dialect import ChatBody
 from carrel.server.completions.responder import Responder
 from carrel.server.errors import ApiError
 from carrel.server.http.errors import api_error
-from carrel.server.http.openapi import streamed
+from carrel.server.http.openapi import with_stream
 from carrel.server.http.preferences import preferences
 from carrel.server.records import agents
 from carrel.server.records.errors import RecordError
@@ -28,7 +28,7 @@ router = APIRouter(prefix="/v1")
 _NAMES: dict[type, str] = {Progress: "event: progress\n"}
 """The names of events other than chunks."""
 
-_STREAMED = streamed(CompletionChunk)
+_STREAMED = with_stream(CompletionChunk)
 
 
 @router.post("/agents/completions", response_model=Completion, responses=_STREAMED)

@@ -10,7 +10,7 @@ from carrel.server.conversations.service import Answer, ConversationService
 from carrel.server.conversations.turn import event
 from carrel.server.errors import ApiError
 from carrel.server.http.errors import api_error
-from carrel.server.http.openapi import EXTENSION, streamed
+from carrel.server.http.openapi import EXTENSION, with_stream
 from carrel.server.records import conversations
 from carrel.server.records.errors import RecordError
 from carrel.server.routes.dependencies import Context, InQuery
@@ -31,7 +31,7 @@ from carrel.wire.generation.conversations import (
 
 router = APIRouter(prefix="/v1/conversations")
 
-_STREAMED = streamed(
+_STREAMED = with_stream(
     ConversationEvent,
     besides=", named by its type. The last is `conversation.response.done`, or"
     " `conversation.response.error` of an answer that fails",

@@ -4,7 +4,7 @@ from fastapi import APIRouter, Response
 
 from carrel.server.assembly import Server
 from carrel.server.errors import ApiError
-from carrel.server.models.listing import called, ocr_cards, with_aliases
+from carrel.server.models.listing import ocr_cards, with_alias, with_aliases
 from carrel.server.models.names import is_chat_name
 from carrel.server.models.vectors.embeddings import Embeddings
 from carrel.server.routes.dependencies import Context
@@ -27,7 +27,7 @@ async def get(model_id: str, context: Context) -> ModelCard:
         if model_id == card.id:
             return card
     if not context.server.settings.strict_models and is_chat_name(model_id):
-        return called(cards[0], model_id)
+        return with_alias(cards[0], model_id)
     raise ApiError(
         404, f"There is no model {model_id[:80]!r}. GET /v1/models lists those there are."
     )

@@ -12,13 +12,13 @@ from carrel.server.completions.call import Batch
 from carrel.server.completions.responder import Responder
 from carrel.server.errors import ApiError
 from carrel.server.http.event_stream import EventStream
-from carrel.server.http.openapi import streamed
+from carrel.server.http.openapi import with_stream
 from carrel.server.records import responses
 from carrel.server.records.errors import NotFound, RecordError
 from carrel.server.responses import answered, follows
-from carrel.server.responses.asked import as_chat, check, ignored, input_items
+from carrel.server.responses.asked import as_chat, check, ignored_fields, input_items
 from carrel.server.responses.background import shown
-from carrel.server.routes.dependencies import Context, InQuery, ignored_note, validated, warn_of
+from carrel.server.routes.dependencies import Context, InQuery, ignored_note, validate, warn_of
 from carrel.wire.generation.chat import ChatRequest
 from carrel.wire.generation.completions import Progress
 from carrel.wire.generation.responses import (
@@ -36,14 +36,14 @@ Keep = Callable[[ModelResponse], Awaitable[None]]
 """Keeps an answer that has ended."""
 
 _USUAL_TOKENS = 1024
-_STREAMED = streamed(ResponseEvent, besides=", named by its type")
+_STREAMED = with_stream(ResponseEvent, besides=", named by its type")
 
 
 @router.post("", response_model=ModelResponse, responses=_STREAMED)
 async def respond(body: ResponseRequest, context: Context) -> Response:
     check(body)
     followed = await context.read(follows.read, body)
-    chat = validated(ChatRequest, as_chat(body, followed.messages), "body")
+    chat = validate(ChatRequest, as_chat(body, followed.messages), "body")
     call = context.completion(Responder.of_chat(chat), chat)
     response = answered.Response(body, responses.new_response_id())
     batches = _audible(context.server.completions.stream(call, progress=True))
@@ -66,7 +66,7 @@ async def respond(body: ResponseRequest, context: Context) -> Response:
     else:
         answer = _as_json(await context.unless_disconnected(_whole(context, response, batches)))
         await keep(response.ended())
-    warn_of([*ignored_note(ignored(body)), *call.notes], answer)
+    warn_of([*ignored_note(ignored_fields(body)), *call.notes], answer)
     return answer
 
 

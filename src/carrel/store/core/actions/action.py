@@ -176,7 +176,7 @@ class Service(Generic[S]):
             self.slice.set(error=None)
 
     @contextmanager
-    def _loading(self) -> Iterator[None]:
+    def _set_loading(self) -> Iterator[None]:
         """Set `loading` in the slice while the block runs."""
         self._loads += 1
         self.slice.set(loading=True, error=None)

@@ -56,7 +56,7 @@ class Handle(Generic[T]):
         else:
             if isinstance(begun, asyncio.Task):
                 self._task = begun
-                begun.add_done_callback(self._finished)
+                begun.add_done_callback(self._on_end)
             else:
                 self._settle("done", begun)
 
@@ -136,7 +136,7 @@ class Handle(Generic[T]):
         if self._task is not None:
             self._task.cancel()
 
-    def _finished(self, task: asyncio.Task[T]) -> None:
+    def _on_end(self, task: asyncio.Task[T]) -> None:
         if task.cancelled():
             self._settle("cancelled")
             return

@@ -66,7 +66,7 @@ class Columns(Dialog[None]):
                             ("  ", "") if name in layout.hidden else ("✓ ", "$accent"),
                             labels.line(column.title, "$muted" if name in layout.hidden else ""),
                         ),
-                        Content(_sorting(column, layout.sort)),
+                        Content(_sort_arrow(column, layout.sort)),
                         Content.styled(str(widths[name] or "–"), "$muted"),
                     ),
                 )
@@ -97,7 +97,7 @@ class Columns(Dialog[None]):
         self._layout.reset(self._table)
 
 
-def _sorting(column: Column, sort: Sort | None) -> str:
+def _sort_arrow(column: Column, sort: Sort | None) -> str:
     if not column.sorts:
         return "–"
     return sort.arrow if sort is not None and sort.column == column.name else ""

@@ -101,9 +101,9 @@ class PathDialog(Dialog[tuple[Path, ...]]):
     async def action_complete(self) -> None:
         typed = self.query_one(Field).value
         certain = await asyncio.to_thread(complete, typed, self._kind.offers)
-        self._type(self._highlighted_match() or certain.text)
+        self._type(self._match_under_cursor() or certain.text)
 
-    def _highlighted_match(self) -> str | None:
+    def _match_under_cursor(self) -> str | None:
         """Return the match selected with the arrows, if it still fits the input."""
         index = self.query_one(OptionList).highlighted
         matches = self._completion.matches
@@ -121,7 +121,7 @@ class PathDialog(Dialog[tuple[Path, ...]]):
         self._accept(self._completion.matches[event.option_index])
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        self._accept(self._highlighted_match() or event.value)
+        self._accept(self._match_under_cursor() or event.value)
 
     def _accept(self, text: str) -> None:
         if found := self._kind.find(text):

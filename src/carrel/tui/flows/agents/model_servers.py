@@ -19,7 +19,7 @@ async def offer(place: MainScreen) -> None:
     """Look for model servers, and offer them by name while the built-in model answers."""
     bench = place.workbench
     servers = await place.store.models.look(bench.settings.model_servers)
-    if servers and _built_in_answers(place):
+    if servers and _is_built_in_model(place):
         names = " and ".join(server.name for server in servers)
         verb = "answers" if len(servers) == 1 else "answer"
         bench.say(f"{names} {verb} on this machine: m uses it instead of the small test model.")
@@ -31,7 +31,7 @@ async def use(place: MainScreen) -> None:
     place.notice("Looking for model servers on this machine …")
     with bench.type_ahead.discard(use):
         servers = await models.look(bench.settings.model_servers)
-    if not servers and _built_in_answers(place):
+    if not servers and _is_built_in_model(place):
         where = ", ".join(bench.settings.model_servers)
         bench.say(f"No model server answers on this machine. Looked for: {where}.")
         return
@@ -44,7 +44,7 @@ async def use(place: MainScreen) -> None:
         Option(id, f"{model} · {server.name}", "answers now" if (model,) == now else "")
         for id, (server, model) in offered.items()
     ]
-    details = "answers now" if _built_in_answers(place) else "a small test model"
+    details = "answers now" if _is_built_in_model(place) else "a small test model"
     options.append(Option(BUILT_IN, "Built-in", details, key="b"))
     chosen = await place.ask(Choose("Answers come from", options))
     if chosen is None:
@@ -73,7 +73,7 @@ async def _confirm(place: MainScreen, name: str, served: Sequence[str]) -> bool:
     return await place.ask(Confirm(f"Answer with {name}?", about, "Switch")) is True
 
 
-def _built_in_answers(place: MainScreen) -> bool:
+def _is_built_in_model(place: MainScreen) -> bool:
     return "(test model)" in (place.store.session.slice.value.model or "")
 
 

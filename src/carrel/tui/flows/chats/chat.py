@@ -44,7 +44,7 @@ async def attach(place: MainScreen) -> bool:
     """Attach files, named by their paths, to the next question."""
     files = await place.ask(PathDialog("Add file"))
     if files:
-        place.dropped(files)
+        place.take_files(files)
     return bool(files)
 
 

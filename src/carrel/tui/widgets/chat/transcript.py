@@ -124,7 +124,7 @@ class Transcript(TextPane):
         fresh = session != self._session or first != self._first or not self._rows
         follow = fresh or self.is_vertical_scroll_end
         same = 0 if fresh else _common(self._rows, rows)
-        growing = self._growing()
+        growing = self._growing_turn()
         if growing is not None and len(rows) == len(self._rows) and same >= len(rows) - 1:
             if writing:
                 growing.grow(rows[-1])
@@ -154,7 +154,7 @@ class Transcript(TextPane):
         """Redraw everything at the next update, because the theme changed."""
         self._rows = []
 
-    def _growing(self) -> TurnView | None:
+    def _growing_turn(self) -> TurnView | None:
         last = self.children[-1] if self.children else None
         return last if isinstance(last, TurnView) and last.live else None
 
@@ -167,7 +167,7 @@ class Transcript(TextPane):
             else:
                 await self.remove_children()
                 if first:
-                    await self.mount(Rendered(_left_out(first)))
+                    await self.mount(Rendered(_omission(first)))
             await self.mount_all(
                 _turn(
                     row, (self.chat, first + place), dark, live=writing and place == len(rows) - 1
@@ -219,7 +219,7 @@ def _prose(text: str, dark: bool, row: TurnRow, place: TurnPlace) -> RenderableT
     return Padding(Prose(text, dark=dark, sources=sources), (0, 0, 0, 2))
 
 
-def _left_out(turns: int) -> Text:
+def _omission(turns: int) -> Text:
     words = f"{turns:,} earlier turns are not shown here; an export has them.\n"
     return Text(words, style="carrel.muted")
 

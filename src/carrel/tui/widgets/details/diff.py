@@ -55,7 +55,7 @@ def _head(row: FieldRow, width: int) -> Iterator[Content]:
     name = " " * INDENT * row.depth + row.field
     style = "$muted" if row.change == "same" or row.depth else "bold"
     words = labels.line(row.words, _ROLES[row.change])
-    yield from _hanging(labels.line(f"{name:<{NAME_WIDTH}}  ", style), words, width)
+    yield from _hang(labels.line(f"{name:<{NAME_WIDTH}}  ", style), words, width)
 
 
 def _lay_out_unified(hunk: Hunk, width: int) -> Iterator[Content]:
@@ -83,10 +83,10 @@ def _line(line: DiffLine, width: int) -> Iterator[Content]:
         for span in line.spans
     )
     sign = Content.styled(f"{line_sign(line.change)} ", role)
-    yield from _hanging(sign, Content("").join(spans), width)
+    yield from _hang(sign, Content("").join(spans), width)
 
 
-def _hanging(first: Content, rest: Content, width: int) -> Iterator[Content]:
+def _hang(first: Content, rest: Content, width: int) -> Iterator[Content]:
     """Yield wrapped text with a hanging indent after `first`."""
     room = max(width - first.cell_length, 8)
     for number, part in enumerate(rest.wrap(room) or [Content("")]):

@@ -23,9 +23,9 @@ class KeyBar(Widget):
     """
 
     def on_mount(self) -> None:
-        self.screen.bindings_updated_signal.subscribe(self, self._changed)
+        self.screen.bindings_updated_signal.subscribe(self, self._on_screen_change)
 
-    def _changed(self, _screen: Screen[object]) -> None:
+    def _on_screen_change(self, _screen: Screen[object]) -> None:
         self.refresh()
 
     def render(self) -> RenderResult:

@@ -36,7 +36,7 @@ class Column:
     hidden: bool = False
     laid_out: bool = False
 
-    def fitted(self, words: Content, width: int) -> Content:
+    def fit(self, words: Content, width: int) -> Content:
         """Return a cell's content fitted to `width` cells and aligned."""
         if self.paths:
             words = _without_folders(words, width)
@@ -86,9 +86,9 @@ def column_widths(
     """
     known = any(needs)
     shown = {at: column for at, column in enumerate(columns) if not column.hidden}
-    needed = {at: _needed(column, needs[at], known=known) for at, column in shown.items()}
+    needed_width = {at: _needed(column, needs[at], known=known) for at, column in shown.items()}
     widths = {
-        at: needed[at] if column.width else min(column.least, needs[at] or needed[at])
+        at: needed_width[at] if column.width else min(column.least, needs[at] or needed_width[at])
         for at, column in shown.items()
     }
 
@@ -102,12 +102,12 @@ def column_widths(
             del shown[at]
 
     # A column without content is hidden before anything is cut.
-    drop(needed, [at for at in shown if columns[at].rank and known and not needs[at]])
+    drop(needed_width, [at for at in shown if columns[at].rank and known and not needs[at]])
     drop(widths, [at for at in shown if columns[at].rank])
     free = [at for at in shown if not columns[at].width]
     widths |= dict.fromkeys(free, 0)
-    usual = {at: max(needed[at], columns[at].width) for at in shown}
-    for wished, growing in ((needed, free), (usual, shown)):
+    usual = {at: max(needed_width[at], columns[at].width) for at in shown}
+    for wished, growing in ((needed_width, free), (usual, shown)):
         while (left := room(widths)) > 0:
             if not (short := [at for at in growing if widths[at] < wished[at]]):
                 break

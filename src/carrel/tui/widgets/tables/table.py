@@ -494,7 +494,7 @@ class VirtualTable(ScrollView, can_focus=True):
         drawn = zip(self.columns, cells, self._widths_in(width), strict=False)
         for column, cell, cell_width in drawn:
             if cell_width:
-                parts.append(column.fitted(cell, cell_width))
+                parts.append(column.fit(cell, cell_width))
         if rest is not None:
             parts.append(rest)
         content = mark + Content(" " * GAP).join(parts)

@@ -24,28 +24,28 @@ class _Drawn(Widget):
         self._shown = shown
         height, self._drawn = len(self._lines), ()
         # Laying out a screen costs more than drawing a few lines: the height rarely changes.
-        same = bool(self.size.width) and len(self._drawn_lines(self.size.width)) == height
+        same = bool(self.size.width) and len(self._draw_lines(self.size.width)) == height
         self.refresh(layout=not same)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        return len(self._drawn_lines(width))
+        return len(self._draw_lines(width))
 
     def render_line(self, y: int) -> Strip:
         width, style = self.size.width, self.rich_style
-        lines = self._drawn_lines(width)
+        lines = self._draw_lines(width)
         if y >= len(lines):
             return Strip.blank(width, style)
         return selectable(self, Strip(Segment.apply_style(lines[y], style), width), y)
 
     def get_selection(self, selection: Selection) -> tuple[str, str]:
-        lines = self._drawn_lines(self.size.width)
+        lines = self._draw_lines(self.size.width)
         return extract_selection(selection, len(lines), lambda y: Strip(lines[y]).text)
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
         self._drawn = ()
 
-    def _drawn_lines(self, width: int) -> list[list[Segment]]:
+    def _draw_lines(self, width: int) -> list[list[Segment]]:
         drawn = (width, self.app.theme)
         if drawn != self._drawn:
             console = self.app.console
