@@ -1,5 +1,6 @@
-"""The house keeps its measure: short files, small rooms, no chains of classes."""
+"""The house keeps its measure: short files, small rooms, no chains, no test without a check."""
 
+import ast
 import importlib
 import pkgutil
 from pathlib import Path
@@ -8,7 +9,8 @@ import carrel.store
 import carrel.tui
 from carrel.tui.base.screen import MainScreen
 
-SOURCE = Path(__file__).parents[1] / "src" / "carrel"
+TESTS = Path(__file__).parent
+SOURCE = TESTS.parent / "src" / "carrel"
 LINES = 650
 FILES = 14
 
@@ -61,3 +63,37 @@ def test_no_class_of_the_store_or_the_terminal_has_subclasses_of_subclasses() ->
     # The screens' base is a frame that the first paint needs before the store is there.
     chains = {kind.__qualname__ for kind in own if depth(kind) > 2}
     assert chains == {kind.__qualname__ for kind in own if kind.__bases__ == (MainScreen,)}
+
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def _calls(function: Function) -> set[str]:
+    called = (node.func for node in ast.walk(function) if isinstance(node, ast.Call))
+    return {getattr(name, "attr", getattr(name, "id", "")) for name in called}
+
+
+def test_every_test_asserts_itself_or_by_a_helper_that_does() -> None:
+    functions = [
+        (path, node)
+        for path in TESTS.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, Function)
+    ]
+    # Those of pytest and of schemathesis, whose checks raise.
+    asserting = {"raises", "warns", "fail", "call_and_validate", "run_state_machine_as_test"}
+
+    def asserts(function: Function) -> bool:
+        own = any(isinstance(node, ast.Assert) for node in ast.walk(function))
+        raises = any("AssertionError" in ast.unparse(node) for node in function.body)
+        return own or raises or bool(_calls(function) & asserting)
+
+    helpers = [node for _, node in functions if not node.name.startswith("test_")]
+    while more := {node.name for node in helpers if asserts(node)} - asserting:
+        asserting |= more
+    idle = [
+        f"{path.relative_to(TESTS)}:{node.name}"
+        for path, node in functions
+        if node.name.startswith("test_") and not asserts(node)
+    ]
+    assert idle == []

@@ -48,7 +48,7 @@ class PDFPages:
         except pypdfium2.PdfiumError as error:
             if "password" in str(error).lower():
                 raise NoPicture("This PDF needs a password.") from None
-            raise NoPicture("This PDF is damaged.") from None
+            raise NoPicture("This PDF is damaged.") from error
 
     def __len__(self) -> int:
         return len(self._document)

@@ -53,8 +53,8 @@ def edit(path: Path) -> str:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise EditorError(f"{command[0]} could not be run: {error.strerror}.") from error
-    except UnicodeDecodeError:
-        raise EditorError(f"{path} is no longer UTF-8 text.") from None
+    except UnicodeDecodeError as error:
+        raise EditorError(f"{path} is no longer UTF-8 text.") from error
     if code:
         raise EditorError(f"{command[0]} ended with the code {code}, so nothing was taken.")
     return text

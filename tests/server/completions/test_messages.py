@@ -43,7 +43,10 @@ async def read_nothing(chunk: Brought) -> str:
     "roles", ["u", "su", "uau", "uaau", "uct", "uctt", "suct", "ucta" + "u", "up", "uctp", "uuu"]
 )
 def test_orders_that_can_be_answered(roles: str) -> None:
-    check_order(turns(roles))
+    asked = turns(roles)
+    check_order(asked)
+    with pytest.raises(ApiError):
+        check_order([*asked, *turns("a")])
 
 
 @pytest.mark.parametrize(

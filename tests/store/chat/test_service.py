@@ -389,6 +389,7 @@ async def test_a_service_of_a_call_is_gone_once_it_is_let_go(store: Store) -> No
         while any(reference() is not None for reference in made):
             await asyncio.sleep(0.01)
             gc.collect()
+    assert [reference() for reference in made] == [None] * 4
 
 
 async def test_deleting_the_open_session_leaves_none_open(

@@ -159,7 +159,7 @@ async def _read(
                     yield reading
     except ApiError as error:
         if not begun and "tools" in body and _REFUSES_TOOLS.search(error.message):
-            raise ToolsRefusedError(400, error.message) from None
+            raise ToolsRefusedError(400, error.message) from error
         raise
     for last in answer.rest():
         yield last

@@ -46,7 +46,7 @@ def monitor(server: Server) -> Iterator[None]:
 def _extra(name: str) -> Iterator[None]:
     try:
         yield
-    except ImportError:
+    except ImportError as error:
         raise WatchingError(
             f"--{name} needs more packages. Install them: pip install 'carrel[server,{name}]'"
-        ) from None
+        ) from error

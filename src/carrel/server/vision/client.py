@@ -144,8 +144,8 @@ def _markdown(answer: httpx.Response) -> str:
     try:
         choice = answer.json()["choices"][0]
         text = choice["message"]["content"]
-    except (ValueError, LookupError, TypeError):
-        raise PageUnread("the model's answer is no chat completion") from None
+    except (ValueError, LookupError, TypeError) as error:
+        raise PageUnread("the model's answer is no chat completion") from error
     if not isinstance(text, str):
         raise PageUnread("the model's answer has no text")
     if choice.get("finish_reason") == "length":

@@ -54,8 +54,8 @@ def read_manifest(backup: Path) -> Manifest:
             f"{backup} is not a complete backup: it has no {MANIFEST}. Name a folder that"
             " “carrel backup” has finished."
         ) from None
-    except (ValidationError, UnicodeDecodeError):
-        raise BackupError(f"{backup / MANIFEST} is damaged. Take another backup.") from None
+    except (ValidationError, UnicodeDecodeError) as error:
+        raise BackupError(f"{backup / MANIFEST} is damaged. Take another backup.") from error
     if manifest.format > FORMAT:
         raise BackupError(
             f"Carrel {manifest.carrel} made this backup, with format {manifest.format}; this"

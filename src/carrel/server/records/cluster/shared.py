@@ -101,12 +101,12 @@ def opened(url: str) -> Iterator[sa.Engine]:
         yield engine
     except sa.exc.OperationalError as error:
         reason = str(error.orig).strip().splitlines()[0]
-        raise SharedDatabaseError(f"{_name_of(engine)} cannot be used: {reason}") from None
+        raise SharedDatabaseError(f"{_name_of(engine)} cannot be used: {reason}") from error
     except sa.exc.ProgrammingError as error:
         if getattr(error.orig, "sqlstate", None) != _INSUFFICIENT_PRIVILEGE:
             raise
         reason = str(error.orig).strip().splitlines()[0]
-        raise MissingRights(f"{_name_of(engine)} cannot be used: {reason}. {RIGHTS}") from None
+        raise MissingRights(f"{_name_of(engine)} cannot be used: {reason}. {RIGHTS}") from error
     finally:
         engine.dispose()
 
