@@ -434,7 +434,7 @@ class Bench(DocumentCalls, AgentCalls):
     @property
     def unfinished(self) -> UnfinishedWork:
         """The uploads, OCR runs and syncs that an earlier kernel left, to resume or drop."""
-        done(self._store, self._started)
+        wait_for(self._store, self._started)
         return UnfinishedWork(self._store)
 
     def close(self) -> None:
