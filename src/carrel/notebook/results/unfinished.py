@@ -2,7 +2,7 @@
 
 from html import escape
 
-from carrel.notebook.cells.wait import done
+from carrel.notebook.cells.wait import wait_for
 from carrel.store.store import Store
 
 
@@ -19,7 +19,7 @@ class UnfinishedWork:
             self._store.unfinished.resume()
             await self._store.unfinished.idle()
 
-        done(self._store, self._store.loop.run(resume()), timeout)
+        wait_for(self._store, self._store.loop.run(resume()), timeout)
 
     def drop(self) -> None:
         """Forget it; what has arrived stays."""
