@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import signal
 import socket
 import stat
@@ -270,8 +271,11 @@ def test_the_key_and_signed_addresses_never_reach_the_log(tmp_path: Path) -> Non
         httpx.get(f"{server.url}/nowhere/{server.api_key}")
         http.get("/v1/files", params={"search": server.api_key})
         http.get(f"/v1/files/{server.api_key}{url}")
+        http.get("/v1/files/%0A2026-01-01 forged%1B[31m")
+        http.get("/v1/files", headers={"x-request-id": "a\tforged"})
     log = (tmp_path / "data" / "log" / "server.log").read_text()
-    assert storage.SHARED or "/signed/…" in log
+    assert "/signed/…" in log
+    assert not re.search(r"^2026-01-01 forged|[\x00-\x08\x0b-\x1f\x7f]|a\tforged", log, re.M)
     assert f"/v1/files/…{id[-4:]}/url" in log
     for secret in (server.api_key, token, (tmp_path / "data" / "secret").read_text()):
         assert secret not in log
