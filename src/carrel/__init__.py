@@ -33,14 +33,14 @@ def connect(
     Raises:
         BenchError: there is no such profile, or a setting is wrong.
     """
-    # Imported late: nothing but a notebook needs the panels.
+    # Imported late: only notebooks need the panels.
     from carrel.notebook.bench.bench import Bench
 
     return Bench(profile, url=url, api_key=api_key)
 
 
 def load_ipython_extension(shell: "InteractiveShell") -> None:
-    """Add `%%ask AGENT`, a cell that is a question, on `%load_ext carrel`."""
+    """Register `%%ask AGENT`, a cell with a question, on `%load_ext carrel`."""
     from carrel.notebook.magic import register
 
     register(shell)

@@ -1,37 +1,37 @@
-"""Cleaning of text: remote text must not control the terminal, nor logs contain secrets."""
+"""Cleaning of remote text for the terminal, and of logs from secrets."""
 
 import re
 from typing import Any
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _SEPARATOR = re.compile("[\u2028\u2029]")
-# Zero-width spaces and joiners of words, invisible operators, byte order marks, tags.
+# Zero-width spaces and word joiners, invisible operators, byte order marks, tags.
 _UNSEEN = re.compile("[\u200b\u2060-\u2064\ufeff\U000e0000-\U000e007f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def clean_text(text: str) -> str:
     """Return the text without C0 and C1 control characters, except line feed and tab, and without
-    the controls that turn the direction of what follows them.
+    bidirectional controls.
 
-    The marks U+200E, U+200F and U+061C stay: right-to-left text needs them, and they turn no more
-    than a letter of it does. A lone surrogate, which no output can encode, becomes U+FFFD. Works
-    character by character, so the pieces of a stream may be cleaned one by one.
+    The marks U+200E, U+200F and U+061C stay: right-to-left text needs them, and each affects at
+    most one letter. A lone surrogate, which no output can encode, becomes U+FFFD. Works character
+    by character, so that pieces of a stream may be cleaned separately.
     """
     return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", _CONTROL.sub("", text))
 
 
 def clean_name(text: str) -> str:
-    """Return a name or a title that shows all it holds.
+    """Return a name or title without invisible content.
 
-    Unicode's line and paragraph separators become spaces; letters of no width, with which two
-    names look the same or one hides a message, go. Those that join letters or emoji stay.
+    Unicode's line and paragraph separators become spaces; zero-width letters, which make different
+    names look alike or hide a message, are removed. Joiners of letters or emoji stay.
     """
     return _UNSEEN.sub("", _SEPARATOR.sub(" ", text))
 
 
 def clean_json(value: Any) -> Any:
-    """Return parsed JSON with every string in it, keys too, cleaned."""
+    """Return parsed JSON with all strings and keys cleaned."""
     if isinstance(value, str):
         return clean_text(value)
     if isinstance(value, list):

@@ -1,4 +1,5 @@
-"""YAML and JSONL files as pydantic models; a mistake names its file, line and what belongs there.
+"""YAML and JSONL files as pydantic models; a mistake names its file, its line and the expected
+value.
 
 suite = load(path, Suite)            # one mapping
 for document in read_file(path):     # a YAML stream, or a line of JSONL each
@@ -22,18 +23,18 @@ if TYPE_CHECKING:
     M = TypeVar("M", bound=BaseModel)
 
 Where = Sequence[int | str]
-"""Where a value stands: keys and positions from the top."""
+"""The path of a value: keys and indexes from the top."""
 
 _PLAIN = ("str", "int", "float", "bool", "null", "seq", "map")
 _NO_MAPPING = "Expected “name: value”, for example “cases:”."
 _MOST_NAMES = 12
 _MOST_BYTES = 8 << 20
-"""Of a file, and of a text; YAML is read at about a megabyte a second."""
+"""Size limit of a file or text in bytes; YAML is parsed at about a megabyte a second."""
 _DEEPEST = 100
 
 
 class YAMLError(Exception):
-    """The text is not what was expected. `line` counts from 1; None for the whole text."""
+    """The text is invalid. `line` counts from 1; None means the whole text."""
 
     def __init__(self, line: int | None, reason: str) -> None:
         super().__init__(reason if line is None else f"Line {line}: {reason}")
@@ -42,7 +43,7 @@ class YAMLError(Exception):
 
 
 class FileError(Exception):
-    """A file cannot be used; the message names the file, the line and what belongs there."""
+    """A file is invalid; the message names the file, the line and the expected value."""
 
     def __init__(self, path: Path, line: int | None, reason: str) -> None:
         where = f"{path}, line {line}" if line else str(path)
@@ -54,7 +55,7 @@ class FileError(Exception):
 
 @dataclass(frozen=True)
 class Document:
-    """A mapping as it was read. `line` is its first, from 1; the node knows those of its parts."""
+    """A parsed mapping. `line` is its first line, from 1; the node knows the lines of its parts."""
 
     data: dict[str, Any]
     line: int
@@ -64,7 +65,7 @@ class Document:
         """Return the mapping as a model.
 
         Raises:
-            YAMLError: it is none.
+            YAMLError: the mapping does not fit the model.
         """
         from pydantic import ValidationError
 
@@ -74,14 +75,14 @@ class Document:
             raise self.complaint(error, model) from None
 
     def mistake(self, path: Where, reason: str) -> YAMLError:
-        """Return the error that something is wrong at a path."""
+        """Return the error of a mistake at a path."""
         line, found = self._find(path)
         return YAMLError(line, f"{'.'.join(found)}: {reason}" if found else reason)
 
     def complaint(self, error: ValidationError, model: type[BaseModel]) -> YAMLError:
-        """Return the first of a model's errors, with its line and the likely spelling."""
+        """Return the first of a model's errors, with its line and a likely spelling."""
         wrong = error.errors(include_url=False, include_input=False, include_context=False)
-        # Report an unknown name first: it explains the missing one.
+        # Report an unknown name first: it may explain a missing one.
         first = min(wrong, key=lambda error: error["type"] != "extra_forbidden")
         path = first["loc"]
         if first["type"] == "missing":
@@ -92,14 +93,12 @@ class Document:
         return self.mistake(path, f"{first['msg'].removeprefix('Value error, ').rstrip('.')}.")
 
     def _find(self, path: Where) -> tuple[int, list[str]]:
-        """Return the line of the deepest part on a path, and the part of the path that is in the
-        text.
-        """
+        """Return the line of a path's deepest existing part, and the existing parts."""
         line, found = self.line, []
         node: Any = self.node
         value: Any = self.data
         for part in path:
-            # Pydantic's paths also name union members, which are not in the text.
+            # Pydantic's paths also contain union members, which are not in the text.
             there = part in value if isinstance(value, dict) else _is_position(part, value)
             if not there:
                 continue
@@ -115,10 +114,10 @@ class Document:
 
 
 def load(path: Path, model: type[M]) -> M:
-    """Return the one mapping of a YAML file as a model.
+    """Return the only mapping of a YAML file as a model.
 
     Raises:
-        FileError: it is none.
+        FileError: the file does not fit the model.
     """
     documents = read_file(path)
     if len(documents) != 1:
@@ -131,7 +130,7 @@ def check_in(path: Path, document: Document, model: type[M]) -> M:
     """Return a document of a file as a model.
 
     Raises:
-        FileError: it is none.
+        FileError: the document does not fit the model.
     """
     try:
         return document.check(model)
@@ -140,11 +139,10 @@ def check_in(path: Path, document: Document, model: type[M]) -> M:
 
 
 def read_file(path: Path) -> list[Document]:
-    """Return the mappings of a file: the documents of a YAML stream, or the lines of a `.jsonl`
-    file.
+    """Return the mappings of a file: the documents of a YAML stream, or the lines of a `.jsonl`.
 
     Raises:
-        FileError: it cannot be read, or holds something else.
+        FileError: the file cannot be read, or holds something else.
     """
     try:
         if (size := path.stat().st_size) > _MOST_BYTES:
@@ -160,7 +158,7 @@ def read_file(path: Path) -> list[Document]:
 
 
 def read(text: str, missing: str = _NO_MAPPING) -> Document:
-    """Return a text's only document. `missing` says what belongs there if it is no mapping.
+    """Return a text's only document. `missing` is the expected content if it is not a mapping.
 
     Raises:
         YAMLError: the text is not YAML, or not a mapping of JSON's types.
@@ -174,7 +172,7 @@ def read(text: str, missing: str = _NO_MAPPING) -> Document:
 
 
 def read_all(text: str, missing: str = _NO_MAPPING) -> Iterator[Document]:
-    """Yield a text's documents, separated by `---`. Empty ones are left out.
+    """Yield a text's documents, separated by `---`. Empty ones are skipped.
 
     Raises:
         YAMLError: the text is not YAML, or a document is not a mapping of JSON's types.
@@ -196,7 +194,7 @@ def read_all(text: str, missing: str = _NO_MAPPING) -> Iterator[Document]:
 
 
 def read_lines(text: str) -> Iterator[Document]:
-    """Yield the lines of a JSONL text, an object each. Blank ones are left out.
+    """Yield the objects of a JSONL text, one per line. Blank lines are skipped.
 
     Raises:
         YAMLError: a line is something else.
@@ -217,7 +215,7 @@ def read_lines(text: str) -> Iterator[Document]:
 
 
 def dump(data: Mapping[str, Any]) -> str:
-    """Return a mapping as YAML, in its order; text of several lines as a block."""
+    """Return a mapping as YAML in its order, with multi-line text as blocks."""
     return yaml.dump(dict(data), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
 
 
@@ -269,7 +267,7 @@ _Dumper.add_representer(str, _text)
 
 
 class _Loader(yaml.SafeLoader):
-    """Reads JSON's types only: a date stays text."""
+    """Reads JSON's types only: dates stay text."""
 
     yaml_implicit_resolvers = {  # noqa: RUF012
         first: [(tag, pattern) for tag, pattern in pairs if not tag.endswith(":timestamp")]
@@ -321,7 +319,7 @@ def _unknown(name: str, known: Sequence[str]) -> str:
 
 
 def _names(model: type[BaseModel], path: Where) -> list[str]:
-    """Return the names that a model knows at a path, in their order."""
+    """Return a model's field names at a path, in order."""
     schema = model.model_json_schema()
     reached = [schema]
     for part in path:
@@ -339,7 +337,7 @@ def _names(model: type[BaseModel], path: Where) -> list[str]:
 def _step(root: dict[str, Any], schema: dict[str, Any], part: int | str) -> list[dict[str, Any]]:
     """Return the schemas of a part of a value.
 
-    Of the value itself where a path names a union's member.
+    Returns the value's own schemas if the path names a union's member.
     """
     found = []
     for option in _options(root, schema, part):
@@ -355,7 +353,7 @@ def _step(root: dict[str, Any], schema: dict[str, Any], part: int | str) -> list
 def _options(
     root: dict[str, Any], schema: dict[str, Any], tag: int | str | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Yield a schema without references; the members of a union, or the one of a tag."""
+    """Yield a schema with references resolved; for a union its members, or the one with a tag."""
     if "$ref" in schema:
         yield from _options(root, root["$defs"][schema["$ref"].rpartition("/")[2]], tag)
         return

@@ -1,4 +1,4 @@
-"""The API client: httpx, async, a module an area."""
+"""The asynchronous API client, over httpx, one module per area."""
 
 from carrel.client.client import Client
 from carrel.client.http.calls import Call

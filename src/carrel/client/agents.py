@@ -26,24 +26,24 @@ class Agents(Area):
 
     @fields_of(AgentQuery)
     async def list(self, query: AgentQuery) -> builtins.list[Agent]:
-        """Return a page of the agents, each as its active version has it; pages count from 0."""
+        """Return a page of the agents, each in its active version; pages count from 0."""
         return await self._call(list[Agent], "GET", "/v1/agents", query=query)
 
     def every(self, search: str | None = None) -> AsyncIterator[Agent]:
-        """Return all agents, or those whose name or id has a text, page after page."""
+        """Yield all agents, or those whose name or id contains `search`, page by page."""
         return every(self.list, lambda agent: agent.id, search=search)
 
     @fields_of(AgentPageQuery)
     async def pages(self, query: AgentPageQuery) -> AgentPage:
-        """Return a page of the agents, with the token of the next one."""
+        """Return a page of the agents, with the token of the next page."""
         return await self._call(AgentPage, "GET", "/v1/agents/pages", query=query)
 
     @fields_of(AgentCreate)
     async def create(self, agent: AgentCreate, *, if_absent: bool = False) -> Agent:
-        """Make an agent, version 0, of an AgentCreate or of its fields as keywords.
+        """Create an agent as version 0, from an AgentCreate or its fields as keywords.
 
-        With `if_absent`, the bundled server answers with your own of that name as it is instead, if
-        there is one; two who ask at once get the same.
+        `if_absent` makes the bundled server return your own agent of that name unchanged if it
+        exists; concurrent calls get the same agent.
         """
         return await self._call(
             Agent,
@@ -54,25 +54,25 @@ class Agents(Area):
         )
 
     async def get(self, agent_id: str, version: int | str | None = None) -> Agent:
-        """Return an agent as its active version, a numbered version or an alias has it."""
+        """Return an agent in its active version, a numbered version or an alias's."""
         return await self._call(
             Agent, "GET", "/v1/agents/{}", agent_id, query={"agent_version": version}
         )
 
     @fields_of(AgentUpdate)
     async def update(self, agent_id: str, changes: AgentUpdate) -> Agent:
-        """Make a new version with these changes, and make it active.
+        """Create a new version with these changes, and activate it.
 
         `changes`: an AgentUpdate, or its fields as keywords.
         """
         return await self._call(Agent, "PATCH", "/v1/agents/{}", agent_id, body=changes.body())
 
     async def delete(self, agent_id: str) -> None:
-        """Remove an agent with all its versions."""
+        """Delete an agent with all its versions."""
         await self._send("DELETE", "/v1/agents/{}", agent_id)
 
     async def switch(self, agent_id: str, version: int) -> Agent:
-        """Make an existing version the active one."""
+        """Activate an existing version."""
         return await self._call(
             Agent, "PATCH", "/v1/agents/{}/version", agent_id, query=VersionSwitch(version=version)
         )
@@ -83,22 +83,22 @@ class Agents(Area):
         return await self._call(list[Agent], "GET", "/v1/agents/{}/versions", agent_id, query=query)
 
     def every_version(self, agent_id: str) -> AsyncIterator[Agent]:
-        """Return all versions of an agent, page after page."""
+        """Return all versions of an agent, page by page."""
         return every(partial(self.versions, agent_id), lambda agent: agent.version)
 
     async def version(self, agent_id: str, version: int) -> Agent:
-        """Return an agent as one version has it."""
+        """Return an agent in one version."""
         return await self._call(Agent, "GET", "/v1/agents/{}/versions/{}", agent_id, version)
 
     async def aliases(self, agent_id: str) -> builtins.list[AgentAlias]:
-        """Return the names that point at versions of an agent."""
+        """Return the aliases of an agent's versions."""
         return await self._call(list[AgentAlias], "GET", "/v1/agents/{}/aliases", agent_id)
 
     async def set_alias(self, agent_id: str, alias: str, version: int) -> AgentAlias:
-        """Point a name at a version, away from the one it pointed at."""
+        """Point an alias at a version; it leaves its former version."""
         query = AliasRequest(alias=alias, version=version)
         return await self._call(AgentAlias, "PUT", "/v1/agents/{}/aliases", agent_id, query=query)
 
     async def delete_alias(self, agent_id: str, alias: str) -> None:
-        """Remove a name; the version it points at stays."""
+        """Delete an alias; its version stays."""
         await self._send("DELETE", "/v1/agents/{}/aliases", agent_id, query={"alias": alias})

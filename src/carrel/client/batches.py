@@ -27,22 +27,22 @@ class Batches(Area):
 
     @fields_of(BatchQuery)
     async def list(self, query: BatchQuery) -> BatchList:
-        """Return a page of the batches, newest first unless asked otherwise."""
+        """Return a page of the batches, by default newest first."""
         return await self._call(BatchList, "GET", _PATH, query=query)
 
     def every(self) -> AsyncIterator[BatchJob]:
-        """Return all batches, newest first, page after page."""
+        """Return all batches, newest first, page by page."""
         return every(self.list, lambda job: job.id)
 
     async def get(self, job_id: str, *, inline: bool = False) -> BatchJob:
-        """Return a batch as it is now; with `inline`, an ended one comes with its `outputs`."""
+        """Return a batch's current state; `inline` includes the `outputs` of an ended one."""
         query = BatchView(inline=inline)
         return await self._call(BatchJob, "GET", f"{_PATH}/{{}}", job_id, query=query)
 
     async def cancel(self, job_id: str) -> BatchJob:
-        """Ask a batch to end with the answers that it has."""
+        """Ask a batch to end with its answers so far."""
         return await self._call(BatchJob, "POST", f"{_PATH}/{{}}/cancel", job_id)
 
     async def delete(self, job_id: str) -> DeletedBatch:
-        """Remove a batch that has ended; its files stay."""
+        """Delete an ended batch; its files stay."""
         return await self._call(DeletedBatch, "DELETE", f"{_PATH}/{{}}", job_id)

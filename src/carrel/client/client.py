@@ -1,4 +1,4 @@
-"""The client: one service, its areas as attributes."""
+"""The client of one service, with its areas as attributes."""
 
 from collections.abc import Callable
 from http import HTTPStatus
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class Client:
-    """A service that speaks the interface.
+    """A client of a service with this interface.
 
     Every answer is cleaned of control characters; every error is a ClientError.
     Use it in one event loop, as a context manager or with `aclose()`.
@@ -46,7 +46,7 @@ class Client:
     agents: "Agents"
     """Agents and their versions."""
     ocr: "OCR"
-    """Reading of documents."""
+    """OCR of documents."""
     batches: "Batches"
     """Batch jobs."""
     completions: "Completions"
@@ -54,13 +54,13 @@ class Client:
     conversations: "Conversations"
     """Conversations that the service keeps."""
     libraries: "Libraries"
-    """Libraries and searches in them."""
+    """Libraries, and search in them."""
     documents: "Documents"
     """The documents of libraries."""
     embeddings: "Embeddings"
-    """Texts as vectors."""
+    """Embeddings of texts."""
     models: "Models"
-    """The models there are."""
+    """The available models."""
     responses: "Responses"
     """Answers of a model in the Responses shape."""
     users: "Users"
@@ -68,7 +68,7 @@ class Client:
     trash: "Trash"
     """Deleted items that can be restored."""
     trash_days: int | None = None
-    """Days in which a delete can be undone, as the last `health` said; None without a trash."""
+    """Days in which a deletion can be undone, as of the last `health`; None without a trash."""
 
     def __init__(
         self,
@@ -79,10 +79,10 @@ class Client:
         transport: httpx.AsyncBaseTransport | None = None,
         on_call: Callable[[Call], None] | None = None,
     ) -> None:
-        """Open no connection yet.
+        """Make a client; connections open with the first call.
 
-        `timeout` is for ordinary calls; uploads, OCR and completions may take as long as they
-        need. `transport` replaces the network. `on_call` hears of every request that was made.
+        `timeout` in seconds applies to ordinary calls; uploads, OCR and completions have none.
+        `transport` replaces the network. `on_call` is called with every request made.
         """
         self._transport = Transport(
             url, api_key, timeout=timeout, transport=transport, on_call=on_call
@@ -92,7 +92,7 @@ class Client:
     if not TYPE_CHECKING:  # only the names above are areas
 
         def __getattr__(self, name: str) -> Any:
-            """Import an area when it is first asked for: its models are costly to import."""
+            """Import an area at its first use: its models are costly to import."""
             kind = Client.__annotations__.get(name)
             if kind is None:
                 raise AttributeError(f"The client has no {name!r}.")
@@ -112,10 +112,10 @@ class Client:
         await self.aclose()
 
     def move(self, url: str, api_key: str | None) -> None:
-        """Ask at another address from here on, where the same service has come back.
+        """Send later requests to another address, at which the same service has returned.
 
         Raises:
-            ClientError: the address or the key cannot be one.
+            ClientError: the address or the key is invalid.
         """
         self._transport.move(url, api_key)
 
@@ -127,7 +127,7 @@ class Client:
         """Return whether the service answers at `/healthz`, or lists its models if it has none.
 
         Raises:
-            Unauthorized: it answers, but does not accept the key.
+            Unauthorized: the service answers, but rejects the key.
         """
         try:
             if self._has_healthz:
@@ -146,7 +146,7 @@ class Client:
         return True
 
     async def version(self) -> str | None:
-        """Return the version of a Carrel server; None of any other service."""
+        """Return the version of a Carrel server, or None for any other service."""
         from carrel.wire.health import Health
 
         try:
@@ -160,4 +160,4 @@ class Client:
         try:
             return (await self._transport.call(Health, "GET", "/healthz", keyless=True)).trash_days
         except UnexpectedAnswer:
-            return None  # another service's own words
+            return None  # another service's answer

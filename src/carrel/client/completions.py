@@ -30,7 +30,7 @@ class Completions(Area):
 
     @fields_of(CompletionRequest)
     async def complete(self, request: CompletionRequest) -> Completion:
-        """Return the whole answer, however long it takes.
+        """Return the whole answer, without a timeout.
 
         `request`: a CompletionRequest, or its fields as keywords.
         """
@@ -49,9 +49,9 @@ class Completions(Area):
 
         `request`: a CompletionRequest, or its fields as keywords.
 
-        `on_progress` hears of each step before the first word, from services that tell them.
+        `on_progress` is called with each step before the first word, if the service reports any.
 
-        The iterator raises Unreachable if the answer breaks off, and ServiceError if the
+        The iterator raises Unreachable if the answer is interrupted, and ServiceError if the
         service fails while it answers.
         """
         async with (
@@ -88,16 +88,16 @@ async def _chunks(
                         raise ServiceError(FAILED, response.status_code)
         except SSEError as error:
             raise UnexpectedAnswer(f"{host} did not answer with a stream.") from error
-    # Some services leave the last [DONE] out.
+    # Some services omit the last [DONE].
     if not finished:
         raise Unreachable(f"The answer of {host} broke off. Try again.")
 
 
 def _chunk(data: str, status: int) -> CompletionChunk:
-    """Return a chunk of the answer.
+    """Parse a chunk of the answer.
 
     Raises:
-        ServiceError: the event is an error, in the interface's shape or in that of others.
+        ServiceError: the event is an error, in this interface's shape or another's.
     """
     try:
         said = json.loads(data)

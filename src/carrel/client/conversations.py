@@ -1,4 +1,4 @@
-"""Conversations that a service keeps."""
+"""Conversations that a service stores."""
 
 import builtins
 from collections.abc import AsyncIterator
@@ -33,7 +33,7 @@ class Conversations(Area):
 
     @fields_of(ConversationStart)
     async def start(self, start: ConversationStart) -> ConversationResponse:
-        """Begin a conversation and answer whole, however long it takes.
+        """Begin a conversation and return the whole answer, without a timeout.
 
         `start`: a ConversationStart, or its fields as keywords.
         """
@@ -50,7 +50,7 @@ class Conversations(Area):
     async def restart(
         self, conversation_id: str, restart: ConversationRestart
     ) -> ConversationResponse:
-        """Begin another conversation with the entries of one up to `from_entry_id`.
+        """Begin another conversation from the entries of one up to and including `from_entry_id`.
 
         `restart`: a ConversationRestart, or its fields as keywords.
         """
@@ -61,14 +61,14 @@ class Conversations(Area):
     async def stream_start(
         self, start: ConversationStart
     ) -> AsyncIterator[AsyncIterator[ConversationEvent]]:
-        """Begin a conversation and yield the answer's events as it is written.
+        """Begin a conversation and yield the answer's events during its generation.
 
             async with client.conversations.stream_start(agent_id=id, inputs="Hi") as events:
                 async for event in events: ...
 
-        `start`: a ConversationStart, or its fields as keywords. Leaving closes the connection, and
-        an answer that is not complete by then is not kept. The iterator raises Unreachable if the
-        answer breaks off, and ServiceError if the service fails while it answers.
+        `start`: a ConversationStart, or its fields as keywords. Leaving closes the connection and
+        discards an incomplete answer. The iterator raises Unreachable if the answer is interrupted,
+        and ServiceError if the service fails while it answers.
         """
         async with self._events(start, _PATH) as found:
             yield found
@@ -97,7 +97,7 @@ class Conversations(Area):
         return await self._call(builtins.list[Conversation], "GET", _PATH, query=query)
 
     def every(self) -> AsyncIterator[Conversation]:
-        """Return all conversations of the caller, newest first, page after page."""
+        """Return all conversations of the caller, newest first, page by page."""
         return every(self.list, lambda conversation: conversation.id)
 
     async def get(self, conversation_id: str) -> Conversation:
@@ -113,12 +113,12 @@ class Conversations(Area):
         return await self._call(ConversationHistory, "GET", f"{_ONE}/history", conversation_id)
 
     async def write(self, conversation_id: str, written: ConversationWrite) -> Conversation:
-        """Add a conversation, or replace it, without an answer.
+        """Create or replace a conversation without an answer.
 
-        An extension: other services refuse it with a status of 404 or 405.
+        An extension: other services refuse it with status 404 or 405.
 
         Raises:
-            ServiceError: 409, it was changed since its `updated_at`.
+            ServiceError: status 409, the conversation changed after its `updated_at`.
         """
         return await self._call(Conversation, "PUT", _ONE, conversation_id, body=written.body())
 

@@ -36,24 +36,24 @@ class Documents(Area):
         return await self._call(DocumentList, "GET", _DOCUMENTS, library_id, query=query)
 
     def every(self, library_id: str, search: str | None = None) -> AsyncIterator[Document]:
-        """Return all documents of a library, or those whose name has a text, page after page."""
+        """Yield all documents of a library, or those whose name contains `search`, page by page."""
         return every(partial(self.list, library_id), lambda document: document.id, search=search)
 
     async def largest(self) -> int | None:
-        """Return the largest document, in bytes; None if the service does not tell."""
+        """Return the largest size of a document in bytes, or None if the service does not tell."""
         return await largest(self._transport, "document_bytes")
 
     async def upload(
         self, library_id: str, source: UploadSource, *, on_progress: Progress | None = None
     ) -> Document:
-        """Put a document into a library, where it is queued for processing.
+        """Upload a document to a library, where it is queued for processing.
 
-        If the library has the same content already, that document is the answer. A name with
-        folders is asked for in a header, which some services ignore: they take its last part.
+        If the library has the same content already, that document is returned. A name with folders
+        travels in a header, which some services ignore: they keep its last part.
 
         Raises:
-            TooLarge: it is larger than the service takes.
-            UnreadableFile: there is no such file, or it changed meanwhile.
+            TooLarge: the document exceeds the service's limit.
+            UnreadableFile: the file is missing, or changed meanwhile.
         """
         folder = ""
         if not isinstance(source, Path):
@@ -65,7 +65,7 @@ class Documents(Area):
         return await send(self._transport, Document, path, body, "document_bytes")
 
     async def get(self, library_id: str, document_id: str) -> Document:
-        """Return one document's particulars."""
+        """Return a document's metadata."""
         return await self._call(Document, "GET", _DOCUMENT, library_id, document_id)
 
     @fields_of(DocumentUpdate)
@@ -79,29 +79,30 @@ class Documents(Area):
         )
 
     async def delete(self, library_id: str, document_id: str) -> None:
-        """Remove a document from its library and from the search."""
+        """Delete a document from its library and from the search."""
         await self._send("DELETE", _DOCUMENT, library_id, document_id)
 
     @fields_of(TextQuery)
     async def text(self, library_id: str, document_id: str, query: TextQuery) -> str:
-        """Return a processed document's text; pages count from 0, both ends are included."""
+        """Return a processed document's text; pages count from 0, and a range includes both
+        ends."""
         path = _DOCUMENT + "/text_content"
         return (
             await self._call(TextContent, "GET", path, library_id, document_id, query=query)
         ).text
 
     async def status(self, library_id: str, document_id: str) -> DocumentStatus:
-        """Return how far processing is."""
+        """Return the processing status."""
         return await self._call(
             DocumentStatus, "GET", _DOCUMENT + "/status", library_id, document_id
         )
 
     async def url(self, library_id: str, document_id: str) -> str:
-        """Return an address of the document that works without a key for 30 minutes."""
+        """Return a document's address that works without a key for 30 minutes."""
         return await self._call(str, "GET", _DOCUMENT + "/signed-url", library_id, document_id)
 
     async def extracted_text_url(self, library_id: str, document_id: str) -> str:
-        """Return an address of the document's text that works without a key for 30 minutes."""
+        """Return the address of a document's text that works without a key for 30 minutes."""
         return await self._call(
             str, "GET", _DOCUMENT + "/extracted-text-signed-url", library_id, document_id
         )
@@ -109,11 +110,11 @@ class Documents(Area):
     async def download(
         self, library_id: str, document_id: str, to: Path, on_progress: Progress | None = None
     ) -> Path:
-        """Write a document's content to the path `to`, by its signed address, without the key."""
+        """Download a document to the path `to` from its signed address, without the key."""
         url = await self.url(library_id, document_id)
         async with self._transport.open_signed(url) as response:
             return await save(response, to, on_progress)
 
     async def reprocess(self, library_id: str, document_id: str) -> None:
-        """Queue a document to be processed again."""
+        """Queue a document for another processing."""
         await self._send("POST", _DOCUMENT + "/reprocess", library_id, document_id)

@@ -1,4 +1,4 @@
-"""Texts as vectors."""
+"""Embeddings of texts."""
 
 from carrel.client.http.area import Area
 from carrel.client.http.keywords import fields_of
@@ -10,7 +10,7 @@ class Embeddings(Area):
 
     @fields_of(EmbeddingRequest)
     async def create(self, request: EmbeddingRequest) -> EmbeddingList:
-        """Return the vectors of texts, in their order.
+        """Return the vectors of texts in order.
 
         `request`: an EmbeddingRequest, or its fields as keywords.
         """

@@ -35,7 +35,7 @@ class Files(Area):
         return await self._call(FileList, "GET", "/v1/files", query=query)
 
     def every(self, search: str | None = None) -> AsyncIterator[File]:
-        """Return all files, or those whose name has a text, page after page."""
+        """Yield all files, or those whose name contains `search`, page by page."""
         return every(self.list, lambda file: file.id, search=search)
 
     async def upload(
@@ -45,22 +45,22 @@ class Files(Area):
         purpose: Purpose | None = None,
         on_progress: Progress | None = None,
     ) -> File:
-        """Store a file, read from disk while it is sent.
+        """Upload a file, read from disk during sending.
 
         Raises:
-            TooLarge: it is larger than the service takes.
-            UnreadableFile: there is no such file, or it changed meanwhile.
+            TooLarge: the file exceeds the service's limit.
+            UnreadableFile: the file is missing, or changed meanwhile.
         """
         fields = FileUpload(purpose=purpose).body()
         body = MultipartBody(source, {k: str(v) for k, v in fields.items()}, on_progress)
         return await send(self._transport, File, "/v1/files", body, "file_bytes")
 
     async def get(self, file_id: str) -> RetrievedFile:
-        """Return one file's particulars."""
+        """Return a file's metadata."""
         return await self._call(RetrievedFile, "GET", "/v1/files/{}", file_id)
 
     async def delete(self, file_id: str) -> DeletedFile:
-        """Remove a file."""
+        """Delete a file."""
         return await self._call(DeletedFile, "DELETE", "/v1/files/{}", file_id)
 
     async def url(self, file_id: str, hours: int = 24) -> SignedURL:
@@ -70,7 +70,7 @@ class Files(Area):
         )
 
     async def download(self, file_id: str, to: Path, on_progress: Progress | None = None) -> Path:
-        """Write a file's content to the path `to`, whole or not at all."""
+        """Download a file to the path `to` atomically."""
         async with self._open(file_id) as response:
             return await save(response, to, on_progress)
 

@@ -1,4 +1,4 @@
-"""The libraries of a service, the search in them, and who they are shared with."""
+"""The libraries of a service, their search and their sharing."""
 
 import builtins
 from collections.abc import AsyncIterator
@@ -28,14 +28,14 @@ class Libraries(Area):
 
     @fields_of(LibraryQuery)
     async def list(self, query: LibraryQuery) -> LibraryList:
-        """Return a page of the libraries that are one's own or shared with one.
+        """Return a page of the libraries that are the caller's own or shared with the caller.
 
         Pages count from 0.
         """
         return await self._call(LibraryList, "GET", "/v1/libraries", query=query)
 
     def every(self, search: str | None = None) -> AsyncIterator[Library]:
-        """Return all libraries, or those whose name has a text, page after page."""
+        """Yield all libraries, or those whose name contains `search`, page by page."""
         return every(self.list, lambda library: library.id, search=search)
 
     async def embeddings(self, library_id: str) -> LibraryEmbeddings:
@@ -43,7 +43,7 @@ class Libraries(Area):
         return await self._call(LibraryEmbeddings, "GET", "/v1/libraries/{}/embeddings", library_id)
 
     async def change_embeddings(self, library_id: str, model: str) -> LibraryEmbeddings:
-        """Embed a library anew with another model, in the background."""
+        """Embed a library again with another model, in the background."""
         body = EmbeddingsChange(model=model).body()
         return await self._call(
             LibraryEmbeddings, "PUT", "/v1/libraries/{}/embeddings", library_id, body=body
@@ -51,10 +51,10 @@ class Libraries(Area):
 
     @fields_of(LibraryCreate)
     async def create(self, library: LibraryCreate, *, if_absent: bool = False) -> Library:
-        """Make an empty library, of a LibraryCreate or of its fields as keywords.
+        """Create an empty library, from a LibraryCreate or its fields as keywords.
 
-        With `if_absent`, the bundled server answers with your own of that name instead, if there is
-        one; two who ask at once get the same.
+        `if_absent` makes the bundled server return your own library of that name if it exists;
+        concurrent calls get the same library.
         """
         return await self._call(
             Library,
@@ -65,16 +65,16 @@ class Libraries(Area):
         )
 
     async def get(self, library_id: str) -> Library:
-        """Return one library's particulars."""
+        """Return a library's metadata."""
         return await self._call(Library, "GET", "/v1/libraries/{}", library_id)
 
     @fields_of(LibraryUpdate)
     async def update(self, library_id: str, changes: LibraryUpdate) -> Library:
-        """Change a library's name or description, given as keywords or as a LibraryUpdate."""
+        """Change a library's name or description, as keywords or as a LibraryUpdate."""
         return await self._call(Library, "PUT", "/v1/libraries/{}", library_id, body=changes.body())
 
     async def delete(self, library_id: str) -> None:
-        """Remove a library with all its documents."""
+        """Delete a library with all its documents."""
         await self._send("DELETE", "/v1/libraries/{}", library_id)
 
     async def search(
@@ -86,9 +86,9 @@ class Libraries(Area):
         document_ids: builtins.list[str] | None = None,
         filters_attributes: str | None = None,
     ) -> SearchResult:
-        """Return the passages that fit best, best first. The bundled server alone offers this.
+        """Return the best passages, best first. Only the bundled server offers this.
 
-        `document_ids` and `filters_attributes`, a JSON object, restrict it to some documents.
+        `document_ids` and `filters_attributes`, a JSON object, limit it to some documents.
         """
         asked = SearchQuery(
             query=query,
@@ -100,13 +100,13 @@ class Libraries(Area):
         return await self._call(SearchResult, "GET", path, library_id, query=asked)
 
     async def shares(self, library_id: str) -> builtins.list[Sharing]:
-        """Return everyone a library is shared with."""
+        """Return all shares of a library."""
         answer = await self._call(SharingList, "GET", "/v1/libraries/{}/share", library_id)
         return answer.data
 
     @fields_of(ShareRequest)
     async def share(self, library_id: str, share: ShareRequest) -> Sharing:
-        """Share a library, or change how it is shared.
+        """Share a library, or change a share.
 
         `share`: a ShareRequest, or its fields as keywords.
         """
@@ -116,5 +116,5 @@ class Libraries(Area):
 
     @fields_of(ShareRemoval)
     async def unshare(self, library_id: str, removal: ShareRemoval) -> None:
-        """Take a share back, named by a ShareRemoval or by its fields as keywords."""
+        """Remove a share, given as a ShareRemoval or its fields as keywords."""
         await self._send("DELETE", "/v1/libraries/{}/share", library_id, body=removal.body())

@@ -1,11 +1,11 @@
-"""OCR."""
+"""OCR of documents."""
 
 from carrel.client.http.area import Area
 from carrel.client.http.keywords import fields_of
 from carrel.wire.ocr import OCRRequest, OCRResult
 
 _WAIT = 86_400
-"""Seconds that a service is told to take if it must: no time-out runs here."""
+"""Timeout in seconds that a service is asked for; the client itself has none."""
 
 
 class OCR(Area):
@@ -13,7 +13,7 @@ class OCR(Area):
 
     @fields_of(OCRRequest)
     async def process(self, request: OCRRequest) -> OCRResult:
-        """Read the pages of a document, however long that takes.
+        """Read the pages of a document, without a timeout.
 
         `request`: an OCRRequest, or its fields as keywords.
         """

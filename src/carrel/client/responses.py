@@ -13,7 +13,7 @@ _ENDS = frozenset({"response.completed", "response.incomplete"})
 
 
 class Responses(Area):
-    """`/v1/responses`: a model that is asked directly."""
+    """`/v1/responses`: a model asked directly."""
 
     @fields_of(ResponseRequest)
     async def create(self, request: ResponseRequest) -> ModelResponse:
@@ -24,13 +24,13 @@ class Responses(Area):
     @fields_of(ResponseRequest)
     @asynccontextmanager
     async def stream(self, request: ResponseRequest) -> AsyncIterator[AsyncIterator[ResponseEvent]]:
-        """Yield the answer's events as it is written; `request` as a ResponseRequest or as
+        """Yield the answer's events during its generation; `request` as a ResponseRequest or as
         keywords.
 
             async with client.responses.stream(model="smollm2", input="Hello") as events:
                 async for event in events: ...
 
-        The iterator raises Unreachable if the answer breaks off, and ServiceError if the
+        The iterator raises Unreachable if the answer is interrupted, and ServiceError if the
         service fails while it answers.
         """
         async with events(self._transport, _PATH, request.body(), ResponseEvent, _ENDS) as found:

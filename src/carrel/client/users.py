@@ -22,5 +22,5 @@ class Users(Area):
         return await self._call(WorkspaceList, "GET", f"{_ME}/workspaces")
 
     async def whoami(self) -> Whoami:
-        """Return the caller, whatever kind of account it is."""
+        """Return the caller with any kind of account."""
         return await self._call(Whoami, "GET", "/v1/whoami")

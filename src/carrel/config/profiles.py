@@ -34,19 +34,20 @@ LOCAL = "local"
 """The profile that always exists: the bundled server, found or started."""
 
 ENVIRONMENT = "environment"
-"""The name of the profile made from CARREL_URL and CARREL_API_KEY."""
+"""Name of the profile made from CARREL_URL and CARREL_API_KEY."""
 
 KEY_VARIABLES = ("CARREL_API_KEY", "MISTRAL_API_KEY")
-"""Environment variables with API keys, the first that is set counts; no child inherits them."""
+"""Environment variables for API keys; the first that is set is used. No child process inherits
+them."""
 
 
 class ConfigError(Exception):
-    """A wrong setting; the message names its place and the next step."""
+    """An invalid setting; the message names its place and the next step."""
 
 
 @dataclass(frozen=True)
 class Price:
-    """The price of a million tokens that a model reads, and that it writes."""
+    """The price of a million input tokens and of a million output tokens."""
 
     input: float
     output: float
@@ -55,11 +56,11 @@ class Price:
 
 @dataclass(frozen=True)
 class Profile:
-    """A service to talk to. Without a url it is the bundled server.
+    """A service to use. Without a url it is the bundled server.
 
-    `prices` are by model, as far as they are set: nothing is guessed. `home` is a folder of its
-    own for all that is kept of it, its bundled server's data included, beside the user's folders.
-    `kept_as` is its first name, where it was renamed.
+    `prices` are by model, as far as set; none is guessed. `home` is a separate folder for all local
+    data of the profile, including its bundled server's; by default the user's folders. `kept_as` is
+    its original name if it was renamed.
     """
 
     name: str
@@ -73,32 +74,32 @@ class Profile:
 
     @property
     def storage_name(self) -> str:
-        """The name under which its chats and the like are kept, which outlives a new name."""
+        """The name of its local data (chats and the like), which survives a renaming."""
         return self.kept_as or self.name
 
     @property
     def folders(self) -> "Folders":
-        """Where all that is kept of it stands."""
+        """The folders of all its local data."""
         return folders() if self.home is None else Folders(*(self.home / part for part in PARTS))
 
     @property
     def local(self) -> bool:
-        """Whether this is the bundled server, which is found or started."""
+        """Whether it is the bundled server, which is found or started."""
         return self.url is None
 
     @property
     def service(self) -> str:
-        """The identity of its service: the bundled server's address may change."""
+        """The identity of its service; fixed for the bundled server, whose address may change."""
         return self.url or LOCAL
 
 
 PARTS = ("config", "data", "state", "cache")
-"""The folders of a home, in the order of the fields of `Folders`."""
+"""The subfolders of a home, in the order of the fields of `Folders`."""
 
 
 @dataclass(frozen=True)
 class Folders:
-    """Where this system keeps configuration, data, logs with crash reports, and copies."""
+    """The system's folders for configuration, data, logs with crash reports, and caches."""
 
     config: Path
     data: Path
@@ -130,7 +131,7 @@ class Folders:
 
 
 def folders() -> Folders:
-    """Return the folders of the current user. None of them is made here."""
+    """Return the current user's folders without creating them."""
     dirs = platformdirs.PlatformDirs("carrel", appauthor=False)
     return Folders(
         config=dirs.user_config_path,
@@ -168,17 +169,17 @@ def load_profile(name: str | None = None, environ: Mapping[str, str] = os.enviro
 
 
 def profile_at(url: str, api_key: str | None = None) -> Profile:
-    """Return a profile of an address that is not saved; its name is the address's host.
+    """Return an unsaved profile of an address, named after its host.
 
     Raises:
-        ConfigError: it is not an address.
+        ConfigError: the address is invalid.
     """
     checked = check_url(url)
     return Profile(urlsplit(checked).netloc, checked, api_key or None)
 
 
 def profiles() -> list[Profile]:
-    """Return every profile, `local` first, then as they stand in the file."""
+    """Return all profiles, `local` first, the others in the file's order."""
     config = _read(folders().config_file)
     keys = _read(folders().credentials_file)
     found = [Profile(LOCAL)]
@@ -189,7 +190,7 @@ def profiles() -> list[Profile]:
 
 
 def default_profile() -> str:
-    """Return the name of the profile used when none is asked for."""
+    """Return the name of the default profile."""
     name = _read(folders().config_file).get("default_profile", LOCAL)
     if not isinstance(name, str):
         raise ConfigError(f"{folders().config_file}: default_profile must be a name in quotes.")
@@ -197,10 +198,10 @@ def default_profile() -> str:
 
 
 def check_name(profile: Profile, instead_of: str | None = None) -> None:
-    """Refuse a name that is reserved, another profile's, not printable or an API key.
+    """Refuse a name that is reserved, taken, unprintable or an API key.
 
     Raises:
-        ConfigError: saying why.
+        ConfigError: the name is refused; the message tells the reason.
     """
     if profile.name in (LOCAL, ENVIRONMENT):
         raise ConfigError(f"The name “{profile.name}” is taken. Choose another name.")
@@ -216,10 +217,9 @@ def check_name(profile: Profile, instead_of: str | None = None) -> None:
 
 
 def add_profile(profile: Profile, instead_of: str | None = None) -> None:
-    """Write a profile, over one of the same name. Its key goes into the credentials file.
+    """Save a profile, replacing one of the same name. Its key goes into the credentials file.
 
-    It takes the place of the profile named `instead_of`, if given, which has another name from
-    now on. What is kept of that one stays its own.
+    It replaces the profile named `instead_of`, if given, and takes over its local data.
     """
     check_name(profile, instead_of)
     old = instead_of or profile.name
@@ -254,7 +254,7 @@ def add_profile(profile: Profile, instead_of: str | None = None) -> None:
 
 
 def remove_profile(name: str) -> None:
-    """Remove a profile and its key. If it was the default, `local` is the default again."""
+    """Remove a profile and its key. If it was the default, `local` becomes the default."""
     config, keys = _read(folders().config_file), _read(folders().credentials_file)
     tables = _tables(config, "profiles")
     if name == LOCAL:
@@ -284,10 +284,10 @@ def on_this_machine(url: str | None) -> bool:
 
 
 def check_url(url: str) -> str:
-    """Return the address of a service as it is kept: without a trailing slash or `/v1`.
+    """Return the normal form of a service's address: without a trailing slash or `/v1`.
 
     Raises:
-        ConfigError: it is not an http or https address, or carries more than host and path.
+        ConfigError: it is not an http or https address, or has more than host and path.
     """
     try:
         parts = urlsplit(url.strip())
@@ -376,12 +376,12 @@ def _write(path: Path, content: dict[str, Any]) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all, readable by its owner only.
+    """Write a file atomically, readable by its owner only.
 
     Raises:
-        ConfigError: it cannot be written.
+        ConfigError: the file cannot be written.
     """
-    path = path.resolve()  # a link into somebody's dotfiles stays a link
+    path = path.resolve()  # a link, such as into a dotfiles repository, stays a link
     try:
         write_private(path, text)
     except OSError as error:

@@ -29,7 +29,7 @@ MODEL_SERVERS = {
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings, each at its default where the file does not name it."""
+    """The settings; a field missing from the file has its default."""
 
     theme: str = "carrel-dark"
     """The colours of the terminal app. The palette previews them."""
@@ -51,7 +51,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Mistake:
-    """Something wrong in a file; `line` counts from 1."""
+    """A mistake in a file; `line` counts from 1."""
 
     line: int | None
     message: str
@@ -61,7 +61,7 @@ class Mistake:
 
 
 class SettingsError(ConfigError):
-    """The settings cannot be used; the message names every mistake and its line."""
+    """The settings are invalid; the message names every mistake and its line."""
 
     def __init__(self, path: Path, mistakes: list[Mistake]) -> None:
         said = "\n".join(str(mistake) for mistake in mistakes)
@@ -71,12 +71,12 @@ class SettingsError(ConfigError):
 
 
 def settings_file() -> Path:
-    """Return where the settings are kept."""
+    """Return the path of the settings file."""
     return folders().config / "settings.toml"
 
 
 def load_settings(path: Path | None = None) -> Settings:
-    """Return the settings; at their defaults where there is no file.
+    """Load the settings, or the defaults if there is no file.
 
     Raises:
         SettingsError: the file is not TOML, or says something unknown or impossible.
@@ -105,10 +105,10 @@ def load_settings(path: Path | None = None) -> Settings:
 
 
 def read_settings(path: Path | None = None) -> str:
-    """Return the text of the file; empty where there is none.
+    """Return the text of the file, or an empty string if it is missing.
 
     Raises:
-        ConfigError: it cannot be read.
+        ConfigError: the file cannot be read.
     """
     path = path or settings_file()
     try:
@@ -121,9 +121,9 @@ def read_settings(path: Path | None = None) -> str:
 
 
 def save_settings(values: Mapping[str, str | None], path: Path | None = None) -> bool:
-    """Write settings into the file, or take those out that are None; the rest stays as it is.
+    """Set settings in the file, and remove those that are None; other text stays unchanged.
 
-    Gives whether that changed the file.
+    Returns whether the file changed.
 
     Raises:
         ConfigError: the file cannot be read or written, or is not TOML.
@@ -141,7 +141,7 @@ def save_settings(values: Mapping[str, str | None], path: Path | None = None) ->
 
 
 def field_docs(kind: type) -> dict[str, str]:
-    """Return the text under each field of a class, by the field's name, as its source has it."""
+    """Return the docstring of each field of a class by field name, from its source."""
     import ast
     import inspect
 
@@ -159,7 +159,7 @@ def field_docs(kind: type) -> dict[str, str]:
 
 
 def nearest(word: str, known: "set[str] | list[str]") -> str:
-    """Return a sentence with the most similar known word; empty without one."""
+    """Return a sentence that suggests the most similar known word, or an empty string."""
     import difflib
 
     found = difflib.get_close_matches(word, sorted(known), 1, 0.5)

@@ -1,4 +1,4 @@
-"""Hand-written TOML: reading it, the line of a key, and changing one in place."""
+"""Hand-written TOML: parsing, the line of a key, and changes in place."""
 
 import re
 import tomllib
@@ -15,10 +15,10 @@ _DEEPEST = 100
 
 
 def parse(text: str) -> dict[str, Any]:
-    """Return the content of a file that a person writes.
+    """Parse a hand-written TOML file.
 
     Raises:
-        TOMLDecodeError: it is not TOML, or too large or too deep to be such a file.
+        TOMLDecodeError: the text is not TOML, or too large or too deep to be hand-written.
     """
     if len(text) > _MOST_LETTERS:
         raise tomllib.TOMLDecodeError(f"it has more than {_MOST_LETTERS:,} letters")
@@ -32,9 +32,9 @@ def parse(text: str) -> dict[str, Any]:
 
 
 def line_of(text: str, *path: str) -> int | None:
-    """Return the line, from 1, on which the key with this path is written.
+    """Return the line of the key with this path, from 1, or None.
 
-    The nearest table's else.
+    If the key is missing, returns the line of its table or of a key below it.
     """
     wanted = ".".join(path)
     table = ""
@@ -55,9 +55,9 @@ def line_of(text: str, *path: str) -> int | None:
 
 
 def with_value(text: str, key: str, value: str | None) -> str:
-    """Return the text with a top-level key set to a string, or removed.
+    """Return the text with a top-level string key set, or removed if `value` is None.
 
-    Everything else stays as it is written, comments too.
+    Everything else stays as written, including comments.
 
     Raises:
         ValueError: the text is not TOML, or writes this key in an unsupported way.

@@ -1,4 +1,4 @@
-"""Tools that the settings name: commands that answer function calls, and MCP servers."""
+"""Tools in the settings: commands that answer function calls, and MCP servers."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 TIMEOUT = 60.0
-"""Seconds for a call, unless the settings say otherwise."""
+"""Default timeout of a call in seconds."""
 LONGEST = 3600.0
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -19,7 +19,7 @@ _HIDDEN = "…"
 class CommandSettings:
     """A command that answers calls of one function.
 
-    It is given the arguments as JSON on stdin; its stdout is the result. `parameters` is their JSON
+    It gets the arguments as JSON on stdin; its stdout is the result. `parameters` is their JSON
     schema.
     """
 
@@ -34,7 +34,7 @@ class CommandSettings:
         """Read the settings of a command.
 
         Raises:
-            ValueError: the message continues “NAME …”.
+            ValueError: a value is invalid; the message completes “NAME …”.
         """
         found = _check(values, {"command", "description", "parameters", "env", "timeout"})
         if "command" not in found:
@@ -61,7 +61,7 @@ class ServerSettings:
         """Read the settings of a server.
 
         Raises:
-            ValueError: the message continues “NAME …”.
+            ValueError: a value is invalid; the message completes “NAME …”.
         """
         found = _check(values, {"command", "url", "env", "headers", "timeout"})
         if ("command" in found) == ("url" in found):
@@ -81,7 +81,7 @@ class ServerSettings:
 
 
 def check_name(name: str) -> None:
-    """Check that a model can call a tool of this name.
+    """Check that models can call a tool of this name.
 
     Raises:
         ValueError: a model could not call a tool of this name.

@@ -1,4 +1,4 @@
-"""The local server as seen from outside: found, started, held by a lease, stopped."""
+"""The client side of the local server: find, start, lease, stop."""
 
 from carrel.local.address import Address, find
 from carrel.local.errors import LocalError, NotInstalled

@@ -11,7 +11,7 @@ import httpx
 
 @dataclass(frozen=True)
 class Address:
-    """A local server that answers. `started` says whether this call started it."""
+    """The address of a running local server. `started` tells whether this call started it."""
 
     url: str
     api_key: str = field(repr=False)
@@ -20,23 +20,21 @@ class Address:
 
 
 async def find(data: Path) -> Address | None:
-    """Return the server that runs on a data folder; None if none answers.
+    """Return the server running on a data folder, or None if none answers.
 
-    The file of a killed server is ignored.
+    A leftover file of a killed server is ignored.
     """
     try:
         said = json.loads((data / "server.json").read_text("utf-8"))
         address = Address(str(said["url"]), str(said["api_key"]), int(said["pid"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    # A dead server's port may belong to another program by now.
+    # The port of a dead server may belong to another program now.
     return address if _alive(address.pid) and await _answers(address.url) else None
 
 
 def loopback() -> httpx.AsyncClient:
-    """Return a client for plain http on this machine: no proxy sees it, no certificates are
-    loaded.
-    """
+    """Return a client for plain http on this machine, without proxies and certificates."""
     return httpx.AsyncClient(trust_env=False, verify=False, timeout=2)
 
 
@@ -50,7 +48,7 @@ async def _answers(url: str) -> bool:
 
 def _alive(pid: int) -> bool:
     if sys.platform == "win32":
-        return True  # no harmless way to ask; the port must suffice
+        return True  # no side-effect-free request exists: the port must suffice
     if pid <= 0:
         return False
     try:

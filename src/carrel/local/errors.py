@@ -6,7 +6,7 @@ class LocalError(Exception):
 
 
 class NotInstalled(LocalError):
-    """This installation has the workbench without the server."""
+    """The server's packages are not installed."""
 
     def __init__(self) -> None:
         super().__init__(

@@ -1,4 +1,4 @@
-"""Whether this installation has the server: the extra `carrel[server]`."""
+"""Check for the server's packages, the extra `carrel[server]`."""
 
 from importlib.util import find_spec
 
@@ -11,6 +11,6 @@ def require_server() -> None:
     Raises:
         NotInstalled: they are not; the message says how to install them.
     """
-    # One of them stands for all: the extra installs them together.
+    # One package stands for all: the extra installs them together.
     if find_spec("fastapi") is None:
         raise NotInstalled

@@ -1,4 +1,4 @@
-"""A lease: tells the local server that it is in use, so that it stays."""
+"""Leases, which keep the local server running while in use."""
 
 import asyncio
 import contextlib
@@ -11,13 +11,13 @@ import httpx
 from carrel.local.address import Address, loopback
 
 _SECONDS = 10.0
-"""Between two renewals."""
+"""Seconds between two renewals."""
 
 
 class Lease:
     """Holds the server at an address from `start` to `stop`.
 
-    A server that is lost meanwhile is no error here: whoever talks to it will notice.
+    A server lost meanwhile is no error here: its users will notice.
     """
 
     def __init__(self, address: Address, *, seconds: float = _SECONDS) -> None:
@@ -39,12 +39,12 @@ class Lease:
         await self.stop()
 
     async def start(self) -> None:
-        """Take the lease out and keep renewing it."""
+        """Take the lease and keep renewing it."""
         await self._tell("PUT")
         self._renewing = asyncio.create_task(self._renew(), name="lease")
 
     async def stop(self) -> None:
-        """Give the lease back; harmless when there is none."""
+        """Release the lease; harmless without one."""
         if self._renewing is None:
             return
         self._renewing.cancel()

@@ -1,4 +1,4 @@
-"""Model servers of this machine: found at their usual ports, and used by the local server."""
+"""Local model servers: found at their usual ports, and used by the local server."""
 
 import asyncio
 from collections.abc import Mapping
@@ -12,12 +12,12 @@ from carrel.local.address import loopback
 from carrel.text import clean_text
 
 SHOWN = 50
-"""Maximum number of models listed per server."""
+"""Most models listed per server."""
 
 
 @dataclass(frozen=True)
 class ModelServer:
-    """A server that answers with OpenAI's interface, and the models it names."""
+    """A server with OpenAI's interface, and the names of its models."""
 
     name: str
     url: str
@@ -25,7 +25,7 @@ class ModelServer:
 
 
 async def find_model_servers(addresses: Mapping[str, str]) -> tuple[ModelServer, ...]:
-    """Return those of the named addresses where a model server lists models, in their order."""
+    """Return the servers at these addresses that list models, in order."""
     async with loopback() as http:
         found = await asyncio.gather(*(_ask(http, *named) for named in addresses.items()))
     return tuple(server for server in found if server is not None)
@@ -43,9 +43,9 @@ async def _ask(http: httpx.AsyncClient, name: str, url: str) -> ModelServer | No
 
 
 def use_model(data: Path, url: str | None, model: str | None = None) -> bool:
-    """Make the local server use this model at this address; None: the built-in one.
+    """Let the local server use this model at this address, or its built-in model with None.
 
-    Writes the data folder's settings, which the server watches. Gives whether they changed.
+    Changes the data folder's settings, which the server watches. Returns whether they changed.
 
     Raises:
         ConfigError: the settings cannot be changed.

@@ -1,4 +1,4 @@
-"""Finds the server of this machine, or starts it."""
+"""Starting of the local server, unless it is running."""
 
 import asyncio
 import os
@@ -17,7 +17,7 @@ from carrel.local.installed import require_server
 from carrel.text import clean_text
 
 _PATIENCE = 60.0
-"""Start time-out in seconds; the first start after an install compiles bytecode."""
+"""Start timeout in seconds; the first start after an install compiles bytecode."""
 _EXIT_IN_USE = 3
 """Exit code of `carrel serve` if another server has the data folder."""
 _LOG_BYTES = 1_000_000
@@ -26,15 +26,14 @@ _LOG_BYTES = 1_000_000
 async def ensure(
     data: Path | None = None, *, on_start: Callable[[], None] | None = None
 ) -> Address:
-    """Return the server on a data folder (without one, of the profile `local`), started if need be.
+    """Return the server on a data folder (by default the profile `local`'s), started if necessary.
 
-    It is a process of its own that outlives this one and stops when no lease holds it.
-    Concurrent calls of any number of processes start one server. `on_start` is called
-    when none was found.
+    It is a detached process that stops once no lease holds it. Concurrent calls of any number of
+    processes start only one server. `on_start` is called before a start.
 
     Raises:
-        NotInstalled: it does not run, and cannot be started.
-        LocalError: it did not start; the message has the last line of its log.
+        NotInstalled: the server is not running, and its packages are not installed.
+        LocalError: the server did not start; the message has the last line of its log.
     """
     data = (data or folders().server).absolute()
     deadline = time.monotonic() + _PATIENCE
@@ -55,14 +54,14 @@ async def ensure(
             start.process.terminate()
             raise LocalError(start.complaint(f"did not answer within {_PATIENCE:.0f} s"))
         if code == _EXIT_IN_USE:
-            # The other server is starting, and will be found, or stopping: then start ours.
+            # The other server is starting (it will be found) or stopping (start ours).
             start = None
             await asyncio.sleep(0.25)
         await asyncio.sleep(0.05)
 
 
 class _Start:
-    """One attempt to start a server, detached from this process."""
+    """One attempt to start a detached server."""
 
     def __init__(self, data: Path) -> None:
         self.log = folders().state / "local-server.log"
@@ -83,7 +82,7 @@ class _Start:
         threading.Thread(target=self.process.wait, name="local-server", daemon=True).start()
 
     def complaint(self, what: str) -> str:
-        """Return the failure, the last line of the log, and the log's path."""
+        """Return the failure with the last line of the log and the log's path."""
         try:
             with self.log.open("rb") as log:
                 log.seek(self._from)

@@ -1,4 +1,4 @@
-"""Stops the server on a data folder."""
+"""Stopping of the server on a data folder."""
 
 import asyncio
 import os
@@ -12,7 +12,7 @@ from carrel.local.errors import LocalError
 from carrel.system.locking import Locked, lock_file
 
 _PATIENCE = 60.0
-"""Seconds in which a server starts and stops."""
+"""Timeout in seconds for a server to start and stop."""
 
 
 async def stop(data: Path) -> None:

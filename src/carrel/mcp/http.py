@@ -1,4 +1,4 @@
-"""The MCP server over HTTP, whose callers bring their keys."""
+"""The MCP server over HTTP, whose callers send their own keys."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -10,13 +10,13 @@ from carrel.mcp.server import Context, mcp_server
 
 
 def session_manager(*, writes: bool) -> StreamableHTTPSessionManager:
-    """Answer requests, each by itself: any server behind a load balancer can take the next."""
+    """Return a stateless manager: any server behind a load balancer can answer the next request."""
     return StreamableHTTPSessionManager(mcp_server(_connect, writes=writes), stateless=True)
 
 
 @asynccontextmanager
 async def _connect(context: Context) -> AsyncIterator[Client]:
-    """Yield a client of the server that was asked, with the key of the request."""
+    """Yield a client of this server with the request's key."""
     assert context.request is not None
     host, port = context.request.scope["server"]
     host = f"[{host}]" if ":" in host else host

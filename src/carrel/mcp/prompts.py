@@ -1,4 +1,4 @@
-"""Prompts: tasks with libraries, as a person starts them from a program's menu."""
+"""Prompts: tasks with libraries for a program's menu."""
 
 from mcp.types import (
     INVALID_PARAMS,
@@ -55,10 +55,10 @@ def list_prompts() -> ListPromptsResult:
 
 
 def fill(name: str, given: dict[str, str]) -> GetPromptResult:
-    """Return a prompt with its arguments.
+    """Return a prompt with its arguments filled in.
 
     Raises:
-        MCPError: there is none of this name, or an argument is missing.
+        MCPError: there is no prompt of this name, or an argument is missing.
     """
     prompt = next((one for one in _PROMPTS if one.name == name), None)
     if prompt is None:

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from carrel.wire.ocr import OCRDocument, Page
 
 LISTED = 50
-"""Items on a page of a list."""
+"""Number of items on a page of a list."""
 MOST_PAGES = 50
-"""Pages of a document in one answer."""
+"""Most pages of a document in one answer."""
 
 _STEPS = {
     "loading": "loading the model",
@@ -110,7 +110,7 @@ async def search_library(call: ToolCall, asked: SearchArguments) -> Result:
     try:
         found = await call.client.libraries.search(asked.library_id, asked.query, asked.limit)
     except NotFound:
-        await call.client.libraries.get(asked.library_id)  # says so if there is no such library
+        await call.client.libraries.get(asked.library_id)  # raises if there is no such library
         raise ToolError(
             "This service has no search of its own. Read the documents, or ask an agent that has"
             " the library."
@@ -215,7 +215,7 @@ async def ask_agent(call: ToolCall, asked: QuestionArguments) -> Result:
 
 
 async def _range(call: ToolCall, asked: PagesArguments) -> tuple[int, int | None]:
-    """Return the last page of the answer, and the number of pages in the document if known.
+    """Return the last page of the answer, and the document's page count if known.
 
     Raises:
         ToolError: the document is not processed, or has fewer pages.

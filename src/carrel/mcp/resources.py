@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from carrel.client import Client
 
 PAGE = 100
-"""Documents on a page of the list."""
+"""Number of documents on a page of the list."""
 _URI = "carrel://libraries/{}/documents/{}"
 _ID = r"[A-Za-z0-9_-]+"
 _NAMED = re.compile(_URI.format(f"({_ID})", f"({_ID})"))
@@ -34,11 +34,11 @@ TEMPLATE = ResourceTemplate(
 
 
 async def page_of(client: "Client", cursor: str | None) -> ListResourcesResult:
-    """Return a page of the processed documents of all libraries, library after library.
+    """Return a page of the processed documents of all libraries, grouped by library.
 
     Raises:
         MCPError: there is no such page.
-        ClientError: the service refused or cannot be reached.
+        ClientError: the service refused or is unreachable.
     """
     libraries = [library.id async for library in client.libraries.every()]
     if not libraries:
@@ -72,8 +72,8 @@ async def read(client: "Client", uri: str) -> ReadResourceResult:
     """Return the text of one document.
 
     Raises:
-        MCPError: the address names no document.
-        ClientError: the service has no such document, or cannot be reached.
+        MCPError: the address is not a document's.
+        ClientError: the service has no such document, or is unreachable.
     """
     named = _NAMED.fullmatch(uri)
     if named is None:

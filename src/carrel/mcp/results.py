@@ -1,4 +1,4 @@
-"""What tools answer, as their output schemas describe it."""
+"""Results of tools, whose models are the output schemas."""
 
 from pydantic import BaseModel
 

@@ -49,9 +49,9 @@ _INSTRUCTIONS = (
 
 
 def mcp_server(connect: Connect, *, writes: bool, folder: Path | None = None) -> Server[Any]:
-    """Return the server. `connect` gives a client with the rights of a request's caller.
+    """Make the server. `connect` returns a client with the rights of a request's caller.
 
-    With `writes`, it offers the tools that change something. Files of `folder` may be read.
+    With `writes` it offers the tools that change data. Files of `folder` may be read.
     """
     tools = {**READING, **(WRITING if writes else {})}
 
@@ -147,7 +147,7 @@ def _wrong(error: ValidationError) -> str:
 
 @asynccontextmanager
 async def _refusals() -> AsyncIterator[None]:
-    """Turn a refusal of the service into one of the protocol."""
+    """Convert a refusal of the service to an MCP error."""
     try:
         yield
     except ClientError as error:
@@ -156,7 +156,7 @@ async def _refusals() -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def _steps(context: Context) -> AsyncIterator[Callable[[str], None]]:
-    """Send the steps of a call to its caller, in order, each once."""
+    """Send the steps of a call to its caller in order, without repetitions."""
     steps: asyncio.Queue[str | None] = asyncio.Queue()
 
     async def send() -> None:

@@ -1,4 +1,4 @@
-"""A tool: its name, its arguments, and its work."""
+"""Tools: their names, arguments and functions."""
 
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ Result = str | dict[str, Any]
 
 
 class ToolError(Exception):
-    """A tool cannot do as it was asked; the message says why, in words for the agent."""
+    """A tool failed; the message gives the reason to the agent."""
 
 
 class Arguments(BaseModel):
@@ -39,17 +39,17 @@ class ToolCall:
     """One call of a tool."""
 
     client: "Client"
-    """The service, with the rights of the caller."""
+    """A client with the rights of the caller."""
     step: Callable[[str], None]
-    """Tells the caller of a step of the work."""
+    """Reports a step of the work to the caller."""
     folder: Path | None
-    """The folder whose files may be read; None where the caller has another disk."""
+    """The folder whose files may be read, or None if the caller has another disk."""
 
     def path(self, named: str) -> Path:
         """Return a file of the folder.
 
         Raises:
-            ToolError: it is outside of it, or there is no folder.
+            ToolError: the file is outside of the folder, or there is none.
         """
         if self.folder is None:
             raise ToolError("This server reads no paths. Give a file id or an address.")
@@ -76,11 +76,11 @@ class Tool(Generic[A]):
     writes: bool = False
     destroys: bool = False
     result: type[BaseModel] | None = None
-    """What it answers; None for text."""
+    """The model of its result, or None for text."""
 
 
 class Tools(dict[str, Tool[Any]]):
-    """Tools by name, in the order in which they are offered."""
+    """Tools by name, in the order of offering."""
 
     def offer(
         self,
@@ -91,7 +91,8 @@ class Tools(dict[str, Tool[Any]]):
         writes: bool = False,
         destroys: bool = False,
     ) -> Callable[[Work[A]], Work[A]]:
-        """Offer a function as the tool of its name; its second parameter tells the arguments."""
+        """Register a function as the tool of its name; its second parameter's type declares the
+        arguments."""
 
         def add(run: Work[A]) -> Work[A]:
             name, (_, arguments, *_) = run.__name__, run.__annotations__.values()

@@ -1,4 +1,4 @@
-"""Tools that change something; a server offers them only when told to."""
+"""Tools that change data; a server offers them only on request."""
 
 from collections.abc import AsyncIterator
 from typing import Annotated

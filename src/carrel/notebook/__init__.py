@@ -1,1 +1,1 @@
-"""The Jupyter face: panels over the shared state, a module a panel."""
+"""The Jupyter face: panels over the shared state, one module per panel."""

@@ -1,4 +1,4 @@
-"""`%%ask AGENT`: a cell that is a question."""
+"""`%%ask AGENT`: a cell with a question."""
 
 import re
 from typing import TYPE_CHECKING, Any
@@ -15,10 +15,10 @@ _NAME = re.compile(r"\{(\w+)\}")
 
 
 def register(shell: "InteractiveShell") -> None:
-    """Give a shell the magic; its questions go to the notebook's `bench`."""
+    """Register the magic with a shell; its questions go to the notebook's `bench`."""
 
     def ask(line: str, cell: str) -> Answer:
-        """Asks an agent the text of the cell; `{name}` stands for a variable of the notebook."""
+        """Ask an agent the text of the cell; `{name}` stands for a variable of the notebook."""
         names: dict[str, Any] = shell.user_ns
         bench, agent = names.get("bench"), line.strip()
         if not isinstance(bench, Bench):
@@ -28,7 +28,7 @@ def register(shell: "InteractiveShell") -> None:
             raise BenchError(Problem("No agent is named", "", "Write its name: %%ask support"))
         return bench.ask(agent, _fill_in(cell.strip(), names))
 
-    add: Any = shell.register_magic_function  # its types are wrong
+    add: Any = shell.register_magic_function  # its type hints are wrong
     add(ask, "cell", "ask")
 
 

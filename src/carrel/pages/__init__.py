@@ -1,1 +1,1 @@
-"""Draws the pages of documents on the client's side."""
+"""Drawing of documents' pages on the client's side."""

@@ -1,4 +1,4 @@
-"""Draws pages in a separate process, so that a hostile PDF aborts only that."""
+"""Drawing of pages in a separate process, so that a hostile PDF crashes only that process."""
 
 import asyncio
 import contextlib
@@ -15,7 +15,7 @@ from carrel.pages.errors import NoPicture
 logger = logging.getLogger(__name__)
 
 TIMEOUT = 30.0
-"""Time-out of a page, in seconds."""
+"""Timeout of a page in seconds."""
 MAX_REPLY = 128 * 1024 * 1024
 REMEMBERED = 12
 """Number of pictures in the cache."""
@@ -36,7 +36,7 @@ class Renderer:
         self._pictures: OrderedDict[tuple[Path, int, int, Part | None], bytes] = OrderedDict()
 
     async def page_count(self, path: Path) -> int:
-        """Return number of pages; for a picture one, or its number of frames.
+        """Return the number of pages; a picture has one, or one per frame.
 
         Raises:
             NoPicture: the document has no page that can be drawn.
@@ -64,7 +64,7 @@ class Renderer:
         return self._pictures[key]
 
     async def close(self) -> None:
-        """End the process at once; no more pages are drawn."""
+        """End the process at once and draw no more pages."""
         self._closed = True
         if self._worker is not None:
             _kill(self._worker)
@@ -115,7 +115,7 @@ class Renderer:
         if worker is None:
             return
         _kill(worker)
-        # Reads the rest, closes the pipes and waits.
+        # This reads the remaining output, closes the pipes and waits.
         await worker.communicate()
 
 

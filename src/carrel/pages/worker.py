@@ -1,6 +1,4 @@
-"""The process that draws pages: reads a JSON line, writes a JSON line and a PNG, until its input
-ends.
-"""
+"""The page-drawing process: reads JSON lines, answers each with a JSON line and a PNG."""
 
 import json
 import sys
@@ -18,9 +16,9 @@ from carrel.pages.errors import NoPicture
 MAX_MEMORY = 1 << 30
 """Limit of the address space in bytes, on systems that have one."""
 MAX_PIXELS = 24_000_000
-"""Maximum pixels of a drawn page."""
+"""Most pixels of a drawn page."""
 MAX_SOURCE_PIXELS = 200_000_000
-"""Maximum pixels of a picture before it is scaled down."""
+"""Most pixels of a picture before scaling."""
 
 
 Part = tuple[float, float, float, float]

@@ -1,1 +1,1 @@
-"""Recordings of terminal sessions, as asciicast v2: written, read, played, and made a page."""
+"""Recordings of terminal sessions as asciicast v2: recording, reading, playback, HTML export."""

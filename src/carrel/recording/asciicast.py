@@ -1,4 +1,4 @@
-"""asciicast v2: a header, then an event on each line. Many players and converters read it."""
+"""asciicast v2: a header line, then an event per line, as many players and converters read it."""
 
 import json
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ from carrel.text import clean_text
 from carrel.yamlfile import FileError
 
 Kind = Literal["o", "r", "m"]
-"""Output, a new size, a mark."""
+"""Output, resize, or mark."""
 KINDS = ("o", "r", "m")
 MOST_CELLS = 1000
-"""The widest and highest window that is believed."""
+"""Largest accepted width and height of a window in cells."""
 
 
 class Event(NamedTuple):
@@ -26,7 +26,7 @@ class Event(NamedTuple):
 
 @dataclass(frozen=True)
 class Recording:
-    """A recording; `width` and `height` are the largest that its window had, in cells."""
+    """A recording; `width` and `height` are the largest size of its window, in cells."""
 
     title: str
     width: int
@@ -35,34 +35,34 @@ class Recording:
 
     @property
     def seconds(self) -> float:
-        """Its length."""
+        """The duration in seconds."""
         return self.events[-1].at if self.events else 0.0
 
     @property
     def marks(self) -> tuple[Event, ...]:
-        """Where its steps begin."""
+        """The marks at the beginning of steps."""
         return tuple(event for event in self.events if event.kind == "m")
 
 
 def header_line(width: int, height: int, title: str, began: int) -> str:
-    """Return the first line; `began` is in seconds since 1970."""
+    """Return the header line; `began` is in seconds since 1970."""
     header = {"version": 2, "width": width, "height": height, "timestamp": began, "title": title}
     return json.dumps(header) + "\n"
 
 
 def event_line(event: Event) -> str:
-    """Return a line of an event."""
+    """Return the line of an event."""
     return json.dumps([round(event.at, 6), event.kind, event.data]) + "\n"
 
 
 def read_recording(path: Path) -> Recording:
     """Read a recording and drop every sequence that does more than draw.
 
-    A last line that was cut off by a crash does not count.
+    A truncated last line, left by a crash, is ignored.
 
     Raises:
-        FileError: the file is no asciicast v2.
-        OSError: it cannot be read.
+        FileError: the file is not asciicast v2.
+        OSError: the file cannot be read.
     """
     text = path.read_bytes().decode(errors="replace")
     lines = text.split("\n")

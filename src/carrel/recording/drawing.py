@@ -1,7 +1,7 @@
-"""Filters terminal output: drawing stays, everything else goes.
+"""Filter of terminal output that passes only drawing sequences.
 
-A clipboard, a hyperlink or a title holds what no onlooker sees; a query, a mode or a picture
-protocol would act on the terminal of whoever plays the recording.
+A clipboard, hyperlink or title sequence may hold invisible text; a query, mode or picture sequence
+would act on the player's terminal.
 """
 
 import re
@@ -17,14 +17,14 @@ _UNFINISHED = re.compile(
     r"\x1b(?:\[[\x30-\x3f]*[\x20-\x2f]*|[P\]_^X](?:(?!\x07|\x1b\\).)*|[\x20-\x2f]*)$", re.S
 )
 _FINALS = frozenset("ABCDEFGHJKLMPSTX@`abdefrm")
-"""Moving, erasing, inserting, scrolling, colours."""
+"""Final bytes of sequences for moving, erasing, inserting, scrolling and colours."""
 _CURSOR = ("?25h", "?25l")
 _SHORT = frozenset(("7", "8", "M", "(B", "(0"))
-"""The cursor saved and restored, one line up, the set of line characters."""
+"""Save and restore cursor, reverse line feed, line-drawing characters."""
 
 
 class Drawing:
-    """Filters output as it comes; a sequence may be split between two pieces."""
+    """Filters output incrementally; a sequence may be split between pieces."""
 
     def __init__(self) -> None:
         self._rest = ""

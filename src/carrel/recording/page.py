@@ -1,7 +1,7 @@
-"""A recording as one HTML page that plays by itself and fetches nothing.
+"""A recording as a self-contained HTML page.
 
-asciinema's own player is written into it: it reads the format, has a terminal emulator, and is
-73 kB of the wheel. The page's policy forbids whatever could be fetched.
+It embeds asciinema's player, which reads the format and has a terminal emulator (73 kB). The page's
+content security policy forbids all requests.
 """
 
 import re
@@ -63,7 +63,7 @@ def page(recording: Recording) -> str:
         title=escape(recording.title or "Carrel"),
         style=_COMMENT.sub("", read("asciinema-player.css")),
         player=read("asciinema-player.min.js"),
-        # “<” stands in strings alone, and as itself it might end the script.
+        # “<” occurs only inside strings, and unescaped could end the script.
         recording="".join(lines).replace("<", "\\u003c"),
         licence=read("LICENSE"),
     )

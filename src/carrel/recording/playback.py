@@ -1,4 +1,4 @@
-"""The position in a recording that is played, and the output that leads to another."""
+"""Playback position of a recording, and seeking."""
 
 from bisect import bisect_left, bisect_right
 
@@ -8,13 +8,13 @@ SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 JUMP = 10.0
 """Seconds of a jump in a recording without marks."""
 NEAR = 1.0
-"""Seconds after a mark within which a jump back goes to the one before it."""
+"""Seconds after a mark within which a jump back goes to the mark before it."""
 CLEAR = "\x1b[0m\x1b[r\x1b[2J\x1b[H"
-"""Begins with an empty screen."""
+"""Sequence that clears the screen."""
 
 
 class Playback:
-    """Plays a recording. It reads no clock: time is told to it."""
+    """Plays a recording. It has no clock: the caller advances the time."""
 
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
@@ -26,29 +26,29 @@ class Playback:
 
     @property
     def ended(self) -> bool:
-        """Whether everything was shown."""
+        """Whether all output was shown."""
         return self.at >= self.recording.seconds
 
     @property
     def step(self) -> int:
-        """How many marks were passed."""
+        """The number of passed marks."""
         return sum(mark.at <= self.at for mark in self.recording.marks)
 
     @property
     def rest(self) -> float | None:
-        """Seconds until the next output; None while paused or at the end."""
+        """Seconds until the next output, or None while paused or at the end."""
         if self.paused or self._next == len(self._times):
             return None
         return max(0.0, (self._times[self._next] - self.at) / self.speed)
 
     def advance(self, seconds: float) -> str:
-        """Let time pass and return its output."""
+        """Advance the time and return the output until then."""
         if self.paused:
             return ""
         return self._go(min(self.at + seconds * self.speed, self.recording.seconds))
 
     def seek(self, at: float) -> str:
-        """Go to a time and return the output that leads there."""
+        """Seek to a time in seconds and return the output that restores it."""
         at = min(max(at, 0.0), self.recording.seconds)
         if at >= self.at:
             return self._go(at)
@@ -61,7 +61,7 @@ class Playback:
         return CLEAR + self._go(self.at)
 
     def jump(self, step: int) -> str:
-        """Go to the next mark or to one before, or by seconds where there are none."""
+        """Jump to the next or previous mark, or by seconds in a recording without marks."""
         times = [mark.at for mark in self.recording.marks]
         if not times:
             return self.seek(self.at + step * JUMP)
@@ -72,7 +72,7 @@ class Playback:
         return self.seek(times[earlier] if earlier >= 0 else 0.0)
 
     def faster(self, step: int) -> None:
-        """Take the next speed, or the one before."""
+        """Switch to the next or previous speed."""
         at = SPEEDS.index(self.speed) + step
         self.speed = SPEEDS[min(max(at, 0), len(SPEEDS) - 1)]
 

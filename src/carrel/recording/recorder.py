@@ -11,18 +11,18 @@ from carrel.recording.drawing import Drawing
 
 
 class Recorder:
-    """Writes each event to the file at once: whatever ends the process, all of them are there.
+    """Writes each event to the file at once, so that nothing is lost however the process ends.
 
-    A write that fails, to a full disk for example, ends the recording and nothing else. `failed`
-    is why, and `on_failure` is called with it once.
+    A failed write, as on a full disk, ends only the recording. `failed` is the error, and
+    `on_failure` is called with it once.
     """
 
     def __init__(self, path: Path, width: int, height: int, title: str = "") -> None:
-        """Make a recording of a window of `width` × `height` cells; time begins with the first
+        """Begin a recording of a window of `width` × `height` cells; time starts with the first
         event.
 
         Raises:
-            OSError: there is a file already, or it cannot be made.
+            OSError: the file exists already, or cannot be created.
         """
         self.path = path
         self.failed: OSError | None = None
@@ -38,12 +38,12 @@ class Recorder:
             raise self.failed
 
     def output(self, text: str) -> None:
-        """Record what is written to the terminal, as far as it draws."""
+        """Record the drawing part of terminal output."""
         if drawn := self._drawing.of(text):
             self._add("o", drawn)
 
     def resize(self, width: int, height: int) -> None:
-        """Record another size of the window."""
+        """Record a resize of the window."""
         if (width, height) != self._size:
             self._size = (width, height)
             self._add("r", f"{width}x{height}")
@@ -78,7 +78,7 @@ class Recorder:
         self.failed = OSError(error.errno, error.strerror, str(self.path))
         self._open = False
         try:
-            # No half line stays at the end.
+            # Remove a truncated last line.
             os.ftruncate(self._file, self._whole)
         except OSError:
             pass
@@ -89,7 +89,7 @@ class Recorder:
 
 
 def failure_words(error: OSError) -> tuple[str, str]:
-    """Return a title and the way on for a recording that ended early."""
+    """Return a title and the next step for a recording that ended early."""
     full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     title = "The disk is full: the recording has ended" if full else "The recording has ended"
     return title, f"Everything up to here is in {error.filename}."

@@ -1,11 +1,11 @@
-"""The sample that is shipped: a document of two pages about the workbench itself."""
+"""The shipped sample: a document of two pages about the workbench."""
 
 from importlib.resources import files
 from pathlib import Path
 
 NAME = "guide to the workbench.pdf"
 QUESTION = "What is a library?"
-"""What the sample's agent is asked; the document answers it."""
+"""The question to the sample's agent, which the document answers."""
 
 
 def content() -> bytes:
@@ -14,5 +14,5 @@ def content() -> bytes:
 
 
 def demo() -> Path:
-    """Return the file of the demo that is shipped."""
+    """Return the path of the shipped demo."""
     return Path(str(files("carrel.samples").joinpath("demo.yaml")))

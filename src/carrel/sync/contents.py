@@ -12,18 +12,18 @@ from pathlib import Path
 from carrel.sync.scan import Scan, Stat, parts_of
 
 SETTLED = 1.0
-"""Seconds without a change before a file counts as written."""
+"""Seconds without a change before a file counts as completely written."""
 
 PATIENCE = 30.0
-"""Seconds to wait for a file that is still being written."""
+"""Timeout in seconds for a file that is still being written."""
 
 READERS = 4
-"""Files read at a time."""
+"""Number of files read concurrently."""
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The hash of a file that had this size and these times."""
+    """A file's hash, with the size and times it had then."""
 
     stat: Stat
     hash: str
@@ -31,9 +31,9 @@ class Content:
 
 @dataclass
 class Contents:
-    """The folder's files with their contents, by path, and the problems of unreadable ones.
+    """The folder's files with their contents by path, and the problems of unreadable ones.
 
-    A path that cannot be read now keeps its last known content.
+    An unreadable path keeps its last known content.
     """
 
     files: dict[str, Content] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Contents:
         return {path: content.hash for path, content in self.files.items()}
 
     def problem(self, path: str) -> str | None:
-        """Return the reason a path's content is unknown; None if it was read."""
+        """Return the reason why a path's content is unknown, or None."""
         return next((self.problems[each] for each in parts_of(path) if each in self.problems), None)
 
 
@@ -54,9 +54,9 @@ async def read_contents(
     before: Mapping[str, Content],
     report: Callable[[int, int], None] = lambda done, total: None,
 ) -> Contents:
-    """Read the contents of the files found; reuses those of `before` with the same size and times.
+    """Read the contents of the found files; reuse those of `before` with equal size and times.
 
-    `report` is called with the number of files read and the number to read.
+    `report` is called with the number of read files and their total.
     """
     contents = Contents(problems=dict(found.problems))
     changed = []
@@ -98,7 +98,7 @@ async def read_contents(
 
 
 async def _read_settled(path: Path) -> Content:
-    """Return a file's content, read once it stops changing."""
+    """Return a file's content, read after it stopped changing."""
     deadline = time.monotonic() + PATIENCE
     while True:
         content = await asyncio.to_thread(_read, path)
@@ -110,7 +110,7 @@ async def _read_settled(path: Path) -> Content:
 
 
 def _read(path: Path) -> Content | None:
-    """Return a file's content; None if the file changed a moment ago or during the read."""
+    """Return a file's content, or None if the file changed just before or during the read."""
     with path.open("rb") as file:
         before = path.stat()
         if abs(time.time() - before.st_mtime) < SETTLED:

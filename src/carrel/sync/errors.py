@@ -2,14 +2,14 @@
 
 
 class SyncError(Exception):
-    """A sync cannot start or continue; the message gives the reason and the next step."""
+    """A sync cannot start or continue; the message tells the reason and the next step."""
 
 
 class TooManyDeletions(SyncError):
-    """A sync would delete more documents than its limit; nothing was done.
+    """A sync would delete more documents than its limit; nothing was changed.
 
-    `count` of the `brought` documents uploaded from the folder would be deleted; `limit` is the
-    maximum.
+    `count` of the `brought` documents from the folder would be deleted; `limit` is the largest
+    number allowed.
     """
 
     def __init__(self, count: int, brought: int, limit: int) -> None:

@@ -1,6 +1,6 @@
 """Patterns as in `.gitignore`, matched in time linear in the pattern and in the path.
 
-Git's own matcher, and a regular expression that goes back, take exponential time for a pattern of
+Git's own matcher, like a backtracking regular expression, takes exponential time for a pattern of
 many stars and a long name.
 """
 
@@ -34,14 +34,14 @@ class Pattern:
     """One line of a rule file."""
 
     includes: bool
-    """Whether it includes again what lines before it left out."""
+    """Whether it includes again what earlier lines excluded."""
     folders_only: bool
     _parts: tuple[re.Pattern[str] | None, ...]
-    """For each part of a path; None stands for any number of them."""
+    """An expression per path segment; None stands for any number of segments."""
 
     @classmethod
     def parse(cls, line: str) -> Pattern | None:
-        """Return the pattern of a line; None for a comment, a blank line, or one Git cannot use."""
+        """Parse a line; return None for a comment, a blank line, or an invalid pattern."""
         text = re.sub(r"(?<!\\) +$", "", line.rstrip("\r\n"))
         if text.startswith("#"):
             return None
@@ -64,24 +64,24 @@ class Pattern:
                 return None
             parts.append(expression)
         if anchored and names[-1] == "**":
-            # All in a folder, but not the folder.
+            # Everything in a folder, but not the folder.
             parts.append(re.compile(""))
         return cls(includes, folders_only, tuple(parts))
 
     def matches(self, path: str, *, folder: bool) -> bool:
-        """Return whether it matches a path, with slashes, of a file or a folder."""
+        """Return whether the pattern matches a path of a file or a `folder`; paths use slashes."""
         return (folder or not self.folders_only) and self._match(path.split("/"))
 
     def matches_above(self, path: str) -> bool:
-        """Return whether it matches a file, or a folder above it."""
+        """Return whether the pattern matches a file or one of its parent folders."""
         names = path.split("/")
         return self.matches(path, folder=False) or any(
             self._match(names[:count]) for count in range(1, len(names))
         )
 
     def _match(self, names: Sequence[str]) -> bool:
-        # A later run of any folders can take up whatever an earlier one could: going back to the
-        # last one is enough.
+        # A later wildcard can match anything an earlier one could: backtracking to the last one is
+        # enough.
         parts, part, name, back, mark = self._parts, 0, 0, -1, 0
         while name < len(names):
             expected = parts[part] if part < len(parts) else re.compile(r"(?!)")
@@ -98,14 +98,14 @@ class Pattern:
 
 
 class _Token(NamedTuple):
-    """One character of a name, as an expression, or any number of them."""
+    """One character of a name as an expression, or any number of characters."""
 
     expression: str
     many: bool = False
 
 
 def _expression(name: str) -> re.Pattern[str] | None:
-    """Return the expression of one part of a pattern; None for one that nothing can match."""
+    """Return the expression of one segment of a pattern, or None if nothing can match it."""
     try:
         pieces = [""]
         for token in _tokens(name):
@@ -114,7 +114,7 @@ def _expression(name: str) -> re.Pattern[str] | None:
             else:
                 pieces[-1] += token.expression
         first, *middle, last = pieces if len(pieces) > 1 else [*pieces, None]
-        # The first place where a piece between two stars fits is as good as any: no way back.
+        # The first match of a piece between two stars is as good as any: no backtracking.
         between = "".join(f"(?>.*?{piece})" for piece in middle if piece)
         rest = "" if last is None else f".*{last}"
         return re.compile(rf"(?s:{first}{between}{rest})\Z")
@@ -148,7 +148,7 @@ def _unescape(name: str, at: int) -> tuple[str, int]:
 
 
 def _set(name: str, at: int) -> tuple[str, int]:
-    """Return the expression of a set of characters, and the place behind it."""
+    """Return the expression of a character set, and the position after it."""
     negated = name[at : at + 1] in ("!", "^")
     at += negated
     found, first = "", True

@@ -1,7 +1,7 @@
 """A database of synced folders: their files and the documents that hold their contents.
 
-It survives crashes and may be lost: the next sync then reads all files again and matches them
-with the library by hash.
+It survives crashes. If it is lost, the next sync reads all files again and matches them with the
+library by hash.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ CREATE TABLE documents (
 _ADDED = {
     2: ("folders ADD COLUMN newest TEXT",),
     3: (
-        # Matches no file's time, so each file is read once more.
+        # This matches no file's time, so each file is read once more.
         "files ADD COLUMN ctime_ns INTEGER NOT NULL DEFAULT 0",
         "documents ADD COLUMN named INTEGER NOT NULL DEFAULT 1",
     ),
@@ -67,7 +67,7 @@ _ADDED = {
 class SyncSettings:
     """The options of a folder's sync.
 
-    `delete` deletes documents of deleted files; `delete_excluded` also those of files left out.
+    `delete` deletes documents of deleted files; `delete_excluded` also those of excluded files.
     `include` and `exclude` are patterns as in `.gitignore`.
     """
 
@@ -79,11 +79,11 @@ class SyncSettings:
 
 @dataclass(frozen=True, slots=True)
 class SyncedFolder:
-    """A folder that was synced with a library.
+    """A folder synced with a library.
 
-    `synced_at` is when a sync last ended, in seconds since 1970; `reached` how many of how many
-    files a later one did that did not end, (0, 0) while it compared; `watched`: it was watched
-    and nobody stopped that.
+    `synced_at` is the end of the last sync, in seconds since 1970; `reached` has the done and total
+    files of a later, interrupted sync, (0, 0) during its comparison; `watched` marks a watch that
+    nobody stopped.
     """
 
     id: int
@@ -96,9 +96,9 @@ class SyncedFolder:
 
 
 class LibraryMark(NamedTuple):
-    """A library's document count and its newest document; any addition or deletion changes one.
+    """A library's document count and newest document; any addition or deletion changes the mark.
 
-    A service that does not list the newest first shows changes of the count alone.
+    On a service that does not list the newest first, only the count reveals changes.
     """
 
     documents: int
@@ -106,13 +106,13 @@ class LibraryMark(NamedTuple):
 
 
 class Ledger:
-    """The ledger in its folder. Use it from one thread; other processes may use it too."""
+    """The ledger in its folder. Use it from one thread; several processes may share it."""
 
     def __init__(self, home: Path) -> None:
         """Open the ledger in a folder.
 
         Raises:
-            SyncError: it cannot be opened.
+            SyncError: the ledger cannot be opened.
         """
         self._home = home
         with self._in_words():
@@ -170,8 +170,8 @@ class Ledger:
     def folder(self, service: str, library_id: str, path: Path) -> SyncedFolder:
         """Return the folder's entry, created if missing.
 
-        An empty `library_id` stands for a library that is still to be created; the entry passes
-        to the first library that the folder is synced with.
+        An empty `library_id` stands for a library still to be created; the entry passes to the
+        first library with which the folder is synced.
         """
         key = (service, library_id, str(path))
         self._write(
@@ -191,18 +191,18 @@ class Ledger:
         return _folder(*row)
 
     def started(self, folder: SyncedFolder, settings: SyncSettings) -> None:
-        """Record that a folder is being synced, and the options; `ended` that it is."""
+        """Record the start of a folder's sync with its options; `ended` records its end."""
         text = json.dumps(asdict(settings))
         self._write(
             "UPDATE folders SET settings = ?, done = 0, total = 0 WHERE id = ?", text, folder.id
         )
 
     def reach(self, folder: SyncedFolder, done: int, total: int) -> None:
-        """Record how many files a sync has done, until it ends."""
+        """Record the number of files done by a running sync."""
         self._write("UPDATE folders SET done = ?, total = ? WHERE id = ?", done, total, folder.id)
 
     def ended(self, folder: SyncedFolder, at: float) -> None:
-        """Record that a sync has done all that it could."""
+        """Record the complete end of a sync."""
         self._write(
             "UPDATE folders SET synced_at = ?, done = NULL, total = NULL WHERE id = ?",
             at,
@@ -210,7 +210,7 @@ class Ledger:
         )
 
     def watch(self, folder: SyncedFolder, watched: bool) -> None:
-        """Record whether a folder is to be watched, also by the next start."""
+        """Record whether to watch a folder, also after the next start."""
         self._write("UPDATE folders SET watched = ? WHERE id = ?", watched, folder.id)
 
     def lock_watch(self, folder: SyncedFolder) -> BufferedWriter:
@@ -255,7 +255,7 @@ class Ledger:
     # A folder's library
 
     def mark(self, folder: SyncedFolder) -> LibraryMark | None:
-        """Return the library's mark when the folder was last in sync; None if it never was."""
+        """Return the library's mark from the folder's last complete sync, or None."""
         [(count, newest)] = self._rows(
             "SELECT documents, newest FROM folders WHERE id = ?", folder.id
         )
@@ -268,7 +268,7 @@ class Ledger:
     # A folder's files
 
     def files(self, folder: SyncedFolder) -> dict[str, Content]:
-        """Return the files as last seen, by path."""
+        """Return the last seen files by path."""
         rows = self._rows(
             "SELECT path, hash, size, mtime_ns, ctime_ns FROM files WHERE folder_id = ?", folder.id
         )
@@ -297,7 +297,7 @@ class Ledger:
     # A folder's documents
 
     def documents(self, folder: SyncedFolder) -> dict[str, Known]:
-        """Return the documents that hold the folder's contents, by hash."""
+        """Return the documents that hold the folder's contents by hash."""
         rows = self._rows(
             "SELECT hash, document_id, name, own, named FROM documents"
             " WHERE folder_id = ? AND document_id IS NOT NULL",
@@ -308,7 +308,7 @@ class Ledger:
         }
 
     def begun(self, folder: SyncedFolder) -> frozenset[str]:
-        """Return the hashes of uploads that started and have no recorded end."""
+        """Return the hashes of uploads that started but have no recorded end."""
         rows = self._rows(
             "SELECT hash FROM documents WHERE folder_id = ? AND document_id IS NULL", folder.id
         )
@@ -335,7 +335,7 @@ class Ledger:
         )
 
     def drop(self, folder: SyncedFolder, hashes: Iterable[str]) -> None:
-        """Remove documents that are no longer in the library."""
+        """Remove the records of documents that are no longer in the library."""
         with self._in_words(), self._transaction():
             self._database.executemany(
                 "DELETE FROM documents WHERE folder_id = ? AND hash = ?",

@@ -1,4 +1,4 @@
-"""Plans the changes that bring a library in step with a folder. Pure."""
+"""Planning of the changes that sync a library with a folder. Pure functions."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from carrel.text import clean_text
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A document that the last sync left in the library, keyed by its content's hash.
+    """A document that the last sync left in the library, by its content's hash.
 
-    `name` is the path it is named after; `named` is False until the library has that name. `own`
-    is False for a document that was there before: it is used, but never renamed or deleted.
+    `name` is the path that names it; `named` is False until the library uses that name. `own` is
+    False for a document that existed before: it is used, but never renamed or deleted.
     """
 
     document_id: str
@@ -27,7 +27,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """New content; `updates` if the path held other content before."""
+    """New content; `updates` if the path had other content before."""
 
     hash: str
     path: str
@@ -36,7 +36,7 @@ class Upload:
 
 @dataclass(frozen=True, slots=True)
 class Rename:
-    """Content in the library whose document name no longer matches a file."""
+    """Content in the library whose document name matches no file any more."""
 
     hash: str
     old: str
@@ -47,8 +47,8 @@ class Rename:
 class Removal:
     """A document whose content left the folder.
 
-    With `successor`, the hash of the path's new content, it is deleted once that is in the
-    library. `reason` says why the file is left out, if it was not deleted.
+    With `successor`, the hash of the path's new content, it is deleted only after that is in the
+    library. `reason` is the reason for an excluded rather than deleted file.
     """
 
     hash: str
@@ -59,11 +59,11 @@ class Removal:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The changes, in this order.
+    """The changes in order of execution.
 
-    `kept` are paths whose documents stay because deletion is off, `left_out` those whose
-    documents stay for the given reason, and `held` deletions that wait for confirmation.
-    `brought` counts the library's documents that came from the folder.
+    `kept` are paths whose documents stay because deletion is off, `left_out` those whose documents
+    stay for the given reason, and `held` deletions that wait for confirmation. `brought` counts the
+    library's documents from the folder.
     """
 
     renames: tuple[Rename, ...] = ()
@@ -80,12 +80,12 @@ class Plan:
 
     @property
     def deletions(self) -> tuple[Removal, ...]:
-        """The removals without a replacement."""
+        """The removals without a successor."""
         return tuple(each for each in self.removals if each.successor is None)
 
     @property
     def limit(self) -> int:
-        """The maximum number of deletions without a confirmation: half of the documents brought."""
+        """The largest number of deletions without a confirmation: half of the documents brought."""
         return self.brought // 2 if self.max_delete is None else self.max_delete
 
     @property
@@ -94,7 +94,7 @@ class Plan:
         return len(self.deletions) > self.limit
 
     def hold(self, hashes: Collection[str]) -> Plan:
-        """Return the plan without the deletions of these contents."""
+        """Return the plan with the deletions of these contents held."""
         held = tuple(each for each in self.deletions if each.hash in hashes)
         rest = tuple(each for each in self.removals if each not in held)
         return replace(self, removals=rest, held=held)
@@ -112,11 +112,10 @@ def make_plan(
 ) -> Plan:
     """Plan from a folder (hash by path) and its documents in the library (by hash).
 
-    Without `delete`, a document is deleted only when its path holds new content that replaced
-    it. `left_out` and `unknown` give the reason a path is missing from `folder` without having
-    been deleted: documents of the first are deleted with `delete_excluded` only, those of the
-    second never. `max_delete` limits deletions; None means half of the documents that the folder
-    brought.
+    Without `delete`, a document is deleted only when new content of its path replaced it.
+    `left_out` and `unknown` map paths that are missing from `folder`, though not deleted, to
+    reasons: documents of the former are deleted only with `delete_excluded`, those of the latter
+    never. `max_delete` limits deletions; None means half of the documents from the folder.
     """
     paths: dict[str, list[str]] = defaultdict(list)
     for path in sorted(folder):

@@ -18,7 +18,7 @@ PERIOD = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A file that was not synced, with the reason."""
+    """A file that was not synced, and the reason."""
 
     path: str
     reason: str
@@ -26,7 +26,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """A file in transfer: bytes sent and total."""
+    """A file in transfer: bytes sent and in total."""
 
     path: str
     sent: int
@@ -37,8 +37,8 @@ class Transfer:
 class SyncProgress:
     """The progress of a sync.
 
-    While it scans, `files` of `of_files` changed files were read. `bytes` of `of_bytes` count
-    the files to upload.
+    During the scan, `files` of `of_files` changed files were read. `bytes` of `of_bytes` count the
+    files to upload.
     """
 
     phase: Literal["looking", "syncing"] = "looking"
@@ -50,7 +50,7 @@ class SyncProgress:
 
     @property
     def reached(self) -> tuple[int, int]:
-        """How many files of how many are done; (0, 0) while it compares."""
+        """The numbers of done and total files; (0, 0) during the comparison."""
         return (self.files, self.of_files) if self.phase == "syncing" else (0, 0)
 
 
@@ -58,9 +58,9 @@ class SyncProgress:
 class Preview:
     """The changes that a sync would make.
 
-    `sizes` are bytes of the files to upload, by path. `present` are paths whose content is
-    already in the library, though not from this folder. `left_out` gives the reason each path is
-    not synced; a folder's path ends with a slash.
+    `sizes` are bytes of the files to upload, by path. `present` are paths whose content is in the
+    library already, though not from this folder. `left_out` maps each excluded path to its reason;
+    a folder's path ends with a slash.
     """
 
     plan: Plan
@@ -72,7 +72,7 @@ class Preview:
 
     @property
     def bytes(self) -> int:
-        """Bytes to upload."""
+        """Total bytes to upload."""
         return sum(self.sizes.values())
 
 
@@ -80,9 +80,9 @@ class Preview:
 class Summary:
     """The result of a sync.
 
-    `kept` documents stay though their files were deleted. `found` files were already in the
-    library, though not from this folder. `left_out` documents stay because a rule leaves their
-    files out; `held` ones until their deletion is confirmed.
+    `kept` documents stay though their files were deleted. `found` files were in the library
+    already, though not from this folder. `left_out` documents stay because a rule excludes their
+    files; `held` ones until their deletion is confirmed.
     """
 
     files: int = 0
@@ -122,12 +122,12 @@ class Tally:
 
     @property
     def reached(self) -> tuple[int, int]:
-        """How many files of how many are done."""
+        """The numbers of done and total files."""
         return self._done, self._of_files
 
     @contextmanager
     def attempt(self, path: str) -> Iterator[None]:
-        """Count one file; record its failure unless every other file would fail too."""
+        """Count one file; record its failure, or raise it if every other file would fail too."""
         try:
             yield
         except (ClientError, OSError) as error:
@@ -153,7 +153,7 @@ class Tally:
         self.bytes += size
 
     def report(self, last: bool = False) -> None:
-        """Report the progress unless it did a moment ago."""
+        """Report the progress, at most once per PERIOD unless it is the last report."""
         now = time.monotonic()
         if now < self._next and not last:
             return

@@ -23,7 +23,7 @@ PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0)
 """Seconds between retries of a call."""
 
 STALLED = 120.0
-"""Time-out of an upload, in seconds without a byte sent or without the answer."""
+"""Timeout of an upload in seconds without progress or an answer."""
 
 _BUSY = (
     HTTPStatus.TOO_MANY_REQUESTS,
@@ -42,7 +42,7 @@ _PAGE = 100
 
 
 def hopeless(error: Exception) -> bool:
-    """Return whether an error of one file would occur for every other."""
+    """Return whether an error of one file would also occur for all others."""
     return isinstance(error, Unreachable | SyncError) or (
         isinstance(error, ServiceError) and error.status in _HOPELESS
     )
@@ -88,9 +88,8 @@ class Remote:
         return await self._if_there(lambda: self._client.documents.get(self._id, document_id))
 
     async def limit(self, sizes: Iterable[int]) -> int | None:
-        """Return the service's limit for a document, in bytes, asked only if one of the sizes may
-        exceed it.
-        """
+        """Return the service's size limit of a document in bytes, requested only if a size may
+        exceed it."""
         if max(sizes, default=0) <= ASKED_ABOVE:
             return None
         return await _patiently(self._client.documents.largest)
@@ -101,7 +100,7 @@ class Remote:
         """Upload a file if its content still has this hash.
 
         Raises:
-            UnreadableFile: it changed, or cannot be read.
+            UnreadableFile: the file changed, or cannot be read.
         """
 
         async def attempt() -> Document:
@@ -160,7 +159,7 @@ async def _patiently(call: Callable[[], Awaitable[T]]) -> T:
 
 
 async def _stream_checked(path: Path, size: int, hash: str) -> AsyncIterator[bytes]:
-    """Stream a file's bytes; yield the last of them only if the hash matches."""
+    """Stream a file's bytes, but yield the last only if the hash matches."""
     digest = hashlib.sha256()
     sent = 0
     try:

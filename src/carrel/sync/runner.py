@@ -1,4 +1,4 @@
-"""Brings a library in step with a folder, once."""
+"""One sync of a folder to a library."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from carrel.sync.rules import Rules
 from carrel.sync.scan import Scan, scan
 
 AT_ONCE = 6
-"""Files uploaded at a time."""
+"""Number of files uploaded concurrently."""
 
 
 @dataclass
 class _Look:
-    """The folder and its documents as one sync found them, and the plan that follows.
+    """The folder and its documents as found by one sync, and the resulting plan.
 
     `present` are the ids of all documents of the library, `by_hash` those with a known hash.
     """
@@ -46,8 +46,8 @@ class _Look:
 class Runner:
     """Syncs one folder with one library.
 
-    `report` is called with the progress. `max_delete` limits the deletions of one sync; None
-    means half of the documents that the folder brought.
+    `report` is called with the progress. `max_delete` limits the deletions of one sync; None means
+    half of the documents from the folder.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Runner:
         self._held: set[str] | None = None
 
     async def preview(self) -> Preview:
-        """Plan the changes that `run` would make now, and change nothing.
+        """Plan the changes that `run` would make now, without changing anything.
 
         Raises:
             SyncError, ClientError: the plan cannot be made.
@@ -85,8 +85,8 @@ class Runner:
     async def run(self, *, hold: bool = False) -> Summary:
         """Run the sync. A file that fails does not stop the others.
 
-        Deletions above the limit end it before any change. With `hold` they wait, in every later
-        run too, and the rest is done.
+        Deletions above the limit end it before any change. With `hold` they are postponed, in every
+        later run too, and the other changes are made.
 
         Raises:
             TooManyDeletions: the deletions exceed the limit.
@@ -126,10 +126,10 @@ class Runner:
             failures=(*tally.failures, *_failures(look.contents)),
         )
 
-    # Looking
+    # Comparison
 
     async def _look(self) -> _Look:
-        """Compare the folder with its last sync, and that with the library."""
+        """Compare the folder with its last sync, and the result with the library."""
         settings, folder = self._settings, self.folder
         self._report(SyncProgress())
         rules = Rules.of(settings.include, settings.exclude)
@@ -139,7 +139,7 @@ class Runner:
         if limit is not None:
             found = found.refuse_above(limit)
         contents = await read_contents(folder.path, found, before, self._report_looks())
-        # Other rules may include these again later.
+        # Later rules may include these again.
         spared = {path: each for path, each in before.items() if found.reason(path)}
         self._ledger.set_files(folder, before, {**spared, **contents.files})
         known = self._ledger.documents(folder)
@@ -153,7 +153,7 @@ class Runner:
         return look
 
     async def _compare(self, look: _Look, mark: LibraryMark | None) -> None:
-        """Take in changes that others made to the library since this mark."""
+        """Apply the library's changes by others since this mark."""
         documents = await self._remote.documents()
         look.present = {document.id for document in documents}
         look.by_hash = {document.hash: document.id for document in documents if document.hash}
@@ -167,10 +167,9 @@ class Runner:
             self._ledger.set_mark(self.folder, mark)
 
     async def _find_lost(self, look: _Look) -> list[str]:
-        """Return the contents whose documents others deleted.
+        """Return the contents whose documents were deleted by others.
 
-        Each missing document is checked: one that moved between pages during the listing is in
-        none.
+        Each missing document is checked: a listing misses one that moves between its pages.
         """
         lost: list[str] = []
 
@@ -188,7 +187,7 @@ class Runner:
         return lost
 
     async def _mark_if_alone(self, look: _Look) -> LibraryMark | None:
-        """Return the library's mark, unless others changed the library meanwhile."""
+        """Return the library's mark, or None if others changed the library meanwhile."""
         mark = await self._remote.mark()
         mine = mark.documents == len(look.present) and mark.newest in {None, *look.present}
         return mark if mine else None
@@ -222,7 +221,7 @@ class Runner:
 
         return on_look
 
-    # Doing
+    # Changes
 
     async def _carry_out(self, look: _Look, tally: Tally) -> None:
         begun = self._ledger.begun(self.folder)
@@ -258,11 +257,11 @@ class Runner:
             self._know(look, rename.hash, replace(known, name=rename.new, named=True))
             tally.renamed += 1
         else:
-            # Deleted by someone else just now: the next sync uploads it again.
+            # Deleted by another client just now: the next sync uploads it again.
             self._ledger.drop(self.folder, [rename.hash])
 
     async def _upload(self, upload: Upload, look: _Look, tally: Tally, *, own: bool) -> None:
-        """Upload content that is new to the library; `own` if its upload was started before."""
+        """Upload new content to the library; `own` if its upload was begun before."""
         if upload.hash in self._refused:
             raise ClientError(self._refused[upload.hash])
         name = document_name(upload.path)
@@ -286,7 +285,7 @@ class Runner:
             tally.uploaded += 1
 
     async def _send(self, upload: Upload, look: _Look, tally: Tally) -> tuple[str, str]:
-        """Return the id and name of the document made from a file."""
+        """Return the id and name of a file's new document."""
         size = look.contents.files[upload.path].stat.size
         name = document_name(upload.path)
         self._ledger.begin(self.folder, upload.hash, upload.path)
@@ -324,7 +323,7 @@ class Runner:
 
 
 async def _together(calls: Iterable[Coroutine[None, None, None]]) -> None:
-    """Run the calls, `AT_ONCE` at a time; the first failure cancels the others and is raised."""
+    """Run the calls, `AT_ONCE` concurrently; the first failure cancels the others and is raised."""
     queue = iter(calls)
 
     async def work() -> None:

@@ -1,4 +1,4 @@
-"""Watches a folder for changes."""
+"""Watching of a folder."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ from carrel.sync.rules import RULE_FILES, exclusion_reason
 from carrel.sync.runner import Runner
 
 EVERY = 30.0
-"""Seconds between syncs without an event. Covers changes that no system reports: on network
-disks, during sleep, or while the service was unreachable.
-"""
+"""Seconds between syncs without events. Covers unreported changes: on network disks, during sleep,
+or while the service was unreachable."""
 
 _QUIET_MS = 400
 
 
 async def follow(runner: Runner) -> AsyncGenerator[Summary | ClientError | SyncError]:
-    """Sync now, after every change and every half minute; yield each result.
+    """Sync now, after every change and every EVERY seconds; yield each result.
 
     Continues after an error. Deletions above the limit are held, because nobody can confirm
     them.
@@ -39,9 +38,9 @@ async def follow(runner: Runner) -> AsyncGenerator[Summary | ClientError | SyncE
 
 
 async def changes(folder: Path) -> AsyncGenerator[None]:
-    """Yield now, after every change in the folder, and every half minute.
+    """Yield now, after every change in the folder, and every EVERY seconds.
 
-    Without file system events, only the half minutes remain.
+    Without file system events, only the timer remains.
     """
     heard = asyncio.Event()
     listener = asyncio.create_task(_listen(folder, heard))

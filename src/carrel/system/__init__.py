@@ -1,1 +1,1 @@
-"""Files, locks and programs of this machine."""
+"""Files, locks and programs of the operating system."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def sync_folder(folder: Path) -> None:
-    """Make a folder's entries durable, where the system can."""
+    """Make a folder's entries durable if the system can."""
     if os.name == "nt":
         return
     descriptor = os.open(folder, os.O_RDONLY)
@@ -17,10 +17,11 @@ def sync_folder(folder: Path) -> None:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a file and syncs it to disk, readable by its owner only; make its folder if need be.
+    """Write a file atomically and sync it to disk, readable by its owner only; create its folder if
+    missing.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the file cannot be written.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     # mkstemp makes the file readable by its owner only.

@@ -1,4 +1,4 @@
-"""The user's editor: `VISUAL`, else `EDITOR`, else one that most systems have."""
+"""The user's editor: `VISUAL`, else `EDITOR`, else a common one."""
 
 import os
 import shlex
@@ -15,10 +15,10 @@ class EditorError(Exception):
 
 
 def named_editor(environ: Mapping[str, str] = os.environ) -> list[str]:
-    """Return the words of the configured command; empty if none is configured.
+    """Return the words of the configured command, or an empty list.
 
     Raises:
-        EditorError: it is not a command.
+        EditorError: the setting is not a command.
     """
     named = environ.get("VISUAL") or environ.get("EDITOR") or ""
     try:
@@ -28,10 +28,10 @@ def named_editor(environ: Mapping[str, str] = os.environ) -> list[str]:
 
 
 def editor_command(environ: Mapping[str, str] = os.environ) -> list[str]:
-    """Return the words of the command, to which the file's path is added.
+    """Return the words of the editor's command, to which the file's path is appended.
 
     Raises:
-        EditorError: none exists, or the configured one is not a command.
+        EditorError: there is no editor, or the configured one is not a command.
     """
     if words := named_editor(environ):
         return words
@@ -42,7 +42,7 @@ def editor_command(environ: Mapping[str, str] = os.environ) -> list[str]:
 
 
 def edit(path: Path) -> str:
-    """Open a file in the editor, waits for its end, and return the file's text.
+    """Open a file in the editor, wait for its end, and return the file's text.
 
     Raises:
         EditorError: there is no editor, or it failed.

@@ -6,16 +6,16 @@ from pathlib import Path, PurePath
 from carrel.text import clean_text
 
 LONGEST = 200
-"""Maximum bytes of a name: systems allow 255, and suffixes need a few."""
+"""Longest name in bytes: systems allow 255, and suffixes need a few."""
 
 _UNSAFE = re.compile(r'[<>:"|?*]')
 
 
 def file_name(name: str, otherwise: str, longest: int = LONGEST) -> str:
-    """Return the last part of a name, safe as a file name on any system; `otherwise` if nothing is
-    left.
+    """Return the last part of a name as a safe file name on any system, or `otherwise` if nothing
+    is left.
 
-    It cannot escape its folder, is not hidden, and has at most `longest` bytes.
+    The result cannot leave its folder, is not hidden, and has at most `longest` bytes.
     """
     last = clean_text(name).replace("\\", "/").rpartition("/")[2]
     path = PurePath(" ".join(_UNSAFE.sub(" ", last).split()).strip(" ."))
@@ -25,7 +25,7 @@ def file_name(name: str, otherwise: str, longest: int = LONGEST) -> str:
 
 
 def free(path: Path) -> Path:
-    """Return the path, or a similar one that does not exist yet."""
+    """Return the path, or a similar path that does not exist yet."""
     candidate, number = path, 1
     while candidate.exists():
         number += 1

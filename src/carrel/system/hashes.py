@@ -1,4 +1,4 @@
-"""SHA-256 of files, and names of files made of it."""
+"""SHA-256 of files, and hashed file names."""
 
 import hashlib
 from pathlib import Path
@@ -11,5 +11,5 @@ def sha256(path: Path) -> str:
 
 
 def hashed_name(text: str) -> str:
-    """Return a file name for a text that may hold anything, of any length."""
+    """Return a file name for any text of any length."""
     return hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -1,4 +1,4 @@
-"""A file lock that the system releases when its holder ends."""
+"""A file lock that the system releases when its process ends."""
 
 import sys
 from io import BufferedWriter
@@ -10,7 +10,7 @@ class Locked(Exception):
 
 
 def lock_file(path: Path) -> BufferedWriter:
-    """Lock a file, making it if need be; closing the result releases the lock.
+    """Lock a file, creating it if missing; closing the result releases the lock.
 
     Raises:
         Locked: another process holds it.

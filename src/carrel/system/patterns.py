@@ -1,7 +1,7 @@
-"""Regular expressions from files and callers, which give up before they hold anybody up.
+"""Regular expressions of users, with a time limit.
 
-Python's own matcher goes back without end for some of them, keeps the interpreter meanwhile, and
-cannot be interrupted.
+Python's own matcher backtracks without limit for some patterns, holds the interpreter lock
+meanwhile, and cannot be interrupted.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
 SECONDS = 1.0
-"""Longest time for one search."""
+"""Time limit of a search in seconds."""
 
 
 class PatternError(ValueError):
-    """It is no regular expression, or takes too long; the message says which."""
+    """The pattern is not a regular expression, or takes too long; the message tells which."""
 
 
 def search(pattern: str, text: str) -> str | None:
-    """Return the first part of a text that matches; None if there is none.
+    """Return the first match of a pattern in a text, or None.
 
     Raises:
-        PatternError: it is no regular expression, or takes longer than a second.
+        PatternError: the pattern is not a regular expression, or takes longer than a second.
     """
     import regex
 
@@ -42,12 +42,12 @@ def search(pattern: str, text: str) -> str | None:
 
 
 def validator(schema: dict[str, Any], seconds: float = SECONDS) -> Validator:
-    """Return a validator for a JSON schema, whose patterns are searched for like that.
+    """Return a validator for a JSON schema, whose patterns are searched with the time limit.
 
-    It fetches nothing, and raises PatternError while it validates, also where that takes longer
-    than some seconds from now.
+    It fetches nothing. Raises PatternError for an invalid or slow pattern, and once validation
+    exceeds `seconds` from now.
     """
-    # Imported here because it takes longer than all else the server needs to start.
+    # Imported here because it takes longer than all other imports of the server.
     from jsonschema.validators import Draft202012Validator, extend, validator_for
     from referencing import Registry
 
@@ -60,7 +60,7 @@ def validator(schema: dict[str, Any], seconds: float = SECONDS) -> Validator:
 
 
 def _until(end: float, check: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a check of a keyword that gives up at a time: alternatives multiply."""
+    """Return a keyword's check that stops at a time, because alternatives multiply."""
 
     def check_in_time(*arguments: Any) -> Any:
         if time.monotonic() > end:

@@ -1,4 +1,4 @@
-"""Batch jobs as clients of the chat dialect know them: batches."""
+"""Batch jobs in the form of the chat dialect."""
 
 from typing import Any, Literal
 
@@ -18,7 +18,7 @@ _STATUSES: dict[str, ChatBatchStatus] = {
     "QUEUED": "validating",
     "RUNNING": "in_progress",
     "SUCCESS": "completed",
-    # Every request failed; the file of errors says why.
+    # Every request failed; the error file tells why.
     "FAILED": "completed",
     "TIMEOUT_EXCEEDED": "expired",
     "CANCELLATION_REQUESTED": "cancelling",

@@ -1,1 +1,1 @@
-"""Sends requests and reads answers: transport, uploads, downloads, events, errors."""
+"""HTTP: transport, uploads, downloads, events, errors."""

@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 class Area:
-    """A part of the interface: its methods are requests of the client's transport."""
+    """An area of the interface: its methods are requests through the client's transport."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -16,7 +16,7 @@ class Area:
     async def _call(
         self, answer: type[T], method: str, path: str, *ids: str | int, **options: Unpack[Options]
     ) -> T:
-        """Send a request to a path with these ids in its places and return the answer."""
+        """Send a request with ids filled into its path; return the answer."""
         return await self._transport.call(answer, method, path_of(path, *ids), **options)
 
     async def _send(

@@ -1,4 +1,4 @@
-"""A request as the log keeps it, without key and signed addresses."""
+"""Log entries of requests, without keys and signed addresses."""
 
 import json
 import re
@@ -18,44 +18,44 @@ LONGEST = 2000
 """Maximum characters kept of one string in a request: it may be a document."""
 
 SIGNED = "(signed address)"
-"""Stands for the path of a signed address, all of which is secret."""
+"""Placeholder for the path of a signed address, which is secret as a whole."""
 
 _SECRET = re.compile(r"authorization|api[_-]?key|password|secret", re.IGNORECASE)
 _AUTHORIZATION = re.compile(r'("authorization"\s*:\s*)\{[^{}]*\}?')
-"""Matches a connector's credentials in the beginning of a response."""
+"""Pattern of a connector's credentials in the beginning of a response."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """One request that was made."""
+    """A finished request."""
 
     method: str
     path: str
     query: str
     """The query as sent, without the question mark."""
     status: int | None
-    """None without a response."""
+    """Status code, or None without a response."""
     seconds: float
     """Seconds until the response was read."""
     bytes: int
     """Bytes received of the response body."""
     sent: str = field(default="", repr=False)
-    """The JSON body, with long strings cut."""
+    """The JSON body, with long strings truncated."""
     upload: str = ""
     """The name of the uploaded file."""
     received: str = field(default="", repr=False)
     """The beginning of a textual response."""
     request_id: str = ""
-    """The name of the request in the service's log, if it gave one."""
+    """The id of the request in the service's log, or ""."""
 
     @property
     def signed(self) -> bool:
-        """Whether it used a signed address, which is not kept."""
+        """Whether the request used a signed address, which is not kept."""
         return self.path == SIGNED
 
 
 class Kept(httpx.AsyncByteStream):
-    """Passes on a response's bytes and keeps the first of them."""
+    """Passes on a response's bytes and keeps the first ones."""
 
     def __init__(self, stream: httpx.AsyncByteStream) -> None:
         self.beginning = bytearray()
@@ -72,7 +72,7 @@ class Kept(httpx.AsyncByteStream):
 
 
 def keep(response: httpx.Response) -> None:
-    """Keep the beginning of a response while it is read."""
+    """Keep the beginning of a response during its reading."""
     response.stream = Kept(cast(httpx.AsyncByteStream, response.stream))
 
 
@@ -110,7 +110,7 @@ def _without(key: str, text: str) -> str:
 
 def _text_of(response: httpx.Response, path: str) -> str:
     if path == SIGNED or path.endswith("url"):
-        return ""  # it was asked for a signed address
+        return ""  # the request was for a signed address
     kind = response.headers.get("content-type", "")
     if not any(word in kind for word in ("json", "text", "xml", "event-stream")):
         return ""
@@ -125,7 +125,7 @@ def _text_of(response: httpx.Response, path: str) -> str:
 
 
 def _redact(value: Any, key: str, name: str = "") -> Any:
-    """Return a named part of a request as it may be logged."""
+    """Return a named part of a request, redacted for the log."""
     if _SECRET.fullmatch(name) and isinstance(value, str | dict):
         return "…"
     if isinstance(value, str):

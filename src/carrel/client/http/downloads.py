@@ -12,17 +12,17 @@ from carrel.system.locking import Locked, lock_file
 
 
 async def save(response: httpx.Response, to: Path, on_progress: Progress | None = None) -> Path:
-    """Write the body of a streamed answer to a file, over one that is there; return its path.
+    """Write the body of a streamed answer to a file, replacing an existing one; return its path.
 
     Raises:
         OSError: the file cannot be written.
     """
     meter = Meter(_length(response), on_progress)
-    # After a kill the next download finds its part again: none piles up.
+    # After a kill the next download finds its partial file again: none accumulate.
     part = to.with_name(f".{hashed_name(to.name)}.part")
     try:
         file = lock_file(part)
-    except Locked:  # by another process that saves there
+    except Locked:  # another process saves to the same path
         part = part.with_stem(f"{part.stem}-{secrets.token_hex(8)}")
         file = lock_file(part)
     try:

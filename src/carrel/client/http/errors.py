@@ -1,10 +1,10 @@
-"""What goes wrong with a service, in words fit to be shown."""
+"""Errors of a service, with messages fit to be shown."""
 
 _FAILED = 500
 
 
 class ClientError(Exception):
-    """Something went wrong; `str()` of any of these is plain English without secrets."""
+    """An error of the client; `str()` of any subclass is plain English without secrets."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -16,7 +16,7 @@ class Unreachable(ClientError):
 
 
 class UnexpectedAnswer(ClientError):
-    """The service answered something this interface does not have."""
+    """The service's answer does not follow the interface."""
 
 
 class UnreadableFile(ClientError):
@@ -24,14 +24,14 @@ class UnreadableFile(ClientError):
 
 
 class TooLarge(ClientError):
-    """A file is larger than the service takes; nothing of it was sent."""
+    """A file exceeds the service's size limit; nothing was sent."""
 
 
 class ServiceError(ClientError):
-    """The service refused a request or failed at it.
+    """The service refused a request or failed.
 
-    `retry_after`: how many seconds it asked to wait before the next try. `request_id`: the name
-    of the request in the service's log, if it gave one.
+    `retry_after`: seconds to wait before the next try. `request_id`: the request's id in the
+    service's log, or empty.
     """
 
     retry_after: float | None = None
@@ -50,21 +50,21 @@ class ServiceError(ClientError):
 
     @property
     def reference(self) -> str:
-        """A sentence that names the request for the service's log, where that has more to say."""
+        """A sentence with the request's id, if the service's log has more to say."""
         failed = self.status >= _FAILED and self.request_id
         return f"Request ID: {self.request_id}" if failed else ""
 
 
 class Unauthorized(ServiceError):
-    """The API key was not accepted, or there is none."""
+    """The API key is missing or was rejected."""
 
 
 class NotFound(ServiceError):
-    """There is no such thing, or no such endpoint."""
+    """The item or the endpoint does not exist."""
 
 
 class Invalid(ServiceError):
-    """The service found fields wrong; `fields` has (field, what is wrong) for each."""
+    """The service found invalid fields; `fields` has pairs of a field and its error."""
 
     def __init__(
         self,

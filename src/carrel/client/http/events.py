@@ -1,4 +1,4 @@
-"""Answers that come as events, each named by its type."""
+"""Answers streamed as typed events."""
 
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -25,8 +25,8 @@ async def events(
 ) -> AsyncIterator[AsyncIterator[T]]:
     """Yield the events of an answer; leaving closes the connection at once.
 
-    `ends` are the types of last events. The iterator raises Unreachable if the answer breaks off
-    before one, and ServiceError if the service fails while it answers.
+    `ends` are the types of final events. The iterator raises Unreachable if the answer is
+    interrupted before one, and ServiceError if the service fails meanwhile.
     """
     asked = {**body, "stream": True}
     async with (
@@ -55,7 +55,7 @@ async def _events(
 
 
 def _check(data: str, status: int) -> None:
-    """Raise ServiceError for an event that tells of a failure."""
+    """Raise ServiceError for an event that reports a failure."""
     try:
         said = json.loads(data)
     except (ValueError, RecursionError):

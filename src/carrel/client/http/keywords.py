@@ -33,7 +33,7 @@ P = ParamSpec("P")
 
 
 class Bound(Protocol[P, T_co]):
-    """A method that takes a request, or ids and the request's fields."""
+    """A method that takes a request model, or ids and the request's fields."""
 
     @overload
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T_co: ...
@@ -42,7 +42,7 @@ class Bound(Protocol[P, T_co]):
 
 
 class Method(Protocol, Generic[S_contra, P, T_co]):
-    """The same before it is bound to its area."""
+    """A `Bound` method before it is bound to its area."""
 
     def __get__(
         self, instance: S_contra, owner: type[S_contra] | None = None
@@ -52,10 +52,10 @@ class Method(Protocol, Generic[S_contra, P, T_co]):
 def fields_of(
     request: type[Request],
 ) -> Callable[[Callable[Concatenate[S, P], T]], Method[S, P, T]]:
-    """Let a method take the fields of its request as keywords; its signature shows them.
+    """Let a method take its request's fields as keywords, shown in its signature.
 
-    The method raises TypeError for an unknown keyword and pydantic's ValidationError, a
-    ValueError, for a value that the request cannot have.
+    The method raises TypeError for an unknown keyword and pydantic's ValidationError, a ValueError,
+    for an invalid value.
     """
 
     def decorate(method: Callable[Concatenate[S, P], T]) -> Method[S, P, T]:
@@ -79,7 +79,7 @@ def fields_of(
 
 
 def _signature(own: inspect.Signature, name: str, request: type[Request]) -> inspect.Signature:
-    """Return the method's signature with the request's fields in its place."""
+    """Return the method's signature with its request replaced by the request's fields."""
     fields = [
         inspect.Parameter(
             key,
@@ -101,7 +101,7 @@ def _signature(own: inspect.Signature, name: str, request: type[Request]) -> ins
 
 
 def _plain(annotation: Any) -> Any:
-    """Return a type without its validators, as a reader of the signature needs it."""
+    """Return a type without its validators, for readers of the signature."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return _plain(inner[0])

@@ -1,10 +1,10 @@
-"""Connections that begin with a service on this machine, which needs no certificates."""
+"""Fast connections to services on this machine, which need no certificates."""
 
 import httpx
 
 
 class LoopbackTransport(httpx.AsyncBaseTransport):
-    """Bypasses proxies. Loads certificates, which is slow, with the first https request."""
+    """Bypasses proxies. Loads certificates, which is slow, only with the first https request."""
 
     def __init__(self, limits: httpx.Limits) -> None:
         self._limits = limits
@@ -12,7 +12,7 @@ class LoopbackTransport(httpx.AsyncBaseTransport):
         self._secure: httpx.AsyncHTTPTransport | None = None
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Return the answer's head."""
+        """Send a request; return the answer once its headers arrived."""
         if request.url.scheme == "http":
             return await self._plain.handle_async_request(request)
         if self._secure is None:

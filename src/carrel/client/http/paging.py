@@ -15,7 +15,7 @@ async def every(
 ) -> AsyncIterator[T]:
     """Yield the items of all pages, requested by number from 0; `key` identifies an item.
 
-    A page is a list, or has it as its `data`.
+    A page is a list, or has a list as its `data`.
     """
     seen: set[object] = set()
     for number in count():

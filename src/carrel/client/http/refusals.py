@@ -28,7 +28,7 @@ def refusal(response: httpx.Response, body: bytes, key: str) -> ServiceError:
 
 
 def request_id_of(response: httpx.Response) -> str:
-    """Return the name that a service gave the request for its log; empty for none."""
+    """Return the id of a request in the service's log, or an empty string."""
     headers = response.headers
     return _clean_id(headers.get("x-request-id") or headers.get("mistral-correlation-id"))
 
@@ -131,7 +131,7 @@ def _fields(parsed: dict[str, Any], key: str) -> tuple[tuple[str, str], ...]:
 
 
 def _retry_after(text: str) -> float | None:
-    """Return the seconds that a Retry-After asks for, which are a number or a date."""
+    """Return the seconds of a Retry-After header, given as a number or a date."""
     if text.isascii() and text.isdigit():
         return float(text)
     try:

@@ -1,4 +1,4 @@
-"""Sends uploads, after a check against the service's size limit."""
+"""Uploads, after a check against the service's size limit."""
 
 from contextlib import aclosing
 from typing import Literal, TypeVar
@@ -12,16 +12,17 @@ T = TypeVar("T")
 Kind = Literal["file_bytes", "document_bytes"]
 
 ASKED_ABOVE = 1 << 24
-"""Size in bytes from which the service's limit is checked first. A service that refuses a smaller
-upload reads it to its end, so its error arrives."""
+"""Size in bytes from which the service's limit is checked first. A smaller refused upload is still
+read to its end, so that the error arrives."""
 USUAL = 512 * 1000 * 1000
-"""Size limit in bytes that the interface documents, for a service that does not report its own."""
+"""Size limit in bytes from the interface's documentation, for a service that does not report its
+own."""
 
 
 async def send(
     transport: Transport, answer: type[T], path: str, body: MultipartBody, kind: Kind
 ) -> T:
-    """Post an upload, then close it.
+    """Post an upload and close it.
 
     Raises:
         TooLarge: the upload exceeds the service's limit; nothing was sent.
@@ -37,7 +38,8 @@ async def send(
         try:
             return await transport.call(answer, "POST", path, upload=body, unhurried=True)
         except Unreachable as error:
-            # Refusing a large upload, a service may close the connection before its answer is read.
+            # A service that refuses a large upload may close the connection before its answer is
+            # read.
             if limit is None and body.size > USUAL:
                 words = f"{body.name} has {megabytes(body.size)}; services usually take"
                 raise Unreachable(f"{error} {words} {megabytes(USUAL)}.") from error
@@ -45,7 +47,8 @@ async def send(
 
 
 async def largest(transport: Transport, kind: Kind) -> int | None:
-    """Return the largest upload of a kind, in bytes; None if the service does not report it."""
+    """Return the size limit of an upload of a kind in bytes, or None if the service does not report
+    it."""
     try:
         health = await transport.call(Health, "GET", "/healthz", keyless=True)
     except (ServiceError, UnexpectedAnswer):
@@ -54,5 +57,5 @@ async def largest(transport: Transport, kind: Kind) -> int | None:
 
 
 def megabytes(number: int) -> str:
-    """Return the bytes as `3.4 MB`."""
+    """Return a number of bytes as `3.4 MB`."""
     return f"{number / 1e6:,.1f} MB"

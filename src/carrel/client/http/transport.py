@@ -1,4 +1,4 @@
-"""One connection pool to one service: sends requests, reads answers, puts errors in words."""
+"""A connection pool to one service: sends requests, reads answers, words errors."""
 
 import json
 import time
@@ -23,18 +23,18 @@ from carrel.text import clean_json, clean_text
 T = TypeVar("T")
 
 TIMEOUT = httpx.Timeout(30, connect=3, write=60, pool=None)
-"""Seconds for an ordinary call."""
+"""Timeout of an ordinary call in seconds."""
 
-# Below the five seconds after which common servers close an idle connection,
-# so that a request never starts on one that is just being closed.
+# Below the five seconds after which common servers close an idle connection, so that no request
+# starts on a closing connection.
 _LIMITS = httpx.Limits(max_keepalive_connections=20, keepalive_expiry=4)
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _ERROR_BYTES = 1 << 20
 _ANSWER_BYTES = 256 << 20
-"""The largest answer that is read into memory."""
+"""Largest answer in bytes that is read into memory."""
 _JSON = "application/json"
 ANYTHING = "*/*"
-"""What a download accepts; only its bytes are not bounded."""
+"""Accept header of a download, the only kind of answer without a size limit."""
 
 _Pairs = list[tuple[str, str | int | float | bool | None]]
 
@@ -43,20 +43,20 @@ class Options(TypedDict, total=False):
     """Further options of a request."""
 
     query: BaseModel | dict[str, Any] | None
-    """Fields that are not null become the query; lists repeat their key."""
+    """Fields other than None become the query; lists repeat their key."""
     body: Any
     """Sent as JSON."""
     upload: MultipartBody
     accept: str
     prefer: str | None
-    """How the service should answer if it can, as RFC 7240 has it."""
+    """Value of the Prefer header (RFC 7240)."""
     unhurried: bool
-    """Wait for the answer as long as it takes."""
+    """Wait for the answer without a timeout."""
     keyless: bool
 
 
 class Transport:
-    """Requests to one service. The key goes to that service's origin and no other."""
+    """Sends requests to one service. The key goes only to that service's origin."""
 
     def __init__(
         self,
@@ -80,10 +80,10 @@ class Transport:
         )
 
     def move(self, url: str, api_key: str | None) -> None:
-        """Send the requests from here on to another address. Those under way go on.
+        """Send later requests to another address. Running ones continue.
 
         Raises:
-            ClientError: the address or the key cannot be one.
+            ClientError: the address or the key is invalid.
         """
         try:
             address = httpx.URL(url.rstrip("/"))
@@ -96,7 +96,7 @@ class Transport:
 
     @property
     def host(self) -> str:
-        """The service's host and port, as shown to a person."""
+        """The service's host and port, for display."""
         return _host(self._url)
 
     async def aclose(self) -> None:
@@ -107,7 +107,7 @@ class Transport:
         """Send one request and return its JSON answer, cleaned, as `answer`.
 
         Raises:
-            ClientError: one of its kinds, whatever goes wrong.
+            ClientError: the request failed, for the reason that the subclass tells.
         """
         async with self.open(method, path, **options) as response:
             received = await _whole(response)
@@ -122,11 +122,11 @@ class Transport:
     async def open(
         self, method: str, path: str, **options: Unpack[Options]
     ) -> AsyncIterator[httpx.Response]:
-        """Send one request and give its answer while it arrives; leaving closes it."""
+        """Send one request and yield its answer while it arrives; leaving closes it."""
         accept = options.get("accept", _JSON)
         headers = {"Accept": accept}
         if accept != _JSON:
-            # A small stream must not unpack into an endless one.
+            # A small stream must not decompress into an endless one.
             headers["Accept-Encoding"] = "identity"
         if self._key and not options.get("keyless"):
             headers["Authorization"] = f"Bearer {self._key}"
@@ -151,7 +151,7 @@ class Transport:
 
     @asynccontextmanager
     async def open_signed(self, url: str) -> AsyncIterator[httpx.Response]:
-        """Get a signed address, wherever it points, without the key."""
+        """Request a signed address, on whatever host, without the key."""
         try:
             request = self._http.build_request("GET", url, headers={"Accept-Encoding": "identity"})
         except httpx.InvalidURL:
@@ -201,7 +201,7 @@ class Transport:
 
 
 def path_of(template: str, *parts: str | int) -> str:
-    """Return a path with its ids filled in, each as one segment whatever characters it has."""
+    """Return a path with ids filled in, each escaped to a single segment."""
     for part in parts:
         if str(part) in ("", ".", ".."):
             raise ClientError(f"“{part}” is not an id.")
@@ -214,10 +214,10 @@ def _adapter(answer: Any) -> TypeAdapter[Any]:
 
 
 def parse(answer: type[T], received: bytes | bytearray | str, what: str) -> T:
-    """Return a JSON answer, cleaned, as `answer`; `what` names the request in an error.
+    """Parse and clean a JSON answer as `answer`; `what` names the request in an error.
 
     Raises:
-        UnexpectedAnswer: it is not JSON, or not what the interface says.
+        UnexpectedAnswer: the answer is not JSON, or does not follow the interface.
     """
     try:
         checked = _adapter(cast(Any, answer)).validate_python(clean_json(json.loads(received)))
@@ -288,7 +288,7 @@ class _Bounded(httpx.AsyncByteStream):
 
 
 async def _whole(response: httpx.Response) -> bytearray:
-    """Return an answer's body, unpacked, up to a limit."""
+    """Return an answer's body, decompressed, up to a limit."""
     received = bytearray()
     async for chunk in response.aiter_bytes():
         received += chunk
@@ -320,5 +320,5 @@ async def _read_beginning(response: httpx.Response) -> bytes:
             if len(received) > _ERROR_BYTES:
                 break
     except httpx.HTTPError:
-        pass  # the status says enough
+        pass  # the status is enough
     return bytes(received)

@@ -1,4 +1,4 @@
-"""Uploads: a multipart body that is read while it is sent, so memory stays constant."""
+"""Uploads: a multipart body that is read during sending, so that memory stays constant."""
 
 import asyncio
 import mimetypes
@@ -47,10 +47,10 @@ class MultipartBody:
         fields: dict[str, str] | None = None,
         on_progress: Progress | None = None,
     ) -> None:
-        """Look at the source, and take its name and size.
+        """Read the source's name and size.
 
         Raises:
-            UnreadableFile: the path is not a file that can be read.
+            UnreadableFile: the path is not a readable file.
         """
         if isinstance(source, Path):
             self.name, self.size = source.name, size_of(source)
@@ -69,7 +69,7 @@ class MultipartBody:
             f'--{boundary}\r\nContent-Disposition: form-data; name="file"; '
             f'filename="{_quote(self.name)}"\r\nContent-Type: {kind}\r\n\r\n'
         )
-        # A file name that is not UTF-8 has no valid form here; use question marks.
+        # A file name that is not UTF-8 has no valid form here: use question marks.
         self._head = head.encode("utf-8", "replace")
         self._tail = f"\r\n--{boundary}--\r\n".encode()
         self.headers = {
@@ -91,16 +91,16 @@ class MultipartBody:
         yield self._tail
 
     async def aclose(self) -> None:
-        """Close the source, where it was not read to its end."""
+        """Close the source if it was not read to its end."""
         if isinstance(self._content, AsyncGenerator):
             await self._content.aclose()
 
 
 def size_of(path: Path) -> int:
-    """Return the bytes of a file.
+    """Return the size of a file in bytes.
 
     Raises:
-        UnreadableFile: it cannot be uploaded.
+        UnreadableFile: the file cannot be uploaded.
     """
     try:
         if path.is_dir():
@@ -127,5 +127,5 @@ async def _read(path: Path, size: int) -> AsyncIterator[bytes]:
 
 
 def _quote(text: str) -> str:
-    # The three escapes of HTML's multipart form; everything else travels as it is.
+    # The three escapes of HTML's multipart form; all other characters travel unescaped.
     return text.replace("\r", "%0D").replace("\n", "%0A").replace('"', "%22")

@@ -1,1 +1,1 @@
-"""The bench: plain calls over the shared state, and the panels that it opens."""
+"""The bench: calls and panels over the shared state."""

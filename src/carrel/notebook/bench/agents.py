@@ -1,4 +1,4 @@
-"""Calls of a bench about agents: drafts, agents in files, evals and votes."""
+"""Bench calls for agents: drafts, agents in files, evals and votes."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -35,7 +35,7 @@ def begin_chat(chat: ChatService, side: Side) -> Handle[None]:
 
 
 class AgentCalls(BenchBase):
-    """Calls that wait for their result, at most `timeout` seconds."""
+    """Calls that wait for their result for at most `timeout` seconds."""
 
     def __init__(self, store: Store) -> None:
         super().__init__(store)
@@ -44,15 +44,15 @@ class AgentCalls(BenchBase):
     @check_handle
     @spell
     def draft(self, agent: str | Agent, **fields: Unpack[AgentKeywords]) -> Draft:
-        """Return an agent that is not saved, to be tried: `bench.chat("support", beside=[draft])`.
+        """Return an unsaved agent to try: `bench.chat("support", beside=[draft])`.
 
         Args:
-            agent: an agent that it is a change of, by name or id; else the name of a new one.
+            agent: the agent to change, by name or id; else the name of a new agent.
         """
         old = self._names.find_agent(agent) if isinstance(agent, str) else agent
         with in_words():
             draft = self._maker.draft(old, agent if isinstance(agent, str) else "", {**fields})
-            draft.create()  # what is not complete is an error here, where it was written
+            draft.create()  # an incomplete draft fails here, at the call that wrote it
         return draft
 
     def _sides(
@@ -79,13 +79,13 @@ class AgentCalls(BenchBase):
         delete: Sequence[str] = (),
         timeout: float | None = None,
     ) -> AgentPlan:
-        """Return the difference between agents and their files; `.apply()` makes exactly that
-        change.
+        """Return the differences between agents and their files; `.apply()` makes exactly those
+        changes.
 
         Args:
             files: YAML files of agents, or folders of them.
             delete: agents to delete, by their names.
-            timeout: seconds after which it is stopped.
+            timeout: seconds before the call is stopped.
         """
         paths = [Path(one).expanduser() for one in files]
         made = wait_for(self._store, self._store.agents.plan(paths, delete), timeout)
@@ -110,21 +110,21 @@ class AgentCalls(BenchBase):
         resume: bool = False,
         timeout: float | None = None,
     ) -> EvalRun:
-        """Run test cases against an agent and keep the run on this machine.
+        """Run test cases against an agent and store the run on this machine.
 
-        Interrupted, it keeps what has ended; `resume` goes on with that. Registered functions
-        are called when the agent asks for them.
+        An interrupted run keeps its ended attempts; `resume` continues it. Registered functions are
+        called when the agent asks for them.
 
         Args:
             agent: its name or id.
             cases: a YAML file with `cases`, or a JSONL file with a case on each line.
             version: the version that answers; None is the active one.
             baseline: a run to compare with, or its id.
-            repeat: how often each case is asked; from 6, one case alone can be evidence.
-            seed: the seed of the first attempt; the next has one more.
-            jobs: how many cases are asked at once.
-            resume: goes on with an interrupted run of the same set.
-            timeout: seconds after which it is stopped.
+            repeat: attempts at each case; 6 or more can make one case alone significant.
+            seed: the seed of the first attempt; each further one adds 1.
+            jobs: the number of concurrent attempts.
+            resume: continues an interrupted run of the same set.
+            timeout: seconds before the call is stopped.
         """
         asked = self._names.agent(agent)
         version = self._names.version(asked.id, version)
@@ -141,7 +141,7 @@ class AgentCalls(BenchBase):
 
     @check_handle
     def eval_run(self, run: str, *, baseline: "EvalRun | str | None" = None) -> EvalRun:
-        """Return a kept run of test cases, by its id, the beginning of it, or a file.
+        """Return a stored run by its id, the beginning of its id, or a file.
 
         Args:
             run: its id.

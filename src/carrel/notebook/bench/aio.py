@@ -1,4 +1,4 @@
-"""The calls of a bench for `await`: the cell's loop goes on meanwhile."""
+"""The bench's calls for `await`, which leave the cell's loop free."""
 
 import asyncio
 import functools
@@ -33,7 +33,7 @@ CALLS = (
 class AsyncBench:
     """The bench's calls as coroutines, with the same arguments: `await bench.aio.ask(…)`.
 
-    A task that is cancelled stops the work behind the call.
+    Cancelling a task stops the work behind the call.
     """
 
     def __init__(self, bench: object) -> None:

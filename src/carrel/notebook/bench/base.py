@@ -1,4 +1,4 @@
-"""The state that all calls of a bench share."""
+"""The state shared by all calls of a bench."""
 
 from collections.abc import Coroutine
 from typing import Any, TypeVar

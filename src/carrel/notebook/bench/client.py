@@ -1,4 +1,4 @@
-"""The API client for plain code: every call waits for its answer, also in a running loop."""
+"""The API client with blocking calls, which work in a running loop too."""
 
 import functools
 import inspect
@@ -17,16 +17,15 @@ _AREAS = ("files", "agents", "ocr", "completions", "libraries", "documents", "mo
 
 
 class SyncClient:
-    """The client's areas with calls that wait: `client.files.list()`. A stream is a `with` block
-    over a plain iterator.
-    """
+    """The client's areas with blocking calls: `client.files.list()`. A stream is a `with` block
+    over a plain iterator."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     @functools.cached_property
     def aio(self) -> Any:
-        """The asynchronous client itself, one for the notebook's own loop: `await` its calls."""
+        """The asynchronous client for the notebook's own loop: `await` its calls."""
         return _wait(self._store, self._store.session.another_client())
 
     def __getattr__(self, name: str) -> Any:
@@ -43,7 +42,7 @@ class SyncClient:
 
 
 class _Area:
-    """One area of the client, with methods that wait."""
+    """One area of the client, with blocking methods."""
 
     def __init__(self, store: Store, name: str) -> None:
         self._store = store
@@ -53,7 +52,7 @@ class _Area:
         return f"<client.{self._name}>"
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name.startswith("_"):  # a host that asks for the display must not start a connection
+        if name.startswith("_"):  # a host that asks for display methods must not start a connection
             raise AttributeError(name)
         method = getattr(self._area(), name, None)
         if method is None:
@@ -72,7 +71,7 @@ class _Area:
                 return _iterate(self._store, made)
             return made
 
-        # The bound method's: `wraps` copies the function's, which begins with `self`.
+        # The bound method's signature: `wraps` copies the function's, with `self`.
         call.__signature__ = inspect.signature(method)  # type: ignore[attr-defined]
         return call
 

@@ -1,4 +1,4 @@
-"""Deletes from code, each with its way back."""
+"""Deletions by code that can be undone."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ Item = File | Library | Agent | Document
 
 @dataclass(frozen=True)
 class DeletedItem:
-    """An item that was deleted; `undo()` brings it back."""
+    """A deleted item; `undo()` restores it."""
 
     kind: str
     name: str
@@ -28,10 +28,10 @@ class DeletedItem:
     _store: Store = field(repr=False, compare=False)
 
     def undo(self, *, timeout: float | None = None) -> None:
-        """Bring it back.
+        """Restore the item.
 
         Raises:
-            BenchError: the service keeps no deleted items, or it is not kept any more.
+            BenchError: the service keeps no deleted items, or no longer keeps this one.
         """
         check_open(self._store)
         trash = self._store.trash
@@ -44,10 +44,10 @@ class DeletedItem:
 
 
 def find_item(store: Store, names: Names, item: str, library: str | Library | None) -> Item:
-    """Return the item of a name or an id: a document of `library`, else a file, library or agent.
+    """Return an item by name or id: a document of `library`, else a file, library or agent.
 
     Raises:
-        BenchError: there is none, or more than one.
+        BenchError: there is no such item, or more than one.
     """
     if library is not None:
         of = names.library(library).id

@@ -1,4 +1,4 @@
-"""The calls of a bench about files, documents and libraries."""
+"""Bench calls for files, documents and libraries."""
 
 import json
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 
 class DocumentCalls(BenchBase):
-    """Uploads, reads, adds and syncs; each call waits for its result."""
+    """Uploads, reads, adds and syncs documents; each call waits for its result."""
 
     def __init__(self, store: Store) -> None:
         super().__init__(store)
@@ -54,14 +54,14 @@ class DocumentCalls(BenchBase):
     ) -> Any:
         """Upload a document and return its File.
 
-        The same bytes of the same name are not uploaded twice.
+        Bytes that were uploaded under the same name are not uploaded again.
 
         Args:
             document: a path, an `https://` address that the kernel reaches, bytes, a file opened
                 with "rb", or a picture of Pillow; a list of them or a pattern such as `*.pdf`
                 gives a list of those that worked; a warning says which failed.
-            title: the name of the file, by default that of the path or the address.
-            timeout: seconds after which it is stopped.
+            title: the file's name, by default from the path or the address.
+            timeout: seconds before the call is stopped.
         """
         given = named(inputs("bench.upload", document, title))
         files = self._each(given, self._file, timeout)
@@ -80,10 +80,10 @@ class DocumentCalls(BenchBase):
         max_pages: int = LARGE,
         timeout: float | None = None,
     ) -> Any:
-        """Read a document and return its Reading.
+        """Read a document with OCR and return its Reading.
 
-        Pages that were read before with these options are not read again. A hosted service bills
-        pages: more than `max_pages` unread pages raise an error that gives their number.
+        Pages already read with these options are not read again. A hosted service bills pages: more
+        than `max_pages` unread pages raise an error with their number.
 
         Args:
             document: a path, an `https://` address, bytes, a file opened with "rb", a picture of
@@ -92,9 +92,9 @@ class DocumentCalls(BenchBase):
             pages: the pages to read, from 1: `"1-3, 7"`, a number or a list; by default all.
             schema: a JSON schema, or a pydantic model, in which `Reading.annotation` describes
                 the document.
-            images: brings the pictures of the pages along.
+            images: includes the pictures of the pages.
             tables: `text` leaves tables in the text; the others take them out as Markdown or HTML.
-            title: the name of an uploaded document, by default that of the path or the address.
+            title: an uploaded document's name, by default from the path or the address.
             max_pages: the most unread pages of a document at a hosted service.
             timeout: seconds after which the reading of a document is stopped.
         """
@@ -123,7 +123,7 @@ class DocumentCalls(BenchBase):
             raise
 
     async def _file(self, given: Input) -> File:
-        """Return the file of the service of a document, which is uploaded if it is not there."""
+        """Return the service's file of a document, uploaded if it is missing."""
         if isinstance(given.content, File):
             return given.content
         return await self._incoming.file(given.content, given.title)
@@ -144,7 +144,7 @@ class DocumentCalls(BenchBase):
         given: OneInput | Document | Sequence[OneInput | Document],
         timeout: float | None,
     ) -> list[Attachment]:
-        """Return what goes with a question."""
+        """Return the attachments of a question."""
         found: list[Attachment] = []
         listed: Sequence[Any] = given if isinstance(given, list | tuple) else [given]
         for one in listed:
@@ -157,9 +157,10 @@ class DocumentCalls(BenchBase):
 
     @check_handle
     def create_library(self, name: str, description: str | None = None) -> Library:
-        """Create a library. One that has this name already stays, and a warning gives both ids.
+        """Create a library. An existing library of this name stays, and a warning gives both ids.
 
-        `bench.add(…, create=True)` and `bench.library(…, create=True)` make one if there is none.
+        `bench.add(…, create=True)` and `bench.library(…, create=True)` create one only if the name
+        is new.
         """
         made = wait_for(self._store, self._store.libraries.create(name, description))
         self._names.warn_of_twins("library", made)
@@ -183,8 +184,8 @@ class DocumentCalls(BenchBase):
             document: a path, an `https://` address, bytes, a file opened with "rb", a picture of
                 Pillow, or a file of the service or its id; a list of them or a pattern such as
                 `*.pdf` gives a list of those that worked; a warning says which failed.
-            title: the name of the document, by default that of the path or the address.
-            create: makes the library if there is none of this name.
+            title: the document's name, by default from the path or the address.
+            create: creates a library of this name if there is none.
             wait: waits until the document is processed.
             timeout: seconds after which a step of a document is stopped.
         """
@@ -214,12 +215,12 @@ class DocumentCalls(BenchBase):
         library: str | Library | None = None,
         timeout: float | None = None,
     ) -> DeletedItem:
-        """Delete a file, a library, an agent or a document; `.undo()` of the result restores it.
+        """Delete a file, a library, an agent or a document; the result's `.undo()` restores it.
 
         Args:
             item: the item, or its name or id.
-            library: the library whose document it is, where a document is named.
-            timeout: seconds after which it is stopped.
+            library: the library of a document that is given by name.
+            timeout: seconds before the call is stopped.
         """
         if isinstance(item, str):
             item = find_item(self._store, self._names, item, library)
@@ -238,12 +239,12 @@ class DocumentCalls(BenchBase):
         wait: bool = True,
         timeout: float | None = None,
     ) -> Synced:
-        """Brings a library in step with a folder that the kernel can read.
+        """Sync a folder that the kernel can read to a library.
 
-        Waits until every document of the library is processed; the library shows those that
-        failed. `delete` deletes the documents of deleted files. `include` and `exclude` are
-        patterns as in `.gitignore`. More than `max_delete` deletions, by default half of the
-        documents that the folder brought, raise an error before any change.
+        Waits until every document of the library is processed; the library shows failed ones.
+        `delete` deletes the documents of deleted files. `include` and `exclude` are patterns as in
+        `.gitignore`. More than `max_delete` deletions, by default half of the documents from the
+        folder, raise an error before any change.
         """
         library_id, path = self._names.library(library).id, Path(folder).expanduser().resolve()
         sync = self._store.sync
@@ -264,15 +265,15 @@ class DocumentCalls(BenchBase):
         limit: int = 10,
         timeout: float | None = None,
     ) -> SearchHits:
-        """Search libraries for passages; every library and the chats of this machine by default.
+        """Search libraries for passages, by default all libraries and the chats of this machine.
 
-        Matched words stand between « and ».
+        Matched words are enclosed in « and ».
 
         Args:
-            query: what to look for.
+            query: the words to find.
             libraries: the name or id of a library, or several.
             limit: the most passages of each library, and of the chats.
-            timeout: seconds after which it is stopped.
+            timeout: seconds before the call is stopped.
         """
         several: Sequence[str | Library] | None = (
             [libraries] if isinstance(libraries, str | Library) else libraries

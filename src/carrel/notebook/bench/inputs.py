@@ -1,4 +1,4 @@
-"""The documents that calls take: paths, patterns, addresses, bytes, open files, pictures."""
+"""The documents that calls accept: paths, patterns, addresses, bytes, open files, pictures."""
 
 import glob
 import io
@@ -25,19 +25,19 @@ OneInput: TypeAlias = str | Path | bytes | IO[bytes] | Image.Image | File
 picture of Pillow, or a file of the service or its id."""
 
 Inputs: TypeAlias = OneInput | Sequence[OneInput]
-"""One of them, or a list."""
+"""One input, or a list of inputs."""
 
 
 @dataclass(frozen=True)
 class Input:
-    """One document. `title` is None where the name is that of the path or the address."""
+    """One document. `title` is None to take the name from the path or the address."""
 
     content: str | Path | bytes | File
     title: str | None = None
 
     @property
     def name(self) -> str:
-        """Its name in messages."""
+        """The document's name in messages."""
         match self.content:
             case bytes():
                 return self.title or "document"
@@ -48,15 +48,16 @@ class Input:
 
 @dataclass(frozen=True)
 class Outcomes(Generic[T]):
-    """The results of a call with one document or several, by name in order, or their failures."""
+    """The results of a call with documents, by name in order, or their failures."""
 
     items: Sequence[tuple[str, T | BenchError]]
 
     def then(self, store: Store, work: Callable[[T], R]) -> "Outcomes[R]":
-        """Do the next step with each result; a failure does not stop the others.
+        """Apply the next step to each result; a failure does not stop the others.
 
         Raises:
-            BenchError: the service went, or the call was stopped; `partial` is what worked.
+            BenchError: the service was lost, or the call was stopped; `partial` has the results so
+            far.
         """
         items: list[tuple[str, R | BenchError]] = []
         for name, one in self.items:
@@ -71,14 +72,14 @@ class Outcomes(Generic[T]):
 
     @property
     def results(self) -> list[T]:
-        """What worked."""
+        """The successful results."""
         return [one for _, one in self.items if not isinstance(one, BenchError)]
 
     def give(self, *, several: bool) -> Any:
-        """Return the one result, or those of several that worked; a warning says which failed.
+        """Return the only result, or a list of the successful ones; warn of failures.
 
         Raises:
-            BenchError: nothing worked.
+            BenchError: everything failed.
         """
         failed = [(name, one) for name, one in self.items if isinstance(one, BenchError)]
         if failed and len(self.items) == 1:
@@ -93,7 +94,7 @@ class Outcomes(Generic[T]):
 
 
 def is_several(given: object) -> bool:
-    """Whether a call is given a list or a pattern, and gives a list back."""
+    """Return whether a call gets a list or a pattern, and so returns a list."""
     return isinstance(given, list | tuple) or _is_pattern(given)
 
 
@@ -103,10 +104,10 @@ def named(given: Sequence[Input]) -> Outcomes[Input]:
 
 
 def inputs(call: str, given: Inputs, title: str | None = None) -> list[Input]:
-    """Return the documents that a call is given; patterns become the files that match them.
+    """Return the documents given to a call; patterns are replaced by the matching files.
 
     Raises:
-        BenchError: a call cannot take this, or no file matches.
+        BenchError: the value is of a wrong kind, or no file matches.
         TypeError: one title is given for several documents.
     """
     if not is_several(given):

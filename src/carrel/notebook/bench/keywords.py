@@ -1,4 +1,4 @@
-"""The keywords of calls that make or change an agent, written once."""
+"""The keywords of all calls that create or change an agent."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +12,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _Unchanged:
-    """Stands in a signature for a field that is left out."""
+    """Marks an omitted field in a signature."""
 
     def __repr__(self) -> str:
         return "unchanged"
@@ -22,7 +22,7 @@ UNCHANGED = _Unchanged()
 
 
 class AgentKeywords(TypedDict, total=False):
-    """Fields of an agent; one that is left out keeps its value, or the default of a new agent.
+    """Fields of an agent; an omitted one keeps its value, or a new agent's default.
 
     Attributes:
         model: the name of a model of the service; its first by default.
@@ -48,9 +48,9 @@ class AgentKeywords(TypedDict, total=False):
 
 
 def spell(method: F) -> F:
-    """Put the keywords of AgentKeywords into the signature and the docstring of a method.
+    """Put the keywords of AgentKeywords into a method's signature and docstring.
 
-    IPython completes what is in the signature, not what a TypedDict unpacks to.
+    IPython completes from the signature, not from an unpacked TypedDict.
     """
     signature = inspect.signature(method)
     parameters = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]

@@ -1,4 +1,4 @@
-"""A document as it was read: pages that show themselves, tables, and files of them."""
+"""The reading of a document: displayable pages, tables, and export to files."""
 
 import base64
 import binascii
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from carrel.notebook.panels.document import DocumentPanel
 
 Draw = Callable[[int, int], Image.Image]
-"""Draws a page, counted from 0, of a width in pixels; raises BenchError where it cannot."""
+"""Function that draws a page, from 0, at a width in pixels; raises BenchError if it cannot."""
 
 THUMBNAILS = 4
 """Pages shown as pictures in a cell; each adds about 6 kB to the notebook."""
@@ -47,7 +47,7 @@ PAGE_WIDTH = 900
 
 @dataclass(frozen=True)
 class Table:
-    """A table of texts; the first row is its head."""
+    """A table of texts; the first row is the head."""
 
     rows: Rows
 
@@ -64,7 +64,7 @@ class Table:
     def to_pandas(self) -> "DataFrame":
         """Return the table as a data frame of texts.
 
-        A column without a head is named by its place, and a head that repeats gets a number.
+        A column without a head is named by its position, and a repeated head gets a number.
         """
         return frame(self.rows[0], self.rows[1:])
 
@@ -81,45 +81,45 @@ class Table:
 
 @dataclass(frozen=True)
 class ReadPage:
-    """A page: `data` is the service's answer, with blocks, words and scores."""
+    """A page; `data` is the service's answer, with blocks, words and scores."""
 
     data: Page
     _draw: Draw = field(repr=False, compare=False)
 
     @property
     def index(self) -> int:
-        """Its place in the document, from 0, as the interface counts."""
+        """The page's index in the document, from 0 as in the interface."""
         return self.data.index
 
     @property
     def page_number(self) -> int:
-        """Its number in the document, from 1."""
+        """The page's number in the document, from 1."""
         return self.data.index + 1
 
     @property
     def markdown(self) -> str:
-        """Its text."""
+        """The page's text as Markdown."""
         return self.data.markdown
 
     @property
     def blocks(self) -> list[Block]:
-        """Its parts in reading order."""
+        """The page's blocks in reading order."""
         return self.data.blocks or []
 
     @property
     def tables(self) -> list[Table]:
-        """Its tables in reading order."""
+        """The page's tables in reading order."""
         return [Table(one.rows) for one in tables(self.data)]
 
     @property
     def confidence(self) -> float | None:
-        """Its average confidence, 0 to 1; None where the service gives none."""
+        """The average confidence of the page, 0 to 1, or None if the service gives none."""
         scores = self.data.confidence_scores
         return None if scores is None else scores.average_page_confidence_score
 
     @property
     def image(self) -> Image.Image:
-        """The page as a picture, in the size that it was read in.
+        """The page as a picture, in the size used for reading.
 
         Raises:
             BenchError: this kind of document has no pictures.
@@ -129,11 +129,11 @@ class ReadPage:
 
     @property
     def images(self) -> list[Image.Image]:
-        """The pictures on the page, where the document was read with `images=True`."""
+        """The pictures on the page, if the document was read with `images=True`."""
         return [picture for one in self.data.images if (picture := _picture(one.image_base64))]
 
     def show(self, width: int = PAGE_WIDTH) -> Image.Image:
-        """Return the page with its boxes, `width` pixels wide; doubtful parts are orange.
+        """Draw the page with its boxes, `width` pixels wide; doubtful parts are orange.
 
         Raises:
             BenchError: this kind of document has no pictures.
@@ -143,7 +143,7 @@ class ReadPage:
         return draw_frame(self._draw(self.index, width), coloured)
 
     def to_html(self) -> str:
-        """Its text as safe HTML."""
+        """Return the page's text as safe HTML."""
         return to_html(self.markdown)
 
     @property
@@ -160,10 +160,10 @@ class ReadPage:
 
 @dataclass(frozen=True)
 class Reading:
-    """A document's pages in order, numbered from 0 like the list.
+    """A document's pages in order, indexed from 0.
 
-    `annotation` is the document in the schema that was asked for, or None; `options` are the
-    options that it was read with and that are not the usual ones, in words.
+    `annotation` is the document in the requested schema, or None; `options` describes the options
+    that differ from the defaults.
     """
 
     name: str
@@ -174,7 +174,7 @@ class Reading:
 
     @property
     def markdown(self) -> str:
-        """The whole text."""
+        """The whole text as Markdown."""
         return markdown(self._document).removesuffix("\n")
 
     @property
@@ -184,22 +184,23 @@ class Reading:
 
     @property
     def confidence(self) -> float | None:
-        """The average confidence of its pages, 0 to 1; None where the service gives none."""
+        """The average confidence of the pages, 0 to 1, or None if the service gives none."""
         scores = [page.confidence for page in self.pages if page.confidence is not None]
         return sum(scores) / len(scores) if scores else None
 
     def panel(
         self, *, height: int | None = None, layout: "Layout | None" = None
     ) -> "DocumentPanel":
-        """Return the live Document panel: pictures and boxes beside the text.
+        """Return the live Document panel: pictures with boxes beside the text. `height` is in
+        pixels.
 
         `height` in pixels.
         """
         return self._open_panel(**layout_options(height, layout))
 
     def to_pandas(self) -> "DataFrame":
-        """Return a row a block: page number (from 1), type, text, confidence, and its place in
-        parts of the page.
+        """Return one row per block: page number (from 1), type, text, confidence, and position in
+        fractions of the page.
 
         Raises:
             BenchError: pandas is not installed.
@@ -221,7 +222,7 @@ class Reading:
         return "\n<hr>\n".join(page.to_html() for page in self.pages)
 
     def save(self, folder: str | Path) -> tuple[Path, ...]:
-        """Write the text, the service's answer and the tables to a folder and give the paths.
+        """Write the text, the service's answer and the tables to a folder; return the paths.
 
         Files of the same name are replaced.
         """
@@ -273,7 +274,7 @@ def _with_picture(page: ReadPage, width: int) -> str:
 
 
 def _picture(url: str | None) -> Image.Image | None:
-    """Return a picture that came with the answer, as a data URL."""
+    """Decode a picture in the answer from its data URL, or return None."""
     try:
         return open_picture(base64.b64decode((url or "").partition(",")[2], validate=True))
     except (binascii.Error, OSError):
@@ -286,7 +287,7 @@ def as_reading(
     pages: Sequence[Page],
     open_panel: "Callable[..., DocumentPanel]",
 ) -> Reading:
-    """Return the pages of the document that a service has open, for plain code."""
+    """Return the pages of the document that a service has open as a Reading."""
 
     def draw(page: int, width: int) -> Image.Image:
         return open_picture(wait_for(store, service.picture(page, width), PICTURE_SECONDS))

@@ -1,4 +1,4 @@
-"""Keeps services of one area in step: a panel of its own beside the workbench's."""
+"""Synchronization of services of one area: a panel's own beside the workbench's."""
 
 from collections.abc import Callable
 

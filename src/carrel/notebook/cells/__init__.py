@@ -1,1 +1,1 @@
-"""What a running cell shows: progress, questions, errors."""
+"""The output of a running cell: progress, questions, errors."""

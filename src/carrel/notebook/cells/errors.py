@@ -1,4 +1,4 @@
-"""Errors of calls in a cell."""
+"""Errors of calls in a cell, and their tracebacks."""
 
 import traceback
 from collections.abc import Iterable, Sequence
@@ -11,17 +11,17 @@ from IPython.core.getipython import get_ipython
 from carrel.store.core.problem import Problem
 
 SHOWN = 10
-"""Names that an error lists."""
+"""Most names that an error lists."""
 
 _HIDDEN = ("carrel", "IPython", "ipykernel")
-"""Packages whose frames say nothing about the user's code."""
+"""Packages whose frames are left out of tracebacks, as they say nothing about the user's code."""
 
 
 class BenchError(Exception):
-    """A call that failed: the cause and the next step.
+    """A failed call: the cause and the next step.
 
-    `partial` is the Answer as far as it was written, where a question failed or was stopped, and
-    the results so far, where a call with several documents was.
+    `partial` is the Answer so far of a failed or stopped question, or the results so far of a call
+    with several documents.
     """
 
     partial: Any = None
@@ -31,7 +31,7 @@ class BenchError(Exception):
         self.problem = problem
 
     def _render_traceback_(self) -> list[str]:
-        """Return the lines that a notebook shows: the user's own frames, then the message."""
+        """Return the traceback for a notebook: the user's own frames, then the message."""
         frames = _own(self.__traceback__)
         shell = get_ipython()
         if shell is None:
@@ -41,7 +41,7 @@ class BenchError(Exception):
 
 
 def _own(frames: TracebackType | None) -> TracebackType | None:
-    """Return a traceback without the frames of these packages."""
+    """Return a traceback without the frames of hidden packages."""
     if frames is None:
         return None
     rest = _own(frames.tb_next)
@@ -52,7 +52,7 @@ def _own(frames: TracebackType | None) -> TracebackType | None:
 
 
 def available(name: str, names: Sequence[str]) -> str:
-    """Return what there is in place of a name that is not there, the nearest first."""
+    """Return known names, the nearest to a missing one first."""
     if not names:
         return "There are none yet."
     near = get_close_matches(name, names, n=1)

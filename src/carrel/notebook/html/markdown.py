@@ -1,4 +1,4 @@
-"""Renders Markdown as safe HTML; the only source of markup in views.
+"""Rendering of Markdown as safe HTML; the only source of markup in views.
 
 Raw HTML stays text, script URLs are refused, and pictures become their names: rendering a
 document or an answer must never make the browser contact another host.
@@ -22,9 +22,8 @@ _TAG = re.compile(r"(<[^>]*>)")
 
 
 def to_marked_html(markdown: str) -> str:
-    """Markdown as safe HTML with each marked range in a `mark` element with the class of its
-    role.
-    """
+    """Return Markdown as safe HTML, with each marked range in a `mark` element classed by its
+    role."""
     parts: list[str] = []
     role: MarkRole | None = None
     for part in _TAG.split(to_html(markdown)):
@@ -70,7 +69,7 @@ def to_blocks(text: str) -> list[str]:
 
 
 class GrowingText:
-    """The blocks of a growing text; each update parses from the last block on only."""
+    """The blocks of a growing text; each update parses only from the last block on."""
 
     def __init__(self) -> None:
         self._settled: list[str] = []
@@ -81,7 +80,7 @@ class GrowingText:
         tail = text[self._at :]
         found = _placed_blocks(tail)
         lines = tail.split("\n")
-        # An unfinished line may still belong to the previous block.
+        # An unfinished line may belong to the previous block.
         if len(found) > 1 and found[-1][0] + 1 < len(lines):
             self._settled += (html for _, html in found[:-1])
             self._at += sum(len(line) + 1 for line in lines[: found[-1][0]])
@@ -106,7 +105,7 @@ def _placed_blocks(text: str) -> list[tuple[int, str]]:
 
 
 def fold_thinking(words: str, thinking: str) -> str:
-    """Return what a model thought before an answer, folded; empty if it did not."""
+    """Return a model's thinking as a folded element, or an empty string."""
     if not thinking:
         return ""
     return f"<details><summary>{escape(words)}</summary>{to_html(thinking)}</details>"

@@ -6,7 +6,7 @@ from html import escape
 
 
 def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a table of texts and badges, every text escaped."""
+    """Return a table of texts and badges as HTML with every text escaped."""
     header = "".join(f"<th>{escape(label)}</th>" for label in head)
     body = "".join(
         "<tr>" + "".join(f"<td>{escape(_words(cell))}</td>" for cell in row) + "</tr>"

@@ -1,1 +1,1 @@
-"""The panels, a module each."""
+"""The panels, one module each."""

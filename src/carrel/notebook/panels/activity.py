@@ -51,7 +51,7 @@ class ActivityPanel(Panel):
         }
 
     def _table(self) -> tuple[Sequence[str], Sequence[Sequence[Cell]]]:
-        # Rates and times go stale; folders and failures may name paths and addresses.
+        # Rates and times become stale; folders and failures may contain paths and addresses.
         rows = [row["cells"][:4] for row in self.state["rows"]]
         return _HEAD[:4], [[kind, _last(name), *rest] for kind, name, *rest in rows]
 
@@ -65,7 +65,7 @@ class ActivityPanel(Panel):
 
     @intent
     async def _on_save(self, id: str) -> None:
-        """Save the answers of a batch job in the folder of the notebook."""
+        """Save the answers of a batch job in the notebook's folder."""
         if job := job_id(id):
             await self._store.batches.save(job, Path.cwd())
 

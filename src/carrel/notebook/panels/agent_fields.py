@@ -11,7 +11,7 @@ from carrel.store.agents.drafts import Draft
 class AgentFields(BaseModel):
     """The fields of an agent's form.
 
-    `libraries` holds the ids of the libraries to search, `connectors` names with commas.
+    `libraries` holds the ids of the libraries to search, `connectors` names separated by commas.
     """
 
     name: str = ""
@@ -38,7 +38,7 @@ class AgentFields(BaseModel):
         return cls.model_construct(**known, **tools, message=draft.message)
 
     def onto(self, draft: Draft) -> Draft:
-        """Return the draft with these fields; others keep their values."""
+        """Return the draft with these fields; its other fields keep their values."""
         texts = {name: getattr(self, name) for name in _TEXTS}
         numbers = {name: getattr(self, name) for name in _NUMBERS}
         filled = draft.changed(**texts).with_arguments(**numbers).with_libraries(self.libraries)

@@ -55,10 +55,10 @@ PAGE_WIDTH = 900
 
 
 class ChatPanel(Panel):
-    """A conversation with an agent: the answer streams, can be stopped and shows its sources.
+    """A chat with an agent: the answer streams, can be stopped and shows its sources.
 
-    With a service of its own it shows only that conversation, without the sessions. A panel
-    without a prompt gets its questions from the panel around it.
+    With its own service it shows only that chat, without the list of sessions. A panel without a
+    prompt gets its questions from the enclosing panel.
     """
 
     _esm = module("chat")
@@ -82,9 +82,9 @@ class ChatPanel(Panel):
         store.agents.load()
 
     def ask(self, text: str, *, timeout: float | None = None) -> Answer:
-        """Ask in this conversation, as typing does, and wait for the answer.
+        """Ask in this chat, as typing does, and wait for the answer.
 
-        Where it fails or is stopped, the error's `partial` has what was written.
+        If the answer fails or is stopped, the error has its text so far in `partial`.
         """
         check_question(text)
         store, chat = self._store, self._chat
@@ -99,7 +99,7 @@ class ChatPanel(Panel):
         return last_answer(self._store, self._chat.slice.value)
 
     def refresh(self) -> None:
-        """Draw the newest state; a streaming answer sends only its changes, as a message."""
+        """Draw the current state; a streaming answer sends only its changes, as a message."""
         super().refresh()
         state = self._chat.slice.value
         is_writing = bool(state.turns) and state.turns[-1].status == "writing"
@@ -118,7 +118,7 @@ class ChatPanel(Panel):
             self._post(view, self._delta(0))
 
     def _delta(self, start: int) -> Json:
-        """Return the streaming answer from one block on."""
+        """Return the blocks of the streaming answer from index `start` on."""
         state = self._chat.slice.value
         return {
             "kind": "delta",
@@ -133,7 +133,7 @@ class ChatPanel(Panel):
         if state.alias:
             state = replace(state, agent_id=None, pinned=None, model=None, parameters=AGENTS_OWN)
         now = time.time()
-        # Whole seconds: tenths would send the whole state again each time.
+        # Whole seconds: tenths would send the whole state each time.
         waited = now if state.started is None else state.started + int(now - state.started)
         agents = self._store.agents.slice.value
         return {
@@ -246,7 +246,7 @@ class ChatPanel(Panel):
         return self._chat.export(form)
 
     def _permission(self) -> Json | None:
-        """Return the oldest permission that is waited for."""
+        """Return the oldest open question for consent, or None."""
         if self._chat.slice.value.phase == "idle" or not self._store.tools.slice.value.asking:
             return None
         consent = self._store.tools.slice.value.asking[0]
@@ -300,7 +300,7 @@ class ChatPanel(Panel):
 
     @intent
     async def _on_take_case(self, turn: int, good: bool, file: str) -> str:
-        """Make a test case of an answer, in a set's file; give the file's name."""
+        """Make an answer a test case in a set's file; return the file's name."""
         from carrel.store.evals.turns import case_of
 
         case = case_of(self._chat.slice.value, turn, good=good)
@@ -326,7 +326,7 @@ class ChatPanel(Panel):
 
     @intent
     async def _on_names(self, text: str) -> list[Json]:
-        """Return the completions of a name that is being typed."""
+        """Return completions of a partly typed name."""
         try:
             found = await self._chat.names_like(text)
         except Cancelled:  # more was typed meanwhile
@@ -337,7 +337,7 @@ class ChatPanel(Panel):
 
     @intent
     async def _on_page(self, turn: int, source: int) -> bytes | None:
-        """Return the page of a source, as PNG."""
+        """Return the page of a source as PNG, or None."""
         passage = self._passage(turn, source)
         return (await self._store.sources.excerpt(passage, PAGE_WIDTH)).png
 
@@ -382,7 +382,7 @@ def _turns(state: ChatState) -> list[Json]:
             "id": place,
             "role": turn.role,
             "speaker": row.speaker,
-            # A streaming answer goes as deltas, not with every state.
+            # A streaming answer is sent as deltas, not with every state.
             "figures": "" if turn.status == "writing" else row.figures,
             "blocks": None if turn.status == "writing" else _blocks(row.text),
             "note": row.note,

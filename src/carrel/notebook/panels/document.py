@@ -53,16 +53,16 @@ from carrel.store.store import Store
 from carrel.wire.ocr import Page
 
 MAX_WIDTH = 3200
-"""Maximum width of a picture that a view may ask for, in pixels."""
+"""Largest width of a picture that a view may request, in pixels."""
 
 STILL_WIDTH = 640
-"""Width in pixels of the page saved with the notebook."""
+"""Width in pixels of the page in the static output."""
 
 
 class DocumentPanel(Panel):
-    """The open document: a page's picture with its boxes beside the text read from it.
+    """The open document: a page's picture with boxes beside its text.
 
-    With a service of its own it shows the document open there.
+    With its own service it shows the document open there.
     """
 
     _esm = module("document")
@@ -84,7 +84,7 @@ class DocumentPanel(Panel):
 
     @property
     def selected(self) -> int | None:
-        """The chosen block of the current page, counted from 0."""
+        """The chosen block of the current page, from 0, or None."""
         return self._documents.slice.value.block
 
     def _view(self) -> Json:
@@ -201,13 +201,13 @@ class DocumentPanel(Panel):
 
     @intent
     async def _on_picture(self, page: int, width: int) -> bytes | None:
-        """Return the page as PNG, for the asking view alone; never part of the state."""
+        """Return a page as PNG for the asking view alone; never part of the state."""
         try:
             return await self._documents.picture(page, min(max(width, 100), MAX_WIDTH))
         except ProblemError:
             if self._documents.slice.value.no_picture is None:
                 raise
-            return None  # the state says why, in the place of the picture
+            return None  # the state shows the reason in place of the picture
 
     def _words(self, every: bool) -> tuple[ReadWord, ...]:
         """Return the doubtful words of the document, or every word of its current page."""
@@ -227,7 +227,7 @@ class DocumentPanel(Panel):
 
     @intent
     async def _on_words(self, every: bool) -> Json:
-        """Return the words to correct; their pictures are asked for one by one."""
+        """Return the words to correct; the view requests their pictures one by one."""
         words = self._words(every)
         rows = [dataclasses.asdict(word_row(word)) for word in words]
         return {"title": self._words_title(every), "rows": rows}
@@ -238,13 +238,13 @@ class DocumentPanel(Panel):
 
     @intent
     async def _on_correct(self, id: str, words: str, every: bool) -> str:
-        """Corrects a word; gives the title of the list."""
+        """Correct a word; return the title of the list."""
         await self._documents.correct(self._word(id).mark, words)
         return self._words_title(every)
 
     @intent
     async def _on_contents(self) -> list[Json]:
-        """Return the headings of the pages read, with their pages from 0."""
+        """Return the headings of the read pages, with pages from 0."""
         return [dataclasses.asdict(one) for one in contents(self._documents.slice.value)]
 
     @intent
@@ -267,13 +267,13 @@ class DocumentPanel(Panel):
 
     @intent
     async def _on_export(self, form: ExportFormat) -> bytes:
-        """Return the pages read: one file, or a ZIP file of several."""
+        """Return the read pages as one file, or as a ZIP of several."""
         made = await self._documents.as_files(form)
         return made[0][1] if form in ("markdown", "json") else zip_files(made)
 
 
 def _passages(state: DocumentState, page: Page) -> list[Json]:
-    """Return the page in reading order: its Markdown, and the same as safe HTML with marks."""
+    """Return the page in reading order: its Markdown, and its safe HTML with marks."""
     marks = page_hits(state)
     return [
         {
@@ -298,11 +298,11 @@ def _boxes(page: Page) -> list[Json]:
 
 
 def _percent(rect: Rect) -> list[float]:
-    """Left, top, width and height as percentages of the page."""
+    """Return left, top, width and height in percent of the page."""
     return [round(100 * part, 3) for part in (rect.left, rect.top, rect.width, rect.height)]
 
 
 def _has_picture(state: DocumentState) -> bool:
-    # Until its pages are counted, a file may be of a kind that has none.
+    # Until its pages are counted, a file may be of a kind without pages.
     counted = state.picture_path is not None and state.page_count is not None
     return counted and state.no_picture is None

@@ -68,7 +68,7 @@ class FilesPanel(Panel):
         return tuple(self._store.files.slice.value.marked.values())
 
     def refresh(self) -> None:
-        """Draw the newest state; preview the selected file while a page shows the panel."""
+        """Draw the current state; preview the selected file while a page shows the panel."""
         file = self.selected
         if self._views and file is not None and file.id != self._looked_into:
             self._looked_into = file.id
@@ -192,7 +192,7 @@ class FilesPanel(Panel):
 
     @intent
     async def _on_read(self, ids: list[str], batch: bool) -> None:
-        """Run OCR of files, each by itself or as one batch job; Activity shows it."""
+        """Run OCR of files, separately or as one batch job; Activity shows the progress."""
         files = [file for file in map(self._store.files.slice.value.find, ids) if file is not None]
         sources = [DocumentSource("file", file.id, file.filename) for file in files]
         if batch:
@@ -219,7 +219,7 @@ class FilesPanel(Panel):
 
     @intent
     async def _on_libraries(self) -> list[Json]:
-        """Return the libraries that a file can be added to."""
+        """Return the libraries to which a file can be added."""
         libraries = self._store.libraries
         if not libraries.slice.value.loaded:
             await libraries.load()

@@ -22,12 +22,10 @@ from carrel.store.sync.formatting import (
 )
 
 SHOWN = 200
-"""Maximum number of changes listed in a preview."""
+"""Most changes listed in a preview."""
 
 DROPPED = 2_000
-"""Maximum number of files in one drop through the page; a folder that the kernel reads has no
-limit.
-"""
+"""Most files in one drop through the page; a folder that the kernel reads has no limit."""
 
 
 class Folders:

@@ -32,7 +32,7 @@ from carrel.store.store import Store
 from carrel.wire.documents import Document
 
 TEXT_SHOWN = 20_000
-"""Characters shown of a document's text."""
+"""Most characters shown of a document's text."""
 
 _HEAD = ("Document", "Status", "Pages", "Added", "Summary")
 
@@ -40,7 +40,7 @@ _HEAD = ("Document", "Status", "Pages", "Added", "Summary")
 class LibraryPanel(Panel):
     """A library's documents with live status, upload, synced folders and search.
 
-    With a service of its own it shows only that service's library, without the list.
+    With its own service it shows only that service's library, without the list.
     """
 
     _esm = module("library")
@@ -197,7 +197,7 @@ class LibraryPanel(Panel):
 
     @intent
     async def _on_open_hit(self, number: int) -> None:
-        """Open a search hit at its place."""
+        """Open the document of a search hit at the hit."""
         hit = self._libraries.slice.value.hits[number - 1]
         source = DocumentSource("document", hit.document_id, hit.document_name, self._chosen())
         self._store.documents.open(source, hit.page or 0, hit.box)

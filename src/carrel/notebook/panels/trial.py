@@ -1,4 +1,4 @@
-"""A trial of a draft: a chat with it beside one with the active version."""
+"""Trials of drafts: a chat with a draft beside one with the active version."""
 
 from typing import Self
 
@@ -38,7 +38,7 @@ class Trial:
 
     @property
     def draft(self) -> str:
-        """The id of the draft on trial."""
+        """The id of the tried draft."""
         return self._draft.id
 
     def view(self) -> Json:
@@ -52,5 +52,5 @@ class Trial:
         }
 
     def close(self) -> None:
-        """End the chats and their panel."""
+        """Close the chats and their panel."""
         self.panel.close()

@@ -12,11 +12,11 @@ from carrel.store.session.formatting import connection, header
 from carrel.store.store import Store
 
 NEWS_SECONDS = 8.0
-"""Seconds that a notification stays in the status line."""
+"""Seconds for which a notification stays in the status line."""
 
 
 class Workbench(Panel):
-    """Six places as tabs. `panels` maps each place's name to its panel, in tab order."""
+    """Six tabs. `panels` maps each tab's name to its panel, in tab order."""
 
     _esm = module("workbench")
     _css = style("workbench")
@@ -49,7 +49,7 @@ class Workbench(Panel):
         return f"{name} {activity_badge(self._store.activity.slice.value)}".strip()
 
     async def draw_still(self) -> str:
-        """Return the places, each collapsible."""
+        """Return the six panels, each collapsible."""
         places = [
             f"<details{' open' if name == 'Files' else ''}>"
             f"<summary>{escape(name)}</summary>{await panel.draw_still()}</details>"

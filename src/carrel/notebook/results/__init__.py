@@ -1,1 +1,1 @@
-"""Results of calls as objects that show themselves in a cell."""
+"""Results of calls as objects with a display in a cell."""

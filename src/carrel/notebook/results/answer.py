@@ -1,4 +1,4 @@
-"""An agent's answer: its text and sources, which show themselves."""
+"""An agent's answer: its text and sources, with a display in a cell."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Draw = Callable[[Passage, int], Image.Image]
-"""Draws the page of a passage with its box, of a width in pixels; raises BenchError where it
+"""Function that draws a passage's page with its box, at a width in pixels; raises BenchError if it
 cannot."""
 
 SOURCE_WIDTH = 900
@@ -56,24 +56,24 @@ _NOTES = {"error": "Cut off: it failed.", "cancelled": "Cut off: it was stopped.
 
 @dataclass(frozen=True)
 class Source:
-    """A passage that the model was given; `data` is the service's answer."""
+    """A passage given to the model; `data` is the service's answer."""
 
     data: Passage
     _draw: Draw = field(repr=False, compare=False)
 
     @property
     def number(self) -> int:
-        """The number that the answer cites it by, from 1."""
+        """The number by which the answer cites it, from 1."""
         return self.data.index
 
     @property
     def document_name(self) -> str:
-        """The document that it is from."""
+        """The name of its document."""
         return self.data.document_name
 
     @property
     def document_id(self) -> str:
-        """The id of that document."""
+        """The id of its document."""
         return self.data.document_id
 
     @property
@@ -83,21 +83,21 @@ class Source:
 
     @property
     def page_number(self) -> int | None:
-        """Its page, from 1; None if the service gives none."""
+        """Its page number, from 1, or None if the service gives none."""
         return None if self.data.page is None else self.data.page + 1
 
     @property
     def snippet(self) -> str:
-        """The passage."""
+        """The text of the passage."""
         return self.data.snippet
 
     @property
     def score(self) -> float | None:
-        """How well it fits, as the service scores it; higher is better."""
+        """Its relevance as scored by the service; higher is better."""
         return self.data.score
 
     def show(self, width: int = SOURCE_WIDTH) -> Image.Image:
-        """Return the page with a box around the passage, `width` pixels wide.
+        """Draw the page with a box around the passage, `width` pixels wide.
 
         Raises:
             BenchError: this kind of document has no pictures, or it is gone.
@@ -126,18 +126,19 @@ class Answer:
     usage: Usage
     version: int | None
     thinking: str = ""
-    """What the model thought before it answered."""
+    """The model's thinking before the answer."""
     thought_seconds: float | None = None
-    """How long it thought."""
+    """The duration of the thinking in seconds, or None."""
     finish_reason: FinishReason = "stop"
-    """Why it ended: complete, cut off at the token limit, failed, or stopped by this program."""
+    """Reason of the end: complete, cut off at the token limit, failed, or stopped by this
+    program."""
     note: str = ""
-    """What a reader must know of its end, in words."""
+    """A note on an abnormal end, in words."""
     question: str = ""
-    """What it answers."""
+    """The question that it answers."""
 
     def to_pandas(self) -> "DataFrame":
-        """Return a row a source: document, page number (from 1), text and score.
+        """Return one row per source: document, page number (from 1), text and score.
 
         Raises:
             BenchError: pandas is not installed.
@@ -154,7 +155,7 @@ class Answer:
         return f"{speaker}{thought}{to_html(self.text)}{note}{drawn}"
 
     def save(self, folder: str | Path) -> Path:
-        """Write the answer with its sources as Markdown to a folder and give the path.
+        """Write the answer with its sources as Markdown to a folder; return the path.
 
         A file of the same name is replaced.
         """
@@ -211,7 +212,7 @@ def last_answer(store: Store, state: ChatState) -> Answer:
     """Return the result of a question.
 
     Raises:
-        BenchError: no answer, but calls of functions.
+        BenchError: the agent called functions instead of answering.
     """
     if calls := state.conversation.open_calls():
         raise BenchError(
@@ -226,7 +227,7 @@ def last_answer(store: Store, state: ChatState) -> Answer:
 
 
 def partial_answer(store: Store, state: ChatState) -> Answer | None:
-    """Return the answer to a question that failed or was stopped, as far as it was written."""
+    """Return the text so far of a failed or stopped answer, or None."""
     turn = state.turns[-1] if state.turns else None
     if turn is None or turn.role != "assistant" or not turn.text:
         return None
@@ -236,7 +237,7 @@ def partial_answer(store: Store, state: ChatState) -> Answer | None:
 
 
 def check_question(text: str) -> None:
-    """Raise a BenchError for a question without words, before it is sent."""
+    """Raise a BenchError for an empty question before it is sent."""
     if not text.strip():
         raise BenchError(Problem("The question is empty", "", "Write what you want to know."))
 
@@ -245,7 +246,7 @@ def check_question(text: str) -> None:
 def partial_on_error(
     store: Store, chat: ChatService, show: Callable[[Answer], None] = lambda _: None
 ) -> Iterator[None]:
-    """Put what was written of an answer that fails or is stopped on the error, and show it."""
+    """Attach the text so far to the error of a failed or stopped answer, and show it."""
     before = len(chat.slice.value.turns)
     try:
         yield
@@ -283,13 +284,13 @@ def _question(state: ChatState) -> str:
 
 
 def as_frame(sources: Sequence[Source]) -> "DataFrame":
-    """Return a row a passage."""
+    """Return one row per passage."""
     rows = [(one.document_name, one.page_number, one.snippet, one.score) for one in sources]
     return frame(("document", "page_number", "text", "score"), rows)
 
 
 def as_source(store: Store, passage: Passage) -> Source:
-    """Return a passage that shows its page."""
+    """Return a passage that can show its page."""
 
     def draw(passage: Passage, width: int) -> Image.Image:
         excerpt = wait_for(store, store.sources.excerpt(passage, width), PICTURE_SECONDS)
@@ -299,7 +300,7 @@ def as_source(store: Store, passage: Passage) -> Source:
 
 
 def as_answer(store: Store, agent: str, turn: Turn, question: str = "") -> Answer:
-    """Return an agent's turn, for plain code."""
+    """Return an agent's turn as an Answer."""
     sources = tuple(as_source(store, passage) for passage in turn.sources)
     taken, written = turn.prompt_tokens or 0, turn.completion_tokens or 0
     usage = Usage(prompt_tokens=taken, completion_tokens=written, total_tokens=taken + written)

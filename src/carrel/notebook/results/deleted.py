@@ -1,4 +1,4 @@
-"""The deleted items that `bench.trash()` gives."""
+"""The deleted items that `bench.trash()` returns."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -12,16 +12,16 @@ from carrel.store.trash.state import DeletedItem, TrashState
 
 
 class DeletedItems(Sequence[DeletedItem]):
-    """Deleted items, the last deleted first; shown as a table."""
+    """Deleted items, last deleted first; shown as a table."""
 
     def __init__(self, state: TrashState) -> None:
         self._state = state
 
     def find(self, item: str) -> DeletedItem:
-        """Return the item of this name or id; of several of a name, the one that was deleted last.
+        """Return the item of this name or id; of several with one name, the last deleted.
 
         Raises:
-            BenchError: there is none.
+            BenchError: there is no such item.
         """
         found = next((one for one in self if item in (one.id, one.name)), None)
         if found is None:

@@ -1,4 +1,4 @@
-"""Compact tables for the service's objects in a cell."""
+"""Compact tables in a cell for the service's objects."""
 
 from collections.abc import Sequence
 from html import escape
@@ -25,7 +25,7 @@ _LISTS = (FileList, LibraryList, DocumentList)
 
 
 def register() -> None:
-    """Register the tables with IPython; does nothing elsewhere."""
+    """Register the tables with IPython; do nothing elsewhere."""
     shell = get_ipython()
     if shell is None or shell.display_formatter is None:
         return

@@ -1,4 +1,4 @@
-"""Runs of test cases as objects of a cell."""
+"""Runs of test cases as objects with a display in a cell."""
 
 from dataclasses import dataclass, field
 from html import escape
@@ -30,9 +30,9 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class EvalRun:
-    """A run of test cases, kept on this machine; beside another, a comparison.
+    """A stored run of test cases; beside another, a comparison.
 
-    `data` is the run as it is kept, `report` its cases with their results.
+    `data` is the stored run, `report` its cases with their results.
     """
 
     data: Run
@@ -41,16 +41,16 @@ class EvalRun:
 
     @property
     def id(self) -> str:
-        """The name by which it is kept."""
+        """The id of the stored run."""
         return self.data.id
 
     @property
     def good(self) -> bool:
-        """Whether nothing is worse than the baseline; without one, whether nothing failed."""
+        """Whether nothing is worse than the baseline, or without one, nothing failed."""
         return self.report.good
 
     def beside(self, baseline: "EvalRun | str") -> "EvalRun":
-        """Return the same run compared with another, which may be given by its id.
+        """Return the run compared with another, which may be given by id.
 
         Raises:
             BenchError: there is no such run.
@@ -62,7 +62,7 @@ class EvalRun:
         return EvalRun(self.data, report(self.data, other), self._records)
 
     def to_pandas(self) -> "DataFrame":
-        """Return a row an attempt, with its answer, result, tokens and seconds.
+        """Return one row per attempt, with its answer, result, tokens and seconds.
 
         Raises:
             BenchError: pandas is not installed.
@@ -88,7 +88,7 @@ class EvalRun:
         )
 
     def _answers(self, case: str) -> str:
-        """Return the answers to a case, beside those of the baseline, to be unfolded."""
+        """Return a case's answers beside the baseline's, in a folded element."""
         sides = [one for one in (self.report.baseline, self.data) if one is not None]
         question = next(one.question for one in self.data.header.cases.cases if one.id == case)
         columns = "".join(

@@ -1,4 +1,4 @@
-"""Data frames, where pandas is installed."""
+"""Data frames, if pandas is installed."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def frame(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> "DataFrame":
-    """Return a data frame; every column has a name of its own.
+    """Return a data frame with unique column names.
 
     Raises:
         BenchError: pandas is not installed.
@@ -25,7 +25,7 @@ def frame(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> "DataFrame":
 
 
 def own_names(columns: Sequence[str]) -> list[str]:
-    """Return the names without gaps and repetitions: `Rent`, `Rent 2`, `column 3`."""
+    """Return unique, non-empty names: `Rent`, `Rent 2`, `column 3`."""
     names: list[str] = []
     for place, column in enumerate(columns, 1):
         wanted = " ".join(column.split()) or f"column {place}"

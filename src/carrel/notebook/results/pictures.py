@@ -1,4 +1,4 @@
-"""Pages as pictures in a cell: with boxes drawn on them, and as data URLs."""
+"""Pictures of pages in a cell: with boxes, and as data URLs."""
 
 import base64
 import io
@@ -11,15 +11,15 @@ from carrel.store.documents.blocks import Rect
 
 SURE = (37, 99, 235)
 DOUBTFUL = (217, 119, 6)
-"""Colours of boxes, in RGB: readable on white paper beside black ink."""
+"""RGB colours of boxes: readable on white paper beside black ink."""
 
 
 EDGE = (200, 200, 200)
-"""The colour around a small page, which is white on white otherwise."""
+"""RGB colour of the edge of a small page, which is white on white otherwise."""
 
 
 def open_picture(png: bytes) -> Image.Image:
-    """Return a drawn page."""
+    """Decode a page's PNG."""
     with Image.open(io.BytesIO(png)) as picture:
         return picture.convert("RGB")
 
@@ -27,7 +27,7 @@ def open_picture(png: bytes) -> Image.Image:
 def draw_frame(
     page: Image.Image, boxes: Iterable[tuple[Rect, tuple[int, int, int]]]
 ) -> Image.Image:
-    """Return the page with a frame of its colour around each box."""
+    """Return the page with a coloured frame around each box."""
     picture = page.copy()
     draw = ImageDraw.Draw(picture)
     line = max(1, page.width // 300)
@@ -39,7 +39,7 @@ def draw_frame(
 
 
 def as_tag(picture: Image.Image, words: str) -> str:
-    """Return the picture as a small HTML image of these words."""
+    """Return the picture as a small HTML image with `words` as its text."""
     words, style = escape(words), "display: inline-block; margin: 4px"
     address = as_address(ImageOps.expand(picture, 1, EDGE), 60)
     return f'<img src="{address}" alt="{words}" title="{words}" style="{style}">'

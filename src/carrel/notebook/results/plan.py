@@ -1,4 +1,4 @@
-"""Agents and their files: the difference as an object of a cell, and the change."""
+"""The differences between agents and their files, as an object with a display in a cell."""
 
 from html import escape
 
@@ -11,7 +11,7 @@ from carrel.store.store import Store
 
 
 class AgentPlan:
-    """The difference between agents and their files, in `data`. Nothing is changed by it."""
+    """The differences between agents and their files, in `data`. Changes nothing by itself."""
 
     def __init__(self, data: Plan, store: Store) -> None:
         self.data = data
@@ -19,23 +19,23 @@ class AgentPlan:
 
     @property
     def pending(self) -> tuple[str, ...]:
-        """The names of the agents that `apply` would change."""
+        """The names of agents that `apply` would change."""
         return tuple(step.name for step in self.data.pending)
 
     @property
     def drifted(self) -> tuple[str, ...]:
-        """Those of them that were changed at the service, which the files do not know."""
+        """The pending agents that were changed at the service, unknown to the files."""
         return tuple(step.name for step in self.data.drifted)
 
     def apply(self, *, overwrite: bool = False, timeout: float | None = None) -> list[str]:
-        """Make exactly the planned change; give what was done with each agent, in words.
+        """Carry out exactly the planned changes; return the outcome of each agent in words.
 
         Args:
-            overwrite: replaces what was changed at the service, too.
-            timeout: seconds after which it is stopped.
+            overwrite: overwrites changes made at the service.
+            timeout: seconds before the call is stopped.
 
         Raises:
-            BenchError: something would be overwritten, or was changed since the plan was made.
+            BenchError: a change at the service would be overwritten, or was made after the plan.
         """
         check_open(self._store)
         if self.drifted and not overwrite:

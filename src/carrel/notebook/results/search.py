@@ -1,4 +1,4 @@
-"""What a search across libraries and chats found, as an object of a cell."""
+"""The results of a search across libraries and chats, with a display in a cell."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SearchHits(Sequence[FoundPassage]):
-    """The passages found for `query`, those of a library together, and what was looked through."""
+    """The passages found for `query`, grouped by library, and the searched places."""
 
     query: str
     hits: tuple[FoundPassage, ...]
     places: SearchedPlaces
 
     def to_pandas(self) -> "DataFrame":
-        """Return a row for each passage; pages count from 1.
+        """Return one row per passage; pages count from 1.
 
         Raises:
             BenchError: pandas is not installed.

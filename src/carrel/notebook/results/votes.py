@@ -1,4 +1,4 @@
-"""Votes per version as an object of a cell."""
+"""Votes per version, with a display in a cell."""
 
 from dataclasses import astuple, dataclass, fields
 from typing import TYPE_CHECKING
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class VoteCount:
-    """The votes of all comparisons; `rows` has one for each version, with the most votes first."""
+    """The votes of all comparisons; `rows` has one per version, most votes first."""
 
     rows: tuple[Votes, ...]
 
     def to_pandas(self) -> "DataFrame":
-        """Return a row for each version.
+        """Return one row per version.
 
         Raises:
             BenchError: pandas is not installed.

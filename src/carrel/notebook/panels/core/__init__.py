@@ -1,1 +1,1 @@
-"""The base of every panel, and the parts that several share."""
+"""The base of every panel, and shared parts."""

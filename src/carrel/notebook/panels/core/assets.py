@@ -17,10 +17,10 @@ PARTS = {
     "files": ("_details", "_grid", "_uploads", "_progress"),
     "library": ("_details", "_grid", "_choices", "_uploads", "_progress", "_folders"),
 }
-"""The shared modules and style sheets that a panel adds to its own."""
+"""Shared modules and style sheets that a panel adds to its own."""
 
 _COMMENTS = re.compile(r"^\s*(?:/\*\*.*?\*/|//[^\n]*)\n", re.DOTALL | re.MULTILINE)
-"""Comments in lines of their own; a module travels with every widget."""
+"""Comments on lines of their own, removed because the module travels with every widget."""
 
 
 @cache
@@ -29,7 +29,7 @@ def _text(name: str) -> str:
 
 
 def module(panel: str) -> str:
-    """Return the panel's module with the shared part in front, as it cannot import a neighbour."""
+    """Return the panel's module with the shared part in front, because it cannot import files."""
     return _COMMENTS.sub("", _join(panel, "js"))
 
 

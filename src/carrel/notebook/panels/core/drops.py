@@ -1,4 +1,4 @@
-"""Dropped folders: selects the files that a sync of the folder would take."""
+"""Dropped folders: selection of the files that a sync of the folder would include."""
 
 from carrel.notebook.panels.core.base import Json, intent
 from carrel.store.sync.selection import select_names
@@ -11,7 +11,7 @@ class Drops:
     async def _on_sift(
         self, folder: str, files: list[str], folders: list[str], rules: list[tuple[str, str]]
     ) -> Json:
-        """Return the files of a dropped folder to take, and the folders to scan."""
+        """Return the files of a dropped folder to upload, and the folders to scan."""
         return {
             "files": select_names(folder, files, rules),
             "folders": select_names(folder, folders, rules, folders=True),

@@ -1,4 +1,4 @@
-"""Running work as progress rows of the panels."""
+"""Progress rows of running work in panels."""
 
 from typing import Any
 
@@ -8,15 +8,15 @@ from carrel.store.activity.state import ActivityKind, ActivityState
 from carrel.store.core.formatting import count
 
 SHOWN = 8
-"""Maximum number of rows."""
+"""Most rows."""
 
 
 MORE = "more"
-"""The id of the row that stands for the remaining items."""
+"""Id of the row for the remaining items."""
 
 
 def cancel(activity: ActivityService, kind: ActivityKind, id: str) -> None:
-    """Stop one item, or all of a kind through the row of the remaining items."""
+    """Cancel one item, or all of a kind through the row for the remaining items."""
     ids = [id]
     if id == MORE:
         items = activity.slice.value.items
@@ -26,7 +26,7 @@ def cancel(activity: ActivityService, kind: ActivityKind, id: str) -> None:
 
 
 def progress_rows(state: ActivityState, kind: ActivityKind, now: float) -> list[dict[str, Any]]:
-    """Return the running and waiting items of a kind, worded as in both faces; the first few."""
+    """Return the first running and waiting items of a kind, in the words of both faces."""
     running = {item.id for item in state.items if item.kind == kind and item.under_way}
     rows = [
         {

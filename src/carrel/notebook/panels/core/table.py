@@ -1,4 +1,4 @@
-"""The table of a panel: its columns are sorted and widened, and stay so on this machine."""
+"""Panels with a table whose sort and widths are saved on this machine."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -12,11 +12,11 @@ from carrel.store.store import Store
 
 
 class Sorted(Protocol):
-    """A service whose list has an order."""
+    """A service with a sortable list."""
 
     @property
     def slice(self) -> Slice[Any]:
-        """Its state, with the `sort`."""
+        """The slice with the field `sort`."""
 
     def sort(self, sort: Sort | None) -> object:
         """Sort the list."""
@@ -59,10 +59,10 @@ class TableLayout:
 
     @intent
     async def _on_sort(self, column: str) -> None:
-        """Sort by a column: ascending, then descending, then not at all."""
+        """Cycle the sort by a column: ascending, descending, none."""
         self._layout.sort(self._name, column)
 
     @intent
     async def _on_widen(self, column: str, width: int) -> None:
-        """Give a column a width in characters."""
+        """Set a column's width in characters."""
         self._layout.widen(self._name, column, width)
