@@ -2,5 +2,6 @@
 
 import sys
 
-# httpx leaves out its own command when it cannot be imported; that takes as long as all the rest.
+# httpx skips its own command line if that cannot be imported; importing it takes as long as all the
+# rest.
 sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]

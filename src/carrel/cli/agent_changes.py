@@ -105,7 +105,7 @@ def edit_in_editor(
 
 
 def _edit_text(saved: "SavedDrafts", draft: "Draft", libraries: Mapping[str, str]) -> "Draft":
-    """Return the draft after editing; a mistake opens the editor again if the user agrees."""
+    """Return the edited draft; after a mistake, offer to open the editor again."""
     from carrel.store.agents.agent_yaml import from_yaml, to_yaml
     from carrel.yamlfile import YAMLError
 
@@ -124,7 +124,7 @@ def _edit_text(saved: "SavedDrafts", draft: "Draft", libraries: Mapping[str, str
 
 
 def _ask(active: "Agent", draft: "Draft", libraries: Mapping[str, str]) -> None:
-    """Show the changes of a draft; on a terminal, asks for confirmation."""
+    """Show the changes of a draft; on a terminal, ask for confirmation."""
     from carrel.store.agents.compare import compare_agents
     from carrel.store.agents.formatting import change_lines, changed_field_rows, next_version
 

@@ -214,7 +214,7 @@ async def _make(
 
 
 def _ask(plan: "Plan", *, overwrite: bool, yes: bool) -> None:
-    """Show a plan and ask whether to apply it; refuse what nobody can be asked about."""
+    """Show a plan and ask whether to apply it; refuse a question without a terminal."""
     from carrel.store.agents.plan import overwriting_words, plan_lines
 
     if not plan.pending:

@@ -279,7 +279,7 @@ for _name, _command in _COMMANDS:
 
 
 async def _model(client: "Client", wanted: str | None, profile: str | None) -> str:
-    """Return the model to use. Warn of one that the service does not list."""
+    """Return the model to use, and warn if the service does not list it."""
     from carrel.client.http.errors import NotFound
     from carrel.store.agents.formatting import models_words, unlisted_words
 

@@ -154,7 +154,7 @@ async def fetch(
 
 
 async def _wait_for_end(client: "Client", id: str) -> "BatchJob":
-    """Return a batch once it has ended."""
+    """Return a batch after its end."""
     with output.show_changing() as tell:
         while True:
             job = await client.batches.get(id)

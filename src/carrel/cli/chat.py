@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from carrel.wire.generation.tools import ToolCall
 
 _RESULT = 60
-"""Letters of a result that are shown."""
+"""Most characters shown of a result."""
 
 
 def chat(
@@ -152,7 +152,7 @@ def _compare(
         asked = await sides(client, agent, versions, beside, files)
         return await ask_each(client, asked, question, seed, quiet=json)
 
-    # Who is not an agent's active version answers as an agent that is made for it.
+    # Anything but an agent's active version answers through a trial agent.
     answers = run(profile, work, changes=True)
     if json:
         output.as_json(answers)
@@ -168,7 +168,7 @@ def _note_call(call: "AgentCall", result: str) -> None:
 
 
 def _explain_no_answer(request: "CompletionRequest", end: str) -> str:
-    """Return why there is no answer: a call that nothing here answers, or too many."""
+    """Return the reason for a missing answer: a call without a tool, or too many calls."""
     from carrel.store.chat.formatting import call_words
     from carrel.store.tools.formatting import PAUSED
     from carrel.store.tools.state import AgentCall
@@ -224,7 +224,7 @@ async def _stream(client: "Client", request: "CompletionRequest") -> "AssistantM
                         reason = choice.finish_reason or reason
     finally:
         if written:
-            print()  # an answer that was stopped ends its line too
+            print()  # a stopped answer ends its line too
     for source in sources:
         output.note(source_words(source))
     if reason in ("length", "model_length"):

@@ -1,4 +1,4 @@
-"""One question to several agents, versions or drafts, answered one after the other."""
+"""One question to several agents, versions or drafts, answered in turn."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 def drafts_of(beside: "Sequence[str]") -> "dict[str, Defined]":
-    """Return the agents of those that are files, by the paths.
+    """Return the agents defined in files, by path.
 
     Raises:
         CommandError: a file has several agents.
-        FileError: one is no agent.
+        FileError: a file is not an agent.
     """
     from carrel.store.agents.definitions import SUFFIXES, read_definitions
 
@@ -47,9 +47,9 @@ async def sides(
     beside: "Sequence[str]",
     files: "Mapping[str, Defined]",
 ) -> "list[AnsweringAgent]":
-    """Return who is asked: versions of an agent, or its active one, then the others.
+    """Return the answering sides: versions of an agent, or its active one, then the others.
 
-    All of them before the first question: one that is missing costs no answer.
+    All are resolved before the first question, so that a missing one costs no answer.
     """
     from carrel.store.chat.answering.agent import AnsweringAgent
 
@@ -86,11 +86,10 @@ async def ask_each(
     *,
     quiet: bool,
 ) -> "list[dict[str, Any]]":
-    """Ask each in turn and return the answers with all their figures.
+    """Ask each side in turn; return the answers with all figures.
 
-    Prints each under its name as it is written, unless `quiet`. Those that answer one after the
-    other do not share the model, so that their figures compare. One that fails does not hold up
-    the next.
+    Prints each answer under its side's name during its generation, unless `quiet`. Answers in turn
+    do not share the model, so that their figures compare. A failed one does not stop the others.
     """
     from carrel.client.http.errors import ServiceError
 
@@ -146,7 +145,7 @@ async def _answer(
 
 
 def _tell(turn: "Turn | None", error: str | None) -> None:
-    """End an answer that was printed, with its figures and sources beside it."""
+    """Finish a printed answer with its figures and sources."""
     from carrel.store.chat.formatting import CUT, source_words
     from carrel.store.comparison.formatting import turn_figures
 

@@ -53,10 +53,10 @@ def edit() -> None:
 
 
 def _check() -> Settings:
-    """Return the settings of the file, checked.
+    """Return the checked settings of the file.
 
     Raises:
-        SettingsError: the settings cannot be used, or name keys that do not exist.
+        SettingsError: the settings are invalid, or name unknown keys.
     """
     settings = load_settings()
     if settings.keymap:
@@ -94,6 +94,6 @@ def _as_toml(settings: Settings) -> str:
 
 
 def _template() -> str:
-    """Return every setting at its default, commented out."""
+    """Return a template: every setting at its default, commented out."""
     lines = _as_toml(Settings()).splitlines()
     return "".join(f"{line if not line or line[0] == '#' else f'# {line}'}\n" for line in lines)

@@ -1,4 +1,4 @@
-"""`carrel demo`: a demo played in the terminal app, on a server of its own."""
+"""`carrel demo`: a demo in the terminal app, on its own server."""
 
 import asyncio
 import signal
@@ -52,7 +52,7 @@ def demo(
 
 
 async def _play(demo: "Demo", folder: Path, recorder: "Recorder | None") -> int:
-    """Play a demo, again from another step at each jump, and return the exit code."""
+    """Play a demo, again after each jump; return the exit code."""
     from carrel.config.settings import load_settings
     from carrel.store.demo.setting import own_place, own_profile, set_up
     from carrel.tui.presentation import Presentation
@@ -72,7 +72,7 @@ async def _play(demo: "Demo", folder: Path, recorder: "Recorder | None") -> int:
 
 @contextmanager
 def _end_on_signals(app: "Presentation") -> "Iterator[None]":
-    """Let signals end the app, not the process, so that what was made is removed."""
+    """Let signals end the app, not the process, so that the demo's resources are removed."""
     if sys.platform == "win32":
         yield
         return
@@ -87,9 +87,9 @@ def _end_on_signals(app: "Presentation") -> "Iterator[None]":
 
 
 def remove_left_over() -> None:
-    """Remove what a demo that was killed has left on this machine.
+    """Remove the resources that a killed demo left on this machine.
 
-    What cannot be removed now is left to the next start.
+    A failed removal is left to the next start.
     """
     from carrel.config.profiles import folders
     from carrel.store.demo import FOLDER
@@ -100,7 +100,7 @@ def remove_left_over() -> None:
     from carrel.store.demo.setting import own_place
 
     async def remove() -> None:
-        # Of a demo that is under way in another terminal nothing is left over.
+        # A demo that runs in another terminal has left nothing over.
         with suppress(ProblemError):
             async with own_place():
                 pass

@@ -1,4 +1,4 @@
-"""`carrel doctor`: looks at every part and says what to mend."""
+"""`carrel doctor`: checks every part and suggests repairs."""
 
 import asyncio
 import sys
@@ -24,7 +24,7 @@ _MARKS = {"ok": "✓", "warning": "!", "failed": "✕"}
 
 @dataclass(frozen=True)
 class ServiceFinding:
-    """What was found about the service of a profile, as about a part of a server."""
+    """A finding about a profile's service, in the form of a finding about a server."""
 
     part: str
     state: str

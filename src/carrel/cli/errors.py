@@ -18,7 +18,7 @@ class Code(enum.IntEnum):
 
 
 class CommandError(Exception):
-    """Ends a command with a message that says what happened and what to do."""
+    """Ends a command with a message about the failure and the next step."""
 
     def __init__(self, message: str, code: Code = Code.FAILED) -> None:
         super().__init__(message)
@@ -28,7 +28,7 @@ class CommandError(Exception):
 def report(error: BaseException) -> Code:
     """Print the error that ended a command as one line on stderr; return the exit code.
 
-    An error nobody expected leaves a crash report whose path is named.
+    An unexpected error leaves a crash report; the line names its path.
     """
     if isinstance(error, KeyboardInterrupt):
         return Code.INTERRUPTED
@@ -50,7 +50,7 @@ def _of_service(error: BaseException) -> tuple[Code, str] | None:
 
     match error:
         case ValidationError():
-            # Answers are checked by the client; what is wrong here was typed.
+            # The client checks answers, so the invalid value was typed.
             wrong = error.errors(include_url=False, include_input=False)[0]
             where = ".".join(str(part) for part in wrong["loc"])
             return Code.USAGE, f"{where}: {wrong['msg']}."

@@ -1,4 +1,4 @@
-"""How good agents are: `carrel agents try`, `runs` and `votes`."""
+"""Evals of agents: `carrel agents try`, `runs` and `votes`."""
 
 import dataclasses
 import sys
@@ -95,7 +95,7 @@ def try_(
     reports = _reports(runs, before)
     _write_junit(reports[-1], junit)
     _print(reports, outcome, json)
-    # Of several versions, the first is what the others are measured by.
+    # Of several versions, the first is the baseline of the others.
     if not all(report.good for report in reports if report.baseline or len(reports) == 1):
         raise typer.Exit(Code.DIFFERENT)
 
@@ -170,7 +170,7 @@ def _run_all(
         numbers: list[int | None] = [await _number(client, found, version) for version in versions]
         numbers = numbers or [None]
         if any(number not in (None, found.version) for number in numbers):
-            check_writable(chosen)  # another version answers by an agent made for it
+            check_writable(chosen)  # another version answers through a trial agent
         done: list[Run] = []
         with output.show_changing() as show:
             progress: Progress | None = None
@@ -205,7 +205,7 @@ async def _number(client: "Client", agent: "Agent", version: str) -> int:
 
 
 def _last(records: "Records", run: "Run") -> "Run":
-    """Return the finished run of the same set and agent before this one."""
+    """Return the latest earlier finished run of the same set and agent, or None."""
     mine = run.header
     for other in records.all():
         theirs = other.header
@@ -216,7 +216,7 @@ def _last(records: "Records", run: "Run") -> "Run":
 
 
 def _reports(runs: "Sequence[Run]", baseline: "Run | None") -> "list[Report]":
-    """Return each run beside the baseline; without one, those after the first beside the first."""
+    """Return each run compared with the baseline; without one, with the first run."""
     from carrel.store.evals.report import report
 
     if baseline is not None or len(runs) == 1:

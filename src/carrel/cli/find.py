@@ -1,4 +1,4 @@
-"""Finds a file, agent, library or document by id or name."""
+"""Resolution of a file, agent, library or document by id or name."""
 
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -27,11 +27,11 @@ _LISTED_BY = {
 
 
 class NothingFound(CommandError):
-    """Nothing has this name."""
+    """No item has this name."""
 
 
 _COMPARED = 1_000
-"""Names that one which is not there is compared with."""
+"""Most names among which a similar one is looked for."""
 
 T = TypeVar("T", bound=HasId)
 
@@ -53,7 +53,7 @@ async def find_library(client: "Client", wanted: str) -> "Library":
 
     Raises:
         NothingFound: no library has this name.
-        CommandError: there is none with this id, or more than one with this name.
+        CommandError: no library has this id, or several have this name.
     """
     return await _find(
         "library", wanted, client.libraries.get, client.libraries.every, lambda it: it.name

@@ -194,7 +194,7 @@ def add(
         check_readable(paths)
         run(profile, work, changes=True)
     finally:
-        # Also those that were added before one failed.
+        # Files added before a failure are included.
         if json and documents:
             output.as_json(documents if len(paths) > 1 else documents[0])
     failed = [it for it in documents if status(it) == "Failed"]

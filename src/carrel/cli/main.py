@@ -74,7 +74,7 @@ NOUNS = (
 
 
 def _commands_of(words: Sequence[str]) -> Sequence[str]:
-    """Return the commands that a command line may mean; importing all of them is slow."""
+    """Return the nouns that a command line may use: importing all is slow."""
     if named := [noun for noun in NOUNS if noun in words]:
         return named
     alone = not words or words[0] in ("--profile", "--mouse", "--no-mouse", "--record", "--version")
@@ -131,7 +131,7 @@ def workbench(
 
 
 def _app(nouns: Sequence[str]) -> typer.Typer:
-    """Return the command line with some of its commands, made anew: Typer never forgets one."""
+    """Return a new command line with these commands: Typer never forgets one."""
     app = typer.Typer(
         name="carrel",
         cls=_InOrder,
@@ -158,12 +158,12 @@ def complete_app() -> typer.Typer:
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run one command line and end the process with its exit code."""
-    # Modules stay: looking through them while they load, and at the end, takes a quarter of a
-    # short command's time.
+    # Modules stay: scanning them during imports and at exit takes a quarter of a short command's
+    # time.
     gc.set_threshold(20_000, 20, 20)
     atexit.register(gc.freeze)
     for stream in (sys.stdout, sys.stderr):
-        # A character that the terminal's encoding lacks must not end the command.
+        # A character outside of the terminal's encoding must not end the command.
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     words = sys.argv[1:] if arguments is None else arguments
     try:

@@ -59,7 +59,7 @@ async def _serve(profile: Profile, folder: Path, write: bool) -> None:
     from carrel.mcp.server import mcp_server
 
     async with connect(profile) as client:
-        # A wrong address or key ends the command here, and not each tool.
+        # A wrong address or key ends the command here, instead of failing each tool.
         await client.libraries.list(page_size=1)
 
         @asynccontextmanager

@@ -176,7 +176,7 @@ class _OCR:
         files: OutputFolders,
         results: "list[OCRResult]",
     ) -> None:
-        """Add the answers to `results` as they come, their pictures and tables in files."""
+        """Append the answers to `results` as they arrive, with pictures and tables in files."""
         label = output.one_line(label)
         async with (
             open_source(client, source) as document,
@@ -217,7 +217,7 @@ class _OCR:
         return self.out / parent if self.out is not None and self.manner.tables else None
 
     def _stamp(self) -> str:
-        """Return a stamp that differs for every way to read and write."""
+        """Return a stamp of all options that affect the results."""
         ways = [asdict(self.manner), self.format, str(self.images)]
         return hashlib.sha256(json_format.dumps(ways, sort_keys=True).encode()).hexdigest()
 

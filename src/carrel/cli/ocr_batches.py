@@ -1,4 +1,4 @@
-"""Reads a document through the service, in batches if its page count is known."""
+"""OCR of a document through the service, in batches if its page count is known."""
 
 import asyncio
 import mimetypes
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from carrel.wire.ocr import OCRDocument, OCRResult
 
 BATCH = 8
-"""The most pages asked for at a time, after the first."""
+"""Most pages requested at a time, after the first."""
 BATCH_SECONDS = 2.0
-"""Pages that take longer than this together are asked for in smaller batches."""
+"""Target duration of a batch in seconds; slower pages are requested in smaller batches."""
 _BAR = 20
 _PAGED = (".pdf", ".tif", ".tiff")
 
 
 @dataclass(frozen=True)
 class Manner:
-    """How documents are read: the fields of every request, pages counted from 0."""
+    """The options of every request; pages count from 0."""
 
     model: str | None
     pages: str | None
@@ -37,7 +37,7 @@ class Manner:
     schema: dict[str, Any] | None
 
     def fields(self) -> dict[str, Any]:
-        """Return the fields of a request for all the pages at once."""
+        """Return a request's fields for all pages at once."""
         fields: dict[str, Any] = {"model": self.model, "pages": self.pages}
         if self.pictures:
             fields["include_image_base64"] = True
@@ -51,14 +51,14 @@ class Manner:
 
 @dataclass(frozen=True)
 class SentDocument:
-    """A document as requests name it, and its page count if known."""
+    """A document in a request's form, and its page count if known."""
 
     document: "OCRDocument"
     page_count: int | None
 
 
 def is_address(source: str) -> bool:
-    """Return whether a document is named by a URL rather than a path."""
+    """Return whether a document is a URL rather than a path."""
     return source.lower().startswith(("https://", "http://"))
 
 
@@ -96,7 +96,7 @@ async def batches(
 ) -> AsyncGenerator["OCRResult"]:
     """Yield the answers in page order; show progress meanwhile.
 
-    An annotation is made of all the pages at once, so such a document is one request.
+    An annotation covers all pages at once, so such a document is one request.
     """
     from carrel.wire.ocr import OCRRequest
 
@@ -125,7 +125,7 @@ async def batches(
 
 
 def count_from_zero(pages: str) -> str:
-    """Return `1,3-5` as a request names it: `0,2-4`.
+    """Convert `1,3-5` to a request's form, `0,2-4`.
 
     Raises:
         ValueError: a part is neither a page number from 1 nor a rising range.

@@ -1,4 +1,4 @@
-"""Reads a folder of documents one at a time and skips those already done."""
+"""OCR of a folder's documents in turn, except finished ones."""
 
 import asyncio
 import json
@@ -10,7 +10,7 @@ from carrel.cli.errors import CommandError
 from carrel.system.hashes import sha256
 
 LEDGER = ".carrel-ocr.jsonl"
-"""In the folder of the results: a line for every document that is done."""
+"""File in the results' folder with a line for every finished document."""
 
 _OFFICE = {".docx", ".epub", ".odp", ".ods", ".odt", ".pptx", ".xls", ".xlsx"}
 _PICTURES = {".bmp", ".gif", ".heic", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp"}
@@ -18,8 +18,8 @@ _TEXTS = {".csv", ".eml", ".htm", ".html", ".md", ".tsv", ".txt"}
 _KINDS = {".pdf", *_OFFICE, *_PICTURES, *_TEXTS}
 
 Read = Callable[[Path, Path, str], Awaitable[Path]]
-"""Reads a document: its path, its path within the folder, and what to call it meanwhile; gives
-the result."""
+"""Function that reads a document, given its path, its path within the folder, and its label;
+returns the result."""
 
 
 class _Ledger:
@@ -36,7 +36,7 @@ class _Ledger:
                     entry = json.loads(line)
                     self._done[entry["document"]] = entry
                 except (ValueError, TypeError, KeyError):
-                    continue  # a line that was cut off
+                    continue  # a truncated line
 
     def done(self, document: str, hash: str) -> bool:
         """Return whether the result exists and is current."""
@@ -56,20 +56,20 @@ class _Ledger:
         }
         self._done[document] = entry
         with (self._out / LEDGER).open("a", encoding="utf-8") as file:
-            # The line break first: a line that was cut off before spoils only itself.
+            # Line break first: an earlier truncated line spoils only itself.
             file.write("\n" + json.dumps(entry, ensure_ascii=False))
 
 
 async def read_folder(
     folder: Path, out: Path, kept_out: list[Path], manner: str, read: Read
 ) -> None:
-    """Read the documents of a folder and prints the path of each result.
+    """Read the documents of a folder and print the path of each result.
 
-    `manner` stands for how they are read: results of another one are made anew. Where `kept_out`
-    are folders within this one, they hold results.
+    `manner` is the stamp of the options: results with another are made again. `kept_out` are
+    subfolders with results, which are skipped.
 
     Raises:
-        CommandError: some could not be read; which, and why, was said before.
+        CommandError: some could not be read; they were printed with their reasons.
     """
     documents = await asyncio.to_thread(_documents, folder, kept_out)
     if not documents:
@@ -109,10 +109,10 @@ async def read_folder(
 
 
 def _reason(error: Exception) -> str:
-    """Return the reason a document was not read.
+    """Return the reason why a document was not read.
 
     Raises:
-        Exception: the error itself, where it is not the document's.
+        Exception: the error itself, if it is not about the document.
     """
     from carrel.client.http.errors import ClientError, Unauthorized, Unreachable
 

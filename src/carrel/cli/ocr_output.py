@@ -1,4 +1,4 @@
-"""Writes a reading as text, HTML or JSON, with pictures and tables as files."""
+"""Output of a reading as text, HTML or JSON, with pictures and tables as files."""
 
 import base64
 import binascii
@@ -25,16 +25,16 @@ Format = Literal["md", "json", "jsonl", "html", "txt"]
 
 _DATA_URL = re.compile(r"data:image/[\w.+-]+;base64,")
 _LONGEST = 40
-"""Bytes of a picture's or a table's name, which stands behind the document's."""
+"""Longest name of a picture or table in bytes; it is appended to the document's."""
 _LINE_ENDS = ("paragraph_close", "heading_close", "tr_close")
 _ENDS_WITH_SPACE = ("table_close", "bullet_list_close", "ordered_list_close")
 
 
 @dataclass(frozen=True)
 class OutputFolders:
-    """The folders for pictures and tables, or None for those that stay inline.
+    """The folders for pictures and tables, or None to keep them inline.
 
-    `base` is the folder that the text's links are read from; tables are called `name` and more.
+    The text's links are relative to `base`; names of table files begin with `name`.
     """
 
     base: Path
@@ -69,7 +69,7 @@ class OutputFolders:
 
 
 def render(result: "OCRResult", format: Format, title: str) -> str:
-    """Return a whole document as text that ends with a line end."""
+    """Return a whole document as text with a final line break."""
     match format:
         case "json":
             return json.dumps(result.model_dump(mode="json"), ensure_ascii=False, indent=2) + "\n"
@@ -90,7 +90,7 @@ def _join(texts: Iterable[str]) -> str:
 
 
 def plain(markdown: str) -> str:
-    """Return a Markdown text without markup; table cells are separated by tabs."""
+    """Return a Markdown text without markup, with table cells separated by tabs."""
     from markdown_it import MarkdownIt
 
     tokens = MarkdownIt("commonmark", {"html": False}).enable("table").parse(markdown)
@@ -116,7 +116,7 @@ def plain(markdown: str) -> str:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file, whole or not at all."""
+    """Write a file atomically."""
     _write(path, text.encode())
 
 
@@ -133,7 +133,7 @@ def _words(tokens: Sequence["Token"]) -> str:
 def _html(pages: Sequence["Page"], title: str) -> str:
     from markdown_it import MarkdownIt
 
-    # What a document says is text: tags in it are shown, not followed.
+    # A document's content is text: tags in it are shown, not interpreted.
     markdown = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
     sections = "".join(
         f'<section id="page-{page.index + 1}">\n{markdown.render(clean_text(page.markdown))}'

@@ -30,12 +30,12 @@ LibraryArgument = Annotated[str, typer.Argument(metavar="LIBRARY", help="A libra
 
 
 def version_or_alias(text: str) -> str:
-    """Return a version as typed (`3`, `v3` or an alias) in the form the service takes."""
+    """Convert a typed version (`3`, `v3` or an alias) to the service's form."""
     return text[1:] if text.startswith("v") and text[1:].isdecimal() else text
 
 
 def version_number(text: str) -> int:
-    """Return the number of a version as typed."""
+    """Return the number of a typed version."""
     number = text.removeprefix("v")
     if not (number.isascii() and number.isdigit()):
         raise CommandError(f"“{text}” is not a version. Versions are v0, v1, …", Code.USAGE)

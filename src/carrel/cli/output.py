@@ -63,7 +63,7 @@ def show_list(items: Sequence[T], json: bool, **columns: Callable[[T], object]) 
 
 
 def show_record(value: Any, pairs: Iterable[tuple[str, object]], json: bool) -> None:
-    """Print a value as JSON, or as fields."""
+    """Print a value as JSON, or as fields one per line."""
     if json:
         as_json(value)
     else:
@@ -71,7 +71,7 @@ def show_record(value: Any, pairs: Iterable[tuple[str, object]], json: bool) -> 
 
 
 def report_new(value: HasId, message: str, json: bool) -> None:
-    """Print something new as JSON, or its id with a message."""
+    """Print a new item as JSON, or its id with a message."""
     if json:
         as_json(value)
     else:
@@ -80,19 +80,19 @@ def report_new(value: HasId, message: str, json: bool) -> None:
 
 
 def report_change(value: Any, message: str, json: bool) -> None:
-    """Print a message on stderr, and what was changed as JSON if asked."""
+    """Print a message on stderr, and with `json` the changed item on stdout."""
     note(message)
     if json:
         as_json(value)
 
 
 def report_deleted(id: str, message: str, json: bool) -> None:
-    """Print a message on stderr, and the id of what is gone as JSON if asked."""
+    """Print a message on stderr, and with `json` the deleted id on stdout."""
     report_change({"id": id, "deleted": True}, message, json)
 
 
 def fields(pairs: Iterable[tuple[str, object]]) -> None:
-    """Print fields one per line and leave out empty ones."""
+    """Print fields one per line, without empty ones."""
     shown = [(name, value) for name, value in pairs if value not in (None, "", [], {})]
     widest = max((len(name) for name, _ in shown), default=0)
     for name, value in shown:
@@ -112,7 +112,7 @@ def progress(label: str) -> Iterator[Callable[[int, int | None], None]]:
 
 @contextmanager
 def show_changing() -> Iterator[Callable[[str], None]]:
-    """Show a changing line on a terminal's stderr, and clear it afterwards."""
+    """Show an updating line on a terminal's stderr, and clear it afterwards."""
     shown = sys.stderr.isatty()
 
     def show(text: str) -> None:

@@ -1,4 +1,4 @@
-"""`--record`: a session of the app, recorded to a file."""
+"""`--record`: recording of an app session to a file."""
 
 import shutil
 from collections.abc import Iterator
@@ -55,9 +55,7 @@ def recording(path: Path | None, title: str) -> "Iterator[Recorder | None]":
 
 
 def recordable(settings: "Settings", recorder: "Recorder | None") -> "Settings":
-    """Return the settings for a session: pictures that a player cannot draw are drawn as
-    half-blocks.
-    """
+    """Return the settings for a recorded session, with pictures as half-blocks for any player."""
     if recorder is None or settings.images == "off":
         return settings
     return replace(settings, images="halfblock")

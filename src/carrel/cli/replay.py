@@ -18,7 +18,7 @@ from carrel.recording.asciicast import read_recording
 from carrel.recording.playback import CLEAR, Playback
 
 FRAME = 0.25
-"""The longest time, in seconds, between two drawings of the bar."""
+"""Longest time between two redraws of the bar, in seconds."""
 KEYS = "space pause · ←→ steps · +- speed · q quit"
 
 
@@ -60,7 +60,7 @@ def replay(
 
 
 class _Screen:
-    """The terminal, with a bar that says that this is a replay."""
+    """The terminal during a replay, with a status bar."""
 
     def __init__(self, input: int) -> None:
         self._input = input
@@ -68,11 +68,11 @@ class _Screen:
         self._bar = 0
 
     def resize(self, *_: object) -> None:
-        """Take another size of the window; what stood in it may be gone."""
+        """Adopt a new size of the window, which may have lost its content."""
         self._resized = True
 
     def play(self, playback: Playback) -> None:
-        """Play until the person quits."""
+        """Play until the user quits."""
         before = time.monotonic()
         self._draw(playback, CLEAR + playback.seek(0))
         while True:
@@ -86,7 +86,7 @@ class _Screen:
                     case "q" | "Q" | "\x1b" | "\x03" | "\x11":
                         return
                     case " ":
-                        # At its end it begins anew.
+                        # After the end, playing restarts.
                         if playback.ended:
                             text, playback.paused = playback.seek(0), False
                         else:
@@ -107,10 +107,10 @@ class _Screen:
         spare = rows > playback.recording.height
         bar = _bar(playback, columns if spare or playback.paused or playback.ended else 0)
         if len(bar) < self._bar:
-            # It lay over a line of the recording.
+            # The bar covered a line of the recording.
             text = playback.again()
         self._bar = len(bar)
-        # The cursor and its colours go back to where the recording has left them.
+        # Restore the cursor and its colours from the recording.
         shown = f"\x1b7\x1b[{rows};{columns - len(bar) + 1}H\x1b[0;7m{bar}\x1b8"
         sys.stdout.write(f"\x1b[?2026h{text}{shown}\x1b[?2026l")
         sys.stdout.flush()
@@ -125,7 +125,7 @@ class _Screen:
 
 
 def _bar(playback: Playback, width: int) -> str:
-    """Return the bar, filled to `width`; as short as it can be if that is 0."""
+    """Return the bar padded to `width`, or in its shortest form for 0."""
     recording = playback.recording
     state = "■ end" if playback.ended else "‖ paused" if playback.paused else "▶"
     steps = f" · step {playback.step}/{len(recording.marks)}" if recording.marks else ""
@@ -140,7 +140,7 @@ def _clock(seconds: float) -> str:
 
 
 def _split(typed: str) -> list[str]:
-    """Return the keys of what was typed: an arrow is three characters."""
+    """Split typed characters into keys: an arrow has three characters."""
     keys = []
     while typed:
         length = 3 if typed.startswith(("\x1b[", "\x1bO")) else 1
@@ -151,7 +151,7 @@ def _split(typed: str) -> list[str]:
 
 @contextmanager
 def _whole_screen() -> Iterator[_Screen]:
-    """Yield the whole terminal, until the end, whatever it is."""
+    """Yield the terminal in full-screen mode, and restore it in any case."""
     try:
         import termios
         import tty
@@ -168,7 +168,7 @@ def _whole_screen() -> Iterator[_Screen]:
     handlers[signal.SIGWINCH] = signal.signal(signal.SIGWINCH, screen.resize)
     try:
         tty.setraw(input)
-        # The other screen, no lines wrapped, no cursor.
+        # Alternate screen, no line wrap, hidden cursor.
         sys.stdout.write("\x1b[?1049h\x1b[?7l\x1b[?25l")
         yield screen
     finally:

@@ -1,4 +1,4 @@
-"""`carrel restore`: a backup, back into a data folder or a database."""
+"""`carrel restore`: restores a backup into a data folder or a database."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`carrel resume`: the work that earlier runs left."""
+"""`carrel resume`: resumes the interrupted work of earlier runs."""
 
 import asyncio
 from typing import TYPE_CHECKING, Annotated
@@ -32,7 +32,7 @@ def resume(
 
 
 async def _resume(profile: Profile, drop: bool) -> bool:
-    """Return whether something failed."""
+    """Resume or drop the interrupted work; return whether something failed."""
     from carrel.store.core.actions.loop import OwnerLoop
     from carrel.store.store import Store
 
@@ -59,7 +59,7 @@ async def _resume(profile: Profile, drop: bool) -> bool:
 
 
 def _report(store: "Store", known: set[str]) -> bool:
-    """Say how each piece of work ended, and return whether one failed."""
+    """Print the outcome of each piece of work; return whether one failed."""
     items = [item for item in store.activity.slice.value.items if item.id not in known]
     failed = [item for item in items if item.error is not None]
     for item in failed:

@@ -1,4 +1,4 @@
-"""Selects the files of a folder to sync: by name, and by rules as in `.gitignore`."""
+"""Selection of a folder's files to sync: by name, and by rules as in `.gitignore`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from carrel.sync.errors import SyncError
 from carrel.sync.gitignore import Pattern
 
 RULE_FILES = (".gitignore", ".carrelignore")
-"""Rule files, which apply to their folder and below; the later overrides the earlier."""
+"""Rule files, each for its folder and below; a later one overrides an earlier."""
 
 _HIDDEN = re.compile(r"^\.|^(thumbs\.db|desktop\.ini)$", re.IGNORECASE)
 _TEMPORARY = re.compile(
@@ -37,7 +37,7 @@ class _Layer:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The rules in force for one folder. Paths are relative to the synced folder, with slashes."""
+    """The rules that apply to one folder. Paths are relative to the synced folder, with slashes."""
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
@@ -47,20 +47,20 @@ class Rules:
 
     @classmethod
     def of(cls, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> Rules:
-        """Rules from patterns: files that match `include`, if it has any, and none that match
+        """Make rules that select files matching `include`, if not empty, and not matching
         `exclude`.
 
         Raises:
-            SyncError: one of them is not a pattern.
+            SyncError: a pattern is invalid.
         """
-        # An empty pattern matches nothing and would shift the numbers of those after it.
+        # An empty pattern matches nothing and would shift the numbers of later patterns.
         wanted, unwanted = (tuple(filter(None, each)) for each in (include, exclude))
         return cls(wanted, unwanted, _patterns(wanted), _patterns(unwanted))
 
     def below(self, folder: str, text: str, name: str) -> Rules:
         """Return these rules, overridden by those of a folder's rule file.
 
-        A line that is not a pattern is ignored, as in Git.
+        An invalid line is ignored, as in Git.
         """
         lines = tuple(
             (number, line, pattern)

@@ -1,4 +1,4 @@
-"""Scans a folder for names, sizes and times without reading any file."""
+"""Scan of a folder's names, sizes and times without reading any file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from carrel.sync.rules import RULE_FILES, Rules, exclusion_reason
 
 @dataclass(frozen=True, slots=True)
 class Stat:
-    """A file's size in bytes, and its last changes in nanoseconds.
+    """A file's size in bytes, and the times of its last changes in nanoseconds.
 
     `ctime_ns` reveals new content even if the writer restored `mtime_ns`.
     """
@@ -30,18 +30,17 @@ class Stat:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """The files to sync, by path below the folder, with slashes.
+    """The files to sync by relative path, with slashes.
 
-    `left_out` gives the reason each other path is not synced; a folder's path ends with a slash
-    and stands for everything below it. `problems` gives the reason a path cannot be synced;
-    everything below it is unknown.
+    `left_out` maps each other path to the reason; a folder's path ends with a slash and stands for
+    everything below. `problems` maps unreadable paths to reasons; everything below them is unknown.
     """
 
     files: Mapping[str, Stat] = field(default_factory=dict)
     left_out: Mapping[str, str] = field(default_factory=dict)
     problems: Mapping[str, str] = field(default_factory=dict)
     rules: Mapping[str, Rules] = field(default_factory=dict)
-    """The rules in force for each folder that was scanned."""
+    """The rules that apply to each scanned folder."""
 
     def reason(self, path: str) -> str | None:
         """Return the reason a file of this path is left out, whether it exists or not; None if it
@@ -62,7 +61,7 @@ class Scan:
         return None
 
     def refuse_above(self, limit: int) -> Scan:
-        """Return the same scan, with files above `limit` bytes as problems."""
+        """Return the scan with files above `limit` bytes as problems."""
         large = {
             path: f"It has {megabytes(stat.size)}; the service takes {megabytes(limit)} at most."
             for path, stat in self.files.items()
@@ -73,9 +72,9 @@ class Scan:
 
 
 def scan(folder: Path, rules: Rules) -> Scan:
-    """Scan the whole folder; blocking.
+    """Scan the whole folder; blocks.
 
-    Links are not followed. Empty files are left out, as there is nothing to search in them.
+    Links are not followed. Empty files are left out, because they have no text to search.
 
     Raises:
         SyncError: the folder itself cannot be read.
@@ -149,6 +148,6 @@ def _encodable(path: str) -> bool:
 
 
 def parts_of(path: str) -> list[str]:
-    """Return the parents of a path and the path itself, topmost first: `a`, `a/b`, `a/b/c`."""
+    """Return the parents of a path and the path, topmost first: `a`, `a/b`, `a/b/c`."""
     parts = path.split("/")
     return ["/".join(parts[:number]) for number in range(1, len(parts) + 1)]

@@ -1,4 +1,4 @@
-"""Agents made and changed from the fields that a cell gives."""
+"""Creation and change of agents from a cell's keyword arguments."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,9 +19,10 @@ from carrel.wire.generation.agents import Agent
 
 
 class AgentMaker:
-    """Makes agents and their versions. `fields` are those of AgentFields; `libraries` may be names.
+    """Creates agents and their versions. `fields` are those of AgentFields; `libraries` may be
+    names.
 
-    Every method raises BenchError where the fields cannot be or the service refuses them.
+    Every method raises BenchError if the fields are invalid or the service refuses them.
     """
 
     def __init__(self, store: Store, names: Names) -> None:
@@ -29,7 +30,7 @@ class AgentMaker:
         self._names = names
 
     def create(self, name: str, fields: Json) -> Agent:
-        """Return a new agent; its default model is the service's first."""
+        """Create an agent; its default model is the service's first."""
         with in_words():
             made = self._change(self._blank(name), fields).create()
         return wait_for(self._store, self._store.agents.create(made))
@@ -43,7 +44,7 @@ class AgentMaker:
         return wait_for(self._store, self._store.agents.update(old.id, change))
 
     def draft(self, old: Agent | None, name: str, fields: Json) -> Draft:
-        """Return an agent with these fields that is not saved: of an agent, or a new one."""
+        """Return an unsaved draft with these fields, of an agent or a new one."""
         return self._change(self._blank(name) if old is None else Draft.of(old), fields)
 
     def _blank(self, name: str) -> Draft:
@@ -52,7 +53,7 @@ class AgentMaker:
         return Draft.blank(models[0] if models else "").changed(name=name)
 
     def bring_about(self, agent: str | Agent, fields: Json) -> Agent:
-        """Return the agent with these fields: as it is, its next version, or a new one."""
+        """Return the agent with these fields: unchanged, its next version, or a new one."""
         if isinstance(agent, str):
             found = self._names.find_agent(agent)
             if found is None:
@@ -85,10 +86,10 @@ class AgentMaker:
 
 
 def as_arguments(fields: Json) -> Json:
-    """Return how an agent calls and answers, as the interface has it.
+    """Return the sampling arguments and the format in the interface's form.
 
     Raises:
-        BenchError: a format is none.
+        BenchError: a format is invalid.
     """
     arguments: Json = {}
     if "tool_choice" in fields:
@@ -118,7 +119,7 @@ def _as_format(given: Any) -> Json | None:
 
 @contextmanager
 def in_words() -> Iterator[None]:
-    """Turn a problem of the store into an error of a cell."""
+    """Convert a problem of the store to a BenchError."""
     try:
         yield
     except ProblemError as error:

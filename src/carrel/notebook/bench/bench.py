@@ -1,4 +1,4 @@
-"""The bench, the result of `carrel.connect()`: panels and plain calls over one shared state."""
+"""The bench, which `carrel.connect()` returns: panels and calls over one shared state."""
 
 import atexit
 from collections.abc import Callable, Mapping, Sequence
@@ -68,16 +68,16 @@ P = TypeVar("P", bound=Panel)
 class Bench(DocumentCalls, AgentCalls):
     """The workbench in a notebook.
 
-    Shown in a cell, it is the whole workbench with six tabs; `files`, `libraries`, `document`,
-    `agents`, `evals` and `activity` are one panel each; `bench.files.height = 300` sets the height
-    of one in pixels. Calls wait for their result, at most `timeout` seconds; an error is a
-    BenchError in plain words.
+    In a cell it shows the whole workbench with six tabs; `files`, `libraries`, `document`,
+    `agents`, `evals` and `activity` are single panels; `bench.files.height = 300` sets a panel's
+    height in pixels. Calls wait for their result for at most `timeout` seconds; their errors are
+    BenchErrors in plain words.
     """
 
     def __init__(
         self, profile: str | None = None, *, url: str | None = None, api_key: str | None = None
     ) -> None:
-        """Start to connect in the background."""
+        """Begin to connect in the background."""
         try:
             super().__init__(Store(_profile(profile, url, api_key), OwnerLoop.in_thread()))
         except ConfigError as error:
@@ -91,7 +91,7 @@ class Bench(DocumentCalls, AgentCalls):
 
     @cached_property
     def aio(self) -> AsyncBench:
-        """The calls of this bench for `await`: `await bench.aio.ask(…)`."""
+        """The bench's calls for `await`: `await bench.aio.ask(…)`."""
         return AsyncBench(self)
 
     # panels
@@ -108,7 +108,7 @@ class Bench(DocumentCalls, AgentCalls):
 
     @cached_property
     def document(self) -> DocumentPanel:
-        """The Document panel: the document last opened in another panel."""
+        """The Document panel: the document that was last opened in another panel."""
         return self._keep(DocumentPanel(self._store))
 
     @cached_property
@@ -123,7 +123,7 @@ class Bench(DocumentCalls, AgentCalls):
 
     @cached_property
     def evals(self) -> EvalPanel:
-        """The Evals panel: runs test cases, shows and compares the kept runs."""
+        """The Evals panel: runs test cases, and compares the stored runs."""
         return self._keep(EvalPanel(self._store))
 
     @cached_property
@@ -156,7 +156,7 @@ class Bench(DocumentCalls, AgentCalls):
 
         Args:
             library: its name or id.
-            create: makes the library if there is none of this name.
+            create: creates a library of this name if there is none.
             height: the height of the panel in pixels; longer content scrolls inside.
             layout: the layout of the widget.
         """
@@ -181,12 +181,12 @@ class Bench(DocumentCalls, AgentCalls):
     ) -> AgentPanel:
         """Return a panel of one agent: versions, differences, activation, editing.
 
-        With `create` a cell can be run again: it makes the agent if there is none of this name,
-        and its next version if one of the given fields differs.
+        With `create`, running a cell again is safe: it creates the agent only if the name is new,
+        and a next version only if one of the given fields differs.
 
         Args:
             agent: its name or id.
-            create: makes the agent, or its next version, as the fields say.
+            create: creates the agent, or its next version, with the fields.
             height: the height of the panel in pixels; longer content scrolls inside.
             layout: the layout of the widget.
         """
@@ -280,7 +280,7 @@ class Bench(DocumentCalls, AgentCalls):
             wait_for(self._store, comparison.set_blind(True))
         return self._keep(ComparePanel(self._store, comparison, **options))
 
-    # Its server is that of this machine, whichever this bench has.
+    # A demo's server runs on this machine, whatever the bench's profile.
     @partial(check_handle, waits=False)
     def demo(
         self,
@@ -289,14 +289,13 @@ class Bench(DocumentCalls, AgentCalls):
         height: int | None = None,
         layout: Layout | None = None,
     ) -> DemoPanel:
-        """Return a panel that plays a demo, each step at one key: F8.
+        """Return a panel that plays a demo, one step per press of F8.
 
-        It plays on a server of its own, with the model of the server of this machine. All of it is
-        removed when the demo is ended or the panel is closed. Another demo of this bench ends
-        first.
+        It plays on its own server, with the model of this machine's server. Everything is removed
+        when the demo ends or the panel is closed. A running demo of this bench ends first.
 
         Args:
-            file: the demo's YAML file; without one, the demo that ships.
+            file: the demo's YAML file, by default the shipped demo.
             height: the height of the panel in pixels; longer content scrolls inside.
             layout: the layout of the widget.
         """
@@ -320,7 +319,7 @@ class Bench(DocumentCalls, AgentCalls):
             def weather(city: str) -> str:
                 "The weather in a city."
 
-        Its name, parameters and docstring are told to the model. It runs in a thread of its own.
+        The model is told its name, parameters and docstring. It runs in its own thread.
         """
         self._store.tools.add(function)
         return function
@@ -334,9 +333,9 @@ class Bench(DocumentCalls, AgentCalls):
         name: str,
         **fields: Unpack[AgentKeywords],
     ) -> Agent:
-        """Create an agent. One that has this name already stays, and a warning gives both ids.
+        """Create an agent. An existing agent of this name stays, and a warning gives both ids.
 
-        `bench.agent(…, create=True)` makes one if there is none.
+        `bench.agent(…, create=True)` creates one only if the name is new.
 
         Args:
             name: its name.
@@ -352,7 +351,7 @@ class Bench(DocumentCalls, AgentCalls):
         agent: str | Agent,
         **fields: Unpack[AgentKeywords],
     ) -> Agent:
-        """Create the next version of an agent.
+        """Create an agent's next version.
 
         Args:
             agent: its name or id.
@@ -375,18 +374,18 @@ class Bench(DocumentCalls, AgentCalls):
         files: OneInput | Document | Sequence[OneInput | Document] = (),
         timeout: float | None = None,
     ) -> Answer:
-        """Ask one question of the active version, or of another, and return the answer.
+        """Ask an agent's active or another version one question, and return the answer.
 
-        Registered functions are called when the agent asks for them. Where the answer fails or is
-        stopped, the cell shows what was written, and the error's `partial` has it.
+        Registered functions are called when the agent asks for them. If the answer fails or is
+        stopped, the cell shows its text so far, and the error has it in `partial`.
 
         Args:
             agent: its name or id.
             text: the question.
             version: the version that answers; None is the active one.
-            history: what was said before: answers of `ask`, or messages with `role` and `content`.
-            files: what goes with the question, as in `bench.ocr`; documents of libraries, too.
-            timeout: seconds after which it is stopped.
+            history: earlier turns: answers of `ask`, or messages with `role` and `content`.
+            files: the attachments, as in `bench.ocr`, or documents of libraries.
+            timeout: seconds before the call is stopped.
         """
         check_question(text)
         asked = self._names.agent(agent)
@@ -412,20 +411,20 @@ class Bench(DocumentCalls, AgentCalls):
 
     @check_handle
     def trash(self, *, timeout: float | None = None) -> DeletedItems:
-        """Return the deleted items that can be restored, the last deleted first."""
+        """Return the deleted items that can be restored, last deleted first."""
         wait_for(self._store, self._store.trash.load(), timeout)
         return DeletedItems(self._store.trash.slice.value)
 
     @check_handle
     def restore(self, *items: str, timeout: float | None = None) -> int:
-        """Restores deleted items, by name or id, and gives their number."""
+        """Restore deleted items by name or id; return their number."""
         there = self.trash(timeout=timeout)
         ids = [there.find(item).id for item in items]
         return wait_for(self._store, self._store.trash.restore(ids), timeout)
 
     @check_handle
     def sample(self, *, timeout: float | None = None) -> Answer:
-        """Plays the shipped sample: reads it, searches it in a library, asks an agent about it."""
+        """Play the shipped sample: read it, search it in a library, ask an agent about it."""
         wait_for(self._store, self._store.sample.play(), timeout)
         turn = self._store.sample.slice.value.answer
         assert turn is not None, "it was played to its end"
@@ -438,11 +437,11 @@ class Bench(DocumentCalls, AgentCalls):
         return UnfinishedWork(self._store)
 
     def close(self) -> None:
-        """Close the panels and the connection and stop everything that runs."""
+        """Close the panels and the connection, and stop all running work."""
         atexit.unregister(self.close)
         for panel in self._panels:
             panel.close()
-        # A bench that is closed already has no loop to close it on.
+        # A closed bench has no loop to close it on.
         with suppress(Cancelled):
             self._store.loop.run(self._store.close()).result()
         self._store.loop.close()

@@ -1,4 +1,4 @@
-"""Libraries and agents by their names."""
+"""Resolution of libraries and agents by name."""
 
 import warnings
 from collections.abc import Sequence
@@ -18,17 +18,17 @@ N = TypeVar("N", Library, Agent)
 class Names:
     """Finds items of the service by name or id; each method waits for the service.
 
-    All raise BenchError where more than one item has the name.
+    All methods raise BenchError if the name is ambiguous.
     """
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def library(self, library: str | Library, *, create: bool = False) -> Library:
-        """Return the library; with `create` a new one if there is none of this name.
+        """Return the library; `create` makes a new one if there is none of this name.
 
         Raises:
-            BenchError: there is none.
+            BenchError: there is no such library.
         """
         if isinstance(library, Library):
             return library
@@ -42,7 +42,7 @@ class Names:
         """Return the agent.
 
         Raises:
-            BenchError: there is none.
+            BenchError: there is no such agent.
         """
         if isinstance(agent, Agent):
             return agent
@@ -50,7 +50,7 @@ class Names:
         return _find("agent", agent, there) or _refuse_name("agent", agent, there)
 
     def warn_of_twins(self, kind: str, made: Library | Agent) -> None:
-        """Warn where an item that was made has the name of one that was there."""
+        """Warn if a created item has the name of an existing one."""
         store = self._store
         there: list[Library | Agent]
         if isinstance(made, Library):

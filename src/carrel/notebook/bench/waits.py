@@ -32,17 +32,17 @@ async def read(
     options: OCROptions,
     max_pages: int,
 ) -> tuple[Page, ...]:
-    """Open a document and wait until the pages that the options ask for are read.
+    """Open a document and wait until the pages of the options are read.
 
     Raises:
-        ProblemError: it failed, or a hosted service has more than `max_pages` to read.
+        ProblemError: the reading failed, or a hosted service has more than `max_pages` to read.
     """
     activity, session = store.activity, store.session.slice.value
     await service.open(source, options=options)
     if session.hosted and service.slice.value.unread > max_pages:
         await service.stop()
         raise ProblemError(_too_many(source.name, service.slice.value.unread, max_pages, session))
-    if service.large:  # only a person may confirm that many pages
+    if service.large:  # only the user may confirm that many pages
         service.read()
     if service.slice.value.complete:  # every page was cached
         return _read_pages(service.slice.value)
@@ -67,7 +67,7 @@ async def read(
 
 
 def _read_pages(state: DocumentState) -> tuple[Page, ...]:
-    # Pages that were read before, and not asked for now, are there too.
+    # Pages read before that are not requested now are there too.
     found = (state.pages[number] for number in sorted(state.wanted))
     return tuple(page for page in found if page is not None)
 

@@ -1,4 +1,4 @@
-"""Progress below the running cell, while a call waits."""
+"""Progress below the running cell during a call."""
 
 import time
 import uuid
@@ -20,17 +20,17 @@ from carrel.store.session.formatting import waiting_words
 from carrel.store.session.state import SessionState
 
 SHOWN = 3
-"""Maximum number of running items."""
+"""Most running items that are shown."""
 
 _display: Callable[..., object] = ipython.display
 _update: Callable[..., object] = ipython.update_display
 
 Draw = Callable[[], str]
-"""Gives the progress now as safe HTML; empty while there is none."""
+"""Returns the current progress as safe HTML; empty while there is none."""
 
 
 class CellProgress:
-    """An output of the running cell that goes when the call ends; nothing outside a notebook."""
+    """An output of the running cell, removed at the call's end; nothing outside a notebook."""
 
     def __init__(self, draw: Draw) -> None:
         self._draw = draw
@@ -39,7 +39,7 @@ class CellProgress:
         self._begun = False
 
     def show(self) -> None:
-        """Show the progress, if it has changed."""
+        """Show the progress if it has changed."""
         if getattr(get_ipython(), "kernel", None) is None:
             return
         content = self._draw()
@@ -48,7 +48,7 @@ class CellProgress:
             self._put(content)
 
     def close(self) -> None:
-        """Remove it."""
+        """Remove the output."""
         if self._begun:
             self._put("")
 
@@ -59,7 +59,7 @@ class CellProgress:
 
 
 def keep(result: object) -> None:
-    """Show a result that no call will return; nothing outside a notebook."""
+    """Show a result that no call will return; do nothing outside a notebook."""
     if getattr(get_ipython(), "kernel", None) is not None:
         _display(result)
 
@@ -94,5 +94,5 @@ def run_progress(progress: Progress | None) -> str:
 def _line(name: str, words: tuple[str, ...], fraction: float | None) -> str:
     done = "" if fraction is None else f' value="{fraction:.3f}"'
     said = " · ".join(filter(None, words))
-    # The bar first: bars of several lines stand below one another.
+    # The bar first, so that the bars of several lines are aligned.
     return f"<div><progress{done}></progress> {escape(name)} {escape(said)}</div>"

@@ -1,4 +1,4 @@
-"""Calls from code: they wait for their result and raise errors in plain words."""
+"""Blocking calls: wait for a result and raise errors in plain words."""
 
 import contextlib
 import functools
@@ -22,13 +22,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 UNREACHED = 10.0
-"""Seconds without the service before a call is given up."""
+"""Seconds without the service before a call fails."""
 
 PICTURE_SECONDS = 10.0
-"""Seconds to wait for a page's picture."""
+"""Timeout in seconds for a page's picture."""
 
 LOOK = 0.25
-"""Seconds between two looks at the connection and the progress."""
+"""Poll interval in seconds for the connection and the progress."""
 
 _stop: ContextVar[threading.Event | None] = ContextVar("stop", default=None)
 
@@ -92,20 +92,20 @@ def stop_on(event: threading.Event) -> Iterator[None]:
 
 
 def goes_on(store: Store) -> bool:
-    """Whether a call of several steps may go on after one failed."""
+    """Return whether a call of several steps may continue after a failed step."""
     stop = _stop.get()
     return store.session.slice.value.connection != "lost" and not (stop and stop.is_set())
 
 
 def permission(store: Store) -> Callable[[], None]:
-    """Asks in the cell for the permission that a tool of the settings needs."""
+    """Ask in the cell for the consent that a tool of the settings needs."""
 
     def look() -> None:
         for consent in store.tools.slice.value.asking:
             try:
                 said = input(f"{consent_question(consent)} {answer_words(consent)} ")
             except (EOFError, OSError, NotImplementedError):
-                said = ""  # nobody sits at this notebook
+                said = ""  # nobody is at the notebook to answer
             store.tools.answer(consent, read_answer(said)).result()
 
     return look
@@ -113,7 +113,7 @@ def permission(store: Store) -> Callable[[], None]:
 
 def _check_reached(store: Store, began: float, now: float) -> None:
     session = store.session.slice.value
-    # The server on this machine may take its time to start.
+    # A local server may need time to start.
     unanswered = not store.session.answered and not store.profile.local
     since = began if unanswered else max(session.since, began)
     if (unanswered or session.connection == "lost") and now - since >= UNREACHED:
@@ -129,8 +129,8 @@ def _check_reached(store: Store, began: float, now: float) -> None:
 def check_handle(method: F, *, waits: bool = True) -> F:
     """Turn errors of a bench's method into plain words: unknown keywords, calls after close.
 
-    With `waits`, a lost server of this machine is waited for first. The traceback of an error
-    begins with the caller.
+    `waits` first waits for a lost server of this machine. The traceback of an error begins with the
+    caller.
     """
     _, *names = inspect.signature(method).parameters
 

@@ -45,14 +45,14 @@ _HEAD = ("Version", "State", "Changed", "Message")
 ACTIVE = Badge("●", "active", "ready")
 UNSAVED = Badge("✎", "unsaved", "busy")
 DRAFT = "draft"
-"""The id of the draft's row among the versions."""
+"""Id of the draft's row among the versions."""
 _STARTER = "starter "
 
 
 class AgentPanel(Panel):
     """Agents and their versions: differences, the active one, aliases, a form, drafts.
 
-    With a service of its own it shows only that service's agent, without the list.
+    With its own service it shows only that service's agent, without the list.
     """
 
     _esm = module("agent")
@@ -149,7 +149,7 @@ class AgentPanel(Panel):
         return _HEAD, rows
 
     async def draw_still(self) -> str:
-        """Return the agents by name; for the selected one, its versions and instructions."""
+        """Return the agents by name; for the selected agent, its versions and instructions."""
         state, agent = self.state, self.selected
         names = ", ".join(one["name"] for one in state["agents"])
         parts = [] if self._single or not names else [f"<p>Agents: {escape(names)}</p>"]
@@ -179,12 +179,12 @@ class AgentPanel(Panel):
 
     @intent
     async def _on_preview(self, agent: str, version: int) -> Json:
-        """Return the changes made by activating a version."""
+        """Return the changes that activating a version would make."""
         return self._preview(self._agent_in_view(agent), version)
 
     @intent
     async def _on_preview_back(self, agent: str) -> Json:
-        """Return the changes made by a rollback, and the version that it makes active."""
+        """Return the changes of a rollback, and the version that it activates."""
         shown = self._agent_in_view(agent)
         version = self._agents.active_before(shown)
         return {**self._preview(shown, version, back=True), "version": version}
@@ -218,9 +218,8 @@ class AgentPanel(Panel):
     async def _on_begin(
         self, start: str, agent: str | None = None, version: int | None = None
     ) -> Json:
-        """Return a draft for the form: `blank`, like a starting point (`starter NAME`), a `copy`
-        or an `edit` of a version, or a saved draft.
-        """
+        """Return a draft for the form: `blank`, a starter (`starter NAME`), a `copy` or an `edit`
+        of a version, or a saved draft."""
         if not self._store.libraries.slice.value.loaded:
             await self._store.libraries.load()
         state = self._agents.slice.value
@@ -259,12 +258,12 @@ class AgentPanel(Panel):
 
     @intent
     async def _on_keep(self, draft: str, fields: AgentFields) -> None:
-        """Save typed text as a draft while it is typed."""
+        """Save the form's input as a draft during typing."""
         await self._agents.keep(self._fill_in(draft, fields))
 
     @intent
     async def _on_review(self, draft: str, fields: AgentFields | None = None) -> Json:
-        """Return the changes that saving a draft makes; of a new agent none are shown."""
+        """Return the changes that saving a draft would make; for a new agent none."""
         filled = self._fill_in(draft, fields)
         await self._agents.keep(filled)
         session = self._store.session
@@ -296,7 +295,7 @@ class AgentPanel(Panel):
 
     @intent
     async def _on_try(self, draft: str, fields: AgentFields | None = None) -> None:
-        """Open a chat with a draft, beside one with the active version."""
+        """Open a chat with a draft beside one with the active version."""
         filled = self._fill_in(draft, fields)
         await self._agents.keep(filled)
         self._begun_trials += 1
@@ -315,7 +314,7 @@ class AgentPanel(Panel):
         self.refresh()
 
     def _leave(self, draft: str) -> None:
-        """Drop a draft after it was saved or discarded; a trial of another draft continues."""
+        """Drop a saved or discarded draft; a trial of another draft continues."""
         self._open.pop(draft, None)
         if self._trial is not None and self._trial.draft == draft:
             self._end_trial()

@@ -33,7 +33,7 @@ _LOADING = Problem("The agents are still being loaded", "", "Try again in a mome
 
 
 class ComparePanel(Panel):
-    """Chats side by side under one prompt; `chats` are their panels, in the order of the sides."""
+    """Chats side by side under one prompt; `chats` are their panels in the sides' order."""
 
     _esm = module("compare")
     _css = style("compare")
@@ -56,12 +56,13 @@ class ComparePanel(Panel):
 
     @property
     def votes(self) -> str:
-        """The votes of this comparison, counted per version; `bench.votes()` has all."""
+        """The votes of this comparison per version; `bench.votes()` has those of all
+        comparisons."""
         record = self._comparison.record
         return "" if record is None else tally_words(record)
 
     def ask(self, text: str, *, timeout: float | None = None) -> list[Answer]:
-        """Ask all of them at once, as typing does, and wait for the answers, in order."""
+        """Ask all chats at once, as typing does, and wait for the answers in order."""
         wait_for(self._store, self._comparison.send(text), timeout, self._progress)
         chats = self._comparison.every[: len(self._comparison.chats)]
         return [last_answer(self._store, chat.slice.value) for chat in chats]
@@ -184,7 +185,7 @@ class ComparePanel(Panel):
         }
 
     def close(self) -> None:
-        """Close the chats and the panel around them."""
+        """Close the chats and the enclosing panel."""
         for panel in self.chats:
             panel.close()
         super().close()

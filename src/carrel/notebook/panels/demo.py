@@ -1,4 +1,4 @@
-"""A demo: its caption and steps above, the places that it shows below."""
+"""The Demo panel: caption and steps above, the shown panels below."""
 
 import asyncio
 from contextlib import suppress
@@ -23,7 +23,7 @@ from carrel.store.demo.state import AWAITS_KEY, LEFT_OUT, RECORDED, DemoState, p
 from carrel.store.store import Store
 
 REMOVED_IN = 30.0
-"""Seconds to wait for what a demo made to be removed, when its panel is closed."""
+"""Timeout in seconds for a demo's clean-up when its panel is closed."""
 
 _NO_LIBRARY = Problem("No library is shown", "", "A step before this one shows one.")
 _NO_CHAT = Problem("No chat is open", "", "A step before this one shows one.")
@@ -31,9 +31,9 @@ _NOT_PLAYED = Problem("The demo is not played", "", "Run the cell again to begin
 
 
 class DemoPanel(Panel):
-    """Plays a demo, over a store of its own, which ends with the demo.
+    """Plays a demo over its own store, which is closed at the demo's end.
 
-    What the demo needs is made first, and removed at its end or when the panel is closed.
+    The demo's resources are created first, and removed at its end or when the panel is closed.
     """
 
     _esm = module("demo")
@@ -75,14 +75,14 @@ class DemoPanel(Panel):
         self._run = store.loop.run(self._present())
 
     async def _present(self) -> None:
-        """Set up and play, from another step as often as it is jumped to."""
+        """Set up and play the demo, again after each jump to a step."""
         try:
             async with own_place():
                 try:
                     await self._play_all()
                 finally:
                     self._place = None
-                    # It would start the server of the place once more.
+                    # This would start the demo's server again.
                     await self._store.close()
         except Exception as error:
             self._problem = Problem.of(error)
@@ -164,7 +164,7 @@ class DemoPanel(Panel):
         return DemoState(self._demo.title, len(self._demo.steps), caption=self._demo.title)
 
     async def draw_still(self) -> str:
-        """Return the caption, and the place that is shown."""
+        """Return the caption and the shown panel."""
         shown = await self._panels[self._place].draw_still() if self._place else ""
         return f"<p><strong>{escape(self.state['caption'])}</strong></p>{shown}"
 
@@ -173,7 +173,7 @@ class DemoPanel(Panel):
         return self._player is not None and self._player.slice.value.phase == "playing"
 
     def close(self) -> None:
-        """End the demo, removes what it made, and close the panel with its store."""
+        """End the demo, remove its resources, and close the panel with its store."""
         if not self._closed:
             self._run.cancel()
             with suppress(TimeoutError, Cancelled, ProblemError):
@@ -205,7 +205,7 @@ class DemoPanel(Panel):
 
     @intent
     async def _on_jump(self, step: int) -> None:
-        """Begin anew and play at once to before a step, counted from 0."""
+        """Restart and replay fast up to a step, counted from 0."""
         self._require_player()
         self._leave(min(max(step, 0), len(self._demo.steps)))
 
@@ -226,12 +226,12 @@ class DemoPanel(Panel):
 
     @intent
     async def _on_seen(self, text: str) -> None:
-        """Note that a view shows the text that is looked for."""
+        """Note that a view shows the awaited text."""
         self._seen = text
 
     @intent
     async def _on_go(self, place: ScreenName) -> None:
-        """Show another place, by hand."""
+        """Show another tab at the user's request."""
         self._go(place)
 
     # The face of the player

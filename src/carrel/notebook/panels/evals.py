@@ -38,12 +38,12 @@ from carrel.store.store import Store
 
 _NONE = "No runs yet. Run a set…: ask an agent the test cases of a file."
 _MOST = 1000
-"""The most times that a case is asked."""
+"""Most attempts at each case."""
 _NO_RUN = Problem("No run is shown", "", "Choose one, or run a set.")
 
 
 class EvalPanel(Panel):
-    """Runs of test cases: one under way, and the table of a kept one, beside another."""
+    """Runs of test cases: the current one, and the table of a stored one beside its baseline."""
 
     _esm = module("evals")
     _css = style("evals")
@@ -65,7 +65,7 @@ class EvalPanel(Panel):
         return None if report is None else EvalRun(report.run, report, self._evals.records)
 
     def show(self, run: EvalRun | str, baseline: EvalRun | str | None = None) -> Self:
-        """Show a kept run, beside another; both may be given by their ids."""
+        """Show a stored run beside another; both may be given by id."""
         ids = [one.id if isinstance(one, EvalRun) else one for one in (run, baseline) if one]
         self._store.loop.call(lambda: self._evals.show(*ids))
         return self
@@ -121,7 +121,7 @@ class EvalPanel(Panel):
 
     @intent
     async def _on_show(self, run: str, baseline: str | None = None) -> None:
-        """Show a run; without a baseline, beside the one before it."""
+        """Show a run; the default baseline is the run before it."""
         found = next((one for one in self._evals.slice.value.runs if one.id == run), None)
         if baseline is None and found is not None and (before := self._evals.before(found)):
             baseline = before.id
@@ -140,12 +140,12 @@ class EvalPanel(Panel):
 
     @intent
     async def _on_cancel(self, id: str) -> None:
-        """Stop the run under way; what has ended is kept."""
+        """Stop the current run; ended attempts are kept."""
         await self._evals.stop()
 
     @intent
     async def _on_answers(self, case: str) -> Json:
-        """Return the question of a case, and its answers in both runs."""
+        """Return a case's question, and its answers in both runs."""
         report = self._evals.slice.value.report
         if report is None:
             raise ProblemError(_NO_RUN)

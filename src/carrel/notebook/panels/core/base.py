@@ -45,10 +45,10 @@ Cell = str | Json | None
 Intent = Callable[..., Coroutine[Any, Any, object]]
 
 OPTIONS = ("height", "layout")
-"""The options of every panel."""
+"""Options of every panel."""
 
 FIRST = 3.0
-"""Seconds a cell waits for a panel's first rows."""
+"""Seconds for which a cell waits for a panel's first rows."""
 
 _NOT_UNDERSTOOD = Problem(
     "The panel asked for something unknown",
@@ -140,7 +140,7 @@ class Panel(anywidget.AnyWidget):
         return {
             "connection": status(session, time.time(), self._as_of()),
             "way_back": way_back(session),
-            # The panel around shows it for the panels in it.
+            # The enclosing panel shows it for its parts.
             "left": [] if self._around else list(self._store.unfinished.left),
             "deletion": deletion and {"number": deletion.number, "what": deletion.what},
             **self._view(),
@@ -151,7 +151,7 @@ class Panel(anywidget.AnyWidget):
         return None
 
     def _view(self) -> Json:
-        """Return the state that the browser draws, except the connection and deletions."""
+        """Return the state to draw, except the connection and deletions."""
         raise NotImplementedError
 
     async def draw_still(self) -> str:
@@ -170,15 +170,15 @@ class Panel(anywidget.AnyWidget):
         return (), ()
 
     def _greet(self, view: str) -> None:
-        """Send a new view the data that is not in `state`."""
+        """Send a new view the data outside of `state`."""
 
     def _loads(self) -> Sequence[Handle[Any]]:
-        """Start to load the panel's data; does nothing while a load runs."""
+        """Start to load the panel's data unless a load runs; return the handles."""
         return ()
 
     @property
     def _outdated(self) -> bool:
-        """Whether an outage may have changed the shown data."""
+        """Return whether an outage may have changed the shown data."""
         return True
 
     def _follow(self, *slices: Slice[Any]) -> None:
@@ -206,7 +206,7 @@ class Panel(anywidget.AnyWidget):
 
     @property
     def rests(self) -> bool:
-        """Whether no page shows the panel; it then follows nothing."""
+        """Whether no page shows the panel, which then follows nothing."""
         return self._was_shown and not self._views
 
     def _refresh_unless_at_rest(self) -> None:
@@ -214,7 +214,7 @@ class Panel(anywidget.AnyWidget):
             self.refresh()
 
     def _recover(self, session: SessionState) -> None:
-        """Reload once a lost service is back, which also clears the error."""
+        """Reload once a lost service is back; that clears the error too."""
         if session.connection in ("lost", "failed"):
             self._lost = True
         elif session.connection == "ready" and self._lost:
@@ -223,24 +223,25 @@ class Panel(anywidget.AnyWidget):
                 self._loads()
 
     def refresh(self) -> None:
-        """Draw the newest state. Call it on the store's loop."""
+        """Draw the current state. Call it on the store's loop."""
         state = self._state()
         if state != self.state:
             self.state = state
             self.touch_still()
 
     def touch_still(self) -> None:
-        """Update the static page, and that of the panel around this one."""
+        """Update the static page of this panel, and of the enclosing one."""
         self._still.touch()
         if self._around is not None:
             self._around.touch_still()
 
     def put_into(self, around: "Panel") -> None:
-        """Make the panel part of another's static page."""
+        """Embed the panel in the static page of another panel."""
         self._around = around
 
     def _keep_time(self) -> None:
-        """Redraw ages and remaining times while a page shows the panel; one clock serves all."""
+        """Redraw ages and remaining times while a page shows the panel; one clock serves all
+        panels."""
 
         async def tick() -> None:
             while True:
@@ -254,7 +255,7 @@ class Panel(anywidget.AnyWidget):
             self._clock = None
 
     def at_end(self, call: Callable[[], None]) -> Self:
-        """Register a callback for the panel's closing; return the panel."""
+        """Register a callback for the panel's closing; return the panel itself."""
         self._watches.append(call)
         return self
 
@@ -274,7 +275,7 @@ class Panel(anywidget.AnyWidget):
         self.close()
 
     def __dir__(self) -> list[str]:
-        """Return the public names of the panel alone, not those of the widget it is."""
+        """Return the panel's public names, without those of a widget."""
         own = (kind for kind in type(self).__mro__ if kind.__module__.startswith("carrel."))
         return sorted({name for kind in own for name in vars(kind) if not name.startswith("_")})
 
@@ -295,7 +296,7 @@ class Panel(anywidget.AnyWidget):
         return bundle
 
     def _drawn(self) -> str:
-        """Return the static page's content now, with the first rows if they arrive soon."""
+        """Return the static page's current content, with the first rows if they arrive soon."""
 
         async def drawn() -> str:
             self.refresh()
@@ -322,16 +323,16 @@ class Panel(anywidget.AnyWidget):
 
     @intent
     async def _on_resume(self) -> None:
-        """Resume what an earlier kernel or start left."""
+        """Resume the interrupted work of an earlier kernel or process."""
         self._store.unfinished.resume()
 
     @intent
     async def _on_drop(self) -> None:
-        """Forget a drop; what was sent stays."""
+        """Forget the interrupted files of a drop; sent ones stay."""
         self._store.unfinished.drop()
 
     def type_into(self, text: str) -> None:
-        """Show a text in the panel's field, as if it was typed. It is not sent."""
+        """Put a text into the panel's field as if it was typed, without sending it."""
         self._post(None, {"kind": "typed", "text": text})
 
     # messages
@@ -382,7 +383,7 @@ class Panel(anywidget.AnyWidget):
             result = await method(**args)
         except (ValidationError, TypeError):
             self._refuse(view, rid, _NOT_UNDERSTOOD)
-        except Cancelled:  # by a newer one of its kind, or by the user
+        except Cancelled:  # cancelled by a newer intent of its kind, or by the user
             self._post(view, {"kind": "done", "rid": rid, "result": None})
         except Exception as error:
             self._refuse(view, rid, Problem.of(error))

@@ -19,11 +19,11 @@ _display: Callable[..., object] = ipython.display
 _update: Callable[..., object] = ipython.update_display
 
 SETTLED = 1.0
-"""Seconds between a change and its update of the page."""
+"""Debounce in seconds between a change and the page's update."""
 
 
 class Drawn(Protocol):
-    """A panel as seen by its static page."""
+    """A panel as its static page sees it."""
 
     async def draw_still(self) -> str:
         """Return the content as safe HTML, without absolute paths, keys, addresses and ages."""
@@ -51,13 +51,14 @@ class Still:
         _display({"text/html": self._page(content)}, raw=True, display_id=self._mark)
 
     def touch(self) -> None:
-        """Note that the panel changed."""
+        """Schedule an update after a change of the panel."""
         if self._drawn is not None and not self._waits:
             self._waits = True
             self._store.loop.run(self._follow())
 
     def renew(self) -> None:
-        """Note that another page shows the panel; its notebook may be older."""
+        """Update the page because another browser page shows the panel, whose notebook may be
+        older."""
         if self._drawn is not None:
             self._drawn = ""
             self.touch()

@@ -1,7 +1,7 @@
-"""Receives files from a browser in ranges, two ahead.
+"""Reception of files from a browser in ranges, two ahead.
 
-No file is held whole, and every message stays far below the websocket limit (a host closes the
-connection above 10 MiB, some earlier).
+No file is held whole in memory, and every message stays far below the websocket limit (a host
+closes the connection above 10 MiB, some earlier).
 """
 
 import asyncio
@@ -19,14 +19,14 @@ CHUNK = 1 << 20
 """Bytes per range."""
 
 AHEAD = 2
-"""Ranges in transfer at a time."""
+"""Most ranges in transfer at a time."""
 
 PATIENCE = 120.0
-"""Time-out of a range in seconds; on some kernels ranges stall while a cell runs."""
+"""Timeout of a range in seconds; on some kernels ranges stall while a cell runs."""
 
 
 class Offer(BaseModel):
-    """A file offered by a view, which knows it by `key`."""
+    """A file offered by a view, identified there by `key`."""
 
     view: str
     key: str
@@ -64,7 +64,8 @@ class BrowserFiles:
             future.set_exception(ProblemError(_interruption(error)))
 
     def back(self, view: str) -> None:
-        """Resume files of a view that is back on the page: a browser keeps pages it leaves."""
+        """Resume the files of a view that is back on the page: browsers keep left pages in
+        memory."""
         self._gone.discard(view)
 
     def gone(self, view: str) -> None:
@@ -89,7 +90,7 @@ class BrowserFiles:
             for offset, future in asked:
                 self._waiting.pop((offer.key, offset), None)
                 if not future.cancel():
-                    future.exception()  # expected: the first one was reported
+                    future.exception()  # expected: the first exception was reported
         if not keep:
             self.forget(offer)
 
@@ -106,7 +107,7 @@ class BrowserFiles:
 
 
 class _Ranges:
-    """The bytes of a file, from the start each time."""
+    """The bytes of a file; each reader starts at the beginning."""
 
     def __init__(self, begin: Callable[[], AsyncIterator[bytes]]) -> None:
         self._begin = begin
