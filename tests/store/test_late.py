@@ -321,7 +321,7 @@ class Person:
             self.store.documents.correct(mark, state.opened.source.id)
 
     def batch(self) -> None:
-        self.store.batch.read([self._source() for _ in range(3)])
+        self.store.ocr_batch.read([self._source() for _ in range(3)])
 
     def batch_job(self) -> None:
         ids = self.chance.sample([*self.service.files], min(2, len(self.service.files)))

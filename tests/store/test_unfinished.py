@@ -116,7 +116,7 @@ async def test_an_ocr_that_failed_stays_failed_with_its_reason(
         file = await store.files.upload(write(tmp_path / "broken.pdf", "%PDF-1.7 and nothing"))
         assert file is not None
         source = DocumentSource("file", file.id, file.filename)
-        await store.batch.read([source])
+        await store.ocr_batch.read([source])
         (failed,) = [item for item in store.activity.slice.value.items if item.kind == "ocr"]
         assert failed.error is not None
     async with opened() as store:
@@ -135,7 +135,7 @@ async def test_ocr_goes_on_after_a_cut_and_reads_no_page_twice(
     async with opened() as store:
         file = await store.files.upload(digital_pdf(tmp_path / "a.pdf", pages=6))
         assert file is not None
-        store.batch.read([DocumentSource("file", file.id, file.filename)])
+        store.ocr_batch.read([DocumentSource("file", file.id, file.filename)])
         await until(
             store.activity.slice,
             lambda state: any(item.kind == "ocr" and item.done for item in state.items),

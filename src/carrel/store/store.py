@@ -20,7 +20,7 @@ from carrel.store.comparison.service import ComparisonService
 from carrel.store.core import logs
 from carrel.store.core.actions.action import Service
 from carrel.store.core.actions.loop import OwnerLoop
-from carrel.store.documents.batch import BatchService
+from carrel.store.documents.batch import OCRBatchService
 from carrel.store.documents.corrections import SavedCorrections
 from carrel.store.documents.remembered import RememberedOptions
 from carrel.store.documents.service import DocumentsService
@@ -88,7 +88,7 @@ class Store:
         self._ocr_options = RememberedOptions(state)
         self._corrections = SavedCorrections(state)
         self.documents = self.another_document()
-        self.batch = BatchService(shared, self._ocr_options)
+        self.ocr_batch = OCRBatchService(shared, self._ocr_options)
         self.batches = BatchesService(shared)
         self.agents = self.another_agents()
         self.tools = ToolsService(loop, profile, state)
@@ -175,7 +175,7 @@ class Store:
             self.sync,
             self.files,
             self.previews,
-            self.batch,
+            self.ocr_batch,
             self.batches,
             self.finder,
             self.models,
@@ -207,7 +207,7 @@ class Store:
         for chat in self.comparison.every:
             chat.service_is_back()
         for other in (
-            *(self.files, self.libraries, self.agents, self.documents, self.batch, self.sync),
+            *(self.files, self.libraries, self.agents, self.documents, self.ocr_batch, self.sync),
             *(self.trash, self.comparison, self.finder, self.models, self.previews, self.sample),
             self.evals,
         ):

@@ -28,8 +28,8 @@ async def test_each_is_a_row_and_one_that_fails_stops_no_other(
     broken.write_bytes(b"%PDF-1.7 and then nothing")
     paths = [digital_pdf(tmp_path / "a.pdf", pages=3), broken, docx(tmp_path / "c.docx")]
     sources = [await stored(store, path) for path in paths]
-    assert await store.batch.read(sources) == 2
-    assert [name for name, _ in store.batch.slice.value.failed] == ["broken.pdf"]
+    assert await store.ocr_batch.read(sources) == 2
+    assert [name for name, _ in store.ocr_batch.slice.value.failed] == ["broken.pdf"]
     rows = {item.name: item for item in store.activity.slice.value.items if item.kind == "ocr"}
     assert {name: row.status for name, row in rows.items()} == {
         "a.pdf": "done",
@@ -50,7 +50,7 @@ async def test_it_goes_on_when_the_service_is_back(tmp_path: Path) -> None:
         await store.start()
         source = await stored(store, digital_pdf(tmp_path / "a.pdf", pages=3))
         way.cut_before_answer(b"POST /v1/ocr ")
-        handle = store.batch.read([source])
+        handle = store.ocr_batch.read([source])
         await until(store.session.slice, lambda state: state.connection == "lost")
         way.mend()
         assert await handle == 1
@@ -78,7 +78,7 @@ async def test_a_later_run_knows_which_files_were_read(
     await stored(store, digital_pdf(tmp_path / "unread.pdf", pages=3, text="unread"))
     await store.documents.open(read)
     await until(store.documents.slice, lambda state: state.complete)
-    await store.batch.read([part], replace(USUAL, pages="1-2"))
+    await store.ocr_batch.read([part], replace(USUAL, pages="1-2"))
     await store.close()
     assert await rows() == {
         "whole.pdf": ("3", "● done"),
@@ -97,7 +97,7 @@ async def test_a_row_that_is_cancelled_leaves_the_rest(store: Store, tmp_path: P
         await stored(store, digital_pdf(tmp_path / f"{n}.pdf", pages=2, text=f"{n}"))
         for n in range(3)
     ]
-    handle = store.batch.read(sources)
+    handle = store.ocr_batch.read(sources)
     state = await until(
         store.activity.slice,
         lambda state: sum(item.kind == "ocr" for item in state.items) == 3,
@@ -105,7 +105,7 @@ async def test_a_row_that_is_cancelled_leaves_the_rest(store: Store, tmp_path: P
     last = next(item for item in state.items if item.name == "2.pdf" and item.kind == "ocr")
     store.activity.cancel(last.id)
     assert await handle == 2
-    assert store.batch.slice.value.failed == ()
+    assert store.ocr_batch.slice.value.failed == ()
 
 
 async def test_each_kind_is_read_with_the_options_chosen_last_for_it(
@@ -117,7 +117,7 @@ async def test_each_kind_is_read_with_the_options_chosen_last_for_it(
     await store.documents.open(source).settled()
     await store.documents.read_again(chosen).settled()
     await until(store.documents.slice, lambda state: state.complete and not state.reading)
-    assert await store.batch.read([other]) == 1
+    assert await store.ocr_batch.read([other]) == 1
     await store.documents.open(other)
     state = store.documents.slice.value
     assert state.options == chosen and state.complete, "what was read so is there at once"

@@ -198,7 +198,7 @@ class FilesPanel(Panel):
         if batch:
             await self._store.batches.read(sources)
         else:
-            self._store.batch.read(sources)
+            self._store.ocr_batch.read(sources)
 
     @intent
     async def _on_open(self, id: str) -> None:

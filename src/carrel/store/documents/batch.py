@@ -21,16 +21,16 @@ from carrel.store.shared import Shared
 
 
 @dataclass(frozen=True, slots=True)
-class BatchState:
+class OCRBatchState:
     """Failures of the last OCR of many documents: names and reasons in order."""
 
     failed: tuple[tuple[str, Problem], ...] = ()
     error: Problem | None = None
 
 
-class BatchService(Service[BatchState]):
+class OCRBatchService(Service[OCRBatchState]):
     def __init__(self, shared: Shared, remembered: RememberedOptions) -> None:
-        super().__init__(shared.loop, BatchState(), shared.session)
+        super().__init__(shared.loop, OCRBatchState(), shared.session)
         self._session = shared.session
         self._activity = shared.activity
         self._renderer = shared.renderer

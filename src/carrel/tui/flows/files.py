@@ -74,7 +74,7 @@ async def run_ocr(place: MainScreen, sources: Sequence[DocumentSource]) -> None:
         names = labels.names(source.name for source in sources)
         if not await place.confirm(f"Run OCR of {len(sources)} files?", names, "Run OCR"):
             return
-    place.do(place.store.batch.read(sources))
+    place.do(place.store.ocr_batch.read(sources))
     place.notice(f"{len(sources)} files wait for OCR: Activity shows each.")
 
 
