@@ -332,7 +332,7 @@ def _hit(number: int, hit: "SearchHit") -> str:
 
 
 def _filters(attributes: "Sequence[str]") -> str | None:
-    """Return attributes as JSON: a value is a number or a truth if it reads as one, else text."""
+    """Return attributes as JSON: a value is a number or boolean if it parses as one, else text."""
     filters: dict[str, object] = {}
     for attribute in attributes:
         name, given, value = attribute.partition("=")

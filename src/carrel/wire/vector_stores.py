@@ -150,7 +150,7 @@ class FileBatchCreate(_Lenient):
 
     @property
     def new(self) -> list[VectorStoreFileCreate]:
-        """The files with the attributes of each."""
+        """The files, each with its attributes."""
         same = [
             VectorStoreFileCreate(file_id=id, attributes=self.attributes) for id in self.file_ids
         ]

@@ -99,7 +99,7 @@ class DemoPanel(Panel):
                 self._say("Removing what the demo made …")
 
     async def _play(self, begin: int) -> int | None:
-        """Play until the end or a jump, and return the step to begin anew at."""
+        """Play until the end or a jump; return the step to restart at."""
         store = self._store
         player = Player(
             store.loop,
