@@ -191,10 +191,9 @@ class Reading:
     def panel(
         self, *, height: int | None = None, layout: "Layout | None" = None
     ) -> "DocumentPanel":
-        """Return the live Document panel: pictures with boxes beside the text. `height` is in
-        pixels.
+        """Return the live Document panel: pictures with boxes beside the text.
 
-        `height` in pixels.
+        `height` is in pixels.
         """
         return self._open_panel(**layout_options(height, layout))
 
