@@ -7,18 +7,16 @@ import sqlalchemy as sa
 
 from carrel.server.datadir.folder import DataFolder
 from carrel.server.library.reconciler import Reconciler
-from carrel.server.records.sql.migrate import migrate
+from carrel.server.records.sql.queues import table_of
 from support import storage
 from support.processing import Lab, ScriptedReader
-
-pytestmark = storage.only_alone
 
 
 async def test_a_job_that_nothing_is_at_is_cancelled_and_its_document_finished(
     tmp_path: Path,
 ) -> None:
     with DataFolder(tmp_path / "data") as folder:
-        migrate(folder)
+        storage.prepare(folder)
         lab = Lab(folder, ScriptedReader())
         await lab.open()
         try:
@@ -39,5 +37,6 @@ async def test_a_job_that_nothing_is_at_is_cancelled_and_its_document_finished(
 
 
 def _leave_behind(connection: sa.Connection) -> None:
-    connection.execute(sa.text("UPDATE workflow_status SET status = 'PENDING'"))
+    jobs = table_of(connection, "workflow_status", "status")
+    connection.execute(sa.update(jobs).values(status="PENDING"))
     connection.execute(sa.text("UPDATE documents SET process_status = 'in_progress'"))
