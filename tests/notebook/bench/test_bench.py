@@ -524,7 +524,7 @@ def test_a_panel_sends_once_what_the_bench_sent(bench: Bench, lease: Path) -> No
 
 
 def test_what_is_no_document_is_one_line_about_the_argument(bench: Bench, lease: Path) -> None:
-    with pytest.raises(BenchError, match=r"bench.ocr cannot take a dict.*a path"):
+    with pytest.raises(BenchError, match=r"bench.ocr cannot take a value of type dict.*a path"):
         bench.ocr({"file": 1})  # type: ignore[arg-type]
     with lease.open() as text, pytest.raises(BenchError, match='Open it with "rb"'):
         bench.add("forms", text, create=True)  # type: ignore[arg-type]
@@ -567,7 +567,7 @@ def test_what_is_deleted_comes_back(bench: Bench, tmp_path: Path) -> None:
         bench.delete("deletd.txt")
     with pytest.raises(BenchError, match=r"no document “deletd.txt”.*Did you mean “deleted.txt”"):
         bench.delete("deletd.txt", library="kept for a while")
-    with pytest.raises(BenchError, match="cannot take a int"):
+    with pytest.raises(BenchError, match="cannot take a value of type int"):
         bench.delete(3)  # type: ignore[arg-type]
 
 

@@ -81,7 +81,7 @@ def _deletion(store: Store, item: Item) -> tuple[str, str, Handle[Any]]:
             return "document", item.name, deletion
     raise BenchError(
         Problem(
-            f"bench.delete cannot take a {type(item).__name__}",
+            f"bench.delete cannot take a value of type {type(item).__name__}",
             "It takes a file, a library, an agent, a document, or the name or id of one.",
         )
     )

@@ -155,7 +155,7 @@ def _input(call: str, given: object, title: str | None) -> Input:
             )
     raise BenchError(
         Problem(
-            f"{call} cannot take a {type(given).__name__}",
+            f"{call} cannot take a value of type {type(given).__name__}",
             "It takes a path, a pattern, an address, bytes, an open file, a picture of Pillow, "
             "a file of the service, or a list of them.",
         )
