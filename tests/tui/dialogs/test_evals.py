@@ -39,7 +39,7 @@ async def bench(
 
 async def run_set(bench: Workbench, path: Path) -> None:
     await bench.press("r")
-    await bench.shows("Path of a file")
+    await bench.shows("Path of a YAML or JSONL file")
     await bench.fill(str(path))
     await bench.leave("enter")
     await bench.shows("Attempts per case")

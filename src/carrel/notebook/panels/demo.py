@@ -130,7 +130,7 @@ class DemoPanel(Panel):
     def _step_changed(self) -> None:
         if self._player is not None and self._player.slice.value.phase != "playing":
             self._looks_for = self._seen = ""
-        self._changed()
+        self._refresh_unless_at_rest()
 
     def _view(self) -> Json:
         state = self._state_of_demo()

@@ -259,10 +259,11 @@ def _draft(saved: dict[str, Any] | None) -> AgentCreate | None:
 def _turn(saved: dict[str, Any]) -> Turn:
     from carrel.wire.generation.completions import Passage
 
+    status = saved.get("status", "done")
     return Turn(
         **{
             **{name: value for name, value in saved.items() if name != "after"},
-            "status": "cut" if saved["status"] == "writing" else saved["status"],
+            "status": "cut" if status == "writing" else status,
             "sources": tuple(map(Passage.model_validate, saved["sources"])),
             "calls": tuple(AgentCall(**call) for call in saved.get("calls", ())),
             "attachments": tuple(Attachment(**one) for one in saved.get("attachments", ())),
