@@ -13,10 +13,20 @@ TESTS = Path(__file__).parent
 SOURCE = TESTS.parent / "src" / "carrel"
 LINES = 650
 FILES = 14
+KINDS = {".py", ".css", ".js", ".md", ".npz", ".pdf", ".pyc", ".tcss", ".typed", ".yaml"}
 
 
 def _room(path: Path) -> str:
     return path.parent.relative_to(SOURCE).as_posix()
+
+
+def test_the_package_has_nothing_that_a_run_left() -> None:
+    odd = {
+        path.relative_to(SOURCE).as_posix()
+        for path in SOURCE.rglob("*")
+        if path.is_file() and path.suffix not in KINDS
+    }
+    assert odd == {"recording/player/LICENSE"}
 
 
 def test_no_file_is_longer_than_can_be_read_at_once() -> None:

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -61,14 +62,16 @@ def file(tmp_path: Path) -> Path:
 @asynccontextmanager
 async def presented(server: RunningServer, file: Path, begin: int = 0) -> AsyncIterator[Workbench]:
     """A presentation of a file, and what it needs."""
-    profile = replace(profile_of(server), home=file.parent / "home")
-    async with set_up(load_demo(file), file.parent, profile, print) as demo:
-        app = Presentation(profile, None, demo, begin)
-        async with app.run_test(size=(120, 36)) as pilot:
-            running = Workbench(app, pilot)
-            await running.until(lambda: app.player is not None)
-            yield running
-            assert not app.failures, app.failures
+    # The demo that ships is in the package, where no test may write.
+    with TemporaryDirectory() as home:
+        profile = replace(profile_of(server), home=Path(home))
+        async with set_up(load_demo(file), file.parent, profile, print) as demo:
+            app = Presentation(profile, None, demo, begin)
+            async with app.run_test(size=(120, 36)) as pilot:
+                running = Workbench(app, pilot)
+                await running.until(lambda: app.player is not None)
+                yield running
+                assert not app.failures, app.failures
     async with Client(server.url, server.api_key) as client:
         assert [one async for one in client.agents.every()] == []
         assert [one async for one in client.conversations.every()] == []

@@ -7,13 +7,13 @@ from carrel.store.store import Store
 
 
 class UnfinishedWork:
-    """What an earlier kernel or start left undone: `78 of 100 uploads left`."""
+    """Work that an earlier kernel or start left undone, such as `78 of 100 uploads left`."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def resume(self, *, timeout: float | None = None) -> None:
-        """Resume it, and wait for its end. What has arrived is not sent again."""
+        """Resume the work and wait for its end. Files that have arrived are not sent again."""
 
         async def resume() -> None:
             self._store.unfinished.resume()
@@ -22,7 +22,7 @@ class UnfinishedWork:
         wait_for(self._store, self._store.loop.run(resume()), timeout)
 
     def drop(self) -> None:
-        """Forget it; what has arrived stays."""
+        """Forget the work. Files that have arrived stay."""
         self._store.unfinished.drop()
 
     def __bool__(self) -> bool:

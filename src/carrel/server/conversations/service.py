@@ -35,7 +35,7 @@ from carrel.wire.generation.conversations import (
 from carrel.wire.generation.tools import FunctionCall
 
 RunAllowed = Callable[[Responder, FunctionCall], Awaitable[str]]
-"""What a tool answers to a call that the caller has allowed."""
+"""Runs a call that the caller has allowed, and returns its result."""
 
 _DENIED = "Error: the person does not allow this call."
 

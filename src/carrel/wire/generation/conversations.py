@@ -161,7 +161,7 @@ class ToolConfirmation(Request):
 
 
 class ConversationAppend(_Turn):
-    """What is said next, or whether the calls that are pending may be run."""
+    """The next input, or the decisions on pending calls."""
 
     inputs: Inputs = Field(default_factory=list)
     tool_confirmations: Annotated[list[ToolConfirmation], Field(max_length=MAX_TOOLS)] | None = None

@@ -392,7 +392,7 @@ class ResponseItems(IdList[JSONObject]):
 
 
 class ResponseQuery(Request):
-    """How a kept answer is read: whole, or as its events after the one of a sequence number."""
+    """The form of a stored answer: whole, or its events after a sequence number."""
 
     stream: bool = False
     starting_after: Count | None = None
