@@ -19,7 +19,7 @@ import pytest
 import carrel.store
 from carrel.client.http import errors
 from carrel.config.profiles import ConfigError, Profile
-from carrel.local.errors import LocalError, NotInstalled
+from carrel.local.installed import LocalError, NotInstalled
 from carrel.pages.errors import NoPicture
 from carrel.store.activity import formatting as activity
 from carrel.store.activity.state import ActivityItem, ActivityState

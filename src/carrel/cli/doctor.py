@@ -121,8 +121,7 @@ async def _parts(
     model_url: Sequence[str],
     gone: str | None,
 ) -> "AsyncIterator[Finding | ServiceFinding]":
-    from carrel.local.errors import NotInstalled
-    from carrel.local.installed import require_server
+    from carrel.local.installed import NotInstalled, require_server
 
     try:
         require_server()

@@ -66,7 +66,7 @@ def _of_service(error: BaseException) -> tuple[Code, str] | None:
 def _of_this_machine(error: BaseException) -> tuple[Code, str] | None:
     # Imported after the service's: these take as long as a third of a command.
     from carrel.config.profiles import ConfigError
-    from carrel.local.errors import LocalError
+    from carrel.local.installed import LocalError
     from carrel.store.core.problem import ProblemError
     from carrel.sync.errors import SyncError
     from carrel.yamlfile import FileError

@@ -14,8 +14,7 @@ from carrel.config.profiles import folders, load_profile
 
 if TYPE_CHECKING:
     from carrel.client import Client
-    from carrel.store.search.everywhere import SearchAnswer
-    from carrel.store.search.state import FoundPassage
+    from carrel.store.search.service import FoundPassage, SearchAnswer
 
 
 def search(
@@ -32,8 +31,8 @@ def search(
     The app does the same with ctrl+f, a notebook with bench.search.
     """
     from carrel.store.chat.sessions.saved import SavedSessions
-    from carrel.store.search.everywhere import search_everywhere
     from carrel.store.search.formatting import group_hits, places_words
+    from carrel.store.search.service import search_everywhere
 
     chats = SavedSessions(folders().state, load_profile(profile).storage_name).all()
 

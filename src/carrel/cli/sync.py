@@ -188,7 +188,7 @@ class _Sync:
 
     async def watch(self) -> NoReturn:
         from carrel.client import Unreachable
-        from carrel.local.errors import LocalError
+        from carrel.local.installed import LocalError
         from carrel.sync.watcher import follow
 
         while True:

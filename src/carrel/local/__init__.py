@@ -1,8 +1,7 @@
 """The client side of the local server: find, start, lease, stop."""
 
 from carrel.local.address import Address, find
-from carrel.local.errors import LocalError, NotInstalled
-from carrel.local.installed import require_server
+from carrel.local.installed import LocalError, NotInstalled, require_server
 from carrel.local.lease import Lease
 from carrel.local.models import ModelServer, find_model_servers, use_model
 from carrel.local.start import ensure

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from carrel.config.profiles import KEY_VARIABLES, folders
 from carrel.local.address import Address, find
-from carrel.local.errors import LocalError
-from carrel.local.installed import require_server
+from carrel.local.installed import LocalError, require_server
 from carrel.text import clean_text
 
 _PATIENCE = 60.0

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from carrel.local.address import find
-from carrel.local.errors import LocalError
+from carrel.local.installed import LocalError
 from carrel.system.locking import Locked, lock_file
 
 _PATIENCE = 60.0

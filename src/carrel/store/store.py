@@ -26,17 +26,17 @@ from carrel.store.documents.remembered import RememberedOptions
 from carrel.store.documents.service import DocumentsService
 from carrel.store.evals.service import EvalsService
 from carrel.store.files.service import FilesService
-from carrel.store.finder.service import FinderService
+from carrel.store.finder import FinderService
 from carrel.store.histories import HistoriesService
 from carrel.store.journal.journal import Journal
-from carrel.store.layout.service import LayoutService
+from carrel.store.layout import LayoutService
 from carrel.store.libraries.service import LibrariesService
 from carrel.store.models import ModelsService
 from carrel.store.navigation import TrailService
 from carrel.store.notifications import NotificationsService
-from carrel.store.previews.service import PreviewService
+from carrel.store.previews import PreviewService
 from carrel.store.requests.service import RequestsService
-from carrel.store.sample.service import SampleService
+from carrel.store.sample import SampleService
 from carrel.store.search.service import SearchService
 from carrel.store.session.service import SessionService
 from carrel.store.session.state import SessionState
@@ -48,7 +48,6 @@ from carrel.store.unfinished import Unfinished
 
 if TYPE_CHECKING:
     from carrel.config.profiles import Profile
-
 
 Sv = TypeVar("Sv", bound=Service[Any])
 

@@ -28,7 +28,7 @@ from carrel.tui.screens.starting import Starting
 from carrel.tui.terminal.clipboard import copy
 from carrel.tui.terminal.failures import RecentErrors
 from carrel.tui.terminal.hiding import Hiding, secret_keys, secret_names
-from carrel.tui.terminal.key_names import KEY_NAMES
+from carrel.tui.terminal.keys import KEY_NAMES
 from carrel.tui.terminal.recorded import record_driver
 from carrel.tui.terminal.textual_private import is_ending, read_alt_digits, steady_app
 from carrel.tui.terminal.typeahead import TypeAhead

@@ -74,7 +74,7 @@ def test_a_call_that_got_no_answer_says_so() -> None:
 
 
 def request_rows_of(call: Call):  # type: ignore[no-untyped-def]
-    from carrel.store.requests.state import LoggedCall, RequestsState
+    from carrel.store.requests.service import LoggedCall, RequestsState
 
     return request_rows(RequestsState((LoggedCall(1, call, 0.0),)))[0]
 

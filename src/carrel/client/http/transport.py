@@ -15,7 +15,6 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from carrel.client.http import calls
 from carrel.client.http.calls import SIGNED, Call
 from carrel.client.http.errors import ClientError, UnexpectedAnswer, Unreachable
-from carrel.client.http.loopback import LoopbackTransport
 from carrel.client.http.refusals import refusal, without_connection
 from carrel.client.http.uploads import MultipartBody
 from carrel.text import clean_json, clean_text
@@ -53,6 +52,29 @@ class Options(TypedDict, total=False):
     unhurried: bool
     """Wait for the answer without a timeout."""
     keyless: bool
+
+
+class LoopbackTransport(httpx.AsyncBaseTransport):
+    """Bypasses proxies. Loads certificates, which is slow, only with the first https request."""
+
+    def __init__(self, limits: httpx.Limits) -> None:
+        self._limits = limits
+        self._plain = httpx.AsyncHTTPTransport(verify=False, limits=limits, trust_env=False)
+        self._secure: httpx.AsyncHTTPTransport | None = None
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send a request; return the answer once its headers arrived."""
+        if request.url.scheme == "http":
+            return await self._plain.handle_async_request(request)
+        if self._secure is None:
+            self._secure = httpx.AsyncHTTPTransport(limits=self._limits, trust_env=False)
+        return await self._secure.handle_async_request(request)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._plain.aclose()
+        if self._secure is not None:
+            await self._secure.aclose()
 
 
 class Transport:

@@ -51,7 +51,7 @@ from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.problem import Problem
 from carrel.store.demo.script import load_demo
 from carrel.store.demo.setting import own_profile
-from carrel.store.sample.service import AGENT
+from carrel.store.sample import AGENT
 from carrel.store.session.formatting import header
 from carrel.store.store import Store
 from carrel.wire.documents import Document

@@ -32,7 +32,7 @@ from carrel.store.documents.reader import OCROptions
 from carrel.store.documents.service import LARGE
 from carrel.store.files.incoming import Incoming, in_memory, is_path
 from carrel.store.libraries.phase import document_phase
-from carrel.store.search.state import SearchedPlaces
+from carrel.store.search.service import SearchedPlaces
 from carrel.store.store import Store
 from carrel.wire.documents import Document
 from carrel.wire.files import File

@@ -25,8 +25,8 @@ from carrel.store.files.formatting import (
     sort_words,
     title,
 )
-from carrel.store.previews.state import preview_lines
-from carrel.store.sample.state import SampleState
+from carrel.store.previews import preview_lines
+from carrel.store.sample import SampleState
 from carrel.store.session.formatting import service_words
 from carrel.store.store import Store
 from carrel.wire.files import File

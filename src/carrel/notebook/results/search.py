@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, overload
 
 from carrel.notebook.results.frames import frame
 from carrel.store.search.formatting import group_hits, place_of, places_words
-from carrel.store.search.state import FoundPassage, SearchedPlaces
+from carrel.store.search.service import FoundPassage, SearchedPlaces
 
 if TYPE_CHECKING:
     from pandas import DataFrame

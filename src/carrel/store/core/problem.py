@@ -65,7 +65,7 @@ def _of_known(error: BaseException) -> Problem | None:
     # Imported late: an error of these modules means that they are loaded.
     from carrel.client.http import errors
     from carrel.config.profiles import ConfigError
-    from carrel.local.errors import LocalError, NotInstalled
+    from carrel.local.installed import LocalError, NotInstalled
     from carrel.pages.errors import NoPicture
     from carrel.sync.errors import SyncError, TooManyDeletions
     from carrel.yamlfile import FileError

@@ -15,7 +15,7 @@ from carrel.store.core.formatting import Badge, count, duration, size
 
 if TYPE_CHECKING:
     from carrel.client import Call
-    from carrel.store.requests.state import LoggedCall, RequestsState
+    from carrel.store.requests.service import LoggedCall, RequestsState
 
 
 @dataclass(frozen=True, slots=True)

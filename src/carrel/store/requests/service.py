@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import itertools
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.actions.slice import Slice
-from carrel.store.requests.state import LoggedCall, RequestsState
 
 if TYPE_CHECKING:
     from carrel.client import Call
@@ -18,6 +17,24 @@ KEPT = 300
 """Number of calls that are kept."""
 RECENT = 6
 """Number of newest lines in which a repeated GET is counted instead of added."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedCall:
+    """A call; `at` is the end of the last of its `times` repetitions, in seconds since 1970."""
+
+    id: int
+    call: Call
+    at: float
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RequestsState:
+    """The calls, newest first. `hidden` counts the calls withheld until a blind vote."""
+
+    items: tuple[LoggedCall, ...] = ()
+    hidden: int = 0
 
 
 class RequestsService:

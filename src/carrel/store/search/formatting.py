@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from carrel.store.core.formatting import counted
 
 if TYPE_CHECKING:
-    from carrel.store.search.state import FoundPassage, SearchedPlaces
+    from carrel.store.search.service import FoundPassage, SearchedPlaces
 
 
 def group_hits(found: Iterable[FoundPassage]) -> Iterator[tuple[str, list[FoundPassage]]]:

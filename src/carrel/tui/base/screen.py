@@ -19,7 +19,7 @@ from carrel.store.core.actions.handle import Handle
 from carrel.store.core.actions.slice import Slice
 from carrel.store.core.actions.watch import watch
 from carrel.store.core.problem import Problem
-from carrel.store.layout.state import LayoutState
+from carrel.store.layout import LayoutState
 from carrel.store.session.formatting import connection, service_words, status
 from carrel.store.session.state import READ_ONLY, SessionState
 from carrel.store.store import Store
@@ -29,9 +29,9 @@ from carrel.tui.dialogs.core.ask import Choose, Option, copy_options
 from carrel.tui.dialogs.core.columns import Columns
 from carrel.tui.dialogs.core.confirm import Confirm
 from carrel.tui.dialogs.core.dialog import Dialog
-from carrel.tui.terminal import idle_keys
 from carrel.tui.terminal.clipboard import copy
 from carrel.tui.terminal.drops import Drop, parse_folder, parse_some
+from carrel.tui.terminal.keys import explain_key
 from carrel.tui.theme import labels
 from carrel.tui.widgets.frame.panes import Panes
 from carrel.tui.widgets.inputs.fields import Dropped
@@ -346,7 +346,7 @@ class MainScreen(Frame):
     def explain_key(self, key: str) -> None:
         """Explain why a key had no effect, and name the nearest key that has one."""
         elsewhere = self.workbench.bindings_elsewhere(self.PLACE)
-        if said := idle_keys.words(self, key, self.why_not, elsewhere):
+        if said := explain_key(self, key, self.why_not, elsewhere):
             self.notice(said)
 
     # Back and stop

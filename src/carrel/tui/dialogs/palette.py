@@ -18,8 +18,7 @@ from carrel.tui.theme import labels
 from carrel.tui.widgets.inputs.fields import Field
 
 if TYPE_CHECKING:
-    from carrel.store.finder.service import FinderService
-    from carrel.store.finder.state import FoundItem
+    from carrel.store.finder import FinderService, FoundItem
 
 MATCH = Style(bold=True, underline=True)
 """Style of the matched letters."""

@@ -21,7 +21,7 @@ from carrel.store.requests.formatting import (
     target,
     title,
 )
-from carrel.store.requests.state import LoggedCall, RequestsState
+from carrel.store.requests.service import LoggedCall, RequestsState
 from carrel.tui.dialogs.core.ask import Choose, copy_options
 from carrel.tui.dialogs.core.dialog import FILTER_KEY, Dialog, hint
 from carrel.tui.terminal.clipboard import copy

@@ -12,8 +12,7 @@ from textual.widgets import Static
 from carrel import samples
 from carrel.store.chat.formatting import source_words
 from carrel.store.core.formatting import duration
-from carrel.store.sample.service import SampleService
-from carrel.store.sample.state import SampleState, SampleStep
+from carrel.store.sample import SampleService, SampleState, SampleStep
 from carrel.tui.dialogs.core.dialog import Dialog, buttons, hint
 from carrel.tui.theme import labels
 

@@ -15,8 +15,7 @@ from carrel.tui.theme import labels
 from carrel.tui.widgets.inputs.fields import Field
 
 if TYPE_CHECKING:
-    from carrel.store.search.service import SearchService
-    from carrel.store.search.state import FoundPassage, SearchState
+    from carrel.store.search.service import FoundPassage, SearchService, SearchState
 
 PAUSE = 0.4
 """Debounce in seconds before the libraries are searched."""

@@ -6,7 +6,7 @@ from functools import partial
 from textual.screen import Screen
 
 from carrel.store.cache.copies import DocumentSource
-from carrel.store.finder.state import FoundItem
+from carrel.store.finder import FoundItem
 from carrel.tui.base.screen import MainScreen
 from carrel.tui.dialogs.palette import Command, Palette
 from carrel.tui.flows import sample

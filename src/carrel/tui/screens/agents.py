@@ -24,7 +24,7 @@ from carrel.store.agents.formatting import (
 from carrel.store.agents.state import AgentsState
 from carrel.store.comparison.state import Side
 from carrel.store.core.sorting import Sort
-from carrel.store.layout.state import LayoutState
+from carrel.store.layout import LayoutState
 from carrel.store.store import Store
 from carrel.tui.base.screen import MainScreen
 from carrel.tui.flows import evals
@@ -34,8 +34,8 @@ from carrel.tui.flows.agents import versions as flows
 from carrel.tui.theme import labels
 from carrel.tui.theme.empty import Way, empty
 from carrel.tui.widgets.details.diff import DiffView
-from carrel.tui.widgets.tables.agent_rows import DRAFT, agent_row, details, unsaved_row, version_row
 from carrel.tui.widgets.tables.columns import Column
+from carrel.tui.widgets.tables.rows import DRAFT, agent_row, details, unsaved_row, version_row
 from carrel.tui.widgets.tables.table import VirtualTable
 from carrel.tui.widgets.text.pane import FindText, TextPane
 from carrel.tui.workbench import Workbench

@@ -29,7 +29,6 @@ from carrel.tui.dialogs.core.confirm import Permit
 from carrel.tui.flows import evals
 from carrel.tui.flows.chats import chat as flows
 from carrel.tui.flows.chats import comparing
-from carrel.tui.flows.chats import export as chat_export
 from carrel.tui.screens import chat_comparing
 from carrel.tui.screens.chat_comparing import NO_SESSION, SidesPainter
 from carrel.tui.screens.chat_sources import SourceBrowser
@@ -444,13 +443,13 @@ class ChatScreen(MainScreen):
     # Export
 
     def action_copy(self) -> None:
-        self.run_flow(chat_export.copy_part(self, self.query_one(SourcePane).passage))
+        self.run_flow(flows.copy_part(self, self.query_one(SourcePane).passage))
 
     def action_take_case(self) -> None:
         self.run_flow(evals.take_case(self))
 
     def action_save(self) -> None:
-        self.run_flow(chat_export.save(self))
+        self.run_flow(flows.save(self))
 
     def back(self) -> bool:
         source = self.query_one(SourcePane)

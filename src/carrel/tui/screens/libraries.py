@@ -13,7 +13,7 @@ from textual.widgets import Input
 
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.formatting import view_words
-from carrel.store.layout.state import LayoutState
+from carrel.store.layout import LayoutState
 from carrel.store.libraries.formatting import HitRow, document_row, hit_rows, library_rows, title
 from carrel.store.libraries.phase import document_phase
 from carrel.store.libraries.state import LibrariesState
@@ -30,8 +30,8 @@ from carrel.tui.widgets.details.folders import SyncedFolders
 from carrel.tui.widgets.details.library import LibraryDetails
 from carrel.tui.widgets.inputs.filter import FilterLine
 from carrel.tui.widgets.tables.columns import Column
-from carrel.tui.widgets.tables.library_rows import draw_document, draw_hit, draw_library
 from carrel.tui.widgets.tables.paging import PagedRows
+from carrel.tui.widgets.tables.rows import draw_document, draw_hit, draw_library
 from carrel.tui.widgets.tables.table import Row, VirtualTable
 from carrel.wire.documents import Document
 from carrel.wire.libraries import Library, PageBox

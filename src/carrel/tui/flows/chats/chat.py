@@ -1,4 +1,4 @@
-"""Chats: beginning, choosing the agent, attaching, parameters, deleting.
+"""Chats: beginning, choosing the agent, attaching, parameters, copying, saving, deleting.
 
 Flows that open a text field return True once it is open.
 """
@@ -14,12 +14,13 @@ from carrel.store.tools.formatting import consent_choices, consent_lines, consen
 from carrel.store.tools.state import Consent
 from carrel.store.trash.formatting import LOCAL_DAYS, for_days
 from carrel.tui.base.screen import MainScreen
-from carrel.tui.dialogs.chat import ParametersForm
+from carrel.tui.dialogs.chat import ParametersForm, SaveDialog, copies
 from carrel.tui.dialogs.core.ask import Choose, Option
 from carrel.tui.dialogs.core.confirm import Confirm, Permit
 from carrel.tui.dialogs.core.path import PathDialog
 from carrel.tui.flows.agents.choice import choose_agent
 from carrel.tui.theme import labels
+from carrel.wire.generation.completions import Passage
 
 
 async def begin(place: MainScreen) -> bool:
@@ -87,3 +88,19 @@ async def delete(place: MainScreen, session: SessionSummary) -> None:
     about = [labels.line(session.title or "New", "bold"), way_back]
     if await place.ask(Confirm("Delete this chat?", about, "Delete")):
         place.do(place.store.chat.delete_session(session.id))
+
+
+async def copy_part(place: MainScreen, passage: Passage | None) -> None:
+    """Copy the last answer, a code block of it, or the shown passage."""
+    if texts := copies(place.store.chat.slice.value, passage):
+        await place.copy_one(texts)
+
+
+async def save(place: MainScreen) -> None:
+    """Save the chat to a file."""
+    if not place.store.chat.slice.value.turns:
+        place.notice("There is nothing to save yet.")
+        return
+    path = await place.ask(SaveDialog(place.store.chat))
+    if path is not None:
+        place.notice(f"Saved {path}.")

@@ -10,8 +10,7 @@ from textual.widgets import Static
 
 from carrel.store.core.formatting import shorten
 from carrel.store.core.problem import ProblemError
-from carrel.store.previews.service import PreviewService
-from carrel.store.previews.state import PreviewState, preview_lines
+from carrel.store.previews import PreviewService, PreviewState, preview_lines
 from carrel.tui.theme import labels
 from carrel.tui.widgets.pages.picture import PagePicture
 

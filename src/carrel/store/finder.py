@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Coroutine
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 from carrel.store.chat.service import ChatService
 from carrel.store.core.actions.action import Policy, Service, action
-from carrel.store.finder.state import KINDS, FinderState, FoundItem
+from carrel.store.core.problem import Problem
 from carrel.store.shared import Shared
 
 if TYPE_CHECKING:
@@ -24,6 +25,32 @@ AT_ONCE = 4
 """Number of libraries searched concurrently."""
 
 _VERSION = re.compile(r"(?P<name>.*?)\s*\bv(?P<number>\d*)$")
+
+
+FoundKind = Literal["file", "document", "agent", "version", "chat"]
+KINDS: tuple[FoundKind, ...] = ("file", "document", "agent", "version", "chat")
+
+
+@dataclass(frozen=True, slots=True)
+class FoundItem:
+    """A result. `parent` is a document's library or a version's agent; `version` its number."""
+
+    kind: FoundKind
+    id: str
+    name: str
+    details: str = ""
+    parent: str | None = None
+    version: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FinderState:
+    """The results for `text` so far, ordered by kind."""
+
+    text: str = ""
+    found: tuple[FoundItem, ...] = ()
+    searching: bool = False
+    error: Problem | None = None
 
 
 class FinderService(Service[FinderState]):

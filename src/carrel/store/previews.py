@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import codecs
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 from carrel.pages.errors import NoPicture
-from carrel.store.cache.copies import DocumentSource
+from carrel.store.cache.copies import Copy, DocumentSource
 from carrel.store.core.actions.action import Policy, Service, action
 from carrel.store.core.actions.handle import Handle
-from carrel.store.previews.state import PreviewKind, PreviewState
+from carrel.store.core.problem import Problem
 from carrel.store.shared import Shared
 from carrel.text import clean_text
 
@@ -26,6 +28,41 @@ MOST, MOST_HOSTED = 64_000_000, 4_000_000
 """Size limit in bytes of a picture preview: on this machine, hosted."""
 
 _BYTE_ORDERS = ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+
+
+def preview_lines(state: PreviewState) -> tuple[tuple[str, str], ...]:
+    """Return a text's lines, each with its number if every line is a record."""
+    lines = state.text.splitlines()
+    numbered = state.kind == "lines"
+    rows = [(str(at) if numbered else "", line) for at, line in enumerate(lines, 1)]
+    return (*rows, ("", "…")) if state.more else tuple(rows)
+
+
+PreviewKind = Literal["text", "lines", "picture", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewState:
+    """The preview of a file. `lines`: each line of `text` is a record. `more`: the text is
+    truncated.
+
+    The picture is drawn from `copy`; `note` is the reason for a missing preview.
+    """
+
+    file_id: str | None = None
+    kind: PreviewKind = "none"
+    text: str = ""
+    more: bool = False
+    copy: Copy | None = None
+    page_count: int | None = None
+    note: str = ""
+    loading: bool = False
+    error: Problem | None = None
+
+    @property
+    def path(self) -> Path | None:
+        """The path of the copy, or None."""
+        return None if self.copy is None else self.copy.path
 
 
 class PreviewService(Service[PreviewState]):

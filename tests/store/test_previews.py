@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from carrel.store.previews import service as previews
-from carrel.store.previews.state import PreviewState
+from carrel.store import previews
+from carrel.store.previews import PreviewState
 from carrel.store.store import Store
 from support.documents import digital_pdf, picture
 

@@ -1,4 +1,4 @@
-"""Explanations of keys without effect, with the nearest key that has one."""
+"""Names of keys, and explanations of keys without effect with the nearest key that has one."""
 
 from collections.abc import Callable, Iterable
 
@@ -10,8 +10,39 @@ from carrel.tui.terminal.textual_private import bindings_of, keys_of
 
 EVERY_KEY = "F1 shows every key."
 
+KEY_NAMES = {
+    "f1": "F1",
+    "f2": "F2",
+    "f3": "F3",
+    "f4": "F4",
+    "f5": "F5",
+    "f7": "F7",
+    "f8": "F8",
+    "f9": "F9",
+    "f10": "F10",
+    "slash": "/",
+    "backslash": "\\",
+    "percent_sign": "%",
+    "percent": "%",
+    "colon": ":",
+    "question_mark": "?",
+    "escape": "esc",
+    "plus": "+",
+    "minus": "-",
+    "equals_sign": "=",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "pageup": "page up",
+    "pagedown": "page down",
+    "up": "↑",
+    "down": "↓",
+    "left": "←",
+    "right": "→",
+}
+"""Displayed names of keys that differ from their binding names."""
 
-def words(
+
+def explain_key(
     screen: Screen[None],
     key: str,
     why_not: Callable[[str], str],

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Coroutine
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from carrel import samples
 from carrel.store.agents.service import AgentsService
@@ -19,7 +19,6 @@ from carrel.store.documents.service import DocumentsService
 from carrel.store.files.service import FilesService
 from carrel.store.libraries.phase import document_phase
 from carrel.store.libraries.service import LibrariesService
-from carrel.store.sample.state import SampleState
 from carrel.store.shared import Shared
 
 if TYPE_CHECKING:
@@ -38,6 +37,41 @@ ANSWER = 120
 """Token limit of the answer: small models may not stop by themselves."""
 
 ELSEWHERE = Problem("The sample was stopped", "Something else was opened meanwhile.")
+
+
+StepStatus = Literal["waiting", "running", "done", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class SampleStep:
+    """One step of the sample: its action, its progress and its result."""
+
+    words: str
+    status: StepStatus = "waiting"
+    result: str = ""
+
+
+STEPS = (
+    SampleStep("Upload the sample, a guide of two pages"),
+    SampleStep("Read its pages"),
+    SampleStep("Put it into a library, to be searched"),
+    SampleStep("Ask an agent that searches the library"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SampleState:
+    """The steps, and the answer with its source once there is one."""
+
+    steps: tuple[SampleStep, ...] = STEPS
+    answer: Turn | None = None
+    running: bool = False
+    error: Problem | None = None
+
+    @property
+    def done(self) -> bool:
+        """Whether the sample was played to its end."""
+        return self.answer is not None and not self.running
 
 
 class SampleService(Service[SampleState]):

@@ -8,7 +8,7 @@ import pytest
 from carrel.store.chat.conversation import Conversation, Turn
 from carrel.store.chat.sessions.saved import ChatSession
 from carrel.store.search.formatting import group_hits, place_of, places_words
-from carrel.store.search.state import FoundPassage, SearchedPlaces
+from carrel.store.search.service import FoundPassage, SearchedPlaces
 from carrel.store.store import Store
 
 LONG = "Before. " * 60

@@ -1,7 +1,7 @@
 """The shipped sample against the real server and its model."""
 
 from carrel import samples
-from carrel.store.sample.service import AGENT, LIBRARY
+from carrel.store.sample import AGENT, LIBRARY
 from carrel.store.store import Store
 from support.sample import sample_pdf
 from support.slices import until

@@ -4,8 +4,7 @@ import pytest
 
 from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.sorting import Sort
-from carrel.store.layout.service import LEAST_WIDTH, LayoutService
-from carrel.store.layout.state import USUAL, TableLayout
+from carrel.store.layout import LEAST_WIDTH, USUAL, LayoutService, TableLayout
 
 
 async def test_a_layout_is_found_again(tmp_path: Path) -> None:

@@ -1,1 +1,0 @@
-"""Search by name across files, documents, agents and chats."""

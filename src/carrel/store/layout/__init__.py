@@ -1,1 +1,0 @@
-"""The local layout of tables and panes."""

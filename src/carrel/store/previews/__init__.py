@@ -1,1 +1,0 @@
-"""A preview of the selected file."""

@@ -1,1 +1,0 @@
-"""The shipped sample, from upload to answer."""
