@@ -502,7 +502,7 @@ def processed(status: str, **fields: Any) -> str:
     return str(libraries.document_status(document(status, **fields)))
 
 
-def library_title(*statuses: str) -> str:
+def library_title(*statuses: str, total: int | None = None) -> str:
     known = {
         "id": "l", "name": "contracts", "created_at": THEN, "updated_at": THEN, "owner_id": None,
         "owner_type": "User", "total_size": 1, "nb_documents": 1, "chunk_size": None,
@@ -512,6 +512,7 @@ def library_title(*statuses: str) -> str:
             items=(Library.model_validate(known),),
             selected="l",
             documents=tuple(document(status) for status in statuses),
+            total=total,
         )
     )
 
@@ -547,6 +548,11 @@ LISTS = (
     row("Ready", so=processed("done"), not_so=processed("error")),
     row("Failed", so=processed("error"), not_so=processed("in_progress")),
     row(" not ready", so=library_title("in_progress"), not_so=library_title("done")),
+    row(
+        " or more",
+        so=library_title("in_progress", total=2),
+        not_so=library_title("in_progress", total=1),
+    ),
 )
 
 

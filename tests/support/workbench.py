@@ -61,6 +61,14 @@ class Workbench:
         await self.app._press_keys([key])
         await wait_for_idle(0)
 
+    async def copies(self, letter: str, text: str) -> None:
+        """Asserts that a letter of the copy menu puts the text on the clipboard."""
+        self.app.copy_to_clipboard("")
+        await self.press("y")
+        await self.shows("a letter or enter chooses")
+        await self.leave(letter)
+        await self.until(lambda: self.app.clipboard == text)
+
     async def fill(self, text: str) -> None:
         """Puts a long text into the focused field; key by key that takes seconds."""
         field = self.app.focused

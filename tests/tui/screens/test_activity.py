@@ -1,4 +1,4 @@
-"""Activity: the batch jobs of the service among the rest."""
+"""Activity: the batch jobs of the service among the rest, and where an upload came from."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -36,3 +36,15 @@ async def test_a_batch_job_shows_and_its_answers_are_saved(
     await bench.until(lambda: (tmp_path / f"{job.id}-answers.jsonl").exists())
     await bench.press("d")
     await bench.until(lambda: job_name(job) not in bench.text())
+
+
+async def test_the_path_and_the_name_of_an_upload_are_copied(
+    bench: Workbench, tmp_path: Path
+) -> None:
+    note = tmp_path / "note.md"
+    note.write_text("The rent is 1,200.")
+    await bench.store.files.upload(note)
+    await bench.press("6")
+    await bench.shows("note.md", "● Done", "Path")
+    await bench.copies("p", str(note))
+    await bench.copies("n", "note.md")

@@ -1,12 +1,15 @@
 """Libraries: what is asked of a hit, and of marked documents."""
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
+import httpx
 import pytest
 
 from carrel.config.profiles import Profile
+from support.process import RunningServer
 from support.states import fill, searched
-from support.workbench import Workbench, workbench
+from support.workbench import Workbench, profile_of, workbench
 
 
 @pytest.fixture
@@ -55,3 +58,35 @@ async def test_marked_documents_are_asked_about_and_esc_takes_the_marks_away(
     await bench.leave("escape")
     await bench.press("escape")
     await bench.until(lambda: "marked" not in bench.text())
+
+
+async def test_the_path_the_link_and_the_text_of_a_synced_document_are_copied(
+    server: RunningServer, tmp_path: Path
+) -> None:
+    note = tmp_path / "note.md"
+    note.write_text("The rent is 1,200.")
+    async with workbench(profile_of(server)) as bench:
+        library = await bench.store.libraries.create("flat")
+        await bench.store.sync.sync(library.id, tmp_path)
+        await bench.store.libraries.wait_all_processed(library.id)
+        await bench.press("2")
+        await bench.shows("note.md", "Ready")
+        copied = {"i": library.id, "n": "flat"}
+        for letter, text in copied.items():
+            await bench.copies(letter, text)
+        await bench.press("tab")
+        document = bench.store.libraries.slice.value.documents[0]
+        for letter, text in {"p": str(note), "i": document.id, "n": "note.md"}.items():
+            await bench.copies(letter, text)
+        await bench.copies("t", "The rent is 1,200.")
+        await bench.press("y", "l")
+        await bench.shows("The link works until")
+        async with httpx.AsyncClient() as client:
+            assert (await client.get(bench.app.clipboard)).text == "The rent is 1,200."
+
+
+async def test_the_passage_of_a_hit_is_copied(bench: Workbench) -> None:
+    searched(bench.store)
+    await bench.shows("search: notice period")
+    await bench.press("tab")
+    await bench.copies("b", bench.store.libraries.slice.value.hits[0].snippet)

@@ -126,12 +126,13 @@ class ActivityService:
         shows it but cannot repeat it.
         """
         id = f"{kind}-{uuid.uuid4().hex[:12]}"
-        item = ActivityItem(id, kind, name, total=total, unit=unit, subject=subject)
-        entry = None
-        if needs is not None:
-            entry = Entry(id, kind, name, unit, total, subject, task, needs)
+        entry = Entry(id, kind, name, unit, total, subject, task, needs or {})
+        item = ActivityItem(
+            id, kind, name, total=total, unit=unit, subject=subject, path=entry.path
+        )
         reports = ActivityEntry(self, item)
-        self._loop.call(lambda: self._begin(item, entry, left, reports))
+        kept = entry if needs is not None else None
+        self._loop.call(lambda: self._begin(item, kept, left, reports))
         return reports
 
     def _begin(
@@ -247,6 +248,7 @@ class ActivityService:
             ActivityItem(
                 entry.id, kind, entry.name, status, total=entry.total, unit=unit,
                 subject=entry.subject, error=entry.error, retryable=task is not None,
+                path=entry.path,
             )
         )  # fmt: skip
 

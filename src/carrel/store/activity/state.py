@@ -21,7 +21,7 @@ class ActivityItem:
 
     `done` and `total` count in `unit`; `before` is the part of `done` from before the start. Times
     are seconds since 1970, `rate` is units a second since the start, `subject` the id of the file
-    or document. "interrupted" means that the item's process has ended; `retryable`, that it was
+    or document, `path` the file or folder on this machine. "interrupted" means that the item's process has ended; `retryable`, that it was
     interrupted, failed or was cancelled. `facts` are named details of one kind of item.
     """
 
@@ -40,6 +40,7 @@ class ActivityItem:
     before: int = 0
     retryable: bool = False
     facts: tuple[tuple[str, str], ...] = ()
+    path: str = ""
 
     @property
     def ended(self) -> bool:

@@ -155,7 +155,7 @@ def page_range(state: FilesState) -> str:
     return range_words(state.page, state.page_size, state.total, len(state.items))
 
 
-def link_words(url: str, hours: int, now: float) -> str:
+def link_words(url: str, hours: float, now: float) -> str:
     """Return the reach of a signed address and its expiry on this machine's clock."""
     until = datetime.fromtimestamp(now + 3600 * hours).strftime("%a %d %b, %H:%M")
     if on_this_machine(url):

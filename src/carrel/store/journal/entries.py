@@ -32,6 +32,11 @@ class Entry:
     needs: Mapping[str, Any] = field(default_factory=dict)
     error: Problem | None = None
 
+    @property
+    def path(self) -> str:
+        """The file or folder on this machine that is sent or written; empty if there is none."""
+        return str(self.needs.get("path") or self.needs.get("to") or "")
+
     def is_like(self, other: Entry) -> bool:
         """Whether both do the same."""
         return (self.task, {**self.needs}) == (other.task, {**other.needs})

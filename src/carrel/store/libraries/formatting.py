@@ -172,8 +172,8 @@ def hit_rows(state: LibrariesState, sort: Sort | None = None) -> tuple[HitRow, .
 
 
 def title(state: LibrariesState) -> str:
-    """Return `contracts · 412 documents · 2 marked · 9 of 50 not ready`, with 50 documents
-    loaded."""
+    """Return `contracts · 412 documents · 2 marked · 9 or more not ready`; the 9 are counted among
+    the documents that are loaded."""
     name = next((each.name for each in state.items if each.id == state.selected), None)
     if name is None:
         return "Libraries"
@@ -184,9 +184,8 @@ def title(state: LibrariesState) -> str:
         parts.append(f"{count(len(state.marked))} marked")
     waiting = sum(document_phase(each) != "ready" for each in state.documents)
     if waiting:
-        loaded = len(state.documents)
-        of = f" of {count(loaded)}" if loaded < (state.total or 0) else ""
-        parts.append(f"{count(waiting)}{of} not ready")
+        least = " or more" if len(state.documents) < (state.total or 0) else ""
+        parts.append(f"{count(waiting)}{least} not ready")
     return " · ".join(parts)
 
 

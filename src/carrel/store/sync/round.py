@@ -51,6 +51,7 @@ class Round:
         self._stop = stop
         self._again = again
         self._name = folder_name(folder.path)
+        self._path = str(folder.path)
         self._item: str | None = None
         self._told: tuple[object, ...] = (0,)
         self._due = 0.0
@@ -62,7 +63,7 @@ class Round:
             return
         if self._item is None:
             self._item = f"sync-{self._folder.id}-{time.monotonic_ns()}"
-            self._activity.show(ActivityItem(self._item, "sync", self._name))
+            self._activity.show(ActivityItem(self._item, "sync", self._name, path=self._path))
             self._activity.set_cancel(self._item, self._stop)
             self._activity.set_again(self._item, self._again)
         self._activity.change(

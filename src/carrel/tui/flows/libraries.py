@@ -1,19 +1,25 @@
 """Libraries and their documents: creating, renaming, filling, processing again, deleting."""
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from textual.content import Content
 
 from carrel.store.core.formatting import count, size
+from carrel.store.files.formatting import link_words
+from carrel.store.libraries.phase import document_phase
+from carrel.store.libraries.service import LINK_HOURS
 from carrel.tui.base.screen import MainScreen
-from carrel.tui.dialogs.core.ask import Ask, ChooseMany, Option
+from carrel.tui.dialogs.core.ask import Ask, ChooseMany, Option, copy_options
 from carrel.tui.dialogs.core.path import PathDialog
 from carrel.tui.dialogs.document import DocumentFields, DocumentForm
 from carrel.tui.flows.files import may_upload
 from carrel.tui.theme import labels
 from carrel.wire.documents import Document
 from carrel.wire.libraries import Library
+
+LINK = "link (30 min)"
 
 
 async def make_library(place: MainScreen) -> None:
@@ -67,6 +73,29 @@ async def add_files(place: MainScreen, library_id: str) -> None:
         return
     for file_id in await place.ask(ChooseMany("Add files", options)) or ():
         place.do(place.store.libraries.add_file(library_id, file_id))
+
+
+async def copy_part(place: MainScreen, document: Document, passage: str) -> None:
+    """Copy a found passage, the name, id, text or path of a document, or its link."""
+    folders = place.store.sync.slice.value.of(document.library_id)
+    synced = (folder.path / document.name for folder in folders)
+    texts = {
+        "passage": passage,
+        "path": next((str(path) for path in synced if path.is_file()), ""),
+        "name": document.name,
+        "id": document.id,
+    }
+    texts = {part: text for part, text in texts.items() if text}
+    readable = ("text",) if document_phase(document) == "ready" else ()
+    chosen = await place.choose("Copy", copy_options(dict.fromkeys([*texts, *readable, LINK], "")))
+    libraries, ids = place.store.libraries, (document.library_id, document.id)
+    if chosen == "text":
+        place.copy(await libraries.show_text(*ids))
+    elif chosen == LINK:
+        url = await libraries.signed_url(*ids)
+        place.copy(url, f"Copied. {link_words(url, LINK_HOURS, time.time())}")
+    elif chosen is not None:
+        place.copy(texts[chosen])
 
 
 async def reprocess(place: MainScreen, documents: Sequence[Document]) -> None:

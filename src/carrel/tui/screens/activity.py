@@ -47,6 +47,7 @@ class ActivityScreen(MainScreen):
         Binding("x", "cancel", "Cancel", id="activity.cancel"),
         Binding("r", "resume", "Resume", id="activity.resume"),
         Binding("ctrl+r", "retry", "Retry", id="activity.retry"),
+        Binding("y", "copy", "Copy…", show=False, id="activity.copy"),
         Binding("s", "save", "Save to…", show=False, id="activity.save"),
         Binding("d", "dismiss_item", "Dismiss", id="activity.dismiss"),
         Binding("delete", "dismiss_all", "Dismiss all", key_display="del", id="activity.clear"),
@@ -162,6 +163,7 @@ class ActivityScreen(MainScreen):
             "resume",
             "dismiss_item",
             "dismiss_all",
+            "copy",
         ):
             return "Nothing has run yet."
         if action == "cancel" and all(each.ended for each in items):
@@ -200,6 +202,11 @@ class ActivityScreen(MainScreen):
         item = self._item()
         if item is not None and (job := job_id(item.id)):
             self.run_flow(flows.save(self, job))
+
+    def action_copy(self) -> None:
+        if (item := self._item()) is not None:
+            texts = {"path": item.path, "name": item.name, "id": item.subject or ""}
+            self.run_flow(self.copy_one({part: text for part, text in texts.items() if text}))
 
     def reload(self) -> None:
         self.store.batches.load()

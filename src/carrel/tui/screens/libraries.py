@@ -62,6 +62,7 @@ class LibrariesScreen(MainScreen):
         Binding("u", "upload", "Upload", id="libraries.upload"),
         Binding("a", "add", "Add files", show=False, id="libraries.add"),
         Binding("s", "sync", "Sync folder", id="libraries.sync"),
+        Binding("y", "copy", "Copy…", show=False, id="libraries.copy"),
         Binding("v", "text", "View text", id="libraries.text"),
         Binding("R", "reprocess", "Reprocess", id="libraries.reprocess"),
         Binding("D", "delete", "Delete", id="libraries.delete"),
@@ -232,6 +233,11 @@ class LibrariesScreen(MainScreen):
             return state.find(self.documents.key)
         hit = self._hit()
         return None if hit is None else state.find(hit.document_id)
+
+    def _passage(self) -> str:
+        """Return the text of the hit under the cursor."""
+        state, hit = self.store.libraries.slice.value, self._hit()
+        return "" if hit is None else state.hits[hit.number - 1].snippet
 
     def _hit(self) -> HitRow | None:
         """Return the hit under the cursor."""
@@ -407,6 +413,13 @@ class LibrariesScreen(MainScreen):
     def action_reprocess(self) -> None:
         if documents := self._selection():
             self.run_flow(flows.reprocess(self, documents))
+
+    def action_copy(self) -> None:
+        library = self._library(self.store.libraries.slice.value)
+        if self.libraries.has_focus and library is not None:
+            self.run_flow(self.copy_one({"name": library.name, "id": library.id}))
+        elif document := self._document():
+            self.run_flow(flows.copy_part(self, document, self._passage()))
 
     def action_delete(self) -> None:
         library = self._library(self.store.libraries.slice.value)
