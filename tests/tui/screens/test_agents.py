@@ -50,6 +50,21 @@ async def made(bench: Workbench, *instructions: str, **fields: Any) -> Agent:
     return agent
 
 
+async def test_a_chat_without_an_agent_leads_to_the_agents(bench: Workbench) -> None:
+    await bench.press("5")
+    await bench.shows("Create an agent")
+    await bench.press("n")
+    await bench.shows("No agents yet.", "New agent")
+
+
+async def test_a_form_shows_long_instructions_from_their_first_line(bench: Workbench) -> None:
+    lines = "\n".join(f"Rule {number}." for number in range(100))
+    await made(bench, lines)
+    await bench.press("e")
+    await bench.shows("Rule 0.", "Version note")
+    assert "Rule 99." not in bench.text()
+
+
 async def test_an_agent_is_made_edited_compared_and_rolled_back(bench: Workbench) -> None:
     await bench.press("n", "enter")
     await bench.shows("New agent", "Instructions")

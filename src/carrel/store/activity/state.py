@@ -21,8 +21,9 @@ class ActivityItem:
 
     `done` and `total` count in `unit`; `before` is the part of `done` from before the start. Times
     are seconds since 1970, `rate` is units a second since the start, `subject` the id of the file
-    or document, `path` the file or folder on this machine. "interrupted" means that the item's process has ended; `retryable`, that it was
-    interrupted, failed or was cancelled. `facts` are named details of one kind of item.
+    or document, `path` the file or folder on this machine. "interrupted" means that the item's
+    process has ended; `retryable`, that it was interrupted, failed or was cancelled. `facts` are
+    named details of one kind of item.
     """
 
     id: str

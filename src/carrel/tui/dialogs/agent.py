@@ -114,8 +114,6 @@ class AgentForm(Dialog[Filled]):
 
     def on_mount(self) -> None:
         self.query_one("#name").focus()
-        instructions = self.query_one("#instructions", MultilineField)
-        instructions.move_cursor(instructions.document.end)
         scroll = self.query_one(VerticalScroll)
         self.call_after_refresh(scroll.scroll_home, animate=False)
 

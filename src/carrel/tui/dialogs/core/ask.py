@@ -73,9 +73,10 @@ class Option:
 
 
 LETTERS = {
-    "name": "n", "id": "i", "path": "p", "link (24 h)": "l", "link (30 min)": "l", "link (1 h)": "1",
-    "link (7 days)": "7", "link, hours…": "h",
-    "text": "t", "page": "t", "instructions": "t", "block": "b", "passage": "b", "all pages": "a", "answer": "a",
+    "name": "n", "id": "i", "path": "p", "link (30 min)": "l", "link (24 h)": "l",
+    "link (1 h)": "1", "link (7 days)": "7", "link, hours…": "h",
+    "text": "t", "page": "t", "instructions": "t", "block": "b", "passage": "b",
+    "all pages": "a", "answer": "a",
     "source": "s", "table as CSV": "c", "table as Markdown": "m", "code": "c", "schema": "e",
     "curl": "c", "Python": "y", "command": "m", "request": "r", "request id": "i",
 }  # fmt: skip

@@ -38,7 +38,7 @@ async def choose_agent(
         if one.agent_id is None
     ]
     if not options:
-        place.notice("There is no agent yet: 4 Agents, then n New.", failed=True)
+        place.open_place("agents")  # it says how to make one
         return None
     chosen: str | None = options[0].id
     if len(options) > 1:

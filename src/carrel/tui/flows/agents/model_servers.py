@@ -32,8 +32,8 @@ async def use(place: MainScreen) -> None:
     with bench.type_ahead.discard(use):
         servers = await models.look(bench.settings.model_servers)
     if not servers and _is_built_in_model(place):
-        where = ", ".join(bench.settings.model_servers)
-        bench.say(f"No model server answers on this machine. Looked for: {where}.")
+        names = " or ".join(bench.settings.model_servers)
+        bench.say(f"No model server answers here: start {names}, then m again.")
         return
     place.notice("")
     offered = {
