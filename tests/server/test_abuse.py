@@ -26,7 +26,7 @@ def test_a_hostile_request_is_refused_and_says_why(http: httpx.Client, attack: s
     assert time.monotonic() - began < 5
 
 
-def test_a_schema_is_refused_before_a_model_starts(tmp_path: Path) -> None:
+def test_schemas_and_long_prompts_are_refused_before_a_model_starts(tmp_path: Path) -> None:
     def models() -> list[str]:
         listed = ["ps", "--ppid", str(server.process.pid), "-o", "args="]
         children = subprocess.run(listed, capture_output=True, text=True).stdout
@@ -34,9 +34,9 @@ def test_a_schema_is_refused_before_a_model_starts(tmp_path: Path) -> None:
 
     with serve(tmp_path / "data") as server, connect(server) as http:
         http.timeout = 120
-        for attack in ("schema", "tool", "conversation"):
-            path, body, _ = ATTACKS[f"a {attack} of references"]
-            assert http.post(f"/v1/{path}", json=body).status_code == 422
+        for path, body, reason in ATTACKS.values():
+            if reason in ("10,000 parts", "Shorten it"):
+                assert http.post(f"/v1/{path}", json=body).status_code in (400, 422)
         assert models() == []
         # The first answer does start one.
         http.post("/v1/chat/completions", json={**CHAT, "max_tokens": 1}).raise_for_status()

@@ -15,8 +15,16 @@ for _ in range(900):
     NESTED = {"a": NESTED}
 TALK = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}] * 100_000
 WORDS = "word " * 4_000_000
+LONG = "word " * 60_000
+"""Far more than the built-in model's context, and quickly sent."""
 TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
-CHAT = {"model": "smollm2", "messages": [{"role": "user", "content": "Hello"}]}
+CHAT: dict[str, Any] = {"model": "smollm2", "messages": [{"role": "user", "content": "Hello"}]}
+LONG_CALL = {"id": "callcall1", "type": "function", "function": {"name": "f", "arguments": LONG}}
+CALLED = [
+    *CHAT["messages"],
+    {"role": "assistant", "content": "", "tool_calls": [LONG_CALL]},
+    {"role": "tool", "tool_call_id": "callcall1", "content": "x"},
+]
 AGENT = {"model": "smollm2", "name": "a"}
 # A part of a schema refers to the next ten times over: it is 10 ** 12 parts large.
 LEVELS = {f"l{n}": {"anyOf": [{"$ref": f"#/$defs/l{n + 1}"}] * 10} for n in range(12)}
@@ -68,6 +76,23 @@ ATTACKS: dict[str, tuple[str, Any, str]] = {
         {**CHAT, "messages": [{"role": "user", "content": WORDS}]},
         "Shorten it",
     ),
+    "a long conversation": (
+        "conversations",
+        {"model": "smollm2", "inputs": WORDS, "stream": True},
+        "Shorten it",
+    ),
+    "long instructions": (
+        "conversations",
+        {"model": "smollm2", "inputs": "Hello", "instructions": LONG},
+        "Shorten it",
+    ),
+    "a long description": (
+        "chat/completions",
+        {**CHAT, "tools": [{"type": "function", "function": {"name": "f", "description": LONG}}]},
+        "Shorten it",
+    ),
+    "long arguments": ("chat/completions", {**CHAT, "messages": CALLED}, "Shorten it"),
+    "a long stop": ("chat/completions", {**CHAT, "stop": [LONG]}, "Shorten it"),
     "a long text": ("embeddings", {"model": "carrel-embed", "input": WORDS}, "Split it"),
     "many long texts": (
         "embeddings",

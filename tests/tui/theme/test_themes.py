@@ -77,6 +77,8 @@ def test_what_is_not_named_is_derived(tmp_path: Path) -> None:
         ("colours:\n\t- x", "line 2"),
         ("- a list", "line 1: here belong lines like “name: …”."),
         ("", "here belong lines like"),
+        (GOOD + "#" * 2**16, "bytes; a theme has at most 65,536."),
+        (f"name: {'[' * 20_000}", "line 1: this is not valid YAML: exceeded maximum nesting depth"),
         ("name: x\ncolours: red", "line 2: here belong lines like “background: …”."),
     ],
 )

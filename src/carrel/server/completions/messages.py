@@ -128,11 +128,26 @@ def plain_text(content: Content | None) -> str:
 
 
 def letters_of(message: Message) -> int:
-    """Return the letters of a message's own text, without those of its documents."""
-    content = message.content
+    """Return the letters of a message's own text and calls, without those of its documents."""
+    calls = message.tool_calls or () if isinstance(message, AssistantMessage) else ()
+    name = message.name or "" if isinstance(message, ToolMessage) else ""
+    return (
+        _letters_in(message.content)
+        + sum(len(call.function.name) + len(call.function.arguments) for call in calls)
+        + len(name)
+    )
+
+
+def _letters_in(content: Content | ContentChunk | None) -> int:
     if content is None or isinstance(content, str):
         return len(content or "")
-    return sum(len(chunk.text) for chunk in content if isinstance(chunk, TextChunk))
+    if isinstance(content, list):
+        return sum(map(_letters_in, content))
+    if isinstance(content, ResourceChunk):
+        return _letters_in(content.content)
+    if isinstance(content, ResourceLinkChunk):
+        return len(content.uri)
+    return len(content.text) if isinstance(content, TextChunk) else 0
 
 
 async def as_chat(

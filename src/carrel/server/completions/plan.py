@@ -156,6 +156,33 @@ def check(call: CompletionCall, connectors: Connectors) -> None:
     check_order(call.options.messages, own_ids=not isinstance(call.options, ChatRequest))
 
 
+def refuse_far_too_long(call: CompletionCall, context: int | None) -> None:
+    """Refuse a prompt that no tokenizer could fit in, before a model is started or asked.
+
+    `context` is the model's, in tokens; None if it is not known.
+
+    Raises:
+        ApiError: 400.
+    """
+    if context is None:
+        return
+    messages = call.options.messages
+    stop = _first(call.options.stop, call.responder.arguments.stop) or []
+    letters = (
+        sum(letters_of(message) for message in messages)
+        + sum(len(tool.model_dump_json()) for tool in tools_of(call))
+        + len(call.responder.instructions)
+        + sum(map(len, stop))
+    )
+    if len(messages) > context or letters > context * _MOST_LETTERS:
+        raise ApiError(
+            400,
+            f"The prompt has {len(messages):,} messages and {letters:,} letters, far more than"
+            f" the model's context of {context} tokens. Shorten it.",
+            code="3051",
+        )
+
+
 async def make_plan(
     call: CompletionCall,
     model: str,
@@ -184,7 +211,6 @@ async def make_plan(
     prompted = _prompt_tools(box, request, session)
     max_tokens = _first(request.max_tokens, arguments.max_tokens)
     length = _Length(session, model, max_tokens, native)
-    length.refuse_far_too_long(request.messages)
 
     messages = _with_system(
         await as_chat(request.messages, session.abilities, call.read_document),
@@ -289,23 +315,6 @@ class _Length:
         self._context = session.abilities.context_of(model)
         self._max_tokens = max_tokens
         self._tools = tools
-
-    def refuse_far_too_long(self, messages: Sequence[Message]) -> None:
-        """Refuse messages that no tokenizer could fit in, before they are rendered and counted.
-
-        Raises:
-            ApiError: 400.
-        """
-        if self._context is None:
-            return
-        letters = sum(letters_of(message) for message in messages)
-        if len(messages) > self._context or letters > self._context * _MOST_LETTERS:
-            raise ApiError(
-                400,
-                f"The prompt has {len(messages):,} messages and {letters:,} letters, far more than"
-                f" the model's context of {self._context} tokens. Shorten it.",
-                code="3051",
-            )
 
     async def check(self, messages: list[ChatMessage]) -> int | None:
         """Return the tokens of a prompt, or None if the address cannot count them.

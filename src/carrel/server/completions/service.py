@@ -28,7 +28,7 @@ from carrel.server.completions.generation import (
     generate,
     interleave,
 )
-from carrel.server.completions.plan import check, make_plan, tools_of
+from carrel.server.completions.plan import check, make_plan, refuse_far_too_long, tools_of
 from carrel.server.completions.responder import Responder
 from carrel.server.completions.sources import LibraryQuery, library_ids
 from carrel.server.connectors.service import Connectors
@@ -165,6 +165,7 @@ class CompletionService:
                 async with AsyncExitStack() as stack:
                     async with asyncio.timeout(self._seconds) as timeout:
                         model = await self._engine.resolve(call.responder.model)
+                        refuse_far_too_long(call, await self._engine.context_of(model))
                         owner = call.caller.organisation_id
                         running = self._engine.session(tell, model=model, owner=owner)
                         session = await stack.enter_async_context(running)

@@ -276,6 +276,13 @@ class Engine:
             return False
         return any(card.id == model for card in await self._cards(again=False))
 
+    async def context_of(self, model: str) -> int | None:
+        """Return the most tokens of a model's context, None if its address does not say."""
+        if self._pool is None:
+            return CONTEXT_TOKENS
+        cards = await self._cards(again=False)
+        return next((card.max_context_length for card in cards if card.id == model), None)
+
     async def resolve(self, model: str) -> str:
         """Return the name of a model at the model's address.
 

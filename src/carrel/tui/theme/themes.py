@@ -30,6 +30,8 @@ ROLES = (
     *("added", "removed", "match", "doubtful", "speaker", "scrollbar", "scrollbar-hover"),
 )
 _KEYS = ("name", "dark", "colours")
+_MOST_BYTES = 1 << 16
+"""Size limit of a file, which has a line a role."""
 
 
 class ThemeError(SettingsError):
@@ -93,6 +95,9 @@ def read_theme(path: Path) -> Theme:
         ThemeError: the file is not a valid theme.
     """
     try:
+        if (size := path.stat().st_size) > _MOST_BYTES:
+            said = f"it has {size:,} bytes; a theme has at most {_MOST_BYTES:,}."
+            raise ThemeError(path, [Mistake(None, said)])
         node = yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
     except (OSError, UnicodeDecodeError) as error:
         raise ThemeError(path, [Mistake(None, f"it cannot be read: {error}.")]) from error
