@@ -41,7 +41,6 @@ from carrel.wire.generation.chat import ChatRequest
 from carrel.wire.generation.completions import (
     AssistantMessage,
     CompletionOptions,
-    Message,
     Prediction,
     Progress,
     ToolMessage,
