@@ -97,7 +97,6 @@ def test_no_step_fails_on_any_page(
 @pytest.mark.parametrize(
     ("step", "kinds"),
     [
-        ("contents", ["heading", "paragraph", "table"]),
         ("find_tables", ["heading", "paragraph"]),
         ("with_notes", ["heading", "paragraph", "table"]),
         ("columns", ["paragraph", "table"]),

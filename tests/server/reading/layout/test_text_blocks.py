@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from carrel.server.reading.layout.blocks import PageParts, read_pieces
-from carrel.server.reading.layout.text_blocks import text_blocks
+from carrel.server.reading.layout.text_blocks import Style, block_region, text_blocks
 from carrel.server.reading.page.elements import Box, Line, PageFrame, Region, Word
 from carrel.server.reading.page.lines import one_line
 from carrel.server.reading.page_model.network import ROLES
+from carrel.server.reading.tables.decode import UPRIGHT
 from support.layouts import item_of, laid_out
 
 
@@ -257,3 +258,30 @@ def test_signs_of_symbol_fonts_are_bullets() -> None:
     found = _regions(*items, *BODY)
     assert [region.kind for region in found][:3] == ["list_item"] * 3
     assert [region.text for region in found][:3] == ["Point 0", "Point 1", "Point 2"]
+
+
+def test_entries_of_contents_in_two_columns_are_items_of_their_own() -> None:
+    names = ("Rooms", "Lamps", "Desks", "Chairs", "Shelves", "Windows", "Stairs", "Doors")
+    lines = [
+        piece
+        for row, name in enumerate(names)
+        for left, page in ((50, 4 + row), (320, 40 + row))
+        for piece in (
+            _line(f"{name} of {left} ..................", 100 + 14 * row, left, width=200),
+            _line(str(page), 100 + 14 * row, left + 210),
+        )
+    ]
+    found = read_pieces(PageParts(list(map(item_of, lines))), PageFrame(595, 842))
+    assert found is not None
+    roles = np.zeros_like(found.view.roles)
+    roles[:, ROLES.index("contents_entry")] = 1
+    beside = np.zeros_like(found.view.shared)
+    beside[:UPRIGHT] = 1
+    page = replace(found, view=replace(found.view, roles=roles, shared=beside))
+    blocks = text_blocks(page, range(len(page.pieces)))
+    style = Style.of(page.pieces)
+    assert [block_region(block, style, 842).text for block in blocks] == [
+        f"{name} of {left} … {number}"
+        for row, name in enumerate(names)
+        for left, number in ((50, 4 + row), (320, 40 + row))
+    ]

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from carrel.server.reading.ocr.detector import DetectedLine
-from carrel.server.reading.ocr.engine import OCREngine
 from carrel.server.reading.ocr.line_reader import ReadLine, ReadWord
-from carrel.server.reading.ocr.process import read_page
+from carrel.server.reading.ocr.process import OCREngine, read_page
 
 
 class Engine:

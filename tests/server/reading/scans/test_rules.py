@@ -6,7 +6,7 @@ from PIL import Image, ImageDraw, ImageFilter
 
 from carrel.server.reading.page.elements import PageFrame
 from carrel.server.reading.scans.rules import pictured_rules
-from carrel.server.reading.tables.ruled import grids
+from carrel.server.reading.tables.framed import grids
 from support.documents import font
 
 SIZE = (595, 842)

@@ -5,13 +5,11 @@ from dataclasses import dataclass, replace
 
 from carrel.server.reading.doubt import doubt
 from carrel.server.reading.fence import fenced
-from carrel.server.reading.layout.contents import contents
 from carrel.server.reading.layout.diagrams import Diagram, diagrams
 from carrel.server.reading.layout.evidence import Edge, Evidence, HeadingStyle
 from carrel.server.reading.layout.figures import (
     FigurePlace,
     labelled,
-    outside_tables,
     pictures,
     with_text,
 )
@@ -24,7 +22,6 @@ from carrel.server.reading.layout.text_blocks import (
     block_region,
     text_blocks,
     with_list_levels,
-    with_whole_code,
 )
 from carrel.server.reading.page.elements import Box, Line, PageFrame, PageLayout, Region
 from carrel.server.reading.page.lines import runs_from_right, text_lines
@@ -109,7 +106,7 @@ def _regions(found: PageParts, frame: PageFrame, evidence: Evidence) -> list[Reg
         if page.from_right:
             found = found.mirrored(size[0])
             turned = [line.mirrored(size[0]) for line in turned]
-        entries, loose = fenced("contents", contents, page.pieces) or ([], list(page.pieces))
+        loose = list(page.pieces)
         joined = fenced("diagrams", diagrams, found.rules, loose) or []
         apart = [
             line for line in loose if not any(each.box.holds_centre(line.box) for each in joined)
@@ -122,26 +119,16 @@ def _regions(found: PageParts, frame: PageFrame, evidence: Evidence) -> list[Reg
         heads = fenced("running heads", _running_heads, page, evidence, size[1]) or set()
         blocks = text_blocks(page, page.numbers(loose), heads)
         style = Style.of(loose or page.pieces)
-        solids = [*tables, *entries, *drawn, *shown]
+        solids = [*tables, *drawn, *shown]
         ordered = fenced("columns", _in_order, blocks, solids, style, size) or _from_top(
             loose, solids
         )
         ordered = [part for region in ordered for part in with_text(region)]
-        ordered = [_agreed(region, evidence) for region in ordered]
         ordered = _levelled(_outermost(ordered), evidence)
         ordered = fenced("notes", with_notes, ordered) or ordered
     ordered += [Region("aside", line.box, line.text, lines=(line,)) for line in turned]
     mirrored = page is not None and page.from_right
     return [region.mirrored(size[0]) for region in ordered] if mirrored else ordered
-
-
-def _agreed(region: Region, evidence: Evidence) -> Region:
-    """Return a running head as text where the document's other pages have none at its height."""
-    if region.kind not in ("header", "footer") or evidence.pages < 2 or region.text.isdecimal():
-        return region
-    middle = region.box.centre[1]
-    known = evidence.is_place("header" if region.kind == "header" else "footer", middle)
-    return region if known else replace(region, kind="paragraph")
 
 
 def _levelled(regions: Sequence[Region], evidence: Evidence) -> list[Region]:
@@ -183,13 +170,13 @@ def read_pieces(found: PageParts, frame: PageFrame) -> PageReading | None:
 def _running_heads(page: PageReading, evidence: Evidence, height: float) -> set[int]:
     """Return the pieces that the model takes for running heads and other pages confirm.
 
-    Of a document of one page, all that the model takes for one.
+    Of a document of one page, all that the model takes for one; of others also those whose words
+    may vary.
     """
     likely = page.view.role("running_head", "folio")
-    found = evidence.running_heads(page.pieces, height)
     heads = {
         number
-        for number in found
+        for number in evidence.running_heads(page.pieces, height)
         if likely[number] > _AGREED or not any(map(str.isalpha, page.pieces[number].text))
     }
     folio = page.view.role("folio")
@@ -197,7 +184,7 @@ def _running_heads(page: PageReading, evidence: Evidence, height: float) -> set[
         middle = page.boxes[number].centre[1]
         edge: Edge = "header" if 2 * middle < height else "footer"
         alone = evidence.pages < 2 or folio[number] > _LIKELY
-        if alone or evidence.is_place(edge, middle):
+        if alone or evidence.is_place(edge, middle) or evidence.may_vary(page.pieces[number]):
             heads.add(number)
     return heads
 
@@ -222,10 +209,10 @@ def _drawn(
         *(FigurePlace(box) for box in found.drawings),
         *(FigurePlace(box, picture=True) for box in found.figures),
     ]
-    places = outside_tables(places, [table.box for table in tables])
-    labels = page.view.role("figure_label") > _LIKELY
-    named = {id(piece) for piece, label in zip(page.pieces, labels, strict=True) if label}
-    return labelled(places, lines, turned, lambda line: id(line) in named)
+    places = [place for place in places if not any(place.box.meets(one.box) for one in tables)]
+    label, other = page.view.role("figure_label"), page.view.role("heading", "caption", "list_item")
+    chances = dict(zip(map(id, page.pieces), (label - other).tolist(), strict=True))
+    return labelled(places, lines, turned, lambda line: chances[id(line)])
 
 
 def _taken(lines: Sequence[Line], tables: list[Region]) -> tuple[list[Line], list[Region]]:
@@ -266,7 +253,7 @@ def _in_order(
     ]
     flowing = [part.number for column in columns(parts) for row in rows(column) for part in row]
     ordered = [regions[number] for number in dict.fromkeys(flowing)]
-    return with_list_levels(with_whole_code(ordered, style.size), style.size)
+    return with_list_levels(ordered, style.size)
 
 
 def _outermost(regions: Sequence[Region]) -> list[Region]:

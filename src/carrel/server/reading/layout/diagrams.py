@@ -137,7 +137,7 @@ def _bent(rules: Iterable[Box]) -> list[list[Box]]:
     """Return the lines, each of one or more rules that meet, without grids."""
     lines: list[list[Box]] = []
     for rule in rules:
-        meeting = [line for line in lines if any(_near(rule, other, _MEETS) for other in line)]
+        meeting = [line for line in lines if any(rule.is_near(other, _MEETS) for other in line)]
         lines = [line for line in lines if line not in meeting]
         lines.append([rule, *(other for line in meeting for other in line)])
     return [line for line in lines if len(line) <= _MOST_BENT]
@@ -154,8 +154,3 @@ def _ends_at(rule: Box, frame: Box) -> bool:
         return level and min(abs(rule.right - frame.left), abs(rule.left - frame.right)) <= _ENDS
     level = frame.left <= rule.left <= frame.right
     return level and min(abs(rule.bottom - frame.top), abs(rule.top - frame.bottom)) <= _ENDS
-
-
-def _near(one: Box, other: Box, reach: float) -> bool:
-    across = one.left <= other.right + reach and other.left <= one.right + reach
-    return across and one.top <= other.bottom + reach and other.top <= one.bottom + reach

@@ -6,11 +6,11 @@ batch.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
-from carrel.server.reading.page.elements import Box, Line, Region
+from carrel.server.reading.page.elements import Line, Region
 from carrel.server.reading.page.lines import LABELLED, text_lines
 from carrel.server.reading.page.parsed import ParsedPage
 
@@ -19,16 +19,10 @@ PAGES = 16
 
 _EDGE = 0.11
 """Height of the top and bottom bands searched for running heads, as a part of the page's."""
-_NEXT = 0.2
-"""Height of the bands searched for the text next to a running head, as a part of the page's."""
 _SAME_PLACE = 6.0
 """Points. Position tolerance of one running head."""
-_ROW = 0.5
-"""Lines are side by side if their middles differ by less than this part of their height."""
-_APART = 1.0
-"""Least white space between a running head and the text, as a part of its height."""
 _SMALLER = 0.95
-"""Most size of a running head whose words change, as a multiple of the text's."""
+"""Most size of a running head whose words vary, as a multiple of the text's."""
 _DIGITS = re.compile(r"\d+")
 _COUNTER = re.compile(
     r"(?:^|(?<=[\s|(/·•–—-]))(?<!\bno\.\s)(?<!\bnr\.\s)(?<!№\s)(?<!#\s)(?<!\d[-–./])"
@@ -68,44 +62,43 @@ class HeadingStyle(NamedTuple):
 class Evidence:
     """Evidence about a document.
 
-    `repeated` maps its running heads, by edge and folded text, to their height on the page;
-    `places` are the heights of these and of others whose text changes. `styles` are those of its
-    headings, the most prominent first, `usual` is the size of its text;
+    `repeated` maps its running heads, by edge and folded text, to their height on the page.
+    `styles` are those of its headings, the most prominent first, `usual` is the size of its text;
     `outline` maps its bookmarks, by folded text, to levels. `pages` counts the pages with text
     that were looked at.
     """
 
     repeated: Mapping[tuple[Edge, str], float] = field(default_factory=dict)
-    places: frozenset[tuple[Edge, int]] = frozenset()
     styles: tuple[HeadingStyle, ...] = ()
     usual: float = 0.0
     outline: Mapping[str, int] = field(default_factory=dict)
     pages: int = 0
 
-    def running_heads(self, lines: Sequence[Line], height: float) -> dict[int, Edge]:
-        """Return the edge of each running head on a page, by line number."""
-        found: dict[int, Edge] = {}
-        if not self.repeated:
-            return found
-        inner: Mapping[Edge, set[int]] = {"header": set(), "footer": set()}
-        for row, edge, beyond, apart in _edge_rows(lines, height):
-            # Rows come from the inside out: one close to the text belongs to it.
-            if apart or (beyond and inner[edge].issuperset(beyond)):
-                heads = [number for number in row if self._is_running_head(lines[number], edge)]
-                found |= dict.fromkeys(heads, edge)
-                inner[edge].update(heads)
-        return found
+    def running_heads(self, lines: Sequence[Line], height: float) -> set[int]:
+        """Return the numbers of the lines that other pages repeat at one of their edges."""
+        return {
+            number
+            for number, line in enumerate(lines)
+            if (edge := _edge(line, height)) and self._is_repeated(line, edge)
+        }
 
-    def _is_running_head(self, line: Line, edge: Edge) -> bool:
+    def _is_repeated(self, line: Line, edge: Edge) -> bool:
         middle = line.box.centre[1]
         heights = (self.repeated.get((edge, text)) for text in _patterns(line.text))
         repeated = any(at is not None and abs(at - middle) < _SAME_PLACE for at in heights)
-        changing = self.is_place(edge, middle) and _may_change(line, self.usual)
-        return (repeated or changing) and _may_be_head(line, self.usual)
+        return repeated and _may_be_head(line, self.usual)
+
+    def may_vary(self, line: Line) -> bool:
+        """Return whether a line in small type has no number but the page's: other pages may vary
+        such a running head.
+        """
+        numbers = len(_patterns(line.text)) - 1
+        return line.size < _SMALLER * self.usual and numbers == len(_DIGITS.findall(line.text))
 
     def is_place(self, edge: Edge, middle: float) -> bool:
         """Return whether running heads stand at a height."""
-        return bool(_place(edge, middle) & self.places)
+        heights = (at for (known, _), at in self.repeated.items() if known == edge)
+        return any(abs(at - middle) < _SAME_PLACE for at in heights)
 
     def with_styles(self, styles: Iterable[HeadingStyle]) -> "Evidence":
         """Return the evidence, with a page's own heading styles if there are no others."""
@@ -155,10 +148,8 @@ def evidence_of(
         for line in lines:
             letters[line.size] += len(line.text)
     usual = max(letters, key=lambda size: letters[size], default=0.0)
-    heads, places = _repeated(texts, usual)
     return Evidence(
-        heads,
-        places,
+        _repeated(texts, usual),
         _ranked(styles),
         usual,
         {_folded(title): level for title, level in outline},
@@ -168,44 +159,31 @@ def evidence_of(
 
 def _repeated(
     texts: Sequence[tuple[ParsedPage, list[Line]]], usual: float
-) -> tuple[dict[tuple[Edge, str], float], frozenset[tuple[Edge, int]]]:
-    """Return the heights of texts that repeat at the edges of pages, whatever their numbers.
-
-    Also the heights at which small type stands alone, whatever it says.
-    """
+) -> dict[tuple[Edge, str], float]:
+    """Return the heights of texts that repeat at the edges of pages, whatever their numbers."""
     seen: dict[tuple[Edge, str, int | None], list[float]] = {}
-    changing: Counter[tuple[tuple[Edge, int], int | None]] = Counter()
     for page, lines in texts:
-        for row, edge, _, apart in _edge_rows(lines, page.height):
-            for line in (lines[number] for number in row):
-                if not _may_be_head(line, usual):
-                    continue
-                middle = line.box.centre[1]
+        for line in lines:
+            edge = _edge(line, page.height)
+            if edge and _may_be_head(line, usual):
                 for text, number in _patterns(line.text).items():
-                    # Of all numbers, only a page's grows with the page.
+                    # Of all numbers, only a page's grows with the page; the words beside it may
+                    # be those of a chapter.
                     offset = None if number is None else number - page.index
-                    seen.setdefault((edge, text, offset), []).append(middle)
-                    if apart and _may_change(line, usual) and (number or not _digits(line.text)):
-                        changing.update((place, offset) for place in _place(edge, middle))
-    heads = {
-        (edge, text): sum(at) / len(at) for (edge, text, _), at in seen.items() if _is_repeated(at)
+                    for said in {text} if number is None else {text, "#"}:
+                        seen.setdefault((edge, said, offset), []).append(line.box.centre[1])
+    return {
+        (edge, text): sum(at) / len(at)
+        for (edge, text, _), at in seen.items()
+        if len(at) > 1 and max(at) - min(at) < _SAME_PLACE
     }
-    places = {place for (edge, _), at in heads.items() for place in _place(edge, at)}
-    places.update(place for (place, _), count in changing.items() if count > 1)
-    return heads, frozenset(places)
 
 
-def _may_change(line: Line, usual: float) -> bool:
-    """Return whether a line may be a running head that other pages vary: in small type.
-
-    Its only number may be the page's.
-    """
-    numbers = len(_patterns(line.text)) - 1
-    return line.size < _SMALLER * usual and numbers == len(_digits(line.text))
-
-
-def _digits(text: str) -> list[str]:
-    return _DIGITS.findall(text)
+def _edge(line: Line, height: float) -> Edge | None:
+    """Return the edge of the page that a line stands at, if any."""
+    if line.box.bottom < _EDGE * height:
+        return "header"
+    return "footer" if line.box.top > (1 - _EDGE) * height else None
 
 
 def _may_be_head(line: Line, usual: float) -> bool:
@@ -220,59 +198,6 @@ def _patterns(text: str) -> dict[str, int | None]:
         pattern = f"{_folded(text[: match.start(1)])}#{_folded(text[match.end(1) :])}"
         found[pattern] = int(match[1])
     return found
-
-
-def _is_repeated(places: Sequence[float]) -> bool:
-    return len(places) > 1 and max(places) - min(places) < _SAME_PLACE
-
-
-def _place(edge: Edge, middle: float) -> set[tuple[Edge, int]]:
-    """Return a height in steps and the next step, so that nearby heights share one."""
-    step = int(middle / _SAME_PLACE)
-    return {(edge, step), (edge, step + 1)}
-
-
-def _rows(lines: Sequence[Line]) -> list[list[int]]:
-    """Return line numbers grouped into rows, from top to bottom."""
-    rows: list[list[int]] = []
-    for number in sorted(range(len(lines)), key=lambda number: lines[number].box.centre[1]):
-        box = lines[number].box
-        above = lines[rows[-1][0]].box if rows else None
-        if above and box.centre[1] - above.centre[1] < _ROW * min(box.height, above.height):
-            rows[-1].append(number)
-        else:
-            rows.append([number])
-    for row in rows:
-        row.sort(key=lambda number: lines[number].box.left)
-    return rows
-
-
-def _edge_rows(
-    lines: Sequence[Line], height: float
-) -> Iterator[tuple[list[int], Edge, list[int], bool]]:
-    """Yield the rows at the edges of a page, from the inside out.
-
-    A row is its line numbers, from left to right; with it come the next row towards the text, and
-    whether white space separates the two.
-    """
-    near = [
-        number
-        for number, line in enumerate(lines)
-        if line.box.bottom < _NEXT * height or line.box.top > (1 - _NEXT) * height
-    ]
-    rows = [[near[n] for n in row] for row in _rows([lines[number] for number in near])]
-    boxes = [Box.around(lines[number].box for number in row) for row in rows]
-    for order in reversed(range(len(rows))):
-        if boxes[order].bottom < _EDGE * height:
-            beyond = order + 1 if order + 1 < len(rows) else None
-            below = 2 * height if beyond is None else boxes[beyond].top
-            apart = below - boxes[order].bottom > _APART * boxes[order].height
-            yield rows[order], "header", [] if beyond is None else rows[beyond], apart
-    for order, (row, box) in enumerate(zip(rows, boxes, strict=True)):
-        if box.top > (1 - _EDGE) * height:
-            above = boxes[order - 1].bottom if order else -height
-            apart = box.top - above > _APART * box.height
-            yield row, "footer", rows[order - 1] if order else [], apart
 
 
 def _folded(text: str) -> str:

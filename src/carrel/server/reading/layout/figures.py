@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import combinations
 
 from carrel.server.reading.layout.flow import rows
 from carrel.server.reading.layout.hyphens import continued, join_lines
@@ -20,20 +19,17 @@ _SAME_SIZE = 0.05
 """Size tolerance for lines of one text, as a part of their size."""
 _SET_TIGHT = 0.6
 """Maximum gap between lines of one text, as a part of their height."""
-_NUMBER_APART = 3
-"""Maximum gap after the number of a figure, in line heights."""
-_BESIDE = 6.0
-"""Largest width of a label beside a drawing, in line heights."""
-_BELOW = 0.4
-"""Largest width of a label below or above a drawing, as a part of the drawing's."""
-_TURNED = 1.5
-"""Largest distance of a turned label from a drawing, in line heights."""
+_LIKELY = 0.5
+_REACH = 1.5
+"""Largest distance of a label from a drawing, in line heights."""
+_SHORT = 6.0
+"""Largest width of a label that stands alone, in line heights."""
+_NAMES = 3
+"""Fewest lines that are labels by standing alone, as names on a map do."""
 _SENTENCE = 10
 """Least words of a line of prose."""
 _PROSE_LINES = 3
 """Lines of prose that make a drawing the frame of a text."""
-_NAMES = 3
-"""Fewest lines that are labels by standing alone, as names on a map do."""
 _AXES = 2
 """Rings of labels around a drawing: an axis's values, then its title."""
 
@@ -67,67 +63,63 @@ class FigurePlace:
     picture: bool = False
 
 
-def outside_tables(places: Sequence[FigurePlace], tables: Sequence[Box]) -> list[FigurePlace]:
-    """Return the figures that do not overlap a table."""
-    return [place for place in places if not any(place.box.meets(table) for table in tables)]
-
-
 def labelled(
     places: Sequence[FigurePlace],
     lines: list[Line],
     turned: list[Line],
-    is_label: Callable[[Line], bool],
+    chance: Callable[[Line], float],
 ) -> tuple[list[Region], list[Line], list[Line]]:
     """Return the figures with their labels, the other horizontal lines, and the `turned` lines.
 
-    A drawing with prose in it is a background. A picture without labels is left out.
+    A drawing with prose in it is a background. A picture without labels is left out. `chance` is
+    how likely the page model takes a line for a label, less how likely for a heading and the like.
     """
     figures: list[Region] = []
     for place in places:
         inside = [line for line in lines if place.box.holds_centre(line.box)]
-        if _has_prose(inside) or (place.picture and not _are_labels(inside, is_label)):
+        if _has_prose(inside) or (place.picture and not _are_labels(inside, chance)):
             continue
-        captions = _captions(inside)
+        captions = [line for line in inside if LABELLED.match(line.text)]
         labels = [line for line in inside if line not in captions]
-        aside = [line for line in turned if place.box.holds_centre(line.box)]
+        lines = [line for line in lines if line not in inside]
+        aside = list[Line]()
+        whole = place.box
         for _ in range(_AXES):
+            near = [line for line in lines if _is_near(whole, line)]
+            labels += [line for line in near if _is_label(line, lines, chance)]
+            aside += [line for line in turned if _is_near(whole, line)]
+            lines = [line for line in lines if line not in labels]
+            turned = [line for line in turned if line not in aside]
             whole = Box.around([place.box, *(line.box for line in [*labels, *aside])])
-            labels += _labels(whole, [line for line in lines if line not in labels])
-            aside += [line for line in turned if line not in aside and _is_beside(whole, line.box)]
-        lines = [line for line in lines if line not in labels and line not in captions]
-        turned = [line for line in turned if line not in aside]
-        whole = Box.around([place.box, *(line.box for line in [*labels, *aside])])
         shown = (*_in_order(labels, place.frames), *aside)
         figures.append(Region("figure", whole, lines=tuple(captions), labels=shown))
     return figures, lines, turned
 
 
-def _are_labels(lines: Sequence[Line], is_label: Callable[[Line], bool]) -> bool:
+def _is_near(box: Box, line: Line) -> bool:
+    return box.is_near(line.box, _REACH * min(line.box.width, line.box.height))
+
+
+def _are_labels(lines: Sequence[Line], chance: Callable[[Line], float]) -> bool:
     """Return whether lines on a picture are labels: most are for the model, or all stand alone."""
-    if 2 * sum(map(is_label, lines)) > len(lines):
-        return True
-    alone = not any(_belong(one, other) for one, other in combinations(lines, 2))
-    return alone and len(lines) >= _NAMES and not any(map(_is_prose, lines))
+    alone = len(lines) >= _NAMES and all(_is_alone(line, lines) for line in lines)
+    return alone or 2 * sum(chance(line) > _LIKELY for line in lines) > len(lines)
 
 
-def _is_prose(line: Line) -> bool:
-    return len(line.text.split()) >= _SENTENCE
+def _is_label(line: Line, lines: Iterable[Line], chance: Callable[[Line], float]) -> bool:
+    """Return whether a line beside a drawing is a label of it."""
+    return chance(line) > _LIKELY or (chance(line) > -_LIKELY and _is_alone(line, lines))
+
+
+def _is_alone(line: Line, lines: Iterable[Line]) -> bool:
+    """Return whether a line is short, and part of no text of several lines."""
+    short = line.box.width <= _SHORT * line.box.height
+    return short and not any(_adjoin(line, other) for other in lines if other is not line)
 
 
 def _has_prose(lines: Iterable[Line]) -> bool:
     """Return whether lines in a drawing make it the frame of a text."""
-    return sum(map(_is_prose, lines)) >= _PROSE_LINES
-
-
-def _captions(lines: Sequence[Line]) -> list[Line]:
-    """Return the captions among a figure's lines, and the lines that continue them."""
-    captions: list[Line] = []
-    for row in rows(lines):
-        if LABELLED.match(row[0].text) or any(
-            _belong(line, caption) for line in row for caption in captions
-        ):
-            captions += row
-    return captions
+    return sum(len(line.text.split()) >= _SENTENCE for line in lines) >= _PROSE_LINES
 
 
 @dataclass(frozen=True)
@@ -174,57 +166,10 @@ def _stacks(lines: Sequence[Line]) -> list[list[Line]]:
     return stacks
 
 
-def _is_beside(box: Box, label: Box) -> bool:
-    """Return whether a turned label stands right beside a drawing."""
-    reach = _TURNED * min(label.width, label.height)
-    beside = box.left - reach <= label.right and label.left <= box.right + reach
-    return beside and box.top <= label.centre[1] <= box.bottom
-
-
-def _labels(box: Box, lines: Sequence[Line]) -> list[Line]:
-    """Return the short lines around a drawing that are no part of the text there."""
-    return _apart([line for line in lines if _is_near(box, line.box)], lines)
-
-
-def _apart(near: Sequence[Line], lines: Sequence[Line]) -> list[Line]:
-    """Return the `near` lines that belong neither to a caption nor to other text."""
-    captions = _captions(near)
-    others = [line for line in lines if line not in near or line in captions]
-    return [
-        line
-        for line in near
-        if line not in captions and not any(_belong(line, other) for other in others)
-    ]
-
-
-def _on_one_line(line: Line, other: Line) -> bool:
-    """Return whether two pieces are on one line; a caption's number may stand apart."""
-    one, two = line.box, other.box
-    level = abs(one.centre[1] - two.centre[1]) < min(one.height, two.height) / 2
-    first = line if one.left < two.left else other
-    reach = (_NUMBER_APART if LABELLED.match(first.text) else 1) * max(one.height, two.height)
-    return level and max(one.left - two.right, two.left - one.right) < reach
-
-
-def _is_near(box: Box, label: Box) -> bool:
-    reach = label.height
-    if box.top <= label.centre[1] <= box.bottom:
-        beside = box.left - reach <= label.right and label.left <= box.right + reach
-        return beside and label.width <= _BESIDE * reach
-    around = box.top - reach <= label.bottom and label.top <= box.bottom + reach
-    within = box.left - reach <= label.left and label.right <= box.right + reach
-    return around and within and label.width <= _BELOW * box.width
-
-
-def _belong(line: Line, other: Line) -> bool:
-    """Return whether two lines are of one text."""
-    return _adjoin(line, other) or _on_one_line(line, other)
-
-
 def _adjoin(line: Line, other: Line) -> bool:
     """Return whether two lines are set and spaced like neighbours in one text."""
     above, below = sorted((line.box, other.box), key=lambda box: box.top)
-    across = min(above.right, below.right) - max(above.left, below.left)
+    across = above.shared_width(below)
     gap = below.top - above.bottom
     alike = abs(line.size - other.size) <= _SAME_SIZE * other.size and line.bold == other.bold
     return alike and across > 0 and gap < _SET_TIGHT * min(above.height, below.height)

@@ -255,8 +255,8 @@ def rows(parts: Sequence[T]) -> list[list[T]]:
 
 def _beside(one: Box, other: Box) -> bool:
     """Return whether two boxes are side by side on one line."""
-    if one.top >= other.bottom or other.top >= one.bottom:
+    if one.shared_height(other) <= 0:
         return False
     shift = abs(one.centre[1] - other.centre[1])
-    shared = min(one.right, other.right) - max(one.left, other.left)
-    return shift < min(one.height, other.height) / 2 and shared < min(one.width, other.width) / 2
+    over = one.shared_width(other) >= min(one.width, other.width) / 2
+    return shift < min(one.height, other.height) / 2 and not over

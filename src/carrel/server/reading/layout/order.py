@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from carrel.server.reading.page.elements import Box, Kind, Region
+from carrel.server.reading.page.elements import Kind, Region
 
 Placement = Literal["first", "below", "next column", "tight", "table", "apart"]
 
@@ -57,7 +57,7 @@ def placement(body: Sequence[Region], place: int) -> Placement:
     beside = [other for other in body if other is not region and _beside(region, other, size)]
     if above is None:
         return "first"
-    if any(_gap(region.box, other.box) < _TIGHT * size for other in beside):
+    if any(-region.box.shared_width(other.box) < _TIGHT * size for other in beside):
         return "tight"
     if above in beside or region.box.top < above.box.top:
         return "next column"
@@ -67,16 +67,7 @@ def placement(body: Sequence[Region], place: int) -> Placement:
 def _beside(region: Region, other: Region, size: float) -> bool:
     """Return whether a block stands at the side of another."""
     one, two = region.box, other.box
-    shared = min(one.bottom, two.bottom) - max(one.top, two.top)
-    return shared > _SHARED * size and not _over(one, two)
-
-
-def _gap(one: Box, other: Box) -> float:
-    return max(one.left, other.left) - min(one.right, other.right)
-
-
-def _over(one: Box, other: Box) -> bool:
-    return min(one.right, other.right) - max(one.left, other.left) > 1
+    return one.shared_height(two) > _SHARED * size and one.shared_width(two) <= 1
 
 
 def _is_spread(region: Region) -> bool:

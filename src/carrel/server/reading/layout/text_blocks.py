@@ -20,8 +20,6 @@ _CLOSE, _WORDS = 0.02, 1.0
 """Pieces on a line that are no farther apart than this part of its height are of one block if
 that is at least so likely.
 """
-_BLANK_LINES = 3.5
-"""Largest gap within code, in type sizes."""
 _EDGE = 0.2
 """Height of the bands at a page's top and bottom with running heads, as a part of the page's."""
 _MARKER = re.compile(
@@ -33,6 +31,9 @@ _PLAIN = frozenset[Role](["text", "quote", "aside", "reference", "form_field"])
 """Roles that a bullet or a label disproves."""
 _ENTRY = re.compile(r"([^\s.…])(?:\s|\.|…)+(\d{1,4}|[ivxlc]{1,7})$")
 """The end of a line of contents: a title, perhaps a leader, and a page number."""
+_PAGE = re.compile(r"(?:^|[.…]\s*)(?:\d{1,4}|[ivxlc]{1,7})$")
+"""The end of such a piece of text that ends an entry: another may stand beside it."""
+_CONTENTS = ROLES.index("contents_entry")
 _KINDS: dict[Role, Kind] = {
     "heading": "heading",
     "list_item": "list_item",
@@ -62,7 +63,8 @@ def text_blocks(
     for number in numbers:
         text = page.pieces[number].text
         # Formulas, bullets and labels are certain.
-        if text.startswith(FORMULA) or not any(map(str.isalnum, text)):
+        plain = not any(map(str.isalnum, text)) and roles[number] != _CONTENTS
+        if plain or text.startswith(FORMULA):
             roles[number] = ROLES.index("text")
         elif ROLES[roles[number]] in _PLAIN:
             if _BULLET.match(text):
@@ -76,13 +78,16 @@ def text_blocks(
             continue
         if any(page.pieces[number].text.startswith(FORMULA) for number in (one, other)):
             continue
+        first = page.pieces[min(one, other)].text
+        if roles[one] == roles[other] == _CONTENTS and _PAGE.search(first):
+            continue
         alike = roles[one] == roles[other] and chance > _LIKELY
         close = direction < UPRIGHT and chance > _CLOSE and _is_close(page, one, other)
         goes_on = direction >= UPRIGHT and _goes_on(page, one, other)
         goes_on = goes_on and all(_is_plain(page, roles, number) for number in (one, other))
         if goes_on:
             roles[max(one, other)] = roles[min(one, other)]
-        if (alike or close or goes_on) and not _begins(page.pieces[max(one, other)].text):
+        if (alike or close or goes_on) and not _BULLET.match(page.pieces[max(one, other)].text):
             sets.join(one, other)
     blocks = []
     for group in sets.groups(sorted(inside)):
@@ -127,11 +132,6 @@ def _goes_on(page: PageReading, one: int, other: int) -> bool:
     return close and second[:1].islower() and first[-1:] not in ".!?:;"
 
 
-def _begins(text: str) -> bool:
-    """Return whether a text begins an item."""
-    return _BULLET.match(text) is not None
-
-
 def block_region(block: TextBlock, style: "Style", height: float) -> Region:
     """Return the region of a block on a page of this height, without a heading's level."""
     kind = _KINDS.get(block.role, "paragraph")
@@ -169,14 +169,8 @@ class Style:
     def of(cls, lines: Iterable[Line]) -> "Style":
         """Return the size of most letters."""
         lines = list(lines)
-        letters = sorted((line.size, len(line.text)) for line in lines)
-        half, size = sum(count for _, count in letters) / 2, 1.0
-        for line_size, count in letters:
-            size = line_size
-            half -= count
-            if half <= 0:
-                break
-        return cls(size, compounds_of(line.text for line in lines))
+        sizes = [line.size for line in lines for _ in line.text]
+        return cls(statistics.median_low(sizes or [1.0]), compounds_of(line.text for line in lines))
 
     def with_breaks(self, lines: Sequence[Line]) -> str:
         """Return a paragraph's text; keep line breaks before which the next word had room."""
@@ -209,22 +203,6 @@ def _verbatim(lines: Sequence[Line]) -> str:
             text.append("")
         text.append(" " * round((line.box.left - left) / letter) + line.text)
     return "\n".join(text)
-
-
-def with_whole_code(found: Sequence[Region], size: float) -> list[Region]:
-    """Join code that follows code closely, across blank lines."""
-    whole: list[Region] = []
-    for region in found:
-        above = whole[-1] if whole else None
-        if above and region.kind == above.kind == "code":
-            gap = region.box.top - above.box.bottom
-            if 0 <= gap + size < _BLANK_LINES * size:
-                lines = (*above.lines, *region.lines)
-                box = Box.around([above.box, region.box])
-                whole[-1] = Region("code", box, _verbatim(lines), lines=lines)
-                continue
-        whole.append(region)
-    return whole
 
 
 def with_list_levels(found: Sequence[Region], size: float) -> list[Region]:

@@ -3,10 +3,9 @@
 import posixpath
 from urllib.parse import unquote
 
-from carrel.server.reading.office.archive import member
+from carrel.server.reading.office.archive import member, parsed_member
 from carrel.server.reading.office.parts import Part
 from carrel.server.reading.office.web.html import parts_of_html
-from carrel.server.reading.office.xml import parsed_member
 from carrel.server.reading.options import UnreadableDocument
 
 

@@ -8,8 +8,7 @@ from collections.abc import Container
 
 from lxml import etree
 
-from carrel.server.reading.office.archive import DAMAGE
-from carrel.server.reading.office.xml import attribute, parsed
+from carrel.server.reading.office.archive import DAMAGE, attribute, parsed
 
 _KINDS = (
     (b"presentationml.slideshow.main+xml", b"presentationml.presentation.main+xml"),

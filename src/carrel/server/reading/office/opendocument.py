@@ -4,11 +4,10 @@ from typing import Any
 
 from lxml import etree
 
-from carrel.server.reading.office.archive import member
+from carrel.server.reading.office.archive import attribute, member, parsed
 from carrel.server.reading.office.parts import Part
-from carrel.server.reading.office.web.elements import name_of
 from carrel.server.reading.office.web.html import parts_of_tree
-from carrel.server.reading.office.xml import attribute, parsed
+from carrel.server.reading.office.web.inline import name_of
 from carrel.server.reading.options import UnreadableDocument
 
 _TAGS = {

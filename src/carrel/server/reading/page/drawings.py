@@ -138,7 +138,7 @@ def _grown(box: Box, shapes: Sequence[Box], largest: float) -> Box:
     most = min(largest, _WITH_AXES * _area(box))
     around = box
     for _ in range(_TOUCHES):
-        touching = [shape for shape in shapes if _near(around, shape, 0) and _area(shape) <= most]
+        touching = [shape for shape in shapes if around.is_near(shape, 0) and _area(shape) <= most]
         around = Box.around([around, *touching])
     return around if _area(around) <= most else box
 
@@ -158,16 +158,11 @@ def _framed(box: Box, shapes: Iterable[Box], largest: float) -> Box:
     return min(frames, key=_area, default=box)
 
 
-def _near(one: Box, other: Box, reach: float) -> bool:
-    across = one.left <= other.right + reach and other.left <= one.right + reach
-    return across and one.top <= other.bottom + reach and other.top <= one.bottom + reach
-
-
 def _merged(boxes: Iterable[Box], reach: float = 0) -> list[Box]:
     """Join the boxes that are near each other."""
     found: list[Box] = []
     for box in boxes:
-        while near := [other for other in found if _near(box, other, reach)]:
+        while near := [other for other in found if box.is_near(other, reach)]:
             found = [other for other in found if other not in near]
             box = Box.around([box, *near])
         found.append(box)

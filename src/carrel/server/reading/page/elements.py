@@ -55,8 +55,19 @@ class Box(NamedTuple):
 
     def meets(self, other: "Box") -> bool:
         """Return whether another box has a part in this one."""
-        beside = self.left < other.right and other.left < self.right
-        return beside and self.top < other.bottom and other.top < self.bottom
+        return self.shared_width(other) > 0 and self.shared_height(other) > 0
+
+    def shared_width(self, other: "Box") -> float:
+        """Return how much of the page's width both cover; the gap between them if negative."""
+        return min(self.right, other.right) - max(self.left, other.left)
+
+    def shared_height(self, other: "Box") -> float:
+        """Return how much of the page's height both cover; the gap between them if negative."""
+        return min(self.bottom, other.bottom) - max(self.top, other.top)
+
+    def is_near(self, other: "Box", reach: float) -> bool:
+        """Return whether another box is no farther away than `reach`."""
+        return min(self.shared_width(other), self.shared_height(other)) >= -reach
 
     @property
     def centre(self) -> tuple[float, float]:

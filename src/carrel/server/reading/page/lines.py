@@ -162,20 +162,16 @@ def one_line(pieces: Sequence[Line]) -> Line:
         text += " " * spaces
         marks += [mark.shifted(len(text)) for mark in piece.marks]
         text += piece.text
+    words = tuple(word for piece in pieces for word in piece.words)
     return Line(
         text,
         Box.around(piece.box for piece in pieces),
         longest.size,
-        tuple(word for piece in pieces for word in piece.words) if _read(pieces) else (),
+        words if any(piece.read for piece in pieces) else (),
         all(piece.bold for piece in pieces),
         mono,
         tuple(marks),
     )
-
-
-def _read(pieces: Sequence[Line]) -> bool:
-    """Return whether any piece of a line came from OCR."""
-    return any(piece.read for piece in pieces)
 
 
 @lru_cache

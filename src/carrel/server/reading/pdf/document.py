@@ -28,13 +28,18 @@ from carrel.server.reading.pdf.drawn_text import DPI as DRAWN_DPI
 from carrel.server.reading.pdf.drawn_text import drawn_text
 from carrel.server.reading.pdf.formulas import with_display_formulas
 from carrel.server.reading.pdf.garbage import is_garbage
+from carrel.server.reading.pdf.liteparse import ReadAhead
 from carrel.server.reading.pdf.page_space import PageSpace
 from carrel.server.reading.pdf.pictures import embedded_pictures, finest_picture, is_background
-from carrel.server.reading.pdf.read_ahead import ReadAhead
 from carrel.server.reading.pdf.text_layer import corrected
-from carrel.server.reading.scans.looking import Look
-from carrel.server.reading.scans.page_parts import not_over, recognise_part, together
-from carrel.server.reading.scans.recognition import PageScan, recognise_page
+from carrel.server.reading.scans.recognition import (
+    Look,
+    PageScan,
+    not_over,
+    recognise_page,
+    recognise_part,
+    together,
+)
 from carrel.wire.ocr import Page
 
 POINTS = 72

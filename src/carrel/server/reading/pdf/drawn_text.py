@@ -130,5 +130,5 @@ def _blocks(lines: Sequence[Box]) -> list[Box]:
 def _goes_on(above: Box, line: Box) -> bool:
     """Return whether a line stands beside or below another, in type of similar size."""
     high, low = max(above.height, line.height), min(above.height, line.height)
-    across = min(above.right, line.right) - max(above.left, line.left)
-    return high <= _ALIKE * low and across > 0 and line.top - above.top <= _PITCH * high
+    across = above.shared_width(line) > 0
+    return high <= _ALIKE * low and across and line.top - above.top <= _PITCH * high

@@ -87,7 +87,7 @@ def with_display_formulas(
                 formula.text = f"{formula.text[:-2]} \\tag{{{number}}}{FORMULA}"
                 pieces += numbers
         kept = [item for item in kept if item not in pieces] + made
-        other_lines = [line for line in other_lines if not _overlap(line.box, zone)]
+        other_lines = [line for line in other_lines if not zone.meets(line.box)]
     return kept, other_lines
 
 
@@ -133,9 +133,8 @@ def _is_number_of(item: TextItem, formula: Box) -> bool:
 
 
 def _shares_line(one: Box, prose: Box) -> bool:
-    shared = min(one.bottom, prose.bottom) - max(one.top, prose.top)
-    gap = max(prose.left - one.right, one.left - prose.right)
-    return shared > _SHARED * min(one.height, prose.height) and gap < _BESIDE
+    shared = one.shared_height(prose) > _SHARED * min(one.height, prose.height)
+    return shared and -one.shared_width(prose) < _BESIDE
 
 
 def _zones(boxes: Iterable[Box], glyphs: Sequence[Glyph]) -> list[Box]:
@@ -147,7 +146,7 @@ def _zones(boxes: Iterable[Box], glyphs: Sequence[Glyph]) -> list[Box]:
             near = [glyph.box for glyph in glyphs if _is_beside(glyph, zone)]
             wider = Box.around([zone, *near])
             grown, zone = wider != zone, wider
-        while joined := [other for other in zones if _overlap(zone, other)]:
+        while joined := [other for other in zones if zone.meets(other)]:
             zones = [other for other in zones if other not in joined]
             zone = Box.around([zone, *joined])
         zones.append(zone)
@@ -155,15 +154,8 @@ def _zones(boxes: Iterable[Box], glyphs: Sequence[Glyph]) -> list[Box]:
 
 
 def _is_beside(glyph: Glyph, zone: Box) -> bool:
-    box = glyph.box
-    across = max(box.left - zone.right, zone.left - box.right)
-    down = max(box.top - zone.bottom, zone.top - box.bottom)
+    across, down = -zone.shared_width(glyph.box), -zone.shared_height(glyph.box)
     return across < _ACROSS * glyph.size and down < (_DOWN * glyph.size if across < 0 else 0)
-
-
-def _overlap(one: Box, other: Box) -> bool:
-    across = min(one.right, other.right) > max(one.left, other.left)
-    return across and min(one.bottom, other.bottom) > max(one.top, other.top)
 
 
 def _formulas(glyphs: Sequence[Glyph], rules: Sequence[Rule]) -> list[TextItem]:

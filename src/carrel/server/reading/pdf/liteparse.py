@@ -1,6 +1,8 @@
-"""PDF pages parsed by liteparse."""
+"""PDF pages parsed by liteparse, cut at their crop box, some ahead of need."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 # Use the private class: the public one copies each word into Python objects, a fifth of a page's
@@ -11,9 +13,8 @@ from carrel.server.reading.fence import fenced
 from carrel.server.reading.page.drawings import drawings
 from carrel.server.reading.page.elements import Box
 from carrel.server.reading.page.letter_spacing import join_letters
-from carrel.server.reading.page.parsed import Link, ParsedPage, TextItem
-from carrel.server.reading.page.rules import drawn_rules, drawn_shades
-from carrel.server.reading.pdf.crop import cropped
+from carrel.server.reading.page.parsed import Link, ParsedPage, PlacedWord, TextItem
+from carrel.server.reading.page.rules import Rule, drawn_rules, drawn_shades
 from carrel.server.reading.pdf.garbage import is_garbage
 
 _UNTRUSTED = frozenset({"garbled", "invisible-text-layer"})
@@ -109,3 +110,103 @@ def _links(annotations: Sequence[Any]) -> list[Link]:
         for rect in note.quadpoint_rects or [note.rect]
         if rect is not None
     ]
+
+
+_BLEED = 1.0
+"""Points. Anything reaches so far beyond the page: its box is a little larger than its ink."""
+
+
+def cropped(page: ParsedPage) -> ParsedPage:
+    """Return the page without words, links, rules and drawings beyond its edges."""
+    edges = Box(0, 0, page.width, page.height)
+    return replace(
+        page,
+        items=[kept for item in page.items if (kept := _cut(item, edges))],
+        links=[link for link in page.links if edges.holds_centre(link.box)],
+        rules=list(_cut_rules(page.rules, edges)),
+        drawings=[box for box in page.drawings if edges.holds_centre(box)],
+    )
+
+
+def _cut(item: TextItem, page: Box) -> TextItem | None:
+    """Return an item without the words beyond the page, or None if none is left."""
+    box = item.box
+    if (
+        box.left >= -_BLEED
+        and box.top >= -_BLEED
+        and box.right <= page.right + _BLEED
+        and box.bottom <= page.bottom + _BLEED
+    ):
+        return item
+    inside = [word for word in item.words if page.holds_centre(_box(word))]
+    if len(inside) == len(item.words):
+        return item if inside or page.holds_centre(box) else None
+    if not inside:
+        return None
+    whole = Box.around(map(_box, inside))
+    text = " ".join(word.text for word in inside)
+    return TextItem(
+        text,
+        whole.left,
+        whole.top,
+        whole.width,
+        whole.height,
+        item.rotation,
+        item.font,
+        item.size,
+        inside,
+    )
+
+
+def _box(word: PlacedWord) -> Box:
+    return Box(word.x, word.y, word.x + word.width, word.y + word.height)
+
+
+def _cut_rules(rules: Iterable[Rule], page: Box) -> Iterable[Rule]:
+    for rule in rules:
+        at, along = (page.bottom, page.right) if rule.across else (page.right, page.bottom)
+        start, end = max(0.0, rule.start), min(along, rule.end)
+        if 0 <= rule.at <= at and start < end:
+            yield rule._replace(start=start, end=end)
+
+
+class ReadAhead:
+    """Parse pages of one PDF, one request at a time: PDFium is not thread-safe."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._thread = ThreadPoolExecutor(1)
+        self._coming: Future[list[ParsedPage]] | None = None
+        self.begun: list[int] = []
+        """Pages being parsed, or parsed and not yet taken."""
+
+    def begin(self, indexes: list[int]) -> None:
+        """Start parsing pages that are, or may be, needed next."""
+        self.begun = indexes
+        self._coming = self._parse(indexes) if indexes else None
+
+    def take(self, indexes: list[int]) -> list[ParsedPage]:
+        """Return the pages once they are parsed, without broken ones."""
+        coming = self._coming if self.begun == indexes else None
+        self.begun, self._coming = [], None
+        return (coming or self._parse(indexes)).result()
+
+    def look(self, indexes: list[int]) -> list[ParsedPage]:
+        """Parse pages needed besides those already begun."""
+        return self._parse(indexes).result() if indexes else []
+
+    def take_upright(self, index: int, turn: int) -> ParsedPage | None:
+        """Parse a page with content rotated by `turn` degrees clockwise; None if it is broken."""
+        pages = self._parse([index], turn).result()
+        return pages[0] if pages else None
+
+    def close(self) -> None:
+        """Cancel queued requests; do not await the running one, whose file may be hostile."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _parse(self, indexes: list[int], turn: int = 0) -> Future[list[ParsedPage]]:
+        return self._thread.submit(_parsed, self._data, indexes, turn)
+
+
+def _parsed(data: bytes, indexes: list[int], turn: int) -> list[ParsedPage]:
+    return fenced("parser", parse_pages, data, indexes, turn) or []

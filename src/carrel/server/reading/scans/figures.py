@@ -7,7 +7,7 @@ from PIL import Image
 
 from carrel.server.reading.page.elements import Box, Line, PageFrame
 from carrel.server.reading.page.rules import Rule
-from carrel.server.reading.scans.looking import turned_back
+from carrel.server.reading.scans.rules import turned_back
 
 if TYPE_CHECKING:
     from numpy import bool_

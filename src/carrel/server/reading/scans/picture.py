@@ -13,8 +13,7 @@ from carrel.server.reading.layout.blocks import PageParts, page_layout
 from carrel.server.reading.markdown.compose import Raster, compose
 from carrel.server.reading.options import ReadOptions, UnreadableDocument, select_pages
 from carrel.server.reading.page.elements import PageFrame, PageLayout
-from carrel.server.reading.scans.looking import Look
-from carrel.server.reading.scans.recognition import recognise_page
+from carrel.server.reading.scans.recognition import Look, recognise_page
 from carrel.wire.ocr import Page
 
 FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF", "HEIF")

@@ -6,7 +6,6 @@ from PIL import Image
 
 from carrel.server.reading.page.elements import PageFrame
 from carrel.server.reading.page.rules import Rule, joined
-from carrel.server.reading.scans.looking import turned_back
 from carrel.server.reading.scans.noise import NOISY, noise
 
 if TYPE_CHECKING:
@@ -26,6 +25,18 @@ _THICK = 3.0
 _MOST_RUNS = 20_000
 _TOUCH = 4.0
 """Points. Maximum gap between rules that meet."""
+
+
+_UNTURN = {
+    90: Image.Transpose.ROTATE_90,
+    180: Image.Transpose.ROTATE_180,
+    270: Image.Transpose.ROTATE_270,
+}
+
+
+def turned_back(picture: Image.Image, frame: PageFrame) -> Image.Image:
+    """Undo the quarter turn of a page's picture."""
+    return picture.transpose(_UNTURN[frame.turn]) if frame.turn else picture
 
 
 def pictured_rules(picture: Image.Image, frame: PageFrame) -> list[Rule]:

@@ -229,8 +229,7 @@ class _Column:
 
 
 def _over(one: Box, two: Box) -> bool:
-    shared = min(one.right, two.right) - max(one.left, two.left)
-    return shared > 0.3 * min(one.width, two.width)
+    return one.shared_width(two) > 0.3 * min(one.width, two.width)
 
 
 class _Decoder:
@@ -375,16 +374,8 @@ class _Decoder:
             for step in range(width)
             if row <= cell.last and other.last >= cell.first
         }
-        low = high = None
-        for low in range(first, -1, -1):
-            if low in taken and low < first:
-                low += 1
-                break
-        for high in range(last, len(spans)):
-            if high in taken and high > last:
-                high -= 1
-                break
-        assert low is not None and high is not None
+        low = next((n + 1 for n in range(first - 1, -1, -1) if n in taken), 0)
+        high = next((n - 1 for n in range(last + 1, len(spans)) if n in taken), len(spans) - 1)
 
         def away(span: tuple[int, int]) -> float:
             return abs(spans[span[0]][0] + spans[span[1]][1] - left - right)

@@ -8,8 +8,7 @@ from carrel.server.reading.page.lines import BULLETS
 from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.page.table import Table
 from carrel.server.reading.tables.decode import PageReading, decoded_table, table_pieces
-from carrel.server.reading.tables.framed import framed_table
-from carrel.server.reading.tables.ruled import Grid, grids
+from carrel.server.reading.tables.framed import Grid, framed_table, grids
 
 _FRAMED = 0.995
 """How often neighbouring cells that rules frame are neighbours."""

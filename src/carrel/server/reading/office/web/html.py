@@ -10,14 +10,16 @@ from lxml import html as lxml_html
 
 from carrel.server.reading.markdown.scored_text import ScoredText
 from carrel.server.reading.office.parts import Part
-from carrel.server.reading.office.web.elements import (
+from carrel.server.reading.office.web.inline import (
     BLOCKS,
     HIDDEN,
     MAX_DEPTH,
+    NOTE,
+    FindPicture,
+    Inline,
     holds_blocks,
     name_of,
 )
-from carrel.server.reading.office.web.inline import NOTE, FindPicture, Inline
 from carrel.server.reading.office.web.tables import table_of, table_rows
 from carrel.wire.ocr import BlockType
 

@@ -6,7 +6,7 @@ from typing import Any
 from lxml import etree
 
 from carrel.server.reading.markdown.inline import address
-from carrel.server.reading.office.web.elements import BLOCKS, HIDDEN, name_of
+from carrel.server.reading.office.web.inline import BLOCKS, HIDDEN, name_of
 from carrel.server.reading.page.marks import MarkedText
 from carrel.server.reading.page.table import Cell, Table
 

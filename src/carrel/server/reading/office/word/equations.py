@@ -9,8 +9,7 @@ from typing import Any
 from lxml import etree
 
 from carrel.server.reading.formulas.symbols import ACCENTS, FUNCTIONS, OPERATORS
-from carrel.server.reading.office.archive import member
-from carrel.server.reading.office.xml import attribute, parsed
+from carrel.server.reading.office.archive import attribute, member, parsed
 
 STYLE = "CarrelEquation"
 """Id of the character style of a run with an equation, which is LaTeX between dollar signs."""

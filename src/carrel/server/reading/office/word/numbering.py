@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from carrel.server.reading.office.xml import attribute, parsed_member
+from carrel.server.reading.office.archive import attribute, parsed_member
 
 
 class _Level(NamedTuple):

@@ -9,13 +9,13 @@ import mammoth
 from lxml import etree
 
 from carrel.server.reading.markdown.inline import escaped
+from carrel.server.reading.office.archive import attribute, parsed_member
 from carrel.server.reading.office.parts import Part, text_part
 from carrel.server.reading.office.web.html import parsed_html, parts_of_tree
 from carrel.server.reading.office.web.inline import NOTE
 from carrel.server.reading.office.word.equations import STYLE, with_equations
 from carrel.server.reading.office.word.numbering import item_numbers
 from carrel.server.reading.office.word.running_heads import RunningHeads, running_heads
-from carrel.server.reading.office.xml import attribute, parsed_member
 from carrel.wire.ocr import BlockType
 
 _STYLES = f"""\

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from lxml import etree
 
-from carrel.server.reading.office.xml import attribute, parsed_member
+from carrel.server.reading.office.archive import attribute, parsed_member
 
 _DOCUMENT = "word/document.xml"
 _UNSEEN = frozenset(["Fallback", "del", "instrText", "delText"])
