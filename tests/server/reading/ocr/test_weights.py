@@ -9,7 +9,7 @@ from PIL import Image
 
 from carrel.server.processes.pipes import PipeMessage, read_message, write_message
 from carrel.server.processes.weights import packaged_file
-from carrel.server.reading.ocr import engine
+from carrel.server.reading.ocr import process
 from carrel.server.reading.ocr.process import serve
 from support.documents import picture
 
@@ -19,7 +19,7 @@ def without_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     def only_rapidocr(package: str, pattern: str) -> Path | None:
         return packaged_file(package, pattern) if package == "rapidocr" else None
 
-    monkeypatch.setattr(engine, "packaged_file", only_rapidocr)
+    monkeypatch.setattr(process, "packaged_file", only_rapidocr)
 
 
 @pytest.mark.usefixtures("without_weights")
