@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
-from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -86,6 +85,8 @@ async def _find(
     name: Callable[[T], str],
 ) -> T:
     from carrel.client.http.errors import NotFound
+    from carrel.store.core.naming import did_you_mean, find_id
+    from carrel.store.core.problem import ProblemError
 
     if _ID.fullmatch(wanted):
         try:
@@ -93,22 +94,21 @@ async def _find(
         except NotFound:
             pass
     found = [item async for item in every(wanted) if wanted in (item.id, name(item))]
-    if len(found) == 1:
-        return found[0]
-    if not found:
+    try:
+        id = find_id(kind, wanted, {item.id: name(item) for item in found})
+    except ProblemError as error:
+        raise CommandError(str(error.problem)) from error
+    if id is None:
+        hint = did_you_mean(wanted, await _first_names(every(None), name))
         kind_of_error = CommandError if _ID.fullmatch(wanted) else NothingFound
-        near = await _nearest(wanted, every(None), name)
-        hint = f"Did you mean “{near}”? " if near else ""
         raise kind_of_error(f"There is no {kind} “{wanted}”. {hint}See: {_LISTED_BY[kind]}")
-    ids = ", ".join(item.id for item in found)
-    raise CommandError(f"More than one {kind} is named “{wanted}”. Give an id: {ids}")
+    return next(item for item in found if item.id == id)
 
 
-async def _nearest(wanted: str, listed: AsyncIterator[T], name: Callable[[T], str]) -> str | None:
-    """Return the name that is most like the one wanted, among the first that are listed."""
+async def _first_names(listed: AsyncIterator[T], name: Callable[[T], str]) -> list[str]:
     names: list[str] = []
     async for item in listed:
         names.append(name(item))
         if len(names) == _COMPARED:
             break
-    return next(iter(get_close_matches(wanted, names, n=1)), None)
+    return names

@@ -347,7 +347,7 @@ async def test_every_kind_of_check_has_its_verdict_and_reason(records: Records) 
     assert [one.passed for one in run.attempts[1].checks] == [True, False]
     assert run.attempts[1].checks[1].reason == "months: 3 is not of type 'string'"
     lacking = Engine(answer, "support")
-    with pytest.raises(ProblemError, match="There is no agent “judge”"):
+    with pytest.raises(ProblemError, match="There is no judge “judge”"):
         await tried(lacking, records, cases)
     assert lacking.asked == []
 

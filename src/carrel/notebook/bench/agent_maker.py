@@ -1,19 +1,18 @@
 """Creation and change of agents from a cell's keyword arguments."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from carrel.notebook.bench.names import Names
 from carrel.notebook.bench.waits import await_service
-from carrel.notebook.cells.errors import BenchError, available
+from carrel.notebook.cells.errors import BenchError, in_words
 from carrel.notebook.cells.wait import wait_for
 from carrel.notebook.panels.agent_fields import AgentFields
 from carrel.notebook.panels.core.base import Json
 from carrel.store.agents.drafts import Draft, complaints
-from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.core.naming import available
+from carrel.store.core.problem import Problem
 from carrel.store.store import Store
 from carrel.wire.generation.agents import Agent
 
@@ -115,12 +114,3 @@ def _as_format(given: Any) -> Json | None:
             advice = 'Give "text", "json_object", a JSON schema or a pydantic model.'
             raise BenchError(Problem("This is no response_format", repr(given)[:80], advice))
     return {"type": "json_schema", "json_schema": {"name": name, "schema": schema}}
-
-
-@contextmanager
-def in_words() -> Iterator[None]:
-    """Convert a problem of the store to a BenchError."""
-    try:
-        yield
-    except ProblemError as error:
-        raise BenchError(error.problem) from None

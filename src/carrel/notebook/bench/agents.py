@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias, Unpack
 
-from carrel.notebook.bench.agent_maker import AgentMaker, in_words
+from carrel.notebook.bench.agent_maker import AgentMaker
 from carrel.notebook.bench.base import BenchBase
 from carrel.notebook.bench.keywords import AgentKeywords, spell
 from carrel.notebook.cells.cell import run_progress
-from carrel.notebook.cells.errors import BenchError
+from carrel.notebook.cells.errors import in_words
 from carrel.notebook.cells.wait import check_handle, permission, wait_for
 from carrel.notebook.results.evals import EvalRun
 from carrel.notebook.results.plan import AgentPlan
@@ -17,7 +17,6 @@ from carrel.store.agents.drafts import Draft
 from carrel.store.chat.service import ChatService
 from carrel.store.comparison.state import Side
 from carrel.store.core.actions.handle import Handle
-from carrel.store.core.problem import ProblemError
 from carrel.store.evals.report import report
 from carrel.store.evals.running import JOBS, Plan
 from carrel.store.store import Store
@@ -148,9 +147,7 @@ class AgentCalls(BenchBase):
             baseline: a run to compare with, or its id.
         """
         records = self._store.evals.records
-        try:
+        with in_words():
             found = records.get(run)
-        except ProblemError as error:
-            raise BenchError(error.problem) from None
         kept = EvalRun(found, report(found), records)
         return kept if baseline is None else kept.beside(baseline)

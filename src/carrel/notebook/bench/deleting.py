@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from carrel.notebook.bench.names import Names
-from carrel.notebook.cells.errors import BenchError, available
+from carrel.notebook.cells.errors import BenchError
 from carrel.notebook.cells.wait import check_open, wait_for
 from carrel.store.core.actions.handle import Handle
+from carrel.store.core.naming import nothing_named
 from carrel.store.core.problem import Problem
 from carrel.store.store import Store
 from carrel.wire.documents import Document
@@ -93,8 +94,7 @@ def _only(name: str, kind: str, there: Sequence[Item]) -> Item:
         ids = ", ".join(f"{type(one).__name__.lower()} {one.id}" for one in found)
         raise BenchError(Problem(f"More than one item is named “{name}”", ids, "Give the id."))
     if not found:
-        known = available(name, [_name(one) for one in there])
-        raise BenchError(Problem(f"There is no {kind} “{name}”", known))
+        raise BenchError(nothing_named(kind, name, map(_name, there)))
     return found[0]
 
 

@@ -4,9 +4,9 @@ import warnings
 from collections.abc import Sequence
 from typing import TypeVar
 
-from carrel.notebook.cells.errors import BenchError, available
+from carrel.notebook.cells.errors import BenchError, in_words
 from carrel.notebook.cells.wait import wait_for
-from carrel.store.core.naming import ids_of
+from carrel.store.core.naming import find_id, nothing_named
 from carrel.store.core.problem import Problem
 from carrel.store.store import Store
 from carrel.wire.generation.agents import Agent
@@ -89,14 +89,10 @@ class Names:
 
 
 def _find(kind: str, name: str, there: Sequence[N]) -> N | None:
-    ids = ids_of(name, {item.id: item.name for item in there})
-    if len(ids) > 1:
-        title = f"More than one {kind} is named “{name}”"
-        raise BenchError(Problem(title, ", ".join(ids), "Give the id."))
-    return next((item for item in there if item.id in ids), None)
+    with in_words():
+        id = find_id(kind, name, {item.id: item.name for item in there})
+    return next((item for item in there if item.id == id), None)
 
 
 def _refuse_name(kind: str, name: str, there: Sequence[N]) -> N:
-    raise BenchError(
-        Problem(f"There is no {kind} “{name}”", available(name, [one.name for one in there]))
-    )
+    raise BenchError(nothing_named(kind, name, [item.name for item in there]))

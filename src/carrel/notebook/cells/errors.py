@@ -1,17 +1,15 @@
 """Errors of calls in a cell, and their tracebacks."""
 
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from types import TracebackType
 from typing import Any
 
 from IPython.core.getipython import get_ipython
 
-from carrel.store.core.problem import Problem
-
-SHOWN = 10
-"""Most names that an error lists."""
+from carrel.store.core.problem import Problem, ProblemError
 
 _HIDDEN = ("carrel", "IPython", "ipykernel")
 """Packages whose frames are left out of tracebacks, as they say nothing about the user's code."""
@@ -40,6 +38,15 @@ class BenchError(Exception):
         return lines
 
 
+@contextmanager
+def in_words() -> Iterator[None]:
+    """Convert a problem of the store to a BenchError."""
+    try:
+        yield
+    except ProblemError as error:
+        raise BenchError(error.problem) from None
+
+
 def _own(frames: TracebackType | None) -> TracebackType | None:
     """Return a traceback without the frames of hidden packages."""
     if frames is None:
@@ -49,17 +56,6 @@ def _own(frames: TracebackType | None) -> TracebackType | None:
     if module.partition(".")[0] in _HIDDEN:
         return rest
     return TracebackType(rest, frames.tb_frame, frames.tb_lasti, frames.tb_lineno)
-
-
-def available(name: str, names: Sequence[str]) -> str:
-    """Return known names, the nearest to a missing one first."""
-    if not names:
-        return "There are none yet."
-    near = get_close_matches(name, names, n=1)
-    hint = f"Did you mean “{near[0]}”? " if near else ""
-    listed = ", ".join(f"“{one}”" for one in names[:SHOWN])
-    more = len(names) - SHOWN
-    return f"{hint}Available: {listed}{f' and {more} more' if more > 0 else ''}."
 
 
 def no_option(owner: str, name: str, options: Iterable[str]) -> str:

@@ -4,10 +4,9 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING
 
-from carrel.notebook.cells.errors import BenchError
+from carrel.notebook.cells.errors import in_words
 from carrel.notebook.html.markdown import to_html
 from carrel.notebook.results.frames import frame
-from carrel.store.core.problem import ProblemError
 from carrel.store.evals.formatting import (
     CASE_HEADINGS,
     case_rows,
@@ -55,10 +54,8 @@ class EvalRun:
         Raises:
             BenchError: there is no such run.
         """
-        try:
+        with in_words():
             other = self._records.get(baseline) if isinstance(baseline, str) else baseline.data
-        except ProblemError as error:
-            raise BenchError(error.problem) from None
         return EvalRun(self.data, report(self.data, other), self._records)
 
     def to_pandas(self) -> "DataFrame":

@@ -19,7 +19,8 @@ from pydantic import Field
 
 from carrel.store.agents.compare import DEFAULTS
 from carrel.store.agents.drafts import LIBRARY, Draft, fields_of
-from carrel.store.core.naming import ids_of
+from carrel.store.core.naming import require_id
+from carrel.store.core.problem import ProblemError
 from carrel.wire.base import JSONObject, Name, Request, Text
 from carrel.wire.generation.agents import Agent, CompletionArgs
 from carrel.wire.generation.tools import Tool
@@ -136,15 +137,11 @@ class Names:
 
     def _id(self, defined: Defined, field: str, wanted: str) -> str:
         known = self.libraries if field == "libraries" else self.agents
-        ids = ids_of(wanted, known)
-        if len(ids) == 1:
-            return ids[0]
         kind = "library" if field == "libraries" else "agent"
-        if ids:
-            reason = f"More than one {kind} is named “{wanted}”. Give an id: {', '.join(ids)}."
-        else:
-            reason = f"There is no {kind} “{wanted}” at the service."
-        raise defined.mistake(field, wanted, reason)
+        try:
+            return require_id(kind, wanted, known)
+        except ProblemError as error:
+            raise defined.mistake(field, wanted, str(error.problem)) from error
 
     def text(self, agent: Agent) -> str:
         """Return an agent as the text of a file, with unambiguous names in place of ids."""

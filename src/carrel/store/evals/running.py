@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from carrel.config.profiles import Profile
 from carrel.store.agents.trials import is_trial, remove_trial
 from carrel.store.core.formatting import one_line
-from carrel.store.core.naming import ids_of
+from carrel.store.core.naming import require_id
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.evals.asking import Answered, Asking, Pace, Target
 from carrel.store.evals.cases import Case, CaseSet
@@ -207,14 +207,7 @@ async def _judges(client: Client, cases: CaseSet) -> dict[str, str]:
     if not cases.judges:
         return {}
     agents = {agent.id: agent.name async for agent in client.agents.every() if not is_trial(agent)}
-    found = {}
-    for wanted in cases.judges:
-        ids = ids_of(wanted, agents)
-        if len(ids) != 1:
-            title = f"There is no agent “{wanted}”" if not ids else f"Two agents are “{wanted}”"
-            raise ProblemError(Problem(title, "A check of the set names it as judge."))
-        found[wanted] = ids[0]
-    return found
+    return {wanted: require_id("judge", wanted, agents) for wanted in cases.judges}
 
 
 async def _clean(client: Client, service: str, records: Records) -> None:
