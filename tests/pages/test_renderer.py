@@ -3,12 +3,14 @@ import signal
 from collections.abc import AsyncIterator
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
 
+from carrel.pages import renderer as module
 from carrel.pages.errors import NoPicture
 from carrel.pages.renderer import TIMEOUT, Renderer
 from support.documents import digital_pdf, docx
@@ -180,6 +182,55 @@ async def test_a_question_whose_asker_left_does_not_answer_the_next(
     await asyncio.sleep(0)
     left.cancel()
     assert opened(await renderer.render(path, 1, 300)).width == 300
+
+
+async def test_a_picture_that_nobody_waits_for_any_more_is_not_drawn(
+    renderer: Renderer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = digital_pdf(tmp_path / "a.pdf", pages=3)
+    await renderer.page_count(path)
+    drawn: list[int] = []
+    exchange = module._exchange
+
+    async def count(worker: Any, request: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+        drawn.append(request["page"])
+        return await exchange(worker, request)
+
+    monkeypatch.setattr(module, "_exchange", count)
+    asked = [asyncio.create_task(renderer.render(path, page, 900)) for page in (0, 1, 2)]
+    await asyncio.sleep(0)
+    asked[1].cancel()
+    assert opened(await asked[2]).width == 900
+    assert drawn == [0, 2]
+
+
+async def test_bookmarks_have_their_levels_and_pages(renderer: Renderer, tmp_path: Path) -> None:
+    path = tmp_path / "a.pdf"
+    canvas = Canvas(str(path))
+    for number, level in enumerate((0, 1, 2, 0)):
+        canvas.bookmarkPage(f"p{number}")
+        canvas.addOutlineEntry(f"Chapter {number}", f"p{number}", level)
+        canvas.showPage()
+    canvas.save()
+    found = [(1, "Chapter 0", 0), (2, "Chapter 1", 1), (3, "Chapter 2", 2), (1, "Chapter 3", 3)]
+    assert await renderer.bookmarks(path) == found
+    Image.new("RGB", (30, 15)).save(tmp_path / "a.png")
+    assert await renderer.bookmarks(tmp_path / "a.png") == []
+
+
+async def test_pictures_in_the_cache_are_not_drawn_again_until_they_are_too_large(
+    renderer: Renderer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = digital_pdf(tmp_path / "a.pdf", pages=3)
+    first = await renderer.render(path, 0, 300)
+    for page in range(3):
+        for width in range(40, 60):
+            await renderer.render(path, page, width)
+    assert await renderer.render(path, 0, 300) is first
+    monkeypatch.setattr(module, "MAX_CACHE", len(first) // 2)
+    second = await renderer.render(path, 1, 300)
+    assert await renderer.render(path, 1, 300) is second
+    assert await renderer.render(path, 0, 300) is not first
 
 
 async def test_many_askers_at_once_each_get_their_own(renderer: Renderer, tmp_path: Path) -> None:

@@ -44,9 +44,9 @@ MEANT = {
     "tab": {"Next", "Complete"},
     # What is under the cursor is opened; what is written is sent, or taken as the answer.
     "enter": {"Open", "Send", "Accept"},
-    # One goes sideways: to the other button, or with the edge of a column.
-    "left": {"Other", "Narrower"},
-    "right": {"Other", "Wider"},
+    # One goes sideways: to the other button or page, or with the edge of a column.
+    "left": {"Other", "Narrower", "Page"},
+    "right": {"Other", "Wider", "Next"},
     # A comparison, a list of runs and a document have letters of their own.
     "b": {"Roll", "Blind", "Baseline"},
     "c": {"Chat", "Contents"},
@@ -55,6 +55,7 @@ MEANT = {
     "p": {"Page", "Parameters"},
     "r": {"Read", "Run", "Resume"},
     "s": {"Save", "Sync", "Same"},
+    "t": {"Thumbnails", "Try"},
     "v": {"View", "Vote"},
     "x": {"Stop", "Cancel", "Differences"},
     # A form is finished.

@@ -8,7 +8,7 @@ import os
 import sys
 from collections import OrderedDict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from carrel.pages.errors import NoPicture
 
@@ -17,13 +17,21 @@ logger = logging.getLogger(__name__)
 TIMEOUT = 30.0
 """Timeout of a page in seconds."""
 MAX_REPLY = 128 * 1024 * 1024
-REMEMBERED = 12
-"""Number of pictures in the cache."""
+MAX_CACHE = 48 * 1024 * 1024
+"""Most bytes of pictures in the cache."""
 
 Part = tuple[float, float, float, float]
 
 # The process parses untrusted documents: its environment has no keys.
 _ENVIRONMENT = ("PATH", "PYTHONPATH", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR", "LANG", "LC_ALL")
+
+
+class Bookmark(NamedTuple):
+    """An entry of a document's own table of contents: its level from 1, and its page from 0."""
+
+    level: int
+    title: str
+    page: int
 
 
 class Renderer:
@@ -44,6 +52,15 @@ class Renderer:
         head, _ = await self._ask({"do": "count", "path": str(path)})
         return int(head["pages"])
 
+    async def bookmarks(self, path: Path) -> list[Bookmark]:
+        """Return the document's bookmarks that lead to a page, in order.
+
+        Raises:
+            NoPicture: the document has no page that can be drawn.
+        """
+        _, body = await self._ask({"do": "bookmarks", "path": str(path)})
+        return [Bookmark(*entry) for entry in json.loads(body)]
+
     async def render(self, path: Path, page: int, width: int, part: Part | None = None) -> bytes:
         """Return a page, counted from 0, as PNG `width` pixels wide, or less for a very tall one.
 
@@ -57,9 +74,11 @@ class Renderer:
         if key not in self._pictures:
             request = {"do": "render", "path": str(path), "page": page}
             request |= {"width": width, "part": part}
-            _, self._pictures[key] = await self._ask(request)
-            if len(self._pictures) > REMEMBERED:
+            _, png = await self._ask(request)
+            self._pictures[key] = png
+            while sum(map(len, self._pictures.values())) > MAX_CACHE and len(self._pictures) > 1:
                 self._pictures.popitem(last=False)
+            return png
         self._pictures.move_to_end(key)
         return self._pictures[key]
 
@@ -72,30 +91,33 @@ class Renderer:
             await self._end()
 
     async def _ask(self, request: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+        # A request that is cancelled before its turn is never drawn.
+        await self._turn.acquire()
+        exchange = asyncio.ensure_future(self._exchange(request))
+        exchange.add_done_callback(lambda _: self._turn.release())
         # Shielded: a cancelled request must still read its answer, or the next would get it.
-        head, body = await asyncio.shield(asyncio.ensure_future(self._exchange(request)))
+        head, body = await asyncio.shield(exchange)
         if "error" in head:
             raise NoPicture(str(head["error"]))
         return head, body
 
     async def _exchange(self, request: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-        async with self._turn:
-            if self._closed:
-                return {"error": "The workbench is closing."}, b""
-            try:
-                async with asyncio.timeout(TIMEOUT):
-                    worker = await self._start()
-                    return await _exchange(worker, request)
-            except TimeoutError:
-                await self._end()
-                return {"error": "Drawing this page takes too long."}, b""
-            except (OSError, EOFError, ValueError) as error:
-                logger.warning("the page worker ended: %s", error)
-                await self._end()
-                return {"error": "This document cannot be drawn: it may be damaged."}, b""
-            except BaseException:
-                await self._end()
-                raise
+        if self._closed:
+            return {"error": "The workbench is closing."}, b""
+        try:
+            async with asyncio.timeout(TIMEOUT):
+                worker = await self._start()
+                return await _exchange(worker, request)
+        except TimeoutError:
+            await self._end()
+            return {"error": "Drawing this page takes too long."}, b""
+        except (OSError, EOFError, ValueError) as error:
+            logger.warning("the page worker ended: %s", error)
+            await self._end()
+            return {"error": "This document cannot be drawn: it may be damaged."}, b""
+        except BaseException:
+            await self._end()
+            raise
 
     async def _start(self) -> asyncio.subprocess.Process:
         if self._worker is not None and self._worker.returncode is not None:

@@ -1,11 +1,12 @@
-"""The page-drawing process: reads JSON lines, answers each with a JSON line and a PNG."""
+"""The page-drawing process: reads JSON lines, answers each with a JSON line and a body."""
 
 import json
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from io import BytesIO
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
@@ -17,6 +18,7 @@ MAX_MEMORY = 1 << 30
 """Limit of the address space in bytes, on systems that have one."""
 MAX_PIXELS = 24_000_000
 """Most pixels of a drawn page."""
+MAX_BOOKMARKS = 10_000
 MAX_SOURCE_PIXELS = 200_000_000
 """Most pixels of a picture before scaling."""
 
@@ -33,6 +35,9 @@ class Pages(Protocol):
 
     def draw(self, page: int, width: int, part: Part) -> Image.Image:
         """Return a part of a page, `width` pixels wide or less if that is too large."""
+
+    def bookmarks(self) -> Sequence[tuple[int, str, int]]:
+        """Return the bookmarks that lead to a page: level from 1, title, page from 0."""
 
 
 class PDFPages:
@@ -64,6 +69,15 @@ class PDFPages:
         picture: Image.Image = bitmap.to_pil().convert("RGB")
         return picture
 
+    def bookmarks(self) -> Sequence[tuple[int, str, int]]:
+        found = []
+        for mark in islice(self._document.get_toc(), MAX_BOOKMARKS):
+            place = mark.get_dest()
+            page = None if place is None else place.get_index()
+            if page is not None:
+                found.append((mark.level + 1, mark.get_title(), page))
+        return found
+
 
 class PicturePages:
     """A picture: one page, or one per frame of a TIFF."""
@@ -86,6 +100,9 @@ class PicturePages:
         scale = min(1.0, width / whole.width, (MAX_PIXELS / (whole.width * whole.height)) ** 0.5)
         size = (max(1, round(whole.width * scale)), max(1, round(whole.height * scale)))
         return whole.resize(size, Image.Resampling.LANCZOS)
+
+    def bookmarks(self) -> Sequence[tuple[int, str, int]]:
+        return ()
 
 
 def _cut(picture: Image.Image, part: Part) -> Image.Image:
@@ -136,11 +153,14 @@ class Worker:
         self._pages: Pages | None = None
 
     def answer(self, request: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-        """Return the head and body of the answer to one request."""
+        """Return the head of the answer to one request, and its body: a PNG, or JSON."""
         try:
             pages = self._open(Path(request["path"]))
             if request["do"] == "count":
                 return {"pages": len(pages)}, b""
+            if request["do"] == "bookmarks":
+                body = json.dumps(pages.bookmarks()).encode()
+                return {"size": len(body)}, body
             if not 0 <= request["page"] < len(pages):
                 raise NoPicture("The document has no such page.")
             left, top, width, height = request["part"] or WHOLE

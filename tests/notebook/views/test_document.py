@@ -249,7 +249,62 @@ def test_a_page_is_reached_by_its_number_and_by_a_heading(page: Page) -> None:
     page.locator(".carrel-document").focus()
     page.keyboard.press("c")
     headings = [{"level": 1, "title": "Term", "page": 0}, {"level": 2, "title": "Rent", "page": 40}]
-    kernel(page, "answer", "contents", {"kind": "done", "result": headings})
-    page.get_by_role("group", name="Contents").get_by_role("button", name="Rent").click()
+    found = {"entries": headings, "at": 0}
+    kernel(page, "answer", "contents", {"kind": "done", "result": found})
+    contents = page.get_by_role("group", name="Contents")
+    expect(contents.get_by_role("button", name="Term")).to_be_focused()
+    contents.get_by_role("button", name="Rent").click()
     assert sent(page, "go")[-1]["args"] == {"page": 40}
-    expect(page.get_by_role("group", name="Contents")).to_be_hidden()
+    expect(contents).to_be_hidden()
+    page.keyboard.press("c")
+    kernel(page, "answer", "contents", {"kind": "done", "result": {"entries": [], "at": 0}})
+    expect(
+        page.get_by_text("No bookmarks, and no headings on the pages read so far.")
+    ).to_be_visible()
+
+
+THUMBNAIL = """async () => {
+  const asked = model.sent.filter((one) => one.name === 'picture' && !one.answered);
+  const canvas = new OffscreenCanvas(100, 140);
+  canvas.getContext('2d').fillRect(0, 0, 100, 140);
+  const blob = await canvas.convertToBlob();
+  for (const one of asked) {
+    one.answered = true;
+    const bytes = new DataView(await blob.arrayBuffer());
+    kernel.message({ kind: 'done', result: null, rid: one.rid }, [bytes]);
+  }
+  return asked.map((one) => one.args.page);
+}"""
+
+
+def test_only_thumbnails_in_view_are_drawn_and_one_is_chosen(page: Page) -> None:
+    pages = [{"page": n, "text": str(n + 1), "state": "read"} for n in range(352)]
+    mount(page, "document", {**document_state(2), "pages": pages, "page_count": 352})
+    page.evaluate(THUMBNAIL)
+    page.locator(".carrel-document").focus()
+    page.keyboard.press("t")
+    group = page.get_by_role("group", name="Thumbnails")
+    first = group.get_by_role("button", name="Page 1", exact=True)
+    expect(first).to_be_focused()
+    expect(first).to_have_attribute("aria-current", "page")
+    drawn: list[int] = []
+    for _ in range(60):
+        answered = page.evaluate(THUMBNAIL)
+        assert len(answered) <= 2
+        drawn += answered
+        page.wait_for_timeout(10)
+    assert drawn[0] == 0 and sorted(drawn) == [*range(len(drawn))]
+    assert 2 <= len(drawn) < 100, "only those in view"
+    assert group.locator("img[src]").count() == len(drawn)
+    # Of those that a jump to the end passes, none is asked for.
+    page.keyboard.press("End")
+    expect(group.get_by_role("button", name="Page 352", exact=True)).to_be_focused()
+    page.wait_for_timeout(100)
+    assert min(page.evaluate(THUMBNAIL)) > 200
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    assert sent(page, "go")[-1]["args"] == {"page": 350}
+    expect(group).to_be_hidden()
+    page.keyboard.press("t")
+    page.keyboard.press("Escape")
+    expect(group).to_be_hidden()

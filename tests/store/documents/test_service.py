@@ -5,12 +5,14 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
+from reportlab.lib.pagesizes import A4
+from reportlab.pdfgen.canvas import Canvas
 
 from carrel.config.profiles import Profile
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.documents.boxes import boxes
-from carrel.store.documents.formatting import changed_words
+from carrel.store.documents.formatting import Heading, changed_words, headings
 from carrel.store.documents.reader import OCROptions
 from carrel.store.documents.service import LARGE
 from carrel.store.documents.state import DocumentState
@@ -48,6 +50,43 @@ async def test_pages_appear_one_after_the_other_the_first_one_first(
     item = activity.items[0]
     assert (item.kind, item.status, item.done, item.total) == ("ocr", "done", 7, 7)
     assert item.subject == source.id
+
+
+async def test_contents_are_the_bookmarks_with_the_levels_of_the_headings_read(
+    store: Store, tmp_path: Path
+) -> None:
+    canvas = Canvas(str(tmp_path / "book.pdf"), pagesize=A4)
+    for number, level in enumerate((0, 1, 0)):
+        title = f"{('Term', 'Notice', 'Rent')[number]} of the lease"
+        canvas.bookmarkPage(title)
+        canvas.addOutlineEntry(title, title, level)
+        canvas.setFont("Helvetica-Bold", 18 - 4 * level)
+        canvas.drawString(50, 780, title)
+        canvas.setFont("Helvetica", 9)
+        for line in range(20):
+            canvas.drawString(50, 740 - 12 * line, f"{line} It ends with the end of a quarter.")
+        canvas.showPage()
+    canvas.save()
+    await store.documents.open(await stored(store, tmp_path / "book.pdf"))
+    found = await store.documents.contents()
+    assert found == (
+        Heading(1, "Term of the lease", 0),
+        Heading(2, "Notice of the lease", 1),
+        Heading(1, "Rent of the lease", 2),
+    )
+    state = await until(store.documents.slice, lambda state: state.complete)
+    assert headings(state) == found
+
+
+async def test_without_bookmarks_contents_are_the_headings_read(
+    store: Store, tmp_path: Path
+) -> None:
+    await store.documents.open(await stored(store, digital_pdf(tmp_path / "a.pdf", pages=2)))
+    await until(store.documents.slice, lambda state: state.complete)
+    assert [heading.page for heading in await store.documents.contents()] == [0, 1]
+    await store.documents.open(await stored(store, docx(tmp_path / "a.docx")))
+    state = await until(store.documents.slice, lambda state: state.complete)
+    assert headings(state) == await store.documents.contents() != ()
 
 
 async def test_the_page_on_screen_is_read_first(store: Store, tmp_path: Path) -> None:

@@ -30,8 +30,8 @@ from carrel.store.documents.formatting import (
     changes,
     chosen_block,
     confidence,
-    contents,
     corrected_words,
+    heading_at,
     mark_words,
     option_words,
     page_hits,
@@ -243,9 +243,11 @@ class DocumentPanel(Panel):
         return self._words_title(every)
 
     @intent
-    async def _on_contents(self) -> list[Json]:
-        """Return the headings of the read pages, with pages from 0."""
-        return [dataclasses.asdict(one) for one in contents(self._documents.slice.value)]
+    async def _on_contents(self) -> Json:
+        """Return the table of contents, with pages from 0, and the entry of the current page."""
+        found = await self._documents.contents()
+        at = heading_at(found, self._documents.slice.value.current)
+        return {"entries": [dataclasses.asdict(one) for one in found], "at": at}
 
     @intent
     async def _on_word_picture(self, id: str, width: int) -> bytes | None:

@@ -18,13 +18,14 @@ class DocumentView extends View {
         this.reading, this.readButton, this.stopButton, this.again, this.formButton, this.correctButton, this.copyMenu, this.saveMenu, this.corner()),
       this.readingForm.element,
       this.corrections.element,
-      this.contents,
+      this.ways.contents,
+      this.ways.thumbnails,
       h("div", { class: "carrel-panes" },
         h("div", { class: "carrel-pane page" }, this.stage,
           h("div", { class: "carrel-foot" }, this.smaller, this.larger, this.fill, h("span", { class: "carrel-gap" }), this.blockWords)),
         h("div", { class: "carrel-pane" }, this.text,
           h("div", { class: "carrel-foot" }, this.search, this.markBefore, this.markAfter, h("span", { class: "carrel-gap" }), this.sure))),
-      h("div", { class: "carrel-foot" }, this.pages, h("span", { class: "carrel-gap" }), this.note, this.contentsButton, this.before, this.number, this.ofPages, this.after));
+      h("div", { class: "carrel-foot" }, this.pages, h("span", { class: "carrel-gap" }), this.note, this.contentsButton, this.thumbnailsButton, this.before, this.number, this.ofPages, this.after));
     this.body.append(this.empty, this.content);
     this.bindKeys();
     this.shown = null;
@@ -77,8 +78,9 @@ class DocumentView extends View {
     this.after = small("›", "Page after", () => this.go(this.state.page + 1));
     this.number = h("input", { type: "number", min: 1, class: "carrel-number", "aria-label": "Page", onchange: () => this.goToNumber() });
     this.ofPages = h("span", { class: "carrel-range" });
-    this.contentsButton = this.button("Contents…", () => this.showContents(), "small");
-    this.contents = h("div", { class: "carrel-contents", role: "group", "aria-label": "Contents", hidden: true });
+    this.ways = new PageWays(this);
+    this.contentsButton = this.button("Contents…", () => this.ways.showContents(), "small");
+    this.thumbnailsButton = this.button("Thumbnails…", () => this.ways.showThumbnails(), "small");
     this.empty = h("div", { class: "carrel-empty" });
   }
 
@@ -87,23 +89,6 @@ class DocumentView extends View {
     const page = Number(this.number.value) - 1;
     if (Number.isInteger(page)) this.go(page);
     this.number.value = String(this.state.page + 1);
-  }
-
-  /** Shows the headings of the pages read as a list, or hides them. */
-  async showContents() {
-    if (!this.contents.hidden) { this.contents.hidden = true; return; }
-    const headings = await this.ask("contents");
-    if (!headings) return;
-    if (!headings.length) { this.tell("No headings on the pages read so far."); return; }
-    const { h } = this;
-    this.contents.replaceChildren(...headings.map(({ level, title, page }) => {
-      const go = () => { this.contents.hidden = true; this.go(page); };
-      const node = h("button", { type: "button", onclick: go }, title, h("span", { class: "carrel-range" }, String(page + 1)));
-      node.style.paddingLeft = `${level * 14}px`;
-      return node;
-    }));
-    this.contents.hidden = false;
-    this.contents.querySelector("button").focus();
   }
 
   bindKeys() {
@@ -117,7 +102,8 @@ class DocumentView extends View {
       [["]"], "Next mark: doubtful word or hit", ask("mark", 1)], [["["], "Mark before", ask("mark", -1)],
       [["+", "="], "Larger", zoom(1)], [["-"], "Smaller", zoom(-1)],
       [["z"], "Fill with block", () => this.toggleFill()], [["v"], "Form of the text", () => this.nextForm()],
-      [["p"], "Page by number", () => this.number.select()], [["c"], "Contents", () => this.showContents()],
+      [["p"], "Page by number", () => this.number.select()], [["c"], "Contents", () => this.ways.showContents()],
+      [["t"], "Thumbnails", () => this.ways.showThumbnails()],
       [["e"], "Correct words", () => this.corrections.open()], [["o"], "OCR options", () => this.again.click()],
       [["r"], "Run OCR", () => { if (!this.readButton.hidden) this.readPages(); }],
       [["Escape"], "Back", () => this.back()],
@@ -142,7 +128,7 @@ class DocumentView extends View {
     say(this.empty, state.empty);
     if (state.source !== this.correcting) {
       this.corrections.close();
-      this.contents.hidden = true;
+      this.ways.close();
     }
     this.correcting = state.source;
     if (none) return;
@@ -173,7 +159,7 @@ class DocumentView extends View {
 
   back() {
     if (!this.readingForm.element.hidden) this.readingForm.toggle(false);
-    else if (!this.contents.hidden) this.contents.hidden = true;
+    else if (this.ways.close()) this.root.focus();
     else if (this.filling) this.toggleFill();
     else if (this.state.query) this.ask("find", { text: "" });
     else this.ask("choose", { block: null });
@@ -182,7 +168,7 @@ class DocumentView extends View {
   drawPages(state) {
     const { h } = this;
     const several = (state.page_count ?? 1) > 1;
-    for (const node of [this.number, this.ofPages, this.before, this.after]) node.hidden = !several;
+    for (const node of [this.number, this.ofPages, this.before, this.after, this.thumbnailsButton]) node.hidden = !several;
     say(this.ofPages, several ? `of ${state.page_count.toLocaleString("en")}` : "");
     this.number.max = state.page_count ?? 1;
     if (document.activeElement !== this.number) this.number.value = String(state.page + 1);

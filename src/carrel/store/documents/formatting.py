@@ -150,7 +150,7 @@ class Heading:
     page: int
 
 
-def contents(state: DocumentState) -> tuple[Heading, ...]:
+def headings(state: DocumentState) -> tuple[Heading, ...]:
     """Return the headings of the read pages."""
     return tuple(
         Heading(len(match["marks"]), one_line(match["title"].strip(" *_#")), page.index)
@@ -158,6 +158,16 @@ def contents(state: DocumentState) -> tuple[Heading, ...]:
         if page is not None
         for match in _HEADING.finditer(apply_corrections(page, state.corrections))
     )
+
+
+def heading_at(found: Sequence[Heading], page: int) -> int:
+    """Return the position of the last heading up to a page, or 0."""
+    return max((at for at, one in enumerate(found) if one.page <= page), default=0)
+
+
+def shown_pages(first: int, end: int, total: int) -> str:
+    """Return `Pages 13–24 of 352`."""
+    return f"Pages {count(first + 1)}–{count(end)} of {count(total)}"
 
 
 def heat_words(page: Page | None) -> str:

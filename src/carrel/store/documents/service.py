@@ -6,6 +6,7 @@ import asyncio
 import functools
 import time
 from collections.abc import Coroutine, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +15,13 @@ from carrel.store.activity.service import ActivityEntry
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.actions.handle import Handle
+from carrel.store.core.formatting import one_line
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.documents import export
 from carrel.store.documents.blocks import Rect
 from carrel.store.documents.boxes import block_at, boxes, passages, rect_of
 from carrel.store.documents.corrections import SavedCorrections, key_of
+from carrel.store.documents.formatting import Heading, headings
 from carrel.store.documents.marks import TextMark, marks
 from carrel.store.documents.reader import OCR, DocumentReader, OCROptions, ocr_needs
 from carrel.store.documents.remembered import RememberedOptions
@@ -170,6 +173,11 @@ class DocumentsService(Service[DocumentState]):
         """Draw a page of the open document, or a part of it, as PNG of `width` pixels."""
         return self._loop.run(self._picture(self.slice.value, page, width, part))
 
+    def contents(self) -> Handle[tuple[Heading, ...]]:
+        """Return the table of contents: the document's bookmarks, else the headings of the pages
+        read."""
+        return self._loop.run(self._contents(self.slice.value))
+
     # Navigation
 
     @instant
@@ -308,6 +316,15 @@ class DocumentsService(Service[DocumentState]):
             copy = await self._copies.fetch(state.opened.source)
         region = None if part is None else (part.left, part.top, part.width, part.height)
         return await self._renderer.render(copy.path, page, width, region)
+
+    async def _contents(self, state: DocumentState) -> tuple[Heading, ...]:
+        if state.picture_path is not None and state.no_picture is None:
+            with suppress(NoPicture):
+                if marks := await self._renderer.bookmarks(state.picture_path):
+                    return tuple(
+                        Heading(mark.level, one_line(mark.title), mark.page) for mark in marks
+                    )
+        return headings(state)
 
     @action(Policy.LATEST, lane="read")
     async def _refuse_to_read(self) -> None:

@@ -2,12 +2,14 @@
 
 from carrel.store.core.formatting import count
 from carrel.store.documents.corrections import doubtful_words
-from carrel.store.documents.formatting import contents
+from carrel.store.documents.service import DocumentsService
+from carrel.store.documents.state import DocumentState
 from carrel.store.session.formatting import service_words
 from carrel.tui.base.screen import MainScreen
-from carrel.tui.dialogs.core.ask import AskNumber, Choose, Option
+from carrel.tui.dialogs.core.ask import AskNumber
 from carrel.tui.dialogs.corrections import Corrections
 from carrel.tui.dialogs.ocr import OCRForm
+from carrel.tui.dialogs.pages import Contents, Thumbnails
 from carrel.tui.theme import labels
 
 
@@ -44,25 +46,34 @@ async def go_to_page(place: MainScreen) -> None:
     last = state.page_count or 1
     wrong = f"Pages go from 1 to {count(last)}."
     number = await place.ask(AskNumber("Go to page", 1, last, wrong, about=f"1 to {count(last)}"))
-    if number is not None and documents.slice.value.source == state.source:
-        documents.go(number - 1)
+    _show_page(documents, state, None if number is None else number - 1)
 
 
 async def choose_heading(place: MainScreen) -> None:
-    """Ask for a heading and show its page."""
+    """Ask for an entry of the table of contents and show its page."""
     documents = place.store.documents
     state = documents.slice.value
-    found = contents(state)
+    found = await documents.contents()
     if not found:
-        place.notice("No headings on the pages read so far.")
+        place.notice("No bookmarks, and no headings on the pages read so far.")
         return
-    options = [
-        Option(str(at), "  " * (one.level - 1) + one.title, count(one.page + 1))
-        for at, one in enumerate(found)
-    ]
-    chosen = await place.ask(Choose("Contents", options))
-    if chosen is not None and documents.slice.value.source == state.source:
-        documents.go(found[int(chosen)].page)
+    _show_page(documents, state, await place.ask(Contents(found, state.current)))
+
+
+async def choose_page(place: MainScreen) -> None:
+    """Show small pictures of all pages and go to the chosen one."""
+    documents = place.store.documents
+    state = documents.slice.value
+    if state.no_picture is not None or not state.page_count:
+        place.notice(state.no_picture or "The pages are not counted yet.")
+        return
+    _show_page(documents, state, await place.ask(Thumbnails(documents)))
+
+
+def _show_page(documents: DocumentsService, asked: DocumentState, page: int | None) -> None:
+    """Show a page that was chosen, unless another document was opened meanwhile."""
+    if page is not None and documents.slice.value.source == asked.source:
+        documents.go(page)
 
 
 async def read_again(place: MainScreen) -> None:

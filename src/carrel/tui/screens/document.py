@@ -50,7 +50,7 @@ NOTHING_OPEN = empty(
 MOVES = "arrows show the rest"
 _OF_A_DOCUMENT = (
     "go", "go_to_end", "step", "mark", "zoom", "fill", "find", "copy", "form", "options", "read",
-    "save", "confidence", "correct", "page", "contents",
+    "save", "confidence", "correct", "page", "contents", "thumbnails",
 )  # fmt: skip
 FORMS = ("rendered", "raw", "changes", "schema")
 
@@ -69,6 +69,7 @@ class DocumentScreen(MainScreen):
         Binding("L", "go_to_end(1)", "Last page", show=False, id="document.page_last"),
         Binding("p", "page", "Page by number…", show=False, id="document.page"),
         Binding("c", "contents", "Contents", show=False, id="document.contents"),
+        Binding("t", "thumbnails", "Thumbnails", show=False, id="document.thumbnails"),
         Binding("j", "step(1)", "Block", key_display="j k", id="document.block_after"),
         Binding("k", "step(-1)", "Block before", show=False, id="document.block_before"),
         Binding(
@@ -290,6 +291,9 @@ class DocumentScreen(MainScreen):
 
     def action_contents(self) -> None:
         self.run_flow(document.choose_heading(self))
+
+    def action_thumbnails(self) -> None:
+        self.run_flow(document.choose_page(self))
 
     def action_step(self, by: int) -> None:
         self.store.documents.step(by)

@@ -12,7 +12,7 @@ PARTS = {
     "agent": ("_grid", "_choices", "_changes"),
     "chat": ("_choices", "_uploads", "_compose", "_source"),
     "compare": ("_changes",),
-    "document": ("_reading", "_corrections"),
+    "document": ("_reading", "_corrections", "_pages"),
     "evals": ("_grid", "_progress"),
     "files": ("_details", "_grid", "_uploads", "_progress"),
     "library": ("_details", "_grid", "_choices", "_uploads", "_progress", "_folders"),

@@ -55,6 +55,10 @@ class HalfBlocks(ScrollView, can_focus=False):
         self._pixels = b""
         self.draw(picture)
 
+    def fits(self, picture: Any) -> bool:
+        """Return whether an image takes the same room as the shown one."""
+        return bool((picture.width, (picture.height + 1) // 2) == self.virtual_size)
+
     def draw(self, picture: Any) -> None:
         """Replace the shown picture by an RGB image of one pixel a column."""
         before, self._pixels = self._pixels, picture.tobytes()
@@ -129,8 +133,8 @@ class PagePicture(ScrollableContainer, can_focus=True):
         x: float
         y: float
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id, classes="pane")
+    def __init__(self, *, id: str | None = None, classes: str = "pane") -> None:
+        super().__init__(id=id, classes=classes)
         self._protocol: PictureProtocol = "halfblock"
         self._off = False
         self._png = b""
@@ -188,7 +192,11 @@ class PagePicture(ScrollableContainer, can_focus=True):
         self._png, self._columns, self._frames = png, columns, tuple(frames)
         if self._protocol == "halfblock":
             self._plain = self._reduce(png, columns)
-            await self._replace(HalfBlocks(_draw_framed(self._plain, self._frames, 1)))
+            drawn, child = _draw_framed(self._plain, self._frames, 1), self.children[0]
+            if isinstance(child, HalfBlocks) and child.fits(drawn):
+                child.draw(drawn)
+            else:
+                await self._replace(HalfBlocks(drawn))
         else:
             await self._replace(self._image())
 

@@ -405,6 +405,7 @@ class VirtualTable(ScrollView, can_focus=True):
     def on_resize(self) -> None:
         self._strips.clear()
         self._resize_virtual()
+        self._put(self.cursor)  # in view still, or for the first time
         self._measure()
         self._ask()
         self.post_message(self.Scrolled(self))
