@@ -57,7 +57,8 @@ async def choose_heading(place: MainScreen) -> None:
     if not found:
         place.notice("No bookmarks, and no headings on the pages read so far.")
         return
-    _show_page(documents, state, await place.ask(Contents(found, state.current)))
+    page = await place.ask(Contents(found, state.current))
+    _show_page(documents, state, page)
 
 
 async def choose_page(place: MainScreen) -> None:
@@ -67,7 +68,8 @@ async def choose_page(place: MainScreen) -> None:
     if state.no_picture is not None or not state.page_count:
         place.notice(state.no_picture or "The pages are not counted yet.")
         return
-    _show_page(documents, state, await place.ask(Thumbnails(documents)))
+    page = await place.ask(Thumbnails(documents))
+    _show_page(documents, state, page)
 
 
 def _show_page(documents: DocumentsService, asked: DocumentState, page: int | None) -> None:
