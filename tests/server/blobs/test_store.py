@@ -44,12 +44,19 @@ async def test_what_is_not_committed_leaves_nothing(store: StoreUnderTest) -> No
 async def test_what_a_killed_process_left_is_removed_at_the_next_start(
     store: StoreUnderTest,
 ) -> None:
-    writer = store.blobs.writer()
-    await writer.write(b"half")
-    assert len(list((store.folder / "tmp").iterdir())) == 1
-    store.again()
-    assert list((store.folder / "tmp").iterdir()) == []
-    writer.abort()
+    async with store.blobs.writer() as writer:
+        await writer.write(b"half")
+        assert len(list((store.folder / "tmp").iterdir())) == 1
+        store.again()
+        assert list((store.folder / "tmp").iterdir()) == []
+
+
+async def test_bytes_that_cannot_be_written_are_no_blob(store: StoreUnderTest) -> None:
+    with pytest.raises(TypeError):
+        async with store.blobs.writer() as writer:
+            await writer.write(b"whole", "no bytes")  # type: ignore[arg-type]
+            await writer.commit()
+    assert store.stored() == set()
 
 
 async def test_the_same_bytes_are_kept_once(store: StoreUnderTest) -> None:

@@ -4,10 +4,12 @@ import asyncio
 import inspect
 from collections.abc import AsyncIterator
 
+import h11
 import pytest
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from carrel.server.http import protocol
 from support.sockets import connected, serving
@@ -63,6 +65,28 @@ async def test_a_whole_head_may_wait_for_its_answer_and_ask_again() -> None:
             assert await reader.readexactly(4) == b"done"
 
 
+@pytest.mark.parametrize("pieces", [1, 2, 7])
+async def test_a_body_in_pieces_arrives_whole_and_the_next_request_is_its_own(pieces: int) -> None:
+    async def count(scope: Scope, receive: Receive, send: Send) -> None:
+        body = await Request(scope, receive).body()
+        await PlainTextResponse(f"{len(body)} {sum(body)}")(scope, receive, send)
+
+    body = bytes(range(256)) * 1000
+    size = -(-len(body) // pieces)
+    async with serving(count) as port, connected(port) as (reader, writer):
+        writer.write(f"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: {len(body)}\r\n\r\n".encode())
+        for start in range(0, len(body), size):
+            await asyncio.sleep(0.05)
+            last = start + size >= len(body)
+            # The last piece and the head of the next request are read at once.
+            writer.write(body[start : start + size] + (b"GET / HTTP/1.1\r\n" if last else b""))
+        writer.write(b"host: x\r\nconnection: close\r\n\r\n")
+        answers = await asyncio.wait_for(reader.read(), 10)
+    assert f"{len(body)} {sum(body)}".encode() in answers
+    assert answers.count(b"200 OK") == 2
+    assert answers.endswith(b"0 0")
+
+
 class Endless:
     """An answer without an end, of large pieces, and whether it is still being made."""
 
@@ -108,7 +132,12 @@ async def test_who_reads_slowly_is_waited_for(monkeypatch: pytest.MonkeyPatch) -
 def test_uvicorns_protocol_still_has_the_parts_that_deadlines_need() -> None:
     """Names that are not public, for after an upgrade."""
     made = inspect.getsource(H11Protocol.__init__)
-    for attribute in ("conn", "cycle", "transport", "loop"):
+    for attribute in ("conn", "cycle", "transport", "loop", "flow"):
         assert f"self.{attribute}" in made, f"H11Protocol.{attribute} is gone"
     for method in ("timeout_keep_alive_handler", "on_response_complete", "pause_writing"):
         assert callable(getattr(H11Protocol, method, None)), f"H11Protocol.{method} is gone"
+    assert "self.body" in inspect.getsource(RequestResponseCycle.receive)
+    connection = h11.Connection(h11.SERVER)
+    connection.receive_data(b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 7\r\n\r\n")
+    connection.next_event()
+    assert connection._reader._remaining == 7

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
+Buffer = bytes | bytearray | memoryview
+
 
 @dataclass(frozen=True)
 class Blob:
@@ -29,35 +31,45 @@ class BlobWriter:
         self._file = self._part.open("xb")
         self._hash = hashlib.sha256()
         self._size = 0
+        self._writing: asyncio.Future[None] | None = None
 
     async def __aenter__(self) -> "BlobWriter":
         return self
 
     async def __aexit__(self, *exception: object) -> None:
-        self.abort()
+        try:
+            if self._writing is not None:
+                await asyncio.wait([self._writing])
+        finally:
+            self._file.close()
+            self._part.unlink(missing_ok=True)
 
-    async def write(self, data: bytes) -> None:
-        """Append bytes."""
-        await asyncio.to_thread(self._write, data)
+    async def write(self, *pieces: Buffer) -> None:
+        """Append bytes while the caller gets the next ones.
 
-    @property
-    def hash(self) -> str:
-        """The hash of what was written."""
+        The next call waits for them and raises what writing them failed with.
+        """
+        await self._written()
+        loop = asyncio.get_running_loop()
+        self._writing = loop.run_in_executor(None, self._write, pieces)
+
+    async def hash(self) -> str:
+        """Return the hash of what was written."""
+        await self._written()
         return self._hash.hexdigest()
 
     async def commit(self) -> Blob:
         """Make the bytes durable under their hash."""
+        blob = Blob(await self.hash(), self._size)
         await asyncio.to_thread(self._file.close)
-        blob = Blob(self.hash, self._size)
         await self._publish(self._part, blob.hash)
         return blob
 
-    def abort(self) -> None:
-        """Remove an uncommitted blob; do nothing after a commit."""
-        self._file.close()
-        self._part.unlink(missing_ok=True)
+    async def _written(self) -> None:
+        if self._writing is not None:
+            await self._writing
 
-    def _write(self, data: bytes) -> None:
-        self._file.write(data)
-        self._hash.update(data)
-        self._size += len(data)
+    def _write(self, pieces: tuple[Buffer, ...]) -> None:
+        for piece in pieces:
+            self._size += self._file.write(piece)
+            self._hash.update(piece)

@@ -4,6 +4,8 @@ import asyncio
 import math
 
 import h11
+from h11._readers import ContentLengthReader
+from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEAD_SECONDS = 20
@@ -26,8 +28,28 @@ class Protocol(H11Protocol):
         self._watch()
 
     def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        self._watch()
+        if not self._pass_on(data):
+            super().data_received(data)
+            self._watch()
+
+    def _pass_on(self, data: bytes) -> bool:
+        """Hand over the middle of a body of known length, which h11 would copy four times."""
+        reader = self.conn._reader
+        if (
+            not isinstance(reader, ContentLengthReader)
+            or self.conn.their_state is not h11.SEND_BODY
+            or self.conn.our_state is h11.DONE
+            or self.conn.trailing_data[0]
+            or len(data) >= reader._remaining
+        ):
+            return False
+        reader._remaining -= len(data)
+        cycle = self.cycle
+        cycle.body = cycle.body + data if cycle.body else data  # type: ignore[assignment]
+        if len(cycle.body) > HIGH_WATER_LIMIT:
+            self.flow.pause_reading()
+        cycle.message_event.set()
+        return True
 
     def on_response_complete(self) -> None:
         super().on_response_complete()

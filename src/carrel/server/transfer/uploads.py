@@ -2,7 +2,7 @@
 
 import asyncio
 import errno
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from python_multipart.exceptions import FormParserError
@@ -10,11 +10,14 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect, Request
 
 from carrel.server.blobs.store import Blobs
-from carrel.server.blobs.writer import Blob, BlobWriter
+from carrel.server.blobs.writer import Blob, BlobWriter, Buffer
 from carrel.server.errors import ApiError, InvalidRequest
 from carrel.server.transfer.names import safe_filename
 
 _BATCH_BYTES = 1024 * 1024
+"""Enough for a hop to a thread."""
+_SMALL_BYTES = 4096
+"""Smaller pieces are copied together: each view of a larger one takes memory of its own."""
 _FIELD_BYTES = 64 * 1024
 _MAX_PARTS = 32
 _OVERHEAD_BYTES = 1024 * 1024
@@ -45,8 +48,11 @@ async def receive_upload(request: Request, blobs: Blobs, *, limit: int) -> Recei
         _refuse_announced(request, limit)
         async with blobs.writer() as writer:
             receiver = _Receiver(_boundary(request), limit)
-            async for batch in _batches(request.stream(), receiver):
-                await writer.write(batch)
+            async for chunk in request.stream():
+                receiver.parse(chunk)
+                if receiver.size >= _BATCH_BYTES:
+                    await writer.write(*receiver.take())
+            await writer.write(*receiver.take())
             # A caller that disconnects while its file is stored gets no file. The connection
             # notices its end only while something is received.
             disconnected = asyncio.ensure_future(_await_disconnect(request))
@@ -86,18 +92,6 @@ def _boundary(request: Request) -> bytes:
     return boundary
 
 
-async def _batches(body: AsyncIterator[bytes], receiver: "_Receiver") -> AsyncIterator[bytes]:
-    """Yield the bytes of the file in pieces that are large enough for a hop to a thread."""
-    pending = bytearray()
-    async for chunk in body:
-        receiver.parse(chunk)
-        pending += receiver.take()
-        if len(pending) >= _BATCH_BYTES:
-            yield bytes(pending)
-            pending.clear()
-    yield bytes(pending)
-
-
 def _early_end() -> ApiError:
     return ApiError(400, "The upload ended before it was complete. Send it again.")
 
@@ -125,7 +119,9 @@ class _Receiver:
 
     def __init__(self, boundary: bytes, limit: int) -> None:
         self._limit = limit
-        self._file = bytearray()
+        self._pieces: list[Buffer] = []
+        self.size = 0
+        """Bytes of the file parsed since the last `take`."""
         self._file_bytes = 0
         self._filename: str | None = None
         self._content_type: str | None = None
@@ -153,10 +149,9 @@ class _Receiver:
         """Parse the next piece of the body."""
         self._parser.write(data)
 
-    def take(self) -> bytes:
+    def take(self) -> list[Buffer]:
         """Return the bytes of the file parsed since the last call."""
-        taken = bytes(self._file)
-        self._file.clear()
+        taken, self._pieces, self.size = self._pieces, [], 0
         return taken
 
     async def finish(self, writer: BlobWriter) -> ReceivedFile:
@@ -212,11 +207,20 @@ class _Receiver:
             self._file_bytes += end - start
             if self._file_bytes > self._limit:
                 raise _too_large(self._limit)
-            self._file += memoryview(data)[start:end]
+            self._keep(memoryview(data)[start:end])
         else:
             self._part.text += data[start:end]
             if len(self._part.text) > _FIELD_BYTES:
                 raise ApiError(413, f"The part {self._part.name[:80]!r} is too large.")
+
+    def _keep(self, piece: memoryview) -> None:
+        self.size += len(piece)
+        if len(piece) >= _SMALL_BYTES:
+            self._pieces.append(piece)
+        elif self._pieces and isinstance(last := self._pieces[-1], bytearray):
+            last += piece
+        else:
+            self._pieces.append(bytearray(piece))
 
     def _end_part(self) -> None:
         if not self._part.is_file:

@@ -112,7 +112,7 @@ async def copy_blob(read: ReadBlob, target: Blobs, hash: str) -> int:
             while piece := await asyncio.to_thread(file.read, _PIECE_BYTES):
                 await writer.write(piece)
         # Compared before it is published under its own hash.
-        if writer.hash != hash:
+        if await writer.hash() != hash:
             raise BackupError(f"The bytes {hash} are damaged at the source.")
         return (await writer.commit()).size
 
