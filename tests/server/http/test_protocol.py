@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 
 import h11
 import pytest
+from h11._readers import ContentLengthReader
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
@@ -140,4 +141,5 @@ def test_uvicorns_protocol_still_has_the_parts_that_deadlines_need() -> None:
     connection = h11.Connection(h11.SERVER)
     connection.receive_data(b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 7\r\n\r\n")
     connection.next_event()
+    assert isinstance(connection._reader, ContentLengthReader)
     assert connection._reader._remaining == 7
