@@ -6,15 +6,17 @@ import hashlib
 import random
 import re
 import shlex
+import time
 from pathlib import Path
 from typing import Any
 
 import httpx
+from PIL import Image
 
 from carrel.config.profiles import Profile, folders
 from carrel.store.cache.readings import Readings
 from carrel.store.chat.sessions.saved import SavedSessions
-from support.documents import HEADING, digital_pdf
+from support.documents import HEADING, digital_pdf, pdf_of_pictures, picture
 from support.folders import write
 from support.libraries import new_library
 from support.model import WORD
@@ -30,14 +32,21 @@ class Work:
     """How a start says what is left, with its number in the first group."""
     AT_ONCE = 1
     """Parts that may have arrived although a start counts them as left."""
-    RATE = 20
+    RATE = 20.0
     """Parts a second, more or less: it is cut off before it would be done."""
+    READY = "here ● ready"
+    """How the app says that it is connected."""
 
     def __init__(self, http: httpx.Client, profile: Profile, folder: Path, number: int) -> None:
         self.http = http
         self.profile = profile
         self.folder = folder
         self.number = number
+
+    @staticmethod
+    def address(url: str) -> str:
+        """The address by which the app knows the service."""
+        return url
 
     def begin(self, app: Terminal) -> None:
         """Begins it in the app, which shows its first screen."""
@@ -199,6 +208,156 @@ class Download(Work):
     def check(self) -> None:
         super().check()
         assert len([*self.folder.iterdir()]) == self.number, "something half is left"
+
+
+class Add(Work):
+    """All files of the service, added to a library; in a shell, those of a folder."""
+
+    LEFT = Paste.LEFT
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._paths = [
+            write(self.folder / f"note-{n:04}.md", f"# Note {n}\n{'x' * n}\n")
+            for n in range(self.number)
+        ]
+        for path in self._paths:
+            sent = self.http.post("/v1/files", files={"file": (path.name, path.read_bytes())})
+            sent.raise_for_status()
+        self._library = new_library(self.http)
+
+    def begin(self, app: Terminal) -> None:
+        app.wait_for("note-")
+        app.press("ctrl+a")
+        app.wait_for(f"{self.number} marked")
+        app.press("a")
+        app.wait_for(f"Add {self.number} files to library")
+        app.press("enter")
+        app.wait_for("Uploading|Added")
+
+    def command(self) -> list[str]:
+        return ["libraries", "add", self._library.id, *map(str, self._paths)]
+
+    def expected(self) -> collections.Counter[Any]:
+        return collections.Counter(path.name for path in self._paths)
+
+    def there(self) -> collections.Counter[Any]:
+        return collections.Counter(
+            document["name"] for document in self.pages(f"{self._library.path}/documents")
+        )
+
+
+class Export(Work):
+    """The pictures of a document that has been read, saved as a file each."""
+
+    LEFT = r"(1) export left"
+    AT_ONCE = 1000  # it is left whole until its last file is written
+    RATE = 25
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.folder.mkdir()
+        path = pdf_of_pictures(self.folder.parent / "plates.pdf", pages=self.number)
+        made = self.http.post("/v1/files", files={"file": (path.name, path.read_bytes())})
+        self._id = made.raise_for_status().json()["id"]
+
+    def begin(self, app: Terminal) -> None:
+        app.wait_for(r"▸ plates\.pdf")
+        app.press("o")
+        app.wait_for(f"page 1 of {self.number}")
+        while (read := asyncio.run(Readings(self.profile).load()).get(self._id)) is None or (
+            read.read < self.number
+        ):
+            assert app.text
+        app.press("w")
+        app.wait_for("Pictures")
+        app.press("end", "enter")
+        app.wait_for("Save to")
+        app.press("end", *["backspace"] * 2)
+        app.type(str(self.folder))
+        app.press("enter")
+        app.wait_for("◐1|Saved ")
+
+    def count_left(self, said: re.Match[str]) -> int:
+        return self.number
+
+    def expected(self) -> collections.Counter[Any]:
+        return collections.Counter(range(1, self.number + 1))
+
+    def there(self) -> collections.Counter[Any]:
+        names = (path.name for path in self.folder.glob("plates page *.*"))
+        return collections.Counter(int(name.split()[2]) for name in names)
+
+    def check(self) -> None:
+        super().check()
+        found = [*self.folder.iterdir()]
+        assert len(found) == self.number, "something half is left"
+        for path in found:
+            with Image.open(path) as picture:
+                picture.load()
+
+
+class Batch(Work):
+    """OCR of files as one batch job, which is for services elsewhere."""
+
+    LEFT = r"(1) batch job left"
+    AT_ONCE = 1000  # one job has all of it
+    RATE = 100
+    READY = "here ▲ hosted"
+
+    @staticmethod
+    def address(url: str) -> str:
+        return url.replace("127.0.0.1", "[::ffff:127.0.0.1]")  # not known as this machine
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._ids = []
+        for n in range(self.number):
+            path = picture(self.folder.parent / f"sheet-{n}.png", f"Sheet {n}")
+            made = self.http.post("/v1/files", files={"file": (path.name, path.read_bytes())})
+            self._ids.append(made.raise_for_status().json()["id"])
+
+    def begin(self, app: Terminal) -> None:
+        app.wait_for("sheet-")
+        app.press("ctrl+a")
+        app.wait_for(f"{self.number} marked")
+        app.press("o")
+        app.wait_for("As one batch job")
+        app.press("down", "enter")
+        app.wait_for("as one batch job\\?")
+        app.press("enter")
+        app.wait_for("◐1|on its way")
+
+    def count_left(self, said: re.Match[str]) -> int:
+        return self.number
+
+    def missing(self) -> int:
+        return 0 if self._jobs() else self.number  # what it has, the service goes on with
+
+    def is_under_way(self, app: Terminal) -> bool:
+        return self.there() != self.expected()
+
+    def expected(self) -> collections.Counter[Any]:
+        return collections.Counter(self._ids)
+
+    def there(self) -> collections.Counter[Any]:
+        readings = asyncio.run(Readings(self.profile).load())
+        return collections.Counter(id for id in self._ids if id in readings)
+
+    def check(self) -> None:
+        (job,) = self._jobs()
+        assert job["total_requests"] == self.number
+
+    def check_in(self, app: Terminal) -> None:
+        deadline = time.monotonic() + 120
+        while self.is_under_way(app):
+            assert app.text and time.monotonic() < deadline, app.text
+        app.press("6")
+        app.wait_for(f"OCR of {self.number} files[^\\n]*Done")
+        assert len(self._jobs()) == 1
+
+    def _jobs(self) -> list[dict[str, Any]]:
+        return self.pages("/v1/batch/jobs")
 
 
 class OCR(Work):

@@ -75,6 +75,19 @@ def digital_pdf(path: Path, pages: int = 2, text: str = TEXT) -> Path:
     return path
 
 
+def pdf_of_pictures(path: Path, pages: int) -> Path:
+    """An A4 PDF with a heading and another picture on every page."""
+    canvas = Canvas(str(path), pagesize=A4, invariant=1)
+    for number in range(1, pages + 1):
+        plate = Image.effect_noise((240, 180), 20 + number).convert("RGB")
+        canvas.setFont("Helvetica", 18)
+        canvas.drawString(72, A4[1] - 90, f"Plate {number}")
+        canvas.drawInlineImage(plate, 120, 400, 340, 255)
+        canvas.showPage()
+    canvas.save()
+    return path
+
+
 def page_pictures(pdf: Path, dpi: int = 150) -> list[Image.Image]:
     """The pages of a PDF as RGB pictures."""
     with pypdfium2.PdfDocument(pdf) as document:

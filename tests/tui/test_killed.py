@@ -12,12 +12,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from carrel.config.profiles import Profile, add_profile
-from support.cut_off import OCR, Answer, Download, Paste, Sync, Work
+from support.cut_off import OCR, Add, Answer, Batch, Download, Export, Paste, Sync, Work
 from support.cuts import line
 from support.libraries import connect
 from support.model import serve_model
@@ -34,9 +35,11 @@ WORKS: dict[type[Work], tuple[int, int]] = {
     Download: (40, 200),
     OCR: (30, 120),
     Answer: (150, 150),
+    Add: (80, 400),
+    Export: (12, 120),
+    Batch: (4, 12),
 }
-"""How many parts each has, in every run of the tests and in `.ci/soak`: there in every other
-round, in those between a fifth."""
+"""How many parts each has, in every run of the tests and in `.ci/soak`."""
 WAYS = ("kill", "quit", "server", "network")
 PATIENCE = rounds(60, 300)
 """Seconds until all of it is there, at most."""
@@ -79,7 +82,6 @@ def place(tmp_path: Path) -> Iterator[Place]:
         given = (listener, WORKS[Answer][1], 0, ("scripted",), 0.02)
         threading.Thread(target=serve_model, args=given, daemon=True).start()
         place = Place(tmp_path / "data", f"http://127.0.0.1:{listener.getsockname()[1]}/v1")
-        add_profile(place.profile)
         yield place
         place.close()
 
@@ -89,13 +91,13 @@ def shell(*arguments: str) -> list[str]:
     return [*CARREL, *arguments, "--profile", "here"]
 
 
-@pytest.mark.parametrize("seed", range(rounds(3, 30)))
+@pytest.mark.parametrize("seed", range(rounds(len(WORKS), 30)))
 def test_work_that_is_cut_off_is_there_once(place: Place, tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
     kind = [*WORKS][seed % len(WORKS)]
-    few, many = WORKS[kind]
-    number = rounds(few, many if seed % 2 or many == few else many // 5)
-    work = kind(place.http, place.profile, tmp_path / "work", number)
+    place.profile = replace(place.profile, url=kind.address(place.line.url))
+    add_profile(place.profile)
+    work = kind(place.http, place.profile, tmp_path / "work", rounds(*WORKS[kind]))
     story = [f"round {seed}: {kind.__name__} of {work.number}"]
     try:
         # Work of every kind is first cut off in every way.
@@ -113,10 +115,10 @@ def begin(place: Place, work: Work, chance: random.Random, story: list[str], how
     in_shell = bool(work.command()) and chance.random() < 0.4
     with terminal(shell(*work.command()) if in_shell else shell()) as face:
         if not in_shell:
-            face.wait_for("here ● ready")
+            face.wait_for(work.READY)
             work.begin(face)
         else:
-            face.wait_for("Looking|Uploading|Uploaded|files")
+            face.wait_for("Looking|Uploading|Uploaded|Added|files")
         story.append("in a shell" if in_shell else "in the app")
         cut_off(place, face, work, chance, story, how)
         finish(face, work)
@@ -132,7 +134,7 @@ def resume(
     missing = settled(work)
     in_shell = missing > 0 and bool(work.command()) and chance.random() < 0.3
     with terminal(shell("resume") if in_shell else shell()) as face:
-        wait(face, lambda: "here ● ready" in face.text or bool(re.search(r"left|nterr", face.text)))
+        wait(face, lambda: work.READY in face.text or bool(re.search(r"left|nterr", face.text)))
         until = time.monotonic() + 0.5
         wait(face, lambda: time.monotonic() > until)
         said = re.search(work.LEFT, face.text) if work.LEFT else None

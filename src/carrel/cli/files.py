@@ -36,12 +36,13 @@ def upload(
 ) -> None:
     """Upload files. Prints the id of each."""
     from carrel.cli.uploads import Uploads
+    from carrel.store.journal.entries import UPLOAD_FILE
 
     files: list[File] = []
     chosen = load_profile(profile)
 
     async def work(client: "Client") -> None:
-        with Uploads(chosen, paths, purpose) as uploads:
+        with Uploads(chosen, paths, UPLOAD_FILE, purpose=purpose) as uploads:
             await uploads.secure()
             for path in paths:
                 with uploads.sent(path), output.progress(f"Uploading {path.name}") as report:

@@ -14,6 +14,7 @@ from carrel.cli.errors import Code, CommandError
 from carrel.cli.find import find_document, find_library
 from carrel.cli.options import JSONOption, LibraryArgument, ProfileOption, commands
 from carrel.cli.session import check_readable, run, with_client
+from carrel.config.profiles import load_profile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -175,18 +176,23 @@ def add(
     json: JSONOption = False,
 ) -> None:
     """Add files to a library. Prints the id of each document."""
+    from carrel.cli.uploads import Uploads
+    from carrel.store.journal.entries import UPLOAD_DOCUMENT
 
     documents: list[Document] = []
+    chosen = load_profile(profile)
 
     async def work(client: "Client") -> None:
         target = await find_library(client, library)
-        for path in paths:
-            with output.progress(f"Uploading {path.name}") as report:
-                document = await client.documents.upload(target.id, path, on_progress=report)
-            output.note(f"Added {output.one_line(document.name)}.")
-            documents.append(document)
-            if not json:
-                output.data(document.id)
+        with Uploads(chosen, paths, UPLOAD_DOCUMENT, library=target.id) as uploads:
+            await uploads.secure()
+            for path in paths:
+                with uploads.sent(path), output.progress(f"Uploading {path.name}") as report:
+                    document = await client.documents.upload(target.id, path, on_progress=report)
+                output.note(f"Added {output.one_line(document.name)}.")
+                documents.append(document)
+                if not json:
+                    output.data(document.id)
         for place, document in enumerate(documents if wait else ()):
             documents[place] = await _wait_until_processed(client, document)
 

@@ -10,7 +10,7 @@ from typing import Self
 from carrel.cli import output
 from carrel.config.profiles import Profile
 from carrel.store.activity.formatting import count_left
-from carrel.store.journal.entries import UPLOAD_FILE, Entry
+from carrel.store.journal.entries import Entry
 from carrel.store.journal.journal import Journal
 
 
@@ -23,20 +23,24 @@ def tell_left(profile: Profile) -> None:
 
 
 class Uploads:
-    """Files that one command uploads, in the journal until each is sent."""
+    """Files that one command uploads, in the journal until each is sent.
 
-    def __init__(self, profile: Profile, paths: Sequence[Path], purpose: str | None) -> None:
+    `task` of the journal repeats one, with `needs` beside its path.
+    """
+
+    def __init__(self, profile: Profile, paths: Sequence[Path], task: str, **needs: object) -> None:
         self._profile = profile
         self._journal = Journal(profile)
         self._waiting = {path: uuid.uuid4().hex for path in paths}
         self._number = len(self._waiting)
-        self._purpose = purpose
+        self._task = task
+        self._needs = needs
 
     def __enter__(self) -> Self:
         tell_left(self._profile)
         for path, id in self._waiting.items():
-            needs = {"path": str(path.expanduser().absolute()), "purpose": self._purpose}
-            self._journal.add(Entry(id, "upload", path.name, task=UPLOAD_FILE, needs=needs))
+            needs = {"path": str(path.expanduser().absolute()), **self._needs}
+            self._journal.add(Entry(id, "upload", path.name, task=self._task, needs=needs))
         return self
 
     async def secure(self) -> None:

@@ -88,7 +88,7 @@ class Store:
         self._corrections = SavedCorrections(state)
         self.documents = self.another_document()
         self.ocr_batch = OCRBatchService(shared, self._ocr_options)
-        self.batches = BatchesService(shared)
+        self.batches = BatchesService(shared, self.files)
         self.agents = self.another_agents()
         self.tools = ToolsService(loop, profile, state)
         self.chats = SavedSessions(state, profile.storage_name)

@@ -8,15 +8,13 @@ from collections import Counter
 from carrel.store.activity.formatting import KINDS, left_words
 from carrel.store.activity.service import ActivityService
 from carrel.store.activity.state import ActivityItem
+from carrel.store.batches.formatting import job_id
 from carrel.store.chat.service import ChatService
 from carrel.store.comparison.service import ComparisonService
 from carrel.store.core.actions.watch import until
 from carrel.store.core.formatting import count, counted
 from carrel.store.sync.formatting import unfinished_words
 from carrel.store.sync.service import SyncService
-
-ELSEWHERE = ("processing", "batch")
-"""Kinds of work that the service continues without this process."""
 
 
 class Unfinished:
@@ -51,7 +49,12 @@ class Unfinished:
     def running(self) -> tuple[ActivityItem, ...]:
         """The items that run or wait here, and would stop with this process."""
         items = self._activity.slice.value.items
-        return tuple(item for item in items if item.under_way and item.kind not in ELSEWHERE)
+        # The service continues processing and jobs without this process.
+        return tuple(
+            item
+            for item in items
+            if item.under_way and item.kind != "processing" and job_id(item.id) is None
+        )
 
     @property
     def _answering(self) -> tuple[ChatService, ...]:

@@ -1,8 +1,38 @@
 """Atomic file writes."""
 
 import os
+import secrets
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BufferedWriter
 from pathlib import Path
+
+from carrel.system.hashes import hashed_name
+from carrel.system.locking import Locked, lock_file
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BufferedWriter]:
+    """Open a partial file, which replaces the file at `path` if the block ends without an error.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    # After a kill the next writer finds the partial file again: none accumulate.
+    part = path.with_name(f".{hashed_name(path.name)}.part")
+    try:
+        file = lock_file(part)
+    except Locked:  # another process writes to the same path
+        part = part.with_stem(f"{part.stem}-{secrets.token_hex(8)}")
+        file = lock_file(part)
+    try:
+        with file:
+            file.truncate(0)
+            yield file
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def sync_folder(folder: Path) -> None:

@@ -24,10 +24,12 @@ def file_name(name: str, otherwise: str, longest: int = LONGEST) -> str:
     return f"{stem.decode(errors='ignore').rstrip()}{ending}" or otherwise
 
 
-def free(path: Path) -> Path:
-    """Return the path, or a similar path that does not exist yet."""
+def free(path: Path, content: bytes | None = None) -> Path:
+    """Return the path, or a similar path that does not exist yet or holds this content."""
     candidate, number = path, 1
-    while candidate.exists():
+    while candidate.exists() and not (
+        candidate.is_file() and content is not None and candidate.read_bytes() == content
+    ):
         number += 1
         candidate = path.with_stem(f"{path.stem} {number}")
     return candidate

@@ -88,7 +88,7 @@ async def test_a_dismissed_job_stays_away(store: Store) -> None:
 async def test_a_job_is_cancelled_from_activity(store: Store) -> None:
     id = await questions(store, *(f"question {number}" for number in range(400)))
     await store.batches.load()
-    store.activity.cancel(f"batch-{id}")
+    store.activity.cancel(f"job-{id}")
     item = await ended(store, id)
     assert item.status == "cancelled" and (item.done or 0) < 400
 

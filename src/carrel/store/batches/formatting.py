@@ -11,7 +11,7 @@ from carrel.store.core.problem import Problem
 if TYPE_CHECKING:
     from carrel.wire.batches import BatchJob
 
-PREFIX = "batch-"
+PREFIX = "job-"
 """Prefix of the item id of a batch job."""
 MANY = 2
 """Number of files from which OCR in one batch job is offered."""
@@ -72,11 +72,6 @@ def job_name(job: BatchJob) -> str:
     """Return a job's name: `OCR of 12 files`, `Chat, 40 questions`."""
     verb, one, many = _NAMES.get(job.endpoint, (f"{job.endpoint},", "request", "requests"))
     return f"{verb} {counted(job.total_requests, one, many)}"
-
-
-def saved_words(names: list[str]) -> str:
-    """Return `Saved answers.jsonl and errors.jsonl.`"""
-    return f"Saved {' and '.join(names)}."
 
 
 def read_words(read: int, failed: int) -> str:

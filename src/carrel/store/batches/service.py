@@ -7,20 +7,27 @@ import contextlib
 import json
 import logging
 import threading
+import uuid
 from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from carrel.store.batches.formatting import item_of, job_name, read_words, saved_words
+from carrel.store.activity.service import ActivityEntry
+from carrel.store.activity.uploads import through
+from carrel.store.batches.formatting import item_of, job_name, read_words
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.actions.action import Policy, Service, action
+from carrel.store.core.actions.handle import Handle
+from carrel.store.core.formatting import counted
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.documents.reader import HOSTED_MODEL, USUAL, DocumentReader, OCROptions
+from carrel.store.files.service import FilesService
+from carrel.store.journal.entries import Entry
 from carrel.store.shared import Shared
 from carrel.system.atomic import write_private
-from carrel.system.filenames import file_name, free
+from carrel.system.filenames import file_name
 
 if TYPE_CHECKING:
     from carrel.client import Client
@@ -30,8 +37,10 @@ LOOK = 5.0
 """Seconds between two polls of running jobs."""
 SHOWN = 50
 """Number of newest jobs that are listed."""
-_OPTIONS = "carrel_ocr"
-"""Metadata key of a job's OCR options."""
+_OPTIONS, _MARK = "carrel_ocr", "carrel_submission"
+"""Metadata keys of a job's OCR options, and of the submission that made it."""
+SUBMIT = "submit a batch job"
+"""Name of the task in the journal."""
 _LINE = 64 * 1024 * 1024
 
 
@@ -89,7 +98,7 @@ logger = logging.getLogger(__name__)
 class BatchesService(Service[BatchesState]):
     """Shows batch jobs in Activity and stores the pages of finished OCR jobs as readings."""
 
-    def __init__(self, shared: Shared) -> None:
+    def __init__(self, shared: Shared, files: FilesService) -> None:
         super().__init__(shared.loop, BatchesState(), shared.session)
         self._session = shared.session
         self._activity = shared.activity
@@ -97,6 +106,8 @@ class BatchesService(Service[BatchesState]):
         self._notifications = shared.notifications
         self._reader = DocumentReader(shared.session)
         self._submitted = SubmittedJobs(shared.profile.folders.state, shared.profile.storage_name)
+        self._files = files
+        shared.activity.set_task(SUBMIT, self._read_left)
         self._ended: set[str] = set()
         """Ids of jobs that were shown as ended: a dismissed one is not shown again."""
 
@@ -168,42 +179,100 @@ class BatchesService(Service[BatchesState]):
         client = await self._session.client()
         job = await client.batches.get(job_id)
         wanted = [
-            (folder / f"{file_name(job.id, 'batch')}-{kind}.jsonl", file_id)
+            (f"{file_name(job.id, 'batch')}-{kind}.jsonl", file_id)
             for kind, file_id in (("answers", job.output_file), ("errors", job.error_file))
             if file_id is not None
         ]
         if not wanted:
             raise ProblemError(_no_answers(job))
-        saved = []
-        for path, file_id in wanted:
-            place = await asyncio.to_thread(free, path)
-            saved.append(await client.files.download(file_id, place))
-        self._notifications.notify(saved_words([path.name for path in saved]))
-        return tuple(saved)
+        begun = [self._files.download(file_id, folder, name) for name, file_id in wanted]
+        return tuple([await saving.linked() for saving in begun])
+
+    def read(self, sources: Sequence[DocumentSource], options: OCROptions = USUAL) -> Handle[str]:
+        """Submit files to OCR as one job and return its id; the pages are stored when it ends."""
+        return self._begin_reading(sources, options, uuid.uuid4().hex)
+
+    def _begin_reading(
+        self,
+        sources: Sequence[DocumentSource],
+        options: OCROptions,
+        mark: str,
+        left: Entry | None = None,
+        *,
+        again: bool = False,
+    ) -> Handle[str]:
+        entry = self._activity.begin(
+            "batch",
+            f"OCR of {counted(len(sources), 'file')}",
+            task=SUBMIT,
+            needs={
+                "sources": [asdict(source) for source in sources],
+                "options": asdict(options),
+                "mark": mark,
+            },
+            left=left,
+        )
+        handle = entry.follow(
+            self._read(sources, options, mark, entry, again),
+            lambda: self._begin_reading(sources, options, mark, again=True),
+        )
+        handle.add_done_callback(lambda _: self._show_job_only(entry.id, handle.outcome))
+        return handle
+
+    def _read_left(self, entry: Entry) -> Handle[str]:
+        sources = [DocumentSource(**source) for source in entry.needs["sources"]]
+        options = OCROptions(**entry.needs["options"])
+        return self._begin_reading(sources, options, entry.needs["mark"], entry)
+
+    def _show_job_only(self, submission: str, outcome: str | None) -> None:
+        if outcome == "done":
+            self._activity.dismiss(submission)
 
     @action(Policy.BESIDE, changes=True)
-    async def read(self, sources: Sequence[DocumentSource], options: OCROptions = USUAL) -> str:
-        """Submit files to OCR as one job and return its id; the pages are stored when it ends."""
+    async def _read(
+        self,
+        sources: Sequence[DocumentSource],
+        options: OCROptions,
+        mark: str,
+        entry: ActivityEntry,
+        again: bool,
+    ) -> str:
+        await entry.secure()
+        may_be_there = again or entry.left
+
+        async def submit() -> BatchJob:
+            nonlocal may_be_there
+            client = await self._session.client()
+            if may_be_there and (there := await _marked(client, mark)):
+                return there
+            # The job may be made although the answer is lost.
+            may_be_there = True
+            return await self._submit(client, sources, options, mark)
+
+        job = await through(self._session, entry, submit)
+        await asyncio.to_thread(self._submitted.add, job.id)
+        self._put(job)
+        self._look_again()
+        return job.id
+
+    async def _submit(
+        self, client: Client, sources: Sequence[DocumentSource], options: OCROptions, mark: str
+    ) -> BatchJob:
         from carrel.wire.batches import BatchCreate, BatchLine
 
-        client = await self._session.client()
         hosted = self._session.slice.value.hosted
         lines = []
         for source in sources:
             request = await self._reader.request(source, options.wanted_pages(None), options)
             lines.append(BatchLine(custom_id=source.id, body=request.body()))
-        job = await client.batches.create(
+        return await client.batches.create(
             BatchCreate(
                 endpoint="/v1/ocr",
                 requests=lines,
                 model=HOSTED_MODEL if hosted else None,
-                metadata={_OPTIONS: asdict(options)},
+                metadata={_OPTIONS: asdict(options), _MARK: mark},
             )
         )
-        await asyncio.to_thread(self._submitted.add, job.id)
-        self._put(job)
-        self._look_again()
-        return job.id
 
     @action(Policy.QUEUE)
     async def _collect(self, job: BatchJob) -> None:
@@ -272,6 +341,14 @@ class BatchesService(Service[BatchesState]):
             self._activity.set_cancel(item.id, lambda: self.cancel(job.id))
         else:
             self._ended.add(job.id)
+
+
+async def _marked(client: Client, mark: str) -> BatchJob | None:
+    """Return the job that an earlier try to submit has made, or None."""
+    async for job in client.batches.every():
+        if (job.metadata or {}).get(_MARK) == mark:
+            return job
+    return None
 
 
 def _no_answers(job: BatchJob) -> Problem:

@@ -8,7 +8,7 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -20,6 +20,7 @@ from carrel.store.documents.boxes import boxes
 from carrel.store.documents.corrections import Corrections, apply_corrections
 from carrel.store.documents.table_rows import as_csv
 from carrel.store.documents.tables import tables
+from carrel.system.atomic import replacing
 from carrel.system.filenames import file_name, free
 
 if TYPE_CHECKING:
@@ -81,20 +82,20 @@ def zip_files(named: Sequence[NamedFile]) -> bytes:
     return archive.getvalue()
 
 
-def write(to: Path, named: Sequence[NamedFile]) -> tuple[Path, ...]:
-    """Write files to a folder; a path with an extension names a single file.
+def write(to: Path, named: Sequence[NamedFile], *, again: bool = False) -> Iterator[Path]:
+    """Write files to a folder, each whole or not at all, and yield their paths; a path with an
+    extension names a single file.
 
-    Nothing is overwritten: a taken name gets a number.
+    Nothing is overwritten: a taken name gets a number. With `again`, a file that an earlier start
+    wrote is not written a second time.
     """
-    to = to.expanduser()
     single = len(named) == 1 and not to.is_dir() and to.suffix
     (to.parent if single else to).mkdir(parents=True, exist_ok=True)
-    written = []
     for name, content in named:
-        path = free(to if single else to / name)
-        path.write_bytes(content)
-        written.append(path)
-    return tuple(written)
+        path = free(to if single else to / name, content if again else None)
+        with replacing(path) as file:
+            file.write(content)
+        yield path
 
 
 def markdown(document: ReadDocument) -> str:

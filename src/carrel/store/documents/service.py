@@ -26,6 +26,7 @@ from carrel.store.documents.marks import TextMark, marks
 from carrel.store.documents.reader import OCR, DocumentReader, OCROptions, ocr_needs
 from carrel.store.documents.remembered import RememberedOptions
 from carrel.store.documents.state import DocumentState, OpenedDocument
+from carrel.store.journal.entries import Entry
 from carrel.store.shared import Shared
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 LARGE = 20
 """Number of unread pages above which a hosted, billing service reads only on request."""
+EXPORT = "export a document"
+"""Name of the task in the journal."""
 NOTHING_OPEN = Problem("Nothing is open", "", "Open a file or a document first.")
 
 
@@ -49,6 +52,7 @@ class DocumentsService(Service[DocumentState]):
         self._reader = DocumentReader(shared.session)
         self._remembered = remembered
         self._corrections = corrections
+        shared.activity.set_task(EXPORT, self._save_left)
 
     # Opening and reading
 
@@ -267,15 +271,68 @@ class DocumentsService(Service[DocumentState]):
         """Return the read pages as files."""
         return self._files(self.slice.value, format)
 
-    @action(Policy.BESIDE)
-    def save(self, format: export.ExportFormat, to: Path) -> Coroutine[Any, Any, tuple[Path, ...]]:
-        """Write the read pages to a folder, or to a file with that name; return the paths."""
-        return self._save(self.slice.value, format, to)
+    def save(self, format: export.ExportFormat, to: Path) -> Handle[tuple[Path, ...]]:
+        """Write the read pages to a folder, or to a file with that name; return the paths.
 
+        The progress is in the activity.
+        """
+        return self._begin_saving(self.slice.value, format, to.expanduser().absolute())
+
+    def _begin_saving(
+        self, state: DocumentState, format: export.ExportFormat, to: Path, left: Entry | None = None
+    ) -> Handle[tuple[Path, ...]]:
+        if state.source is None:
+            return self._refuse_to_save()
+        entry = self._activity.begin(
+            "export",
+            state.source.name,
+            task=EXPORT,
+            needs={**ocr_needs(state.source, state.options), "format": format, "to": str(to)},
+            left=left,
+        )
+        return entry.follow(
+            self._save(state, format, to, entry), lambda: self._begin_saving(state, format, to)
+        )
+
+    def _save_left(self, entry: Entry) -> Handle[tuple[Path, ...]]:
+        needs = entry.needs
+        state = DocumentState(
+            source=DocumentSource(**needs["source"]), options=OCROptions(**needs["options"])
+        )
+        return self._begin_saving(state, needs["format"], Path(needs["to"]), entry)
+
+    @action(Policy.QUEUE, lane="save")
+    async def _refuse_to_save(self) -> tuple[Path, ...]:
+        raise ProblemError(NOTHING_OPEN)
+
+    @action(Policy.QUEUE, lane="save")
     async def _save(
-        self, state: DocumentState, format: export.ExportFormat, to: Path
+        self, state: DocumentState, format: export.ExportFormat, to: Path, entry: ActivityEntry
     ) -> tuple[Path, ...]:
-        return await asyncio.to_thread(export.write, to, await self._files(state, format))
+        await entry.secure()
+        if state.opened is None and state.source is not None:
+            state = await self._last_read(state.source, state.options)
+        made, written = await self._files(state, format), []
+        size = sum(len(content) for _, content in made)
+        entry.progress(0, size)
+        paths = export.write(to, made, again=entry.left)
+        while path := await asyncio.to_thread(next, paths, None):
+            written.append(path)
+            entry.progress(sum(len(content) for _, content in made[: len(written)]), size)
+        return tuple(written)
+
+    async def _last_read(self, source: DocumentSource, options: OCROptions) -> DocumentState:
+        """Return a document as it was read last, without opening it."""
+        copy = await self._copies.fetch(source)
+        kept = await self._reader.results.load(self._reader.key(copy, options))
+        return DocumentState(
+            source=source,
+            opened=OpenedDocument(source, copy),
+            pages=tuple(page for _, page in sorted(kept.pages.items())),
+            annotation=kept.annotation,
+            options=options,
+            corrections=await asyncio.to_thread(self._corrections.load, copy.hash),
+        )
 
     async def _files(
         self, state: DocumentState, format: export.ExportFormat

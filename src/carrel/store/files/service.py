@@ -215,13 +215,13 @@ class FilesService(Service[FilesState]):
         path = Path(entry.needs["to"])
         return self._begin_download(entry.subject or "", path, entry.name, entry)
 
-    def download(self, file_id: str, to: Path) -> Handle[Path]:
+    def download(self, file_id: str, to: Path, name: str | None = None) -> Handle[Path]:
         """Save a file at `to`, or in the folder `to` under its own name.
 
-        Nothing is overwritten: a taken name gets a number.
+        Nothing is overwritten: a taken name gets a number. An unlisted file needs a `name`.
         """
         known = self._find(file_id)
-        name = known.filename if known else file_id
+        name = name or (known.filename if known else file_id)
         return self._begin_download(file_id, to.expanduser().absolute(), name)
 
     def _find(self, file_id: str) -> File | None:

@@ -9,8 +9,8 @@ from typing import Any
 
 from carrel.store.core.problem import Problem
 
-UPLOAD_FILE = "upload a file"
-"""Name of the task that uploads a local file."""
+UPLOAD_FILE, UPLOAD_DOCUMENT = "upload a file", "upload a document"
+"""Names of the tasks that upload a local file, and one into a library."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from carrel.store.core.deleting import delete_each
 from carrel.store.core.marking import invert, toggle, with_range, without
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.core.sorting import Sort
-from carrel.store.journal.entries import Entry
+from carrel.store.journal.entries import UPLOAD_DOCUMENT, Entry
 from carrel.store.libraries.lists import LibraryLists
 from carrel.store.libraries.phase import UNFINISHED, document_phase
 from carrel.store.libraries.processing import ProcessingItems
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     Marking = Callable[[Mapping[str, Document], Mapping[str, Document]], Mapping[str, Document]]
 
 
-UPLOAD, ADD = "upload a document", "add a file to a library"
-"""Names of the tasks in the journal."""
+ADD = "add a file to a library"
+"""Name of the task in the journal."""
 
 POLL, POLL_HOSTED = 1.0, 5.0
 """Poll interval in seconds for unprocessed documents: on this machine, hosted."""
@@ -60,7 +60,7 @@ class LibrariesService(Service[LibrariesState]):
         self._trash = shared.trash
         self._processing = ProcessingItems(shared.activity, self.reprocess)
         self._lists = LibraryLists(self.slice, shared.session, shared.last_seen, self._processing)
-        shared.activity.set_task(UPLOAD, self._upload_left)
+        shared.activity.set_task(UPLOAD_DOCUMENT, self._upload_left)
         shared.activity.set_task(ADD, self._add_left)
 
     # Lists
@@ -370,7 +370,7 @@ class LibrariesService(Service[LibrariesState]):
     def _begin_upload(
         self, library_id: str, source: UploadSource, left: Entry | None = None
     ) -> Handle[Document]:
-        task, needs = describe_upload(source, UPLOAD)
+        task, needs = describe_upload(source, UPLOAD_DOCUMENT)
         entry = self._activity.begin(
             "upload",
             source_name(source),
@@ -437,17 +437,21 @@ class LibrariesService(Service[LibrariesState]):
     @action(Policy.QUEUE, lane="upload", changes=True)
     async def _add_file(self, library_id: str, file_id: str, entry: ActivityEntry) -> Document:
         await entry.secure()
-        client = await self._session.client()
-        file = await client.files.get(file_id)
-        entry.rename(file.filename)
-        if file.bytes is None:
-            raise ProblemError(
-                Problem("Not possible here", "The service does not tell how large the file is.")
-            )
-        async with client.files.content(file_id) as content:
-            document = await client.documents.upload(
-                library_id, (file.filename, file.bytes, content), on_progress=entry.progress
-            )
+
+        async def send() -> Document:
+            client = await self._session.client()
+            file = await client.files.get(file_id)
+            entry.rename(file.filename)
+            if file.bytes is None:
+                raise ProblemError(
+                    Problem("Not possible here", "The service does not tell how large the file is.")
+                )
+            async with client.files.content(file_id) as content:
+                return await client.documents.upload(
+                    library_id, (file.filename, file.bytes, content), on_progress=entry.progress
+                )
+
+        document = await through(self._session, entry, send)
         return await self._finish_upload(library_id, document, entry)
 
     async def _finish_upload(
