@@ -143,7 +143,7 @@ FAILURES = tuple(
             errors.Unreachable("The connection was lost."),
         ),
         (
-            ("The key was refused", "Check the API key of this profile."),
+            ("The key was refused", "F3 and e in the app change it."),
             errors.Unauthorized("Not accepted.", 401),
             errors.ServiceError("Not allowed.", 403),
         ),

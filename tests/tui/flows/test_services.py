@@ -156,3 +156,22 @@ def test_another_profile_keeps_the_theme() -> None:
 
 def _is_light(app: Terminal) -> bool:
     return int(app.background[:2], 16) > 0x80
+
+
+@pytest.mark.parametrize(("wrong", "words"), [("key", "key was refused"), ("url", "No server")])
+async def test_what_was_refused_is_typed_again_at_once(
+    server: RunningServer, wrong: str, words: str
+) -> None:
+    fields = {"url": server.url, "key": server.api_key or "", "name": "far"}
+    fields[wrong] = {"key": "wrong", "url": "http://127.0.0.1:9"}[wrong]
+    async with workbench(Profile("here", server.url, server.api_key)) as bench:
+        await bench.press("f3", "end", "enter")
+        form = bench.app.screen
+        for field, text in fields.items():
+            form.query_one(f"#{field}", Field).value = text
+        form.query_one("#name").focus()
+        await bench.press("f2")
+        await bench.shows(words, "press F2 again")
+        await bench.until(lambda: form.focused is form.query_one(f"#{wrong}"))
+        await bench.type("x")
+        assert form.query_one(f"#{wrong}", Field).value == "x"

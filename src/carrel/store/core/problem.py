@@ -77,7 +77,7 @@ def _of_known(error: BaseException) -> Problem | None:
         case errors.TooLarge():
             return Problem("The file is too large", str(error))
         case errors.Unauthorized():
-            return Problem("The key was refused", str(error), "Check the API key of this profile.")
+            return Problem("The key was refused", str(error), "F3 and e in the app change it.")
         case errors.NotFound():
             return Problem("Not there any more", str(error), "Load the list again.")
         case errors.Invalid():

@@ -151,6 +151,7 @@ class ServiceForm(Dialog[Profile]):
             self._keep(profile)
         else:
             self._doubted = profile
+            self.query_one("#url" if problem.lost else "#key").focus()
             self.refuse(f"{problem.title}. {problem.detail}\n{AGAIN}")
 
     def _keep(self, profile: Profile) -> None:
