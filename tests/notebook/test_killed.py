@@ -1,6 +1,7 @@
 """A kernel killed at random: the next one says what was left, and everything is there once."""
 
 import collections
+import json
 import os
 import queue
 import random
@@ -29,12 +30,17 @@ CONNECT = "import asyncio, carrel\nfrom pathlib import Path\nbench = carrel.conn
 WORK = """
 here, mark = Path({folder!r}), {mark!r}
 chat = bench.chat("tester")
+
+async def export():
+    for reading in await bench.aio.ocr(str(here / "scans" / "*.png")):
+        await asyncio.to_thread(reading.save, here / "exported")
+
 print("begun", flush=True)
 await asyncio.gather(
     bench.aio.upload(str(here / "pasted" / "*.md")),
     bench.aio.add(mark, str(here / "added" / "*.md")),
     bench.aio.sync(mark + "synced", here / "synced"),
-    bench.aio.ocr(str(here / "scans" / "*.png")),
+    export(),
     bench.aio.ocr(here / (mark + "damaged.pdf")),
     asyncio.to_thread(chat.ask, mark),
     return_exceptions=True,
@@ -160,9 +166,10 @@ def test_the_next_kernel_says_what_was_left_and_everything_is_there_once(
                 )
                 work = WORK.format(folder=str(folder), mark=mark)
                 first.run(work, until="begun")
-                time.sleep(chosen.uniform(0.3, 3))
+                time.sleep(pause := chosen.uniform(0.3, 3))
                 first.kill()
             there = files(http, mark)
+            story = [f"round {turn}: kernel killed after {pause:.2f} s"]
             said = ""
             for _ in range(20):
                 # The kernels after it: each says what was left, and some are killed, too.
@@ -172,6 +179,7 @@ def test_the_next_kernel_says_what_was_left_and_everything_is_there_once(
                     if left is None:
                         break
                     cuts += 1
+                    story.append(left[0])
                     arrived = sum(there[name] for name in pasted)
                     assert int(left[1]) >= number - arrived - number // 3
                     later.begin("bench.unfinished.resume()")
@@ -199,8 +207,14 @@ def test_the_next_kernel_says_what_was_left_and_everything_is_there_once(
             assert there == pasted + collections.Counter(scans)
             assert failed.count(f"{mark}damaged.pdf") == 1
             assert failed.count("Failed") == failed.count("not a valid PDF") == turn + 1
+            exported = {path.name for path in (folder / "exported").iterdir()}
+            assert exported == {f"{mark}{n}.{end}" for n in range(3) for end in ("md", "json")}
+            for n in range(3):
+                assert f"page {n}" in (folder / "exported" / f"{mark}{n}.md").read_text()
+                json.loads((folder / "exported" / f"{mark}{n}.json").read_text())
             for place in ("added", "synced"):
                 name = mark + ("synced" if place == "synced" else "")
                 wanted = {path.name for path in (folder / place).iterdir()}
                 assert documents(http, name) == collections.Counter(wanted)
+            print(f"\n{' · '.join(story)} · all there once", flush=True)
     assert cuts, "no kernel was killed in time"

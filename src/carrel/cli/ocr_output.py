@@ -6,13 +6,13 @@ import html
 import json
 import os
 import re
-import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, assert_never
 from urllib.parse import quote
 
+from carrel.system.atomic import replacing
 from carrel.system.filenames import file_name
 from carrel.text import clean_text
 
@@ -156,7 +156,6 @@ def _decode(url: str | None) -> bytes | None:
 
 def _write(path: Path, data: bytes) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{secrets.token_hex(8)}.part")
-    part.write_bytes(data)
-    part.replace(path)
+    with replacing(path) as file:
+        file.write(data)
     return path

@@ -26,6 +26,7 @@ from carrel.store.documents.service import DocumentsService
 from carrel.store.documents.table_rows import Rows, as_csv, as_markdown
 from carrel.store.documents.tables import tables
 from carrel.store.store import Store
+from carrel.system.atomic import replacing
 from carrel.wire.ocr import Block, Page
 
 if TYPE_CHECKING:
@@ -223,7 +224,7 @@ class Reading:
     def save(self, folder: str | Path) -> tuple[Path, ...]:
         """Write the text, the service's answer and the tables to a folder; return the paths.
 
-        Files of the same name are replaced.
+        Files of the same name are replaced, each as a whole.
         """
         to, document = Path(folder).expanduser(), self._document
         named = [("", ".md", markdown(document)), ("", ".json", as_json(document))]
@@ -232,7 +233,8 @@ class Reading:
         written = []
         for number, ending, text in named:
             written.append(to / f"{document.stem}{number}{ending}")
-            written[-1].write_bytes(text.encode())
+            with replacing(written[-1]) as file:
+                file.write(text.encode())
         return tuple(written)
 
     @property

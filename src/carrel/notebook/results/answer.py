@@ -26,6 +26,7 @@ from carrel.store.chat.service import ChatService
 from carrel.store.chat.state import ChatState
 from carrel.store.core.problem import Problem
 from carrel.store.store import Store
+from carrel.system.atomic import replacing
 from carrel.system.filenames import file_name
 from carrel.wire.generation.completions import Passage, Usage
 
@@ -165,7 +166,8 @@ class Answer:
         sources = [f"{number}. {_where(one)}" for number, one in enumerate(self.sources, 1)]
         listed = [f"{self._sources_title}:", "\n".join(sources)] if sources else []
         note = [f"*{self.note}*"] if self.note else []
-        path.write_text("\n\n".join([self.text, *note, *listed]) + "\n", "utf-8")
+        with replacing(path) as file:
+            file.write(("\n\n".join([self.text, *note, *listed]) + "\n").encode())
         return path
 
     @property

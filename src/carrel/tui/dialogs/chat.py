@@ -14,6 +14,7 @@ from carrel.store.chat.service import ChatService
 from carrel.store.chat.state import ChatState
 from carrel.store.comparison.votes import HEADINGS, Votes
 from carrel.store.core.problem import Problem
+from carrel.system.atomic import replacing
 from carrel.tui.dialogs.core.dialog import Dialog, buttons, hint
 from carrel.tui.dialogs.core.model_field import ModelField, model_label
 from carrel.tui.theme import labels
@@ -110,11 +111,11 @@ class SaveDialog(Dialog[Path]):
         path = Path(event.value.strip()).expanduser()
         text = self._chat.export("json" if path.suffix.lower() == ".json" else "markdown")
         try:
-            # Never overwrite a file.
-            with path.open("x", encoding="utf-8") as file:
-                file.write(text)
-        except FileExistsError:
-            self.refuse("There is a file of this name already. Choose another.")
+            if path.exists():
+                self.refuse("There is a file of this name already. Choose another.")
+                return
+            with replacing(path) as file:
+                file.write(text.encode())
         except (OSError, ValueError) as error:
             self.refuse(str(Problem.of(error)))
         else:
