@@ -204,6 +204,24 @@ async def test_a_picture_that_nobody_waits_for_any_more_is_not_drawn(
     assert drawn == [0, 2]
 
 
+async def test_a_word_of_a_part_is_drawn_as_wide_as_asked_for(
+    renderer: Renderer, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.pdf"
+    canvas = Canvas(str(path), pagesize=(300, 300))
+    canvas.setFont("Helvetica", 12)
+    canvas.drawString(60, 240, "One two three four")
+    canvas.save()
+    part, words = (0.1, 0.1, 0.8, 0.2), ["One", "two", "three", "four"]
+    pictures = [opened(await renderer.render_word(path, 0, 400, part, words, at)) for at in (1, 2)]
+    assert {picture.width for picture in pictures} == {400}
+    assert pictures[0].tobytes() != pictures[1].tobytes()
+    assert all(100 < picture.height <= 160 for picture in pictures), "large"
+    blank = (0.1, 0.5, 0.8, 0.2)
+    whole = opened(await renderer.render_word(path, 0, 400, blank, words, 1))
+    assert whole.size == (400, 100)
+
+
 async def test_bookmarks_have_their_levels_and_pages(renderer: Renderer, tmp_path: Path) -> None:
     path = tmp_path / "a.pdf"
     canvas = Canvas(str(path))

@@ -423,6 +423,11 @@ READING = (
         not_so=documents.confidence(page(1.0)),
     ),
     row(
+        "no text found",
+        so=documents.confidence(page(own=True)),
+        not_so=documents.confidence(page(1.0, own=True)),
+    ),
+    row(
         "table cells",
         so=boxes.boxes(page(1.0, structure=0.3))[0].words,
         not_so=boxes.boxes(page(1.0, structure=0.9))[0].words,

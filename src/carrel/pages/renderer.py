@@ -7,6 +7,7 @@ import logging
 import os
 import sys
 from collections import OrderedDict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -81,6 +82,20 @@ class Renderer:
             return png
         self._pictures.move_to_end(key)
         return self._pictures[key]
+
+    async def render_word(
+        self, path: Path, page: int, width: int, part: Part, words: Sequence[str], index: int
+    ) -> bytes:
+        """Return one of the `words` of a part of a page as PNG, upright and `width` pixels wide.
+
+        The words stand in reading order. A word that is not found is the whole part.
+
+        Raises:
+            NoPicture: the page cannot be drawn.
+        """
+        request = {"do": "word", "path": str(path), "page": page, "part": part, "width": width}
+        _, png = await self._ask(request | {"words": [*words], "index": index})
+        return png
 
     async def close(self) -> None:
         """End the process at once and draw no more pages."""

@@ -13,12 +13,15 @@ from typing import Any, BinaryIO, Protocol
 from PIL import Image, ImageOps, ImageSequence, UnidentifiedImageError
 
 from carrel.pages.errors import NoPicture
+from carrel.pages.words import BlockWords, find_words
 
 MAX_MEMORY = 1 << 30
 """Limit of the address space in bytes, on systems that have one."""
 MAX_PIXELS = 24_000_000
 """Most pixels of a drawn page."""
 MAX_BOOKMARKS = 10_000
+BLOCK_DETAIL = 2400
+"""Pixels for the width of a page on which a word is looked for."""
 MAX_SOURCE_PIXELS = 200_000_000
 """Most pixels of a picture before scaling."""
 
@@ -151,6 +154,8 @@ class Worker:
     def __init__(self) -> None:
         self._path: Path | None = None
         self._pages: Pages | None = None
+        self._block: tuple[object, Image.Image, BlockWords | None] | None = None
+        """The last block in which a word was looked for: the others are mostly of it, too."""
 
     def answer(self, request: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
         """Return the head of the answer to one request, and its body: a PNG, or JSON."""
@@ -166,7 +171,11 @@ class Worker:
             left, top, width, height = request["part"] or WHOLE
             part = (_within(left), _within(top), _within(width), _within(height))
             png = BytesIO()
-            drawn = pages.draw(request["page"], max(1, request["width"]), part)
+            number, size = request["page"], max(1, request["width"])
+            if request["do"] == "word":
+                drawn = self._draw_word(pages, request, part, size)
+            else:
+                drawn = pages.draw(number, size, part)
             # Fast compression: the bytes stay on this machine.
             drawn.save(png, "PNG", compress_level=1)
             return {"size": png.tell()}, png.getvalue()
@@ -176,6 +185,19 @@ class Worker:
             return {"error": "This page needs too much memory to be drawn."}, b""
         except Exception:
             return {"error": "This page cannot be drawn: it may be damaged."}, b""
+
+    def _draw_word(
+        self, pages: Pages, request: dict[str, Any], part: Part, width: int
+    ) -> Image.Image:
+        """Return the picture of a word of a block, or of the whole block if it is not found."""
+        key = (self._path, request["page"], part, request["words"])
+        if self._block is None or self._block[0] != key:
+            picture = pages.draw(request["page"], max(round(part[2] * BLOCK_DETAIL), 200), part)
+            self._block = (key, picture, find_words(picture, request["words"]))
+        _, block, found = self._block
+        word = (None if found is None else found.cut(request["index"])) or block
+        height = max(round(word.height * width / word.width), 1)
+        return word.resize((width, height), Image.Resampling.LANCZOS)
 
     def _open(self, path: Path) -> Pages:
         if self._pages is None or path != self._path:

@@ -59,6 +59,12 @@ def test_a_reading_says_how_sure_it_is() -> None:
     assert reading().confidence == pytest.approx(0.98)
 
 
+def test_a_reading_without_text_says_so() -> None:
+    page = lease_page(0).model_copy(update={"markdown": "![img-0.jpeg](img-0.jpeg)", "blocks": []})
+    empty = replace(reading(), pages=(ReadPage(page, blank),))
+    assert repr(empty) == "<Reading of lease <1>.pdf: 1 page · no text found>"
+
+
 def test_a_reading_shows_its_pages_and_its_text() -> None:
     shown = reading(annotation={"rent": "<b>"})._repr_html_()
     assert shown.count('src="data:image/jpeg') == 2

@@ -9,13 +9,12 @@ from hypothesis import strategies as st
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.documents.boxes import boxes, passages
 from carrel.store.documents.corrections import (
-    WINDOW,
     SavedCorrections,
     apply_corrections,
-    around,
     doubtful_words,
     key_of,
     page_words,
+    place_of,
 )
 from carrel.store.documents.formatting import page_hits
 from carrel.store.documents.marks import TextMark, doubtful, mark_text, runs, unmark
@@ -57,28 +56,16 @@ def test_every_corrected_word_stands_where_it_was_read(
     assert apply_corrections(page, corrections).split() == expected
 
 
-def test_the_picture_of_a_word_is_a_part_of_its_block() -> None:
+def test_a_word_is_one_of_its_block() -> None:
     page = lease_page()
     [mark] = doubtful(page)
-    place = around(page, mark)
+    place = place_of(page, mark)
     block = next(box.rect for box in boxes(page) if box.block == 1)
-    # The clause ends with the word: its picture is the end of the line, and larger for it.
     assert place is not None
-    assert (place.top, place.height) == (block.top, block.height)
-    assert place.width < 0.35 * block.width
-    assert place.left + place.width == pytest.approx(block.left + block.width)
-    high = page.model_copy(
-        update={
-            "blocks": [
-                one.model_copy(update={"bottom_right_y": 900}) if number == 1 else one
-                for number, one in enumerate(page.blocks or ())
-            ]
-        }
-    )
-    part = around(high, mark)
-    assert part is not None
-    assert part.height == WINDOW
-    assert 0.1 <= part.top <= 0.9 - WINDOW
+    rect, words, at = place
+    assert rect == block and words[at] == "writlng"
+    assert words[:3] == ("The", "notice", "period") and "Term" not in words
+    assert place_of(page.model_copy(update={"blocks": None, "images": []}), mark) is None
 
 
 def test_every_word_of_a_page_can_be_corrected() -> None:

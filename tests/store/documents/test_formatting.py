@@ -62,3 +62,18 @@ def test_confidence_of_a_page_that_is_the_files_own() -> None:
     given = {"text_from_file": True, "order_confidence_score": 0.974}
     own = own.model_copy(update={"confidence_scores": scores.model_copy(update=given)})
     assert documents.confidence(own) == "text from the file"
+
+
+def test_a_page_without_text_is_not_said_to_have_the_files() -> None:
+    blank = page(0)
+    scores = blank.confidence_scores
+    assert scores is not None
+    scores = scores.model_copy(update={"text_from_file": True})
+    for text in ("", "\n", "![img-0.jpeg](img-0.jpeg)"):
+        empty = blank.model_copy(update={"markdown": text, "confidence_scores": scores})
+        assert documents.confidence(empty) == "no text found"
+        assert documents.confidence(empty.model_copy(update={"confidence_scores": None})) != ""
+    headed = blank.model_copy(
+        update={"markdown": "", "header": "Lease", "confidence_scores": scores}
+    )
+    assert documents.confidence(headed) == "text from the file"

@@ -19,7 +19,7 @@ from carrel.notebook.panels.core.base import layout_options
 from carrel.notebook.results.frames import frame
 from carrel.notebook.results.pictures import DOUBTFUL, SURE, as_tag, draw_frame, open_picture
 from carrel.store.core.formatting import counted
-from carrel.store.documents.boxes import boxes, from_file, sureness
+from carrel.store.documents.boxes import boxes, sureness
 from carrel.store.documents.export import ReadDocument, as_json, markdown
 from carrel.store.documents.formatting import confidence, option_words
 from carrel.store.documents.service import DocumentsService
@@ -248,9 +248,7 @@ class Reading:
         words = [counted(len(self.pages), "page")]
         if found:
             words.append(counted(found, "table"))
-        if self.confidence is not None:
-            own = all(from_file(page.data) for page in self.pages)
-            words.append(sureness(self.confidence, from_file=own))
+        words.append(sureness([page.data for page in self.pages], self.confidence))
         return " · ".join(filter(None, (*words, self.options)))
 
     def __repr__(self) -> str:

@@ -19,7 +19,6 @@ from carrel.store.documents.boxes import boxes, missing_note, passages
 from carrel.store.documents.corrections import (
     ReadWord,
     apply_corrections,
-    around,
     doubtful_words,
     page_words,
 )
@@ -251,14 +250,9 @@ class DocumentPanel(Panel):
 
     @intent
     async def _on_word_picture(self, id: str, width: int) -> bytes | None:
-        """Return the part of the page around a word, as PNG."""
-        mark = self._word(id).mark
-        page = self._documents.slice.value.pages[mark.page]
-        place = None if page is None else around(page, mark)
-        if place is None:
-            return None
+        """Return a word as it stands on its page, as PNG."""
         width = min(max(width, 100), MAX_WIDTH)
-        return await self._documents.picture(mark.page, width, place)
+        return await self._documents.word_picture(self._word(id).mark, width)
 
     @intent
     async def _on_table(self, number: int, form: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -20,6 +20,8 @@ FAIR = 0.9
 """Confidence from which a word gets no heat."""
 SUREST = 0.99
 """Highest confidence that is shown: no reading is certain."""
+
+_PICTURE = re.compile(r"!\[[^\]\n]*\]\([^)\s]*\)")
 
 Heat = Literal["fair", "doubtful"]
 """Heat of a word or block: below FAIR or below DOUBTFUL; the others have none."""
@@ -82,7 +84,7 @@ def boxes(page: Page) -> tuple[BlockBox, ...]:
         low = sum(score < DOUBTFUL for score in scores)
         words = [name, *check_words(order=disordered, cells=miscut, words=low)]
         if sure is not None and not from_file(page):
-            words.append(sureness(sure, from_file=False))
+            words.append(f"{_percent(sure)} sure")
         if given := block.confidence_scores:
             words += parts_sure(given.order_confidence_score, given.structure_confidence_score)
         doubtful = disordered or miscut or (sure is not None and sure < DOUBTFUL)
@@ -162,6 +164,11 @@ def from_file(page: Page) -> bool:
     return page.confidence_scores is not None and bool(page.confidence_scores.text_from_file)
 
 
+def has_text(page: Page) -> bool:
+    """Return whether any text was found on a page; a picture on it is none."""
+    return bool(_PICTURE.sub("", page.markdown).strip() or page.header or page.footer)
+
+
 def check_words(*, order: bool, cells: bool, words: int) -> list[str]:
     """Return `Check: order, table cells, 3 words`, the doubtful parts, or an empty list."""
     parts = ["order"] * order + ["table cells"] * cells
@@ -170,9 +177,14 @@ def check_words(*, order: bool, cells: bool, words: int) -> list[str]:
     return [f"Check: {', '.join(parts)}"] if parts else []
 
 
-def sureness(sure: float, *, from_file: bool) -> str:
-    """Return `98 % sure`, or `text from the file`."""
-    return "text from the file" if from_file else f"{_percent(sure)} sure"
+def sureness(pages: Sequence[Page], sure: float | None) -> str:
+    """Return `98 % sure`, `text from the file`, or `no text found` for pages without text; empty if
+    their confidence is unknown."""
+    if pages and not any(map(has_text, pages)):
+        return "no text found"
+    if sure is None:
+        return ""
+    return "text from the file" if all(map(from_file, pages)) else f"{_percent(sure)} sure"
 
 
 def parts_sure(order: float | None, structure: float | None) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -16,12 +15,6 @@ from carrel.store.documents.marks import TextMark, doubtful, words
 
 if TYPE_CHECKING:
     from carrel.wire.ocr import Page
-
-WINDOW = 0.08
-"""Height of the picture around a word in a block of several lines, in fractions of the page."""
-
-NEIGHBOURS = 10
-"""Number of characters shown on each side of a word."""
 
 WordKey = tuple[int, int, str]
 """A word's page from 0, its offset in the page's Markdown, and the word as read: a correction does
@@ -116,37 +109,15 @@ def apply_corrections(page: Page, corrections: Corrections) -> str:
     return text
 
 
-def around(page: Page, mark: TextMark) -> Rect | None:
-    """Return the part of the page around a word, or None if its block has no position.
+def place_of(page: Page, mark: TextMark) -> tuple[Rect, tuple[str, ...], int] | None:
+    """Return the block of a word: its place, its words, and which of them it is.
 
-    In a block of one line that is the word with its neighbours, in a longer block a few lines: all
-    lines are assumed to be equally long.
+    None if its block has no position.
     """
     passage = next((one for one in passages(page) if one.spans(mark.start, mark.end)), None)
     box = next((one for one in boxes(page) if passage and one.block == passage.block), None)
-    if passage is None or passage.start is None or box is None:
+    if passage is None or box is None:
         return None
-    rect, length = box.rect, max(1, len(passage.text))
-    first, last = mark.start - passage.start, mark.end - passage.start
-    if box.kind != "table" and _lines(rect, length, page) == 1:
-        left = max(first - NEIGHBOURS, 0) / length
-        right = min(last + NEIGHBOURS, length) / length
-        return Rect(
-            rect.left + left * rect.width, rect.top, (right - left) * rect.width, rect.height
-        )
-    if rect.height <= WINDOW:
-        return rect
-    share = first / length
-    top = rect.top + share * rect.height - WINDOW / 2
-    top = min(max(top, rect.top), rect.top + rect.height - WINDOW)
-    return Rect(rect.left, top, rect.width, WINDOW)
-
-
-def _lines(rect: Rect, length: int, page: Page) -> int:
-    """Estimate the number of lines of a block from its number of characters."""
-    size = page.dimensions
-    if size is None or not size.width or not size.height or not rect.width:
-        return 1
-    # A character is about half as wide as its line is high.
-    shape = rect.height * size.height / (rect.width * size.width)
-    return max(1, round(math.sqrt(length * shape * 0.42)))
+    own = [word for word in words(page) if passage.spans(word.start, word.end)]
+    at = next((at for at, word in enumerate(own) if word.overlaps(mark)), None)
+    return None if at is None else (box.rect, tuple(word.text for word in own), at)

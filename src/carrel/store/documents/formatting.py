@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from carrel.store.core.diff import DiffLine, compare_lines
 from carrel.store.core.formatting import count, counted, one_line, percent, time_left
 from carrel.store.documents.blocks import blocks_of
-from carrel.store.documents.boxes import FAIR, boxes, check_words, from_file, sureness
+from carrel.store.documents.boxes import FAIR, boxes, check_words, sureness
 from carrel.store.documents.corrections import (
     Corrections,
     ReadWord,
@@ -76,10 +76,10 @@ def page_marks(state: DocumentState) -> tuple[PageMark, ...]:
 def confidence(page: Page | None, corrections: Corrections = _NONE) -> str:
     """Return `Check: order, 3 words · 98 % sure`, as far as it is known.
 
-    Corrected words need no check. Empty for a page without text. Without scores from the service,
-    only the order is judged.
+    Corrected words need no check. `no text found` for a page without text. Without scores from the
+    service, only the order is judged.
     """
-    if page is None or not page.markdown.strip():
+    if page is None:
         return ""
     scores = page.confidence_scores
     words = check_words(
@@ -87,9 +87,8 @@ def confidence(page: Page | None, corrections: Corrections = _NONE) -> str:
         cells=any(map(cells_doubtful, blocks_of(page))),
         words=sum(key_of(mark) not in corrections for mark in doubtful(page)),
     )
-    if scores is not None:
-        words.append(sureness(scores.average_page_confidence_score, from_file=from_file(page)))
-    return " · ".join(words)
+    words.append(sureness([page], None if scores is None else scores.average_page_confidence_score))
+    return " · ".join(filter(None, words))
 
 
 def readers_words(page: Page | None) -> str:

@@ -20,7 +20,7 @@ from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.documents import export
 from carrel.store.documents.blocks import Rect
 from carrel.store.documents.boxes import block_at, boxes, passages, rect_of
-from carrel.store.documents.corrections import SavedCorrections, key_of
+from carrel.store.documents.corrections import SavedCorrections, key_of, place_of
 from carrel.store.documents.formatting import Heading, headings
 from carrel.store.documents.marks import TextMark, marks
 from carrel.store.documents.reader import OCR, DocumentReader, OCROptions, ocr_needs
@@ -176,6 +176,11 @@ class DocumentsService(Service[DocumentState]):
     def picture(self, page: int, width: int, part: Rect | None = None) -> Handle[bytes]:
         """Draw a page of the open document, or a part of it, as PNG of `width` pixels."""
         return self._loop.run(self._picture(self.slice.value, page, width, part))
+
+    def word_picture(self, mark: TextMark, width: int) -> Handle[bytes | None]:
+        """Draw a word of the open document as PNG of `width` pixels; None if its place on the page
+        is unknown."""
+        return self._loop.run(self._word_picture(self.slice.value, mark, width))
 
     def contents(self) -> Handle[tuple[Heading, ...]]:
         """Return the table of contents: the document's bookmarks, else the headings of the pages
@@ -366,13 +371,26 @@ class DocumentsService(Service[DocumentState]):
     async def _picture(
         self, state: DocumentState, page: int, width: int, part: Rect | None = None
     ) -> bytes:
+        region = None if part is None else _region(part)
+        return await self._renderer.render(await self._drawn(state), page, width, region)
+
+    async def _word_picture(self, state: DocumentState, mark: TextMark, width: int) -> bytes | None:
+        page = state.pages[mark.page] if mark.page < len(state.pages) else None
+        place = None if page is None else place_of(page, mark)
+        if place is None or state.no_picture is not None:
+            return None
+        rect, words, at = place
+        path = await self._drawn(state)
+        return await self._renderer.render_word(path, mark.page, width, _region(rect), words, at)
+
+    async def _drawn(self, state: DocumentState) -> Path:
+        """Return the copy from which pictures are drawn; another workbench may have evicted it."""
         if state.opened is None or state.no_picture is not None:
             raise NoPicture(state.no_picture or "No document is open.")
         copy = state.opened.copy
-        if not copy.path.exists():  # evicted by another workbench
+        if not copy.path.exists():
             copy = await self._copies.fetch(state.opened.source)
-        region = None if part is None else (part.left, part.top, part.width, part.height)
-        return await self._renderer.render(copy.path, page, width, region)
+        return copy.path
 
     async def _contents(self, state: DocumentState) -> tuple[Heading, ...]:
         if state.picture_path is not None and state.no_picture is None:
@@ -442,6 +460,10 @@ class DocumentsService(Service[DocumentState]):
         )
         if state.place is not None and state.block is None and state.page is not None:
             self.slice.set(block=block_at(state.page, state.place))
+
+
+def _region(rect: Rect) -> tuple[float, float, float, float]:
+    return rect.left, rect.top, rect.width, rect.height
 
 
 def _choosable(page: Page | None) -> list[int | None]:

@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widgets import Input
 
 from carrel.store.core.problem import ProblemError
-from carrel.store.documents.corrections import ReadWord, around, doubtful_words, page_words
+from carrel.store.documents.corrections import ReadWord, doubtful_words, page_words
 from carrel.store.documents.formatting import word_row, words_title
 from carrel.store.documents.marks import TextMark
 from carrel.store.documents.service import DocumentsService
@@ -172,15 +172,11 @@ class Corrections(Dialog[None]):
     async def _draw(self, word: ReadWord) -> None:
         picture = self.query_one(PagePicture)
         columns = picture.columns
-        page = self._documents.slice.value.pages[word.mark.page]
-        place = None if page is None else around(page, word.mark)
-        if place is None or not columns:
-            picture.display = False
-            return
         try:
-            png = await self._documents.picture(word.mark.page, picture.pixels(columns), place)
+            png = await self._documents.word_picture(word.mark, picture.pixels(columns)).linked()
         except ProblemError:
             return
         if word is self._edited:
-            picture.display = True
-            await picture.show(png, columns, [])
+            picture.display = png is not None
+            if png is not None:
+                await picture.show(png, columns)

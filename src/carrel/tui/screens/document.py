@@ -247,7 +247,7 @@ class DocumentScreen(MainScreen):
             raw = self._form == "raw"
             text.show(passages(page), hits, state.mark, state.block, raw=raw, warm=warm)
         elif page is not None:
-            text.say(Content.styled("Nothing was found on this page.", "$muted"))
+            text.say(Content.styled("No text was found on this page.", "$muted"))
         elif state.error is not None:
             text.say(*self.explain(state.error))
         elif state.source is None:
