@@ -2,7 +2,9 @@
 organisation's no more than that."""
 
 import re
+import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import httpx
@@ -56,6 +58,37 @@ def stranger(server: RunningServer, request: pytest.FixtureRequest) -> Iterator[
     with httpx.Client(base_url=server.url, headers={"authorization": f"Bearer {key}"}) as client:
         yield client
     chain.revoke(name)
+
+
+def test_a_key_that_was_good_a_moment_ago_is_refused_once_it_is_revoked(
+    server: RunningServer,
+) -> None:
+    chain = storage.key_chain(server.data)
+    _, key = chain.add("for a moment", organisation="moments", user="somebody")
+    with httpx.Client(base_url=server.url, headers={"authorization": f"Bearer {key}"}) as client:
+        assert [client.get("/v1/files").status_code for _ in range(3)] == [200] * 3
+        chain.revoke("for a moment")
+        assert client.get("/v1/files").status_code == 401
+
+
+def test_a_key_that_was_good_a_moment_ago_is_refused_once_it_has_ended(
+    server: RunningServer,
+) -> None:
+    chain = storage.key_chain(server.data)
+    added, key = chain.add(
+        "until soon",
+        organisation="moments",
+        user="somebody",
+        days=3 / 86_400,  # type: ignore[arg-type]
+    )
+    ends = added.expires_at
+    assert ends is not None
+    with httpx.Client(base_url=server.url, headers={"authorization": f"Bearer {key}"}) as client:
+        assert client.get("/v1/files").status_code == 200
+        while datetime.now(UTC) < ends:
+            client.get("/v1/files")
+            time.sleep(0.2)
+        assert client.get("/v1/files").status_code == 401
 
 
 def test_every_operation_but_the_open_ones_asks_for_a_key(

@@ -75,6 +75,14 @@ class _WithoutSecrets(logging.Formatter):
         return _TOKEN.sub(f"{PREFIX}…", line)
 
 
+class _File(RotatingFileHandler):
+    """A file that is rotated once it is full."""
+
+    def shouldRollover(self, record: logging.LogRecord) -> bool:
+        # The original formats every line twice, to know its length beforehand.
+        return self.stream is not None and os.fstat(self.stream.fileno()).st_size >= self.maxBytes
+
+
 def _shorten(id: re.Match[str]) -> str:
     """Return an id shortened to its end. The id of the line's own request stays whole."""
     return id[0] if current_request.get().startswith(id[0]) else "…"
@@ -95,7 +103,7 @@ def log_to(folder: DataFolder, format: LogFormat = "text", *, stdout: bool | Non
     container's runtime or systemd collects lines.
     """
     handlers: list[logging.Handler] = [
-        RotatingFileHandler(
+        _File(
             folder.log_folder / "server.log", maxBytes=_BYTES, backupCount=_FILES, encoding="utf-8"
         )
     ]

@@ -35,6 +35,9 @@ class Access:
     def __init__(self, database: Database, secret: bytes) -> None:
         self._database = database
         self._hash = KeyHash(secret)
+        self._known: dict[str, Key] = {}
+        """The keys that were asked for in one version of the database, by their hashes."""
+        self._version: int | None = None
         self._used: dict[str, datetime] = {}
         """When uses were noted, by keys, also where that failed."""
         self._noting: set[asyncio.Task[None]] = set()
@@ -48,12 +51,26 @@ class Access:
         scheme, _, key = (authorization or "").partition(" ")
         if scheme.lower() != "bearer" or not key.strip():
             raise InvalidKey
-        hashed = self._hash(key.strip())
-        found = await self._database.read(lambda connection: keys.of_hash(connection, hashed))
+        found = await self._find(self._hash(key.strip()))
         if found is None:
             raise InvalidKey
         self._note_use(found)
         return Caller(found.organisation_id, found.user_id, found.id, found.reads_only)
+
+    async def _find(self, hashed: str) -> Key | None:
+        """Return the key of a hash that is in force, from memory as long as no record changed."""
+        version = self._database.version()
+        if version is None or version != self._version:
+            self._known, self._version = {}, version
+        known = self._known
+        found = known.get(hashed)
+        if found is None:
+            found = await self._database.read(keys.of_hash, hashed)
+            if found is not None:
+                known[hashed] = found
+        elif found.expires_at is not None and found.expires_at <= datetime.now(UTC):
+            return None
+        return found
 
     def _note_use(self, key: Key) -> None:
         """Record a key's use in the background, at intervals: no request waits for it."""

@@ -89,4 +89,5 @@ def read_only(file: Path) -> Iterator[sa.Connection]:
 
 def connect_read_only(file: Path) -> sqlite3.Connection:
     """Return the driver's own connection, which cannot change the file."""
-    return sqlite3.connect(f"file:{quote(str(file))}?mode=ro", uri=True)
+    address = f"file:{quote(str(file))}?mode=ro"
+    return sqlite3.connect(address, uri=True, check_same_thread=False)
