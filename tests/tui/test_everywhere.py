@@ -495,6 +495,21 @@ async def test_the_request_log_opens_and_copies_a_call() -> None:
 
 
 @pytest.mark.usefixtures("offline")
+async def test_esc_beside_the_table_of_calls_goes_back_to_it() -> None:
+    async with offline_bench() as bench:
+        bench.store.requests.log(CALL)
+        await bench.press("at")
+        await bench.shows("200 OK")
+        await bench.press("tab")
+        log = bench.app.screen
+        assert isinstance(log, RequestLog) and log.focused is not log.table
+        await bench.press("escape")
+        assert bench.app.screen is log and log.focused is log.table
+        await bench.leave("escape")
+        await bench.until(lambda: bench.app.screen is not log)
+
+
+@pytest.mark.usefixtures("offline")
 async def test_a_signed_address_is_neither_shown_nor_copied() -> None:
     async with offline_bench() as bench:
         bench.store.requests.log(Call("GET", "(signed address)", "", 200, 0.01, 10))

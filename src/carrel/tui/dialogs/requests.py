@@ -105,7 +105,7 @@ class RequestLog(Dialog[None]):
         self.query_one(TextPane).focus()
 
     def action_back(self) -> None:
-        if self.has_class("-opened"):
+        if self.has_class("-opened") or self.focused is self.query_one(TextPane):
             self.remove_class("-opened")
             self.table.focus()
         else:
