@@ -2,11 +2,14 @@
 
 import asyncio
 import sys
+import time
 from collections.abc import Iterator
+from typing import ClassVar
 
 import pytest
 from textual import events
 from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.pilot import Pilot
 
@@ -224,6 +227,27 @@ async def test_a_held_key_stops_when_it_is_let_go(key: str) -> None:
         # A table that keeps up misses none.
         await pilot.press(*[key] * 40)
         assert table.cursor == 3 * HELD + 38
+
+
+class SlowApp(ListApp):
+    """A key that keeps the app busy before it opens the field."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("o", "open")]
+
+    async def action_open(self) -> None:
+        for _ in range(20):
+            time.sleep(0.06)
+            await asyncio.sleep(0)
+        self.query_one(Field).focus()
+
+
+async def test_keys_wait_as_long_as_the_app_is_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("carrel.tui.terminal.typeahead.PATIENCE", 0.3)
+    monkeypatch.setattr("carrel.tui.terminal.typeahead.TICK", 0.02)
+    app = SlowApp()
+    async with app.run_test() as pilot:
+        await app.held_back(pilot, "o", "x")
+        assert app.query_one(Field).value == "x"
 
 
 async def test_a_letter_that_is_held_in_a_field_is_text() -> None:

@@ -75,7 +75,7 @@ class SyncDialog(Dialog[SyncWish]):
     DEFAULT_CSS = """
     SyncDialog .dialog { width: 90; padding: 0 2; }
     SyncDialog #what { height: auto; margin-bottom: 1; }
-    SyncDialog #changes { height: auto; max-height: 25vh; margin-bottom: 1; }
+    SyncDialog #changes { height: auto; max-height: 20vh; margin-bottom: 1; }
     SyncDialog #changes:focus { background: $panel; }
     SyncDialog #patterns { height: 3; }
     SyncDialog #patterns Field { width: 1fr; }

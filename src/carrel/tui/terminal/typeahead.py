@@ -18,7 +18,10 @@ from textual.message import Message
 from textual.message_pump import MessagePump
 
 PATIENCE = 2.0
-"""Timeout in seconds after which a held key is passed on."""
+"""Timeout in seconds after which a held key is passed on; time in which the app is busy does not
+count."""
+TICK = 0.1
+"""Seconds between two looks at the timeout; one that comes a tick late finds the app busy."""
 OPENING = 10.0
 """Timeout in seconds while a dialog or screen waits for the service."""
 URGENT = {"ctrl+c", "ctrl+q"}
@@ -183,9 +186,23 @@ class TypeAhead:
 
     def _new_step(self) -> object:
         step = object()
-        patience = max(self._opening.values(), default=PATIENCE)
-        asyncio.get_running_loop().call_later(patience, self._app.call_next, self._end, step, True)
+        self._count_down(step, max(self._opening.values(), default=PATIENCE))
         return step
+
+    def _count_down(self, step: object, left: float) -> None:
+        loop = asyncio.get_running_loop()
+        due = loop.time() + TICK
+
+        def look() -> None:
+            if step is not self._step:
+                return
+            idle = TICK if loop.time() - due < TICK else 0.0
+            if left > idle:
+                self._count_down(step, left - idle)
+            else:
+                self._app.call_next(self._end, step, True)
+
+        loop.call_later(TICK, look)
 
     def end_step(self, message: Handled) -> None:
         """Pass on the next key after the marker of the last one."""
