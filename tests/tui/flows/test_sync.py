@@ -54,6 +54,22 @@ async def test_a_folder_dropped_anywhere_offers_itself_for_sync(
     assert library.held == {"a.txt": b"one", "d/b.txt": b"two"}
 
 
+async def test_a_small_window_shows_the_buttons_of_a_long_preview(
+    library: StrictLibrary, folder: Path
+) -> None:
+    for number in range(40):
+        write(folder / f"{number:02}.txt", f"page {number}")
+    async with workbench(Profile("test", library.service.url), (80, 24)) as bench:
+        await bench.until(lambda: bench.store.session.slice.value.connection == "ready")
+        bench.store.session.slice.set(hosted=True)
+        await drop(bench, folder)
+        await bench.shows("Sync ~/my contracts into")
+        await bench.press("down", "enter")
+        await bench.shows("42 to upload", "service that bills", "Cancel", "F2 Sync", "esc closes")
+        await bench.press("tab", "tab", "space")
+        await bench.until(lambda: bool(bench.app.screen.query_one(Choices).selected))
+
+
 async def test_leaving_it_does_nothing(
     bench: Workbench, library: StrictLibrary, folder: Path
 ) -> None:

@@ -56,12 +56,19 @@ async def edit_aliases(place: MainScreen, agent: Agent, version: int) -> None:
             ),
         ]
         chosen = await place.choose(f"Aliases · {agent.name} {name}", options)
+    removes = chosen in aliases and aliases[chosen] == version
     if chosen == _NEW:
         chosen = await place.ask(Ask(f"An alias of {name}", "such as prod"))
-    elif chosen is not None and aliases[chosen] == version:
-        place.do(agents.remove_alias(agent.id, chosen))
+    if chosen is None:
         return
-    if chosen is not None:
+    if (at := aliases.get(chosen)) is not None:
+        now = f"{chosen} means {version_name(at)} now, for everybody who asks {agent.name}."
+        title = f"Remove {chosen}?" if removes else f"Move {chosen} to {name}?"
+        if not await place.confirm(title, [labels.line(now)], "Remove" if removes else "Move"):
+            return
+    if removes:
+        place.do(agents.remove_alias(agent.id, chosen))
+    else:
         place.do(agents.set_alias(agent.id, chosen, version))
 
 
