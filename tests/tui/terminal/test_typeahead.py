@@ -236,9 +236,12 @@ class SlowApp(ListApp):
 
     async def action_open(self) -> None:
         for _ in range(20):
-            time.sleep(0.06)
+            self._work()
             await asyncio.sleep(0)
         self.query_one(Field).focus()
+
+    def _work(self) -> None:
+        time.sleep(0.06)
 
 
 async def test_keys_wait_as_long_as_the_app_is_busy(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -222,7 +222,7 @@ class FilesScreen(MainScreen):
                 labels.fields(*rows),
                 *why,
                 Content(""),
-                _key("enter", "opens and reads it"),
+                _key("enter", "opens it" if row.ocr else "opens and reads it"),
                 _key("y", "copies link, name, id"),
                 _key("a", "puts it into a library"),
             ],
