@@ -243,6 +243,17 @@ async def test_a_new_agent_that_was_left_is_gone_on_with(bench: Workbench) -> No
     assert "unsaved" not in bench.text()
 
 
+async def test_only_a_draft_is_kept_by_esc(bench: Workbench) -> None:
+    await made(bench, "a", "b")
+    await bench.press("b")
+    await bench.shows("Roll clerk back to v0?", "esc closes")
+    await bench.leave("escape")
+    await bench.press("e")
+    await bench.shows("Edit clerk")
+    await bench.press("tab", "tab", "x", "f2")
+    await bench.shows("Save this as clerk v2?", "esc keeps the draft")
+
+
 async def test_an_alias_is_set_moved_and_removed(bench: Workbench) -> None:
     await made(bench, "a", "b")
     await bench.press("tab", "number_sign")

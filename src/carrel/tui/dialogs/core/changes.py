@@ -45,8 +45,11 @@ class Changes(Dialog[str]):
         about: Content,
         rows: Sequence[FieldRow],
         answers: Sequence[tuple[str, str]],
+        leaving: str = "closes",
     ) -> None:
+        """Make the dialog. `leaving` says what esc does."""
         super().__init__(title)
+        self._leaving = leaving
         self._about = about
         self._rows = rows
         self._answers = answers
@@ -54,7 +57,7 @@ class Changes(Dialog[str]):
     def inside(self) -> ComposeResult:
         yield Static(self._about)
         yield _Shown()
-        yield hint("v side by side · [ ] changes · esc keeps the draft")
+        yield hint(f"v side by side · [ ] changes · esc {self._leaving}")
         yield buttons(*self._answers)
 
     def on_mount(self) -> None:

@@ -131,7 +131,7 @@ async def review(place: MainScreen, draft: Draft, *, make: bool = True) -> None:
     if found.is_new and make:
         await _make(place, draft, found.doubt)
         return
-    question = Changes(found.title, _about(found), found.rows, _answers(found))
+    question = Changes(found.title, _about(found), found.rows, _answers(found), "keeps the draft")
     match await place.ask(question):
         case "save":
             await _save(place, draft)
