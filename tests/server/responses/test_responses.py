@@ -276,6 +276,18 @@ def test_a_stream_of_a_cancelled_answer_ends(http: httpx.Client) -> None:
     assert (last["type"], last["response"]["status"]) == ("response.cancelled", "cancelled")
 
 
+def test_a_stream_of_a_deleted_answer_ends(http: httpx.Client) -> None:
+    body = {"background": True, "stream": True, "max_output_tokens": 2000}
+    question = {"model": "smollm2", "input": "Tell a long story.", **body}
+    with http.stream("POST", "/v1/responses", json=question) as begun:
+        lines = (line for line in begun.iter_lines() if line.startswith("data: "))
+        id = json.loads(next(lines)[6:])["response"]["id"]
+        http.delete(f"/v1/responses/{id}").raise_for_status()
+        last = json.loads([*lines][-1][6:])
+    assert (last["type"], last["code"]) == ("error", "not_found") and id in last["message"]
+    assert http.get(f"/v1/responses/{id}").status_code == 404
+
+
 def new_talk(http: httpx.Client) -> str:
     body = {"model": "smollm2", "inputs": "My name is Anna.", "completion_args": {"max_tokens": 4}}
     id: str = http.post("/v1/conversations", json=body).json()["conversation_id"]

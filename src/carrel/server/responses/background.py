@@ -7,6 +7,7 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
+from weakref import WeakValueDictionary
 
 from carrel.server.errors import ApiError
 from carrel.server.records import responses
@@ -38,8 +39,8 @@ class BackgroundResponses:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._news = asyncio.Event()
-        """Set, and replaced, when an answer goes on."""
+        self._news: WeakValueDictionary[str, asyncio.Event] = WeakValueDictionary()
+        """For the readers that wait for an answer: set when it goes on or ends here."""
 
     def check_room(self) -> None:
         """Refuse one more answer where too many are under way.
@@ -71,7 +72,19 @@ class BackgroundResponses:
         await self._database.write(change, caller=caller, id=id)
         if task := self._tasks.get(id):
             task.cancel()
+        self._tell(id)
         return (await self._database.read(responses.get, caller, id)).response
+
+    async def delete(self, caller: Caller, id: str) -> None:
+        """Delete an answer for ever, and end it if it is under way here.
+
+        Raises:
+            NotFound: there is none.
+        """
+        await self._database.write(responses.delete, caller, id)
+        if task := self._tasks.get(id):
+            task.cancel()
+        self._tell(id)
 
     async def note(self, caller: Caller, id: str, events: Iterable[ResponseEvent]) -> None:
         """Store the next events of an answer for its readers.
@@ -81,7 +94,7 @@ class BackgroundResponses:
         """
         told = [event.model_dump(mode="json") for event in events]
         await self._database.write(responses.add_events, caller, id, told)
-        self._tell()
+        self._tell(id)
 
     async def events(self, caller: Caller, id: str, after: int) -> AsyncGenerator[Answered]:
         """Yield the events of an answer after a given one, future events included.
@@ -90,9 +103,18 @@ class BackgroundResponses:
             NotFound: there is no such answer.
             ApiError: 400, its events are not kept.
         """
+        begun = False
         while True:
-            news = self._news
-            kept, events = await self._database.read(responses.events_after, caller, id, after)
+            news = self._news.setdefault(id, asyncio.Event())
+            try:
+                kept, events = await self._database.read(responses.events_after, caller, id, after)
+            except NotFound as error:
+                if not begun:
+                    raise
+                gone = {"type": "error", "code": "not_found", "message": error.message}
+                yield {**gone, "param": None, "sequence_number": after + 1}
+                return
+            begun = True
             if not kept.streamed:
                 message = "Only an answer with background and stream is read as events."
                 raise ApiError(400, message, param="stream")
@@ -109,12 +131,13 @@ class BackgroundResponses:
                 yield {"type": type, "sequence_number": after + 1, "response": answer}
                 return
             with suppress(TimeoutError):
-                async with asyncio.timeout(_POLL_SECONDS):
+                elsewhere = self._database.shared and id not in self._tasks
+                async with asyncio.timeout(_POLL_SECONDS if elsewhere else _BEAT_SECONDS):
                     await news.wait()
 
-    def _tell(self) -> None:
-        self._news.set()
-        self._news = asyncio.Event()
+    def _tell(self, id: str) -> None:
+        if news := self._news.pop(id, None):
+            news.set()
 
     async def stop(self) -> None:
         """End all answers; they are kept as failed."""
@@ -145,7 +168,7 @@ class BackgroundResponses:
                 await work
             with suppress(NotFound):
                 await asyncio.shield(self._database.write(change, changes=ended))
-            self._tell()
+            self._tell(id)
 
     async def _goes_on(self, caller: Caller, id: str) -> bool:
         """Write a heartbeat; return False if the answer was cancelled or deleted elsewhere."""

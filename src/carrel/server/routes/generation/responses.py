@@ -82,7 +82,7 @@ async def retrieve(response_id: str, context: Context, query: InQuery[ResponseQu
 
 @router.delete("/{response_id}")
 async def delete(response_id: str, context: Context) -> DeletedItem:
-    await context.write(responses.delete, response_id)
+    await context.server.responses.delete(context.caller, response_id)
     return DeletedItem(id=response_id, object="response")
 
 
