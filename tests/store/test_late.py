@@ -27,12 +27,11 @@ from carrel.store.cache.copies import DocumentSource
 from carrel.store.cache.results import ResultCache
 from carrel.store.chat.sessions.saved import ChatSession
 from carrel.store.chat.state import ChatState
-from carrel.store.comparison.state import Side
-from carrel.store.comparison.votes import Votes
+from carrel.store.comparison.state import Side, Votes
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.actions.watch import until
-from carrel.store.core.sorting import Sort
+from carrel.store.core.lists import Sort
 from carrel.store.documents.marks import TextMark
 from carrel.store.documents.reader import USUAL, OCROptions
 from carrel.store.documents.state import DocumentState

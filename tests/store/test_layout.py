@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from carrel.store.core.actions.loop import OwnerLoop
-from carrel.store.core.sorting import Sort
+from carrel.store.core.lists import Sort
 from carrel.store.layout import LEAST_WIDTH, USUAL, LayoutService, TableLayout
 
 

@@ -138,9 +138,9 @@ def votes(profile: ProfileOption = None, json: JSONOption = False) -> None:
 
     They are those of the chats on this machine and at the service.
     """
-    from carrel.store.chat.sessions.comparisons import every_comparison
+    from carrel.store.chat.sessions.remote_chats import every_comparison
     from carrel.store.chat.sessions.saved import SavedSessions
-    from carrel.store.comparison.votes import HEADINGS, count_votes
+    from carrel.store.comparison.state import HEADINGS, count_votes
 
     saved = SavedSessions(folders().state, load_profile(profile).storage_name)
     found = count_votes(run(profile, lambda client: every_comparison(saved, client)))

@@ -4,9 +4,8 @@ import builtins
 from collections.abc import AsyncIterator
 from functools import partial
 
-from carrel.client.http.area import Area
+from carrel.client.http.area import Area, every
 from carrel.client.http.keywords import fields_of
-from carrel.client.http.paging import every
 from carrel.wire.generation.agents import (
     Agent,
     AgentAlias,

@@ -4,10 +4,9 @@ import builtins
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
-from carrel.client.http.area import Area
+from carrel.client.http.area import Area, every
 from carrel.client.http.events import events
 from carrel.client.http.keywords import fields_of
-from carrel.client.http.paging import every
 from carrel.client.http.transport import path_of
 from carrel.wire.generation.conversations import (
     Conversation,

@@ -5,10 +5,9 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
-from carrel.client.http.area import Area
+from carrel.client.http.area import Area, every
 from carrel.client.http.downloads import save
 from carrel.client.http.keywords import fields_of
-from carrel.client.http.paging import every
 from carrel.client.http.sending import largest, send
 from carrel.client.http.transport import path_of
 from carrel.client.http.uploads import MultipartBody, Progress, UploadSource

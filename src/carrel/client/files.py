@@ -6,10 +6,9 @@ from pathlib import Path
 
 import httpx
 
-from carrel.client.http.area import Area
+from carrel.client.http.area import Area, every
 from carrel.client.http.downloads import save
 from carrel.client.http.keywords import fields_of
-from carrel.client.http.paging import every
 from carrel.client.http.sending import send
 from carrel.client.http.transport import ANYTHING, path_of
 from carrel.client.http.uploads import CHUNK, MultipartBody, Progress, UploadSource

@@ -2,9 +2,8 @@
 
 from collections.abc import AsyncIterator
 
-from carrel.client.http.area import Area
+from carrel.client.http.area import Area, every
 from carrel.client.http.keywords import fields_of
-from carrel.client.http.paging import every
 from carrel.wire.trash import EmptiedTrash, TrashItem, TrashList, TrashQuery
 
 _PATH = "/v1/trash"

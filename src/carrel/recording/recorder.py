@@ -6,8 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from carrel.recording.asciicast import Event, Kind, event_line, header_line
-from carrel.recording.drawing import Drawing
+from carrel.recording.asciicast import Drawing, Event, Kind, event_line, header_line
 
 
 class Recorder:

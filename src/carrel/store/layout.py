@@ -11,8 +11,8 @@ from typing import Any
 
 from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.actions.loop import OwnerLoop
+from carrel.store.core.lists import Sort, next_sort
 from carrel.store.core.problem import Problem
-from carrel.store.core.sorting import Sort, next_sort
 from carrel.system.atomic import write_private
 
 FORMAT = 1

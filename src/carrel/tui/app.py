@@ -379,7 +379,7 @@ class CarrelApp(App[Profile]):
         self._run(choose)
 
     def action_search(self) -> None:
-        from carrel.tui.flows.search import everywhere
+        from carrel.tui.flows.palette import everywhere
 
         self._run(everywhere)
 

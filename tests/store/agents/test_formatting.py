@@ -6,7 +6,7 @@ from typing import Any
 from carrel.store.agents import formatting as agents
 from carrel.store.agents.compare import compare_agents
 from carrel.store.agents.state import AgentsState
-from carrel.store.core.sorting import Sort
+from carrel.store.core.lists import Sort
 from carrel.wire.generation.agents import Agent, AgentAlias
 
 NOW = 1_800_000_000.0

@@ -12,11 +12,10 @@ from carrel.store.chat.conversation import Conversation, Turn
 from carrel.store.chat.state import ChatState
 from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.problem import ProblemError
-from carrel.store.evals.cases import load_set
+from carrel.store.evals.cases import case_of, load_set
 from carrel.store.evals.running import Plan
 from carrel.store.evals.service import EvalsService
 from carrel.store.evals.state import EvalsState
-from carrel.store.evals.turns import case_of
 from carrel.store.store import Store
 from support.engine import Engine
 from support.slices import until

@@ -9,8 +9,7 @@ from carrel.client import Client
 from carrel.config.profiles import Profile
 from carrel.store.activity.formatting import work_words
 from carrel.store.core.actions.loop import OwnerLoop
-from carrel.store.core.paging import KEPT
-from carrel.store.core.sorting import Sort
+from carrel.store.core.lists import KEPT, Sort
 from carrel.store.files.formatting import file_rows, sort_files, sort_words
 from carrel.store.files.state import FilesState
 from carrel.store.session.state import READ_ONLY

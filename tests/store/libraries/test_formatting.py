@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from carrel.store.core.sorting import Sort
+from carrel.store.core.lists import Sort
 from carrel.store.libraries import formatting as libraries
 from carrel.store.libraries.state import LibrariesState
 from carrel.wire.documents import Document

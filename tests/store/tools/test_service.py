@@ -19,8 +19,7 @@ from carrel.store.core.problem import ProblemError
 from carrel.store.tools.consents import Consents
 from carrel.store.tools.formatting import consent_choices, consent_lines, consent_question
 from carrel.store.tools.service import ToolsService
-from carrel.store.tools.source import LONGEST_RESULT
-from carrel.store.tools.state import AgentCall, Consent, Permission
+from carrel.store.tools.state import LONGEST_RESULT, AgentCall, Consent, Permission
 from support.process import RunningServer
 from support.slices import until
 

@@ -10,9 +10,8 @@ from carrel.notebook.bench.keywords import AgentKeywords, spell
 from carrel.notebook.cells.cell import run_progress
 from carrel.notebook.cells.errors import in_words
 from carrel.notebook.cells.wait import check_handle, permission, wait_for
-from carrel.notebook.results.evals import EvalRun
+from carrel.notebook.results.evals import EvalRun, VoteCount
 from carrel.notebook.results.plan import AgentPlan
-from carrel.notebook.results.votes import VoteCount
 from carrel.store.agents.drafts import Draft
 from carrel.store.chat.service import ChatService
 from carrel.store.comparison.state import Side

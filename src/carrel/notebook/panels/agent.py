@@ -35,8 +35,8 @@ from carrel.store.agents.starters import starters
 from carrel.store.agents.state import AgentsState
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.formatting import Badge
+from carrel.store.core.lists import Sort
 from carrel.store.core.problem import Problem, ProblemError
-from carrel.store.core.sorting import Sort
 from carrel.store.store import Store
 from carrel.wire.generation.agents import Agent
 

@@ -301,7 +301,7 @@ class ChatPanel(Panel):
     @intent
     async def _on_take_case(self, turn: int, good: bool, file: str) -> str:
         """Make an answer a test case in a set's file; return the file's name."""
-        from carrel.store.evals.turns import case_of
+        from carrel.store.evals.cases import case_of
 
         case = case_of(self._chat.slice.value, turn, good=good)
         await self._store.evals.add_case(Path(file), case)

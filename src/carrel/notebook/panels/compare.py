@@ -24,7 +24,7 @@ from carrel.store.comparison.formatting import (
     last_answer as last_turn,
 )
 from carrel.store.comparison.service import VOTE_FIRST, ComparisonService
-from carrel.store.comparison.votes import HEADINGS
+from carrel.store.comparison.state import HEADINGS
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.store import Store
 

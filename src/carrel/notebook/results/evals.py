@@ -1,12 +1,14 @@
 """Runs of test cases as objects with a display in a cell."""
 
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field, fields
 from html import escape
 from typing import TYPE_CHECKING
 
 from carrel.notebook.cells.errors import in_words
 from carrel.notebook.html.markdown import to_html
+from carrel.notebook.html.tables import table
 from carrel.notebook.results.frames import frame
+from carrel.store.comparison.state import HEADINGS, Votes
 from carrel.store.evals.formatting import (
     CASE_HEADINGS,
     case_rows,
@@ -112,3 +114,27 @@ def _row(one: Attempt) -> tuple[object, ...]:
     return tuple(
         "; ".join(one.sources) if name == "sources" else getattr(one, name) for name in _COLUMNS
     )
+
+
+@dataclass(frozen=True)
+class VoteCount:
+    """The votes of all comparisons; `rows` has one per version, most votes first."""
+
+    rows: tuple[Votes, ...]
+
+    def to_pandas(self) -> "DataFrame":
+        """Return one row per version.
+
+        Raises:
+            BenchError: pandas is not installed.
+        """
+        return frame([one.name for one in fields(Votes)], [astuple(row) for row in self.rows])
+
+    def __repr__(self) -> str:
+        said = (
+            f"{row.answerer}: {row.won} won, {row.lost} lost, {row.tied} tied" for row in self.rows
+        )
+        return "\n".join(said) or "No answers were judged yet."
+
+    def _repr_html_(self) -> str:
+        return table("Votes", HEADINGS, [row.cells for row in self.rows])

@@ -17,7 +17,7 @@ from carrel.store.core.formatting import (
     size,
     time_left,
 )
-from carrel.store.core.sorting import Sort, in_order
+from carrel.store.core.lists import Sort, in_order
 
 if TYPE_CHECKING:
     from carrel.store.activity.state import ActivityItem, ActivityState

@@ -10,7 +10,7 @@ from carrel.store.agents.compare import DEFAULTS, Change, FieldChange, compare_a
 from carrel.store.agents.drafts import LIBRARY, Draft
 from carrel.store.core.diff import Hunk, hunks
 from carrel.store.core.formatting import age, count, counted, one_line
-from carrel.store.core.sorting import Sort, in_order
+from carrel.store.core.lists import Sort, in_order
 
 if TYPE_CHECKING:
     from carrel.store.agents.state import AgentsState

@@ -9,8 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from carrel.store.chat.compared import Comparison
-from carrel.store.chat.sessions.comparisons import every_comparison
-from carrel.store.chat.sessions.remote_chats import RemoteChats
+from carrel.store.chat.sessions.remote_chats import RemoteChats, every_comparison
 from carrel.store.chat.sessions.saved import ChatSession, SavedSessions, SessionSummary
 from carrel.store.chat.state import ChatState
 from carrel.store.core.actions.slice import Slice

@@ -14,8 +14,7 @@ from carrel.store.chat.conversation import EMPTY, Conversation
 from carrel.store.chat.service import OPENING, ChatService
 from carrel.store.chat.state import ChatState
 from carrel.store.comparison.formatting import ALIASES, answerer, has_answer, questions
-from carrel.store.comparison.state import MOST, ComparisonState, Side
-from carrel.store.comparison.votes import Votes, count_votes
+from carrel.store.comparison.state import MOST, ComparisonState, Side, Votes, count_votes
 from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.actions.loop import OwnerLoop

@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from carrel.store.core.problem import Problem, ProblemError
 from carrel.wire.base import JSONObject, Name
 from carrel.yamlfile import Document, FileError, check_in, dump, read, read_file
 
 if TYPE_CHECKING:
+    from carrel.store.chat.state import ChatState
     from carrel.wire.generation.completions import CompletionRequest
 
 _LONGEST_NAME = 72
@@ -256,3 +258,35 @@ def _indent_like(text: str, item: str) -> str:
     first = re.search(r"^cases:[^\n]*\n(?:\s*#[^\n]*\n|\s*\n)*( *)-", text, re.MULTILINE)
     indent = first[1] if first else ""
     return "".join(f"{indent}{line}\n" if line else "\n" for line in item.splitlines())
+
+
+LIKE = 0.8
+"""Similarity from which two answers count as equal."""
+_HIDDEN = Problem("The names are hidden", "", "Vote first: an answer can be taken then.")
+_NO_ANSWER = Problem("No answer to take", "Choose an answer to a question of yours.")
+
+
+def case_of(chat: ChatState, index: int, *, good: bool) -> Case:
+    """Return the test case of the answer at `index`: a good answer should be repeated, a bad one
+    not.
+
+    Raises:
+        ProblemError: there is no answer there, or a blind comparison hides it.
+    """
+    if chat.alias:
+        raise ProblemError(_HIDDEN)
+    turns = chat.turns
+    spoken = [one for one in turns[: index + 1] if one.role != "tool" and one.text.strip()]
+    if len(spoken) < 2 or spoken[-1] is not turns[index] or spoken[-1].role != "assistant":
+        raise ProblemError(_NO_ANSWER)
+    *before, question, answer = spoken
+    if question.role != "user":
+        raise ProblemError(_NO_ANSWER)
+    bound = {"at_least": LIKE} if good else {"at_most": LIKE}
+    fields: dict[str, Any] = {
+        "question": question.text,
+        "before": [{"role": one.role, "content": one.text} for one in before],
+        "checks": [{"similar": {"to": answer.text, **bound}}],
+        "note": f"A {'good' if good else 'bad'} answer of a chat.",
+    }
+    return Case.model_validate({name: value for name, value in fields.items() if value})

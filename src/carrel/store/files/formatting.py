@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from carrel.config.profiles import on_this_machine
-from carrel.store.core.filters import NameFilter
 from carrel.store.core.formatting import (
     Badge,
     age,
@@ -17,8 +16,7 @@ from carrel.store.core.formatting import (
     range_words,
     size,
 )
-from carrel.store.core.paging import all_seen
-from carrel.store.core.sorting import in_order
+from carrel.store.core.lists import NameFilter, all_seen, in_order
 
 if TYPE_CHECKING:
     from carrel.store.activity.state import ActivityItem, ActivityState

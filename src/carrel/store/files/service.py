@@ -22,9 +22,7 @@ from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.deleting import delete_each
 from carrel.store.core.formatting import count
-from carrel.store.core.marking import invert, toggle, with_range, without
-from carrel.store.core.paging import last_page, with_page
-from carrel.store.core.sorting import Sort
+from carrel.store.core.lists import Sort, invert, last_page, toggle, with_page, with_range, without
 from carrel.store.files.formatting import negative_filter
 from carrel.store.files.same import same_file
 from carrel.store.files.state import TYPES, FilesState

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from carrel.store.cache.readings import PagesRead
-from carrel.store.core.paging import Seen, find_at, first_missing, last_page
+from carrel.store.core.lists import Seen, Sort, find_at, first_missing, last_page
 from carrel.store.core.problem import Problem
-from carrel.store.core.sorting import Sort
 
 if TYPE_CHECKING:
     from carrel.wire.files import File, Purpose, Source

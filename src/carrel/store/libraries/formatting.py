@@ -17,7 +17,7 @@ from carrel.store.core.formatting import (
     size,
     type_words,
 )
-from carrel.store.core.sorting import Sort, in_order
+from carrel.store.core.lists import Sort, in_order
 from carrel.store.libraries.phase import UNFINISHED, document_phase
 
 if TYPE_CHECKING:

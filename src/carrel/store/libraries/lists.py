@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from carrel.store.cache.last_seen import LastSeen, Seen
 from carrel.store.core.actions.slice import Slice
-from carrel.store.core.paging import last_page, with_page
-from carrel.store.core.sorting import Sort
+from carrel.store.core.lists import Sort, last_page, with_page
 from carrel.store.libraries.processing import ProcessingItems
 from carrel.store.libraries.state import LibrariesState
 from carrel.store.session.service import SessionService
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from carrel.client import Client
     from carrel.wire.documents import DocumentList, SortBy
     from carrel.wire.libraries import Library
-
 
 SORT_FIELDS: Mapping[str, SortBy] = {
     "name": "name",

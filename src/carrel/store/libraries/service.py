@@ -19,9 +19,8 @@ from carrel.store.activity.uploads import (
 from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.deleting import delete_each
-from carrel.store.core.marking import invert, toggle, with_range, without
+from carrel.store.core.lists import Sort, invert, toggle, with_range, without
 from carrel.store.core.problem import Problem, ProblemError
-from carrel.store.core.sorting import Sort
 from carrel.store.journal.entries import UPLOAD_DOCUMENT, Entry
 from carrel.store.libraries.lists import LibraryLists
 from carrel.store.libraries.phase import UNFINISHED, document_phase

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from carrel.store.core.paging import Seen, find_at, last_page
+from carrel.store.core.lists import Seen, Sort, find_at, last_page
 from carrel.store.core.problem import Problem
-from carrel.store.core.sorting import Sort
 
 if TYPE_CHECKING:
     from carrel.wire.documents import Document

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from carrel.config.tools import CommandSettings
-from carrel.store.tools.source import LONGEST_RESULT, as_result
+from carrel.store.tools.state import LONGEST_RESULT, as_result
 
 if TYPE_CHECKING:
     from carrel.wire.generation.tools import FunctionTool

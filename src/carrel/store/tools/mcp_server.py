@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from carrel.config.tools import ServerSettings
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.tools.command import environment
-from carrel.store.tools.source import as_result
+from carrel.store.tools.state import as_result
 from carrel.text import clean_text, redact
 
 if TYPE_CHECKING:

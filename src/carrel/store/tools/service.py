@@ -17,13 +17,18 @@ from carrel.store.tools.command import CommandTool
 from carrel.store.tools.consents import Consents, consent_of
 from carrel.store.tools.functions import Functions
 from carrel.store.tools.mcp_server import McpServer
-from carrel.store.tools.source import ToolSource
-from carrel.store.tools.state import AgentCall, Consent, NamedTool, Permission, ToolsState
+from carrel.store.tools.state import (
+    AgentCall,
+    Consent,
+    NamedTool,
+    Permission,
+    ToolSource,
+    ToolsState,
+)
 
 if TYPE_CHECKING:
     from carrel.config.tools import CommandSettings, ServerSettings
     from carrel.wire.generation.tools import FunctionTool
-
 
 FindChat = Callable[[], str | None]
 

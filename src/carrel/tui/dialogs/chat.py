@@ -12,7 +12,7 @@ from carrel.store.chat.formatting import code_blocks
 from carrel.store.chat.parameters import Parameters
 from carrel.store.chat.service import ChatService
 from carrel.store.chat.state import ChatState
-from carrel.store.comparison.votes import HEADINGS, Votes
+from carrel.store.comparison.state import HEADINGS, Votes
 from carrel.store.core.problem import Problem
 from carrel.system.atomic import replacing
 from carrel.tui.dialogs.core.dialog import Dialog, buttons, hint

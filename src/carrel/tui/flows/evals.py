@@ -40,7 +40,7 @@ async def look(place: MainScreen, agent: Agent, version: int) -> None:
 
 async def take_case(place: MainScreen) -> None:
     """Add the last answer of the open chat to a set's file, as good or as bad."""
-    from carrel.store.evals.turns import case_of
+    from carrel.store.evals.cases import case_of
 
     evals, chat = place.store.evals, place.store.chat.slice.value
     file = evals.slice.value.file or DEFAULT_FILE

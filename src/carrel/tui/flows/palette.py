@@ -9,6 +9,7 @@ from carrel.store.cache.copies import DocumentSource
 from carrel.store.finder import FoundItem
 from carrel.tui.base.screen import MainScreen
 from carrel.tui.dialogs.palette import Command, Palette
+from carrel.tui.dialogs.search import Search
 from carrel.tui.flows import sample
 
 _MOVING = ("table.", "scroll.", "text.", "picture.", "app.palette", "place.")
@@ -88,3 +89,16 @@ async def _open(place: MainScreen, found: FoundItem) -> None:
             await bench.open_version(found.parent or found.id, found.version)
         case "chat":
             place.open_chat(place.store.chat.resume(found.id))
+
+
+async def everywhere(place: MainScreen) -> None:
+    """Ask for a query and open the chosen passage."""
+    hit = await place.ask(Search(place.store.search))
+    if hit is None:
+        return
+    if hit.kind == "chat":
+        place.open_chat(place.store.chat.resume(hit.id))
+        return
+    source = DocumentSource("document", hit.id, hit.name, hit.library_id)
+    place.store.documents.open(source, hit.page or 0, hit.box)
+    await place.workbench.open_place("document")

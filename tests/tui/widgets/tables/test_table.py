@@ -5,7 +5,7 @@ import pytest
 from textual.app import App, ComposeResult
 from textual.content import Content
 
-from carrel.store.core.filters import NameFilter
+from carrel.store.core.lists import NameFilter
 from carrel.tui.widgets.tables.columns import Column, column_widths
 from carrel.tui.widgets.tables.paging import PagedRows
 from carrel.tui.widgets.tables.table import Row, VirtualTable

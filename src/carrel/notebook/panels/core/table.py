@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from carrel.notebook.panels.core.base import Json, intent
 from carrel.store.core.actions.slice import Slice
 from carrel.store.core.actions.watch import watch
-from carrel.store.core.sorting import Sort
+from carrel.store.core.lists import Sort
 from carrel.store.layout import LayoutState
 from carrel.store.store import Store
 

@@ -13,7 +13,7 @@ from carrel.store.chat.compared import Comparison
 from carrel.store.chat.conversation import Conversation, Turn
 from carrel.store.chat.parameters import AGENTS_OWN, Parameters
 from carrel.store.chat.sessions.entries import entries_of, turns_of
-from carrel.store.chat.sessions.saved import ChatSession, SessionSummary
+from carrel.store.chat.sessions.saved import ChatSession, SavedSessions, SessionSummary
 from carrel.store.core.problem import ProblemError
 from carrel.store.session.service import SessionService
 
@@ -308,3 +308,29 @@ def comparison_of(metadata: Mapping[str, Any]) -> Comparison | None:
         return Comparison.of(saved) if isinstance(saved, dict) else None
     except (KeyError, TypeError, ValueError):
         return None
+
+
+async def every_comparison(saved: SavedSessions, client: Client | None) -> tuple[Comparison, ...]:
+    """Return the newest state of each comparison; only local ones without a client."""
+    found = {
+        session.id: (session.updated, session.comparison)
+        for session in await asyncio.to_thread(saved.all)
+        if session.comparison is not None
+    }
+    for id, kept in (await _load_remote(client) if client is not None else {}).items():
+        if id not in found or found[id][0] < kept[0]:
+            found[id] = kept
+    return tuple(comparison for _, comparison in found.values())
+
+
+async def _load_remote(client: Client) -> dict[str, tuple[float, Comparison]]:
+    from carrel.client.http.errors import ServiceError
+
+    try:
+        records = await with_agents(client)
+    except ServiceError as error:
+        if error.status not in (404, 405, 501):
+            raise
+        return {}  # a service without conversations
+    named = ((one, comparison_of(one.metadata or {})) for one in records)
+    return {one.id: (one.updated_at.timestamp(), found) for one, found in named if found}

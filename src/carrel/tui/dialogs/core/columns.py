@@ -7,7 +7,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
-from carrel.store.core.sorting import Sort
+from carrel.store.core.lists import Sort
 from carrel.store.layout import LayoutService, LayoutState
 from carrel.tui.dialogs.core.dialog import Dialog, hint
 from carrel.tui.theme import labels

@@ -14,8 +14,7 @@ from textual.widget import Widget
 
 from carrel.store.chat.formatting import TurnRow
 from carrel.text import clean_text
-from carrel.tui.widgets.text.note import Note
-from carrel.tui.widgets.text.pane import TextPane
+from carrel.tui.widgets.text.pane import Note, TextPane
 from carrel.tui.widgets.text.prose import MIN_TAIL, Prose, settled_length
 from carrel.tui.widgets.text.rendered import Rendered
 

@@ -10,8 +10,8 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Input, Static
 
-from carrel.store.core.filters import NameFilter
 from carrel.store.core.formatting import counted
+from carrel.store.core.lists import NameFilter
 from carrel.tui.widgets.inputs.fields import Field, RecallField
 from carrel.tui.widgets.tables.table import VirtualTable
 from carrel.tui.widgets.text.pane import TextPane

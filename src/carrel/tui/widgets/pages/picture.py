@@ -31,7 +31,7 @@ from carrel.tui.terminal.graphics import (
     picture_protocol,
 )
 from carrel.tui.terminal.textual_private import steady
-from carrel.tui.widgets.text.note import Note
+from carrel.tui.widgets.text.pane import Note
 
 DETAIL = 4
 """Requested pixels per drawn pixel in each direction, for sharper print."""

@@ -8,6 +8,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
+from textual.content import Content
 from textual.geometry import Offset, Region
 from textual.strip import Strip
 from textual.widget import Widget
@@ -91,3 +92,18 @@ class TextPane(VerticalScroll, can_focus=True):
             offset += inside.virtual_region.offset
             inside = inside.parent
         self.scroll_to_region(Region(0, offset.y, 1, 1), animate=False, center=True)
+
+
+class Note(Widget):
+    """A sentence in the middle of a pane."""
+
+    DEFAULT_CSS = """
+    Note { height: 1fr; content-align: center middle; text-align: center; padding: 1 2; }
+    """
+
+    def __init__(self, content: Content) -> None:
+        super().__init__()
+        self._content = content
+
+    def render(self) -> Content:
+        return self._content

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carrel.recording.drawing import Drawing
+from carrel.recording.asciicast import Drawing
 
 DRAWS = st.sampled_from(
     ["a", "Ümlaut ▀", "\r\n", "\x1b[0m", "\x1b[38;2;1;2;3m", "\x1b[3;4H", "\x1b[2J", "\x1b[?25l"]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from carrel.client.http.paging import PAGE, every
+from carrel.client.http.area import PAGE, every
 
 
 @pytest.mark.parametrize(

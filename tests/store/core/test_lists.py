@@ -1,12 +1,26 @@
-"""Filters as they are typed."""
+"""Sorting by a column, and filters as they are typed."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carrel.store.core.filters import NameFilter
+from carrel.store.core.lists import NameFilter, Sort, in_order, next_sort
 
 NAMES = ("Lease 2024.pdf", "lease draft.pdf", "handbook.docx")
+
+
+def test_a_column_chosen_again_turns_round_and_then_sorts_no_more() -> None:
+    up = next_sort(None, "size")
+    down = next_sort(up, "size")
+    assert (up, down, next_sort(down, "size")) == (Sort("size"), Sort("size", True), None)
+    assert next_sort(down, "name") == Sort("name")
+    assert (Sort("size").arrow, Sort("size", True).arrow) == ("↑", "↓")
+
+
+def test_what_is_unknown_comes_last_in_both_directions() -> None:
+    sizes = {"a": 2, "b": None, "c": 1}
+    assert in_order(sizes, sizes.get, descending=False) == ["c", "a", "b"]
+    assert in_order(sizes, sizes.get, descending=True) == ["a", "c", "b"]
 
 
 @pytest.mark.parametrize(
