@@ -135,7 +135,7 @@ def check_in(path: Path, document: Document, model: type[M]) -> M:
     try:
         return document.check(model)
     except YAMLError as error:
-        raise FileError(path, error.line, error.reason) from None
+        raise FileError(path, error.line, error.reason) from error
 
 
 def read_file(path: Path) -> list[Document]:
@@ -152,9 +152,9 @@ def read_file(path: Path) -> list[Document]:
     except UnicodeDecodeError:
         raise FileError(path, None, "It is not UTF-8 text.") from None
     except OSError as error:
-        raise FileError(path, None, f"It cannot be read: {error.strerror}.") from None
+        raise FileError(path, None, f"It cannot be read: {error.strerror}.") from error
     except YAMLError as error:
-        raise FileError(path, error.line, error.reason) from None
+        raise FileError(path, error.line, error.reason) from error
 
 
 def read(text: str, missing: str = _NO_MAPPING) -> Document:
@@ -183,14 +183,14 @@ def read_all(text: str, missing: str = _NO_MAPPING) -> Iterator[Document]:
         mark = error.problem_mark or error.context_mark
         problem = str(error.problem)
         reason = "indent with spaces, not tabs" if "'\\t'" in problem else problem
-        raise YAMLError(mark.line + 1 if mark else None, f"This is not YAML: {reason}.") from None
+        raise YAMLError(mark.line + 1 if mark else None, f"This is not YAML: {reason}.") from error
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
-        raise YAMLError(line, "There is a character that YAML does not allow.") from None
+        raise YAMLError(line, "There is a character that YAML does not allow.") from error
     except RecursionError:
         raise YAMLError(None, "This is nested too deeply.") from None
     except ValueError as error:
-        raise YAMLError(None, f"This is not YAML: {error}.") from None
+        raise YAMLError(None, f"This is not YAML: {error}.") from error
 
 
 def read_lines(text: str) -> Iterator[Document]:
@@ -206,9 +206,9 @@ def read_lines(text: str) -> Iterator[Document]:
             data = json.loads(written, object_pairs_hook=_without_duplicates)
         except json.JSONDecodeError as error:
             reason = f"This is not JSON: {error.msg} at column {error.colno}."
-            raise YAMLError(line, reason) from None
+            raise YAMLError(line, reason) from error
         except (ValueError, RecursionError) as error:
-            raise YAMLError(line, f"This is not usable: {error}.") from None
+            raise YAMLError(line, f"This is not usable: {error}.") from error
         if not isinstance(data, dict):
             raise YAMLError(line, 'Expected an object such as {"name": "value"}.')
         yield Document(data, line)

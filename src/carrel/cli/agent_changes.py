@@ -74,7 +74,7 @@ def edit_in_editor(
         if not sys.stdin.isatty() and not named_editor():
             raise CommandError("Nothing to change. See: carrel agents edit --help", Code.USAGE)
     except EditorError as error:
-        raise CommandError(str(error), Code.USAGE) from None
+        raise CommandError(str(error), Code.USAGE) from error
     chosen = load_profile(profile)
     check_writable(chosen)
     saved = SavedDrafts(folders().state, chosen.storage_name)
@@ -89,7 +89,7 @@ def edit_in_editor(
     try:
         change = draft.update(active)
     except ProblemError as error:
-        raise CommandError(str(error.problem), Code.USAGE) from None
+        raise CommandError(str(error.problem), Code.USAGE) from error
     if change is None:
         saved.delete(draft.id)
         return active, None
@@ -114,13 +114,13 @@ def _edit_text(saved: "SavedDrafts", draft: "Draft", libraries: Mapping[str, str
         try:
             return from_yaml(edit(path), draft)
         except EditorError as error:
-            raise CommandError(str(error)) from None
+            raise CommandError(str(error)) from error
         except YAMLError as error:
             if not sys.stdin.isatty():
-                raise CommandError(f"{error} Your text is in {path}", Code.USAGE) from None
+                raise CommandError(f"{error} Your text is in {path}", Code.USAGE) from error
             output.note(str(error))
             if not typer.confirm("Edit again?", default=True, err=True):
-                raise CommandError(f"Nothing was sent. Your text is in {path}") from None
+                raise CommandError(f"Nothing was sent. Your text is in {path}") from error
 
 
 def _ask(active: "Agent", draft: "Draft", libraries: Mapping[str, str]) -> None:

@@ -47,7 +47,7 @@ def edit() -> None:
     try:
         edit_file(file)
     except EditorError as error:
-        raise CommandError(str(error), Code.USAGE) from None
+        raise CommandError(str(error), Code.USAGE) from error
     _check()
     output.note("The settings are valid. They apply from the next start.")
 

@@ -160,9 +160,9 @@ def _chain(data: Path | None, database: str | None, *, make: bool = False) -> It
     try:
         yield KeyChain(folder, database)
     except BadKeyName as error:
-        raise CommandError(str(error), Code.USAGE) from None
+        raise CommandError(str(error), Code.USAGE) from error
     except (FolderError, ServerSettingsError, SharedDatabaseError) as error:
-        raise CommandError(str(error)) from None
+        raise CommandError(str(error)) from error
 
 
 def _end(key: "Key") -> str:

@@ -33,7 +33,7 @@ def migrate(
     try:
         before, vectors = migrate_shared(database)
     except SharedDatabaseError as error:
-        raise CommandError(str(error)) from None
+        raise CommandError(str(error)) from error
     if before == FORMAT:
         output.note(f"The database has the schema {FORMAT} already.")
     else:

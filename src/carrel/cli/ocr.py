@@ -104,7 +104,7 @@ def ocr(
     try:
         asked = None if pages is None else count_from_zero(pages)
     except ValueError as error:
-        raise CommandError(f"--pages: {error}", Code.USAGE) from None
+        raise CommandError(f"--pages: {error}", Code.USAGE) from error
     if tables is not None and out is None:
         raise CommandError("--tables needs --out: a folder to write them to.", Code.USAGE)
     command = _OCR(
@@ -238,7 +238,7 @@ def _schema(path: Path | None) -> dict[str, Any] | None:
     try:
         schema = json_format.loads(path.read_text("utf-8"))
     except ValueError as error:
-        raise CommandError(f"{path} is not JSON: {error}.", Code.USAGE) from None
+        raise CommandError(f"{path} is not JSON: {error}.", Code.USAGE) from error
     if not isinstance(schema, dict):
         raise CommandError(f"{path} holds no JSON schema. A schema is a JSON object.", Code.USAGE)
     return schema

@@ -219,7 +219,7 @@ def serve(
     try:
         public_url = check_public_url(public_url) if public_url else None
     except ValueError as error:
-        raise CommandError(f"--public-url {public_url} is {error}.", Code.USAGE) from None
+        raise CommandError(f"--public-url {public_url} is {error}.", Code.USAGE) from error
 
     settings = ServerSettings(
         data=data,

@@ -66,4 +66,4 @@ def check_model_urls(urls: Sequence[str]) -> None:
         try:
             check_url(url)
         except ConfigError as error:
-            raise CommandError(f"--model-url: {error}", Code.USAGE) from None
+            raise CommandError(f"--model-url: {error}", Code.USAGE) from error

@@ -31,16 +31,16 @@ def errors_in_words(disk: str) -> Iterator[None]:
         ServerSettingsError,
         SharedDatabaseError,
     ) as error:
-        raise CommandError(str(error)) from None
+        raise CommandError(str(error)) from error
     except ApiError as error:
-        raise CommandError(error.message) from None
+        raise CommandError(error.message) from error
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
         raise CommandError(
             f"{disk[0].upper()}{disk[1:]} is full. Free some space and run the command again: it"
             " goes on where it stopped."
-        ) from None
+        ) from error
 
 
 @contextmanager

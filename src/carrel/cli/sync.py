@@ -115,7 +115,7 @@ def sync(
     try:
         Rules.of(settings.include, settings.exclude)
     except SyncError as error:
-        raise CommandError(str(error), Code.USAGE) from None
+        raise CommandError(str(error), Code.USAGE) from error
     with Ledger(folders().sync) as ledger:
         command = _Sync(chosen, ledger, folder, library, create, settings, max_delete, json)
         if dry_run:

@@ -73,7 +73,7 @@ def worker(
     try:
         shared = database or FolderSettings.load(data / "settings.toml").database
     except ServerSettingsError as error:
-        raise CommandError(str(error)) from None
+        raise CommandError(str(error)) from error
     if shared is None:
         message = "A worker needs the servers' database. Name it with --database."
         raise CommandError(message, Code.USAGE)

@@ -151,7 +151,7 @@ def load_profile(name: str | None = None, environ: Mapping[str, str] = os.enviro
         try:
             url = check_url(environ["CARREL_URL"])
         except ConfigError as error:
-            raise ConfigError(f"CARREL_URL: {error}") from None
+            raise ConfigError(f"CARREL_URL: {error}") from error
         return Profile(ENVIRONMENT, url, environ.get("CARREL_API_KEY") or None)
     wanted = name or default_profile()
     for profile in profiles():
@@ -319,7 +319,7 @@ def _profile(name: str, table: Any, credentials: Any) -> Profile:
     try:
         url = check_url(table["url"])
     except ConfigError as error:
-        raise ConfigError(f"{where}: {error}") from None
+        raise ConfigError(f"{where}: {error}") from error
     key = credentials.get("api_key") if isinstance(credentials, dict) else None
     return Profile(
         name,
@@ -363,7 +363,7 @@ def _read(path: Path) -> dict[str, Any]:
         return {}
     except tomllib.TOMLDecodeError as error:
         # The parser quotes no values, so its message is safe for credentials too.
-        raise ConfigError(f"{path} is not valid TOML: {error}. Mend that line.") from None
+        raise ConfigError(f"{path} is not valid TOML: {error}. Mend that line.") from error
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise ConfigError(f"{path} cannot be read: {reason}.") from error

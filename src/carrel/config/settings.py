@@ -86,7 +86,7 @@ def load_settings(path: Path | None = None) -> Settings:
     try:
         content = toml_edit.parse(text)
     except tomllib.TOMLDecodeError as error:
-        raise SettingsError(path, [Mistake(None, f"this is not valid TOML: {error}.")]) from None
+        raise SettingsError(path, [Mistake(None, f"this is not valid TOML: {error}.")]) from error
     mistakes: list[Mistake] = []
     values: dict[str, Any] = {}
     known = {item.name for item in fields(Settings)}
@@ -134,7 +134,7 @@ def save_settings(values: Mapping[str, str | None], path: Path | None = None) ->
         for key, value in values.items():
             changed = with_value(changed, key, value)
     except ValueError as error:
-        raise ConfigError(f"{path}: {error}. Mend that, or change the file by hand.") from None
+        raise ConfigError(f"{path}: {error}. Mend that, or change the file by hand.") from error
     if changed != before:
         write_text(path, changed)
     return changed != before
@@ -194,7 +194,7 @@ def _addresses(value: Any) -> dict[str, str]:
     try:
         return {name: check_url(_text(url)) for name, url in value.items()}
     except ConfigError as error:
-        raise ValueError(f"has something wrong: {str(error).rstrip('.')}") from None
+        raise ValueError(f"has something wrong: {str(error).rstrip('.')}") from error
 
 
 def _tools(kind: Callable[[Any], Any]) -> Callable[[Any], dict[str, Any]]:
@@ -207,7 +207,7 @@ def _tools(kind: Callable[[Any], Any]) -> Callable[[Any], dict[str, Any]]:
             try:
                 found[name] = kind(item)
             except ValueError as error:
-                raise ValueError(f"“{name}” {error}") from None
+                raise ValueError(f"“{name}” {error}") from error
         return found
 
     return check

@@ -151,7 +151,7 @@ async def _refusals() -> AsyncIterator[None]:
     try:
         yield
     except ClientError as error:
-        raise MCPError(INVALID_PARAMS, str(error)) from None
+        raise MCPError(INVALID_PARAMS, str(error)) from error
 
 
 @asynccontextmanager

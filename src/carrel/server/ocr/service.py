@@ -116,7 +116,7 @@ class OCRService:
             except ReadingTimeout as timeout:
                 raise _too_slow(timeout, seconds) from timeout
             except NoSuchPage as error:
-                raise ApiError(400, error.message, param="pages") from None
+                raise ApiError(400, error.message, param="pages") from error
             except UnreadableDocument as error:
                 raise ApiError(
                     400, error.message, "document_parser_invalid_file", error.code

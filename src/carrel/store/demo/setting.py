@@ -133,7 +133,7 @@ def _read_models(data: Path) -> dict[str, Any]:
     try:
         read = toml_edit.parse(read_settings(path))
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path} is not valid TOML: {error}. Correct it.") from None
+        raise ConfigError(f"{path} is not valid TOML: {error}. Correct it.") from error
     return {key: read[key] for key in MODELS if key in read}
 
 

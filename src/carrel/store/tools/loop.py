@@ -76,9 +76,7 @@ async def complete_with_tools(
     tools: Tools,
     *,
     known: frozenset[str] = frozenset(),
-    stepped: Callable[[int], None] = lambda step: None,
     called: Callable[[AgentCall, str], None] = lambda call, result: None,
-    limit: int = STEPS,
 ) -> tuple[CompletionRequest, End]:
     """Complete a request with tools, outside of a chat.
 
@@ -87,9 +85,7 @@ async def complete_with_tools(
         complete: sends a request and returns its answer.
         tools: answer the calls.
         known: the functions that the agent has already.
-        stepped: called with the number of each step, from 1.
         called: called with each call and its result.
-        limit: the most answers.
 
     Returns:
         The request with all messages, the last answer included, and the loop's end.
@@ -104,8 +100,7 @@ async def complete_with_tools(
         nonlocal request
         request = request.model_copy(update={"messages": [*request.messages, message]})
 
-    async def ask(step: int) -> Sequence[AgentCall]:
-        stepped(step)
+    async def ask(_: int) -> Sequence[AgentCall]:
         answer = await complete(request)
         add(answer)
         return [
@@ -117,5 +112,5 @@ async def complete_with_tools(
         called(call, result)
         add(ToolMessage(content=result, tool_call_id=call.id, name=call.name))
 
-    end = await answer_with_tools(ask, tools, answered, limit=limit)
+    end = await answer_with_tools(ask, tools, answered)
     return request, end

@@ -100,7 +100,7 @@ def schema_of(format: ResponseFormat | None) -> dict[str, Any] | None:
             400,
             f"The JSON schema is not valid: {error}",
             param="response_format.json_schema",
-        ) from None
+        ) from error
     return schema
 
 

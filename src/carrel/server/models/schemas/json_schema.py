@@ -26,7 +26,7 @@ def check(schema: dict[str, Any]) -> None:
     try:
         error = best_match(patterns.validator(_schema_of_schemas(), _SECONDS).iter_errors(schema))
     except patterns.PatternError as problem:
-        raise BadSchema(str(problem)) from None
+        raise BadSchema(str(problem)) from problem
     except RecursionError:
         raise BadSchema("it is nested too deeply") from None
     if error is not None:
@@ -63,7 +63,7 @@ def refuse_too_large(loc: tuple[str | int, ...], *schemas: object) -> None:
     try:
         check_size(*schemas)
     except TooLarge as error:
-        raise InvalidRequest(loc, f"This JSON schema is refused: {error}", "too_long") from None
+        raise InvalidRequest(loc, f"This JSON schema is refused: {error}", "too_long") from error
 
 
 def fits(value: object, schema: dict[str, Any]) -> bool:

@@ -19,10 +19,8 @@ class ModelField(Field):
         Binding("down", "choose", "Down the models", show=False, id="model.choose"),
     ]
 
-    def __init__(
-        self, value: str, models: Sequence[str], *, placeholder: str = "", id: str | None = None
-    ) -> None:
-        super().__init__(value, placeholder=placeholder, id=id)
+    def __init__(self, value: str, models: Sequence[str], *, id: str) -> None:
+        super().__init__(value, id=id)
         self._models = models
 
     @work(exit_on_error=False)
