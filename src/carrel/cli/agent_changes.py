@@ -11,8 +11,8 @@ import typer
 from carrel.cli import output
 from carrel.cli.errors import Code, CommandError
 from carrel.cli.find import find_agent
-from carrel.cli.options import AgentArgument, JSONOption, ProfileOption, version_or_alias
-from carrel.cli.session import check_writable, run
+from carrel.cli.options import AgentArgument, JSONOption, version_or_alias
+from carrel.cli.session import check_writable, run, with_client
 from carrel.config.profiles import folders, load_profile
 from carrel.system.editor import EditorError, edit, named_editor
 
@@ -31,24 +31,22 @@ NewArgument = Annotated[
 ]
 
 
-def diff(
+@with_client()
+async def diff(
+    client: "Client",
     agent: AgentArgument,
     old: OldArgument,
     new: NewArgument = None,
-    profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
     """Show the differences between two versions."""
     from carrel.store.agents.compare import compare_agents
     from carrel.store.agents.formatting import change_lines, changed_field_rows, version_name
 
-    async def work(client: "Client") -> "tuple[Agent, Agent, Mapping[str, str]]":
-        found = await find_agent(client, agent)
-        before = await client.agents.get(found.id, version_or_alias(old))
-        after = found if new is None else await client.agents.get(found.id, version_or_alias(new))
-        return before, after, await library_names(client)
-
-    before, after, libraries = run(profile, work)
+    found = await find_agent(client, agent)
+    before = await client.agents.get(found.id, version_or_alias(old))
+    after = found if new is None else await client.agents.get(found.id, version_or_alias(new))
+    libraries = await library_names(client)
     changes = [change for change in compare_agents(before, after) if change.change != "same"]
     if json:
         output.as_json([change_as_json(change) for change in changes])

@@ -85,7 +85,9 @@ def new(
     )
 
 
-def export(
+@with_client()
+async def export(
+    client: "Client",
     agents: Annotated[
         list[str] | None,
         typer.Argument(metavar="AGENT", help="Agents by id or name. Default: all."),
@@ -93,20 +95,15 @@ def export(
     out: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Write a file for each into FOLDER.")
     ] = None,
-    profile: ProfileOption = None,
 ) -> None:
     """Print agents as YAML, with names in place of the service's ids."""
     from carrel.store.agents.definitions import Names
     from carrel.store.agents.trials import is_trial
 
-    async def work(client: "Client") -> "tuple[list[Agent], Names]":
-        every = [agent async for agent in client.agents.every() if not is_trial(agent)]
-        wanted = [await find_agent(client, name) for name in agents] if agents else every
-        names = Names(await library_names(client), {agent.id: agent.name for agent in every})
-        return wanted, names
-
-    found, names = run(profile, work)
-    texts = [(agent, names.text(agent)) for agent in found]
+    every = [agent async for agent in client.agents.every() if not is_trial(agent)]
+    wanted = [await find_agent(client, name) for name in agents] if agents else every
+    names = Names(await library_names(client), {agent.id: agent.name for agent in every})
+    texts = [(agent, names.text(agent)) for agent in wanted]
     if out is None:
         print("---\n".join(text for _, text in texts), end="")
         return

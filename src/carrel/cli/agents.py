@@ -151,13 +151,14 @@ def edit(
     instructions; an empty LIBRARY removes all libraries. Without options, the agent opens as
     YAML in $EDITOR.
     """
+    from carrel.store.agents.review import NOTHING_CHANGED
     from carrel.wire.generation.agents import AgentUpdate
 
     given = (name, model, description, instructions, library, temperature)
     if all(value is None for value in given):
         active, made = agent_changes.edit_in_editor(agent, message, profile)
         if made is None:
-            output.note("Nothing changed. No version was made.")
+            output.note(NOTHING_CHANGED)
         _report_change(made or active, json)
         return
 

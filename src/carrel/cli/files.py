@@ -146,7 +146,9 @@ async def url(
 
 
 @app.command("download")
-def download(
+@with_client()
+async def download(
+    client: "Client",
     file: FileArgument,
     to: Annotated[
         Path | None,
@@ -156,32 +158,22 @@ def download(
             help="A path, a folder, or - for stdout. Default: the file's name in this folder.",
         ),
     ] = None,
-    profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
     """Download a file. Prints its path."""
+    found = await find_file(client, file)
     if to == Path("-"):
-        run(profile, lambda client: _to_stdout(client, file))
+        async with client.files.content(found.id) as content:
+            async for chunk in content:
+                sys.stdout.buffer.write(chunk)
         return
-
-    async def work(client: "Client") -> "tuple[File, Path]":
-        found = await find_file(client, file)
-        target = _target(found, to)
-        with output.progress(f"Downloading {target.name}") as report:
-            return found, await client.files.download(found.id, target, report)
-
-    found, path = run(profile, work)
+    target = _target(found, to)
+    with output.progress(f"Downloading {target.name}") as report:
+        path = await client.files.download(found.id, target, report)
     if json:
         output.as_json({"id": found.id, "path": str(path)})
     else:
         output.data(str(path))
-
-
-async def _to_stdout(client: "Client", wanted: str) -> None:
-    found = await find_file(client, wanted)
-    async with client.files.content(found.id) as content:
-        async for chunk in content:
-            sys.stdout.buffer.write(chunk)
 
 
 def _target(file: "File", to: Path | None) -> Path:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from carrel import samples
+from carrel.store.activity.uploads import UploadSource
 from carrel.store.agents.service import AgentsService
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.chat.conversation import Turn
@@ -17,12 +18,11 @@ from carrel.store.core.formatting import counted
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.documents.service import DocumentsService
 from carrel.store.files.service import FilesService
-from carrel.store.libraries.phase import document_phase
+from carrel.store.libraries.phase import check_processed
 from carrel.store.libraries.service import LibrariesService
 from carrel.store.shared import Shared
 
 if TYPE_CHECKING:
-    from carrel.wire.documents import Document
     from carrel.wire.files import File
     from carrel.wire.generation.agents import Agent
     from carrel.wire.libraries import Library
@@ -142,12 +142,11 @@ class SampleService(Service[SampleState]):
 
     async def _upload(self) -> File:
         client = await self._session.client()
-        content = samples.content()
         listed = await client.files.list(search=samples.NAME)
         for file in listed.data:
-            if (file.filename, file.bytes) == (samples.NAME, len(content)):
+            if (file.filename, file.bytes) == (samples.NAME, len(samples.content())):
                 return file
-        return await self._files.upload((samples.NAME, len(content), _Content(content))).linked()
+        return await self._files.upload(_source()).linked()
 
     async def _read(self, file: File) -> int:
         source = DocumentSource("file", file.id, file.filename)
@@ -170,11 +169,8 @@ class SampleService(Service[SampleState]):
             library = await self._libraries.create(
                 LIBRARY, "The sample of the workbench; delete it any time.", if_absent=True
             ).linked()
-        content = samples.content()
-        document = await self._libraries.upload(
-            library.id, (samples.NAME, len(content), _Content(content))
-        ).linked()
-        _check(await self._libraries.wait_processed(document).linked())
+        document = await self._libraries.upload(library.id, _source()).linked()
+        check_processed(await self._libraries.wait_processed(document).linked())
         return library
 
     async def _ask(self, library: Library) -> Turn:
@@ -212,17 +208,7 @@ class SampleService(Service[SampleState]):
         return await self._agents.create(made).linked()
 
 
-class _Content:
-    """Bytes that can be sent repeatedly."""
+def _source() -> UploadSource:
+    from carrel.store.files.incoming import in_memory  # loads httpx
 
-    def __init__(self, content: bytes) -> None:
-        self._content = content
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        yield self._content
-
-
-def _check(document: Document) -> None:
-    if document_phase(document) == "failed":
-        reason = document.error or "The service gives no reason."
-        raise ProblemError(Problem("The sample was not processed", reason))
+    return in_memory(samples.content(), samples.NAME)

@@ -10,7 +10,7 @@ from carrel.notebook.cells.errors import BenchError, in_words
 from carrel.notebook.cells.wait import wait_for
 from carrel.notebook.panels.agent_fields import AgentFields
 from carrel.notebook.panels.core.base import Json
-from carrel.store.agents.drafts import Draft, complaints
+from carrel.store.agents.drafts import Draft, refusal
 from carrel.store.core.naming import available
 from carrel.store.core.problem import Problem
 from carrel.store.store import Store
@@ -72,8 +72,7 @@ class AgentMaker:
         try:
             filled = AgentFields.model_validate({**known, **fields})
         except ValidationError as error:
-            wrong = " ".join(complaints(error))
-            raise BenchError(Problem("An agent cannot be like this", wrong)) from None
+            raise BenchError(refusal(error)) from None
         return filled.onto(draft).with_arguments(**arguments)
 
     def _check_model(self, model: str) -> None:

@@ -20,18 +20,17 @@ from carrel.notebook.bench.inputs import (
 )
 from carrel.notebook.bench.reading import Reading, as_reading
 from carrel.notebook.bench.waits import read
-from carrel.notebook.cells.errors import BenchError
+from carrel.notebook.cells.errors import in_words
 from carrel.notebook.cells.wait import check_handle, wait_for
 from carrel.notebook.panels.document import DocumentPanel
 from carrel.notebook.results.search import SearchHits
 from carrel.notebook.results.sync import Synced
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.chat.conversation import Attachment
-from carrel.store.core.problem import Problem
 from carrel.store.documents.reader import OCROptions
 from carrel.store.documents.service import LARGE
 from carrel.store.files.incoming import Incoming, in_memory, is_path
-from carrel.store.libraries.phase import document_phase
+from carrel.store.libraries.phase import check_processed
 from carrel.store.search.service import SearchedPlaces
 from carrel.store.store import Store
 from carrel.wire.documents import Document
@@ -286,9 +285,8 @@ class DocumentCalls(BenchBase):
     def wait_ready(self, document: Document, *, timeout: float | None = None) -> Document:
         """Wait until a library's document is processed and return it."""
         ready = wait_for(self._store, self._store.libraries.wait_processed(document), timeout)
-        if document_phase(ready) == "failed":
-            reason = ready.error or "The service gives no reason."
-            raise BenchError(Problem(f"{ready.name} was not processed", reason))
+        with in_words():
+            check_processed(ready)
         return ready
 
 

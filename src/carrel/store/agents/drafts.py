@@ -217,17 +217,16 @@ def _validate(kind: type[R], body: dict[str, Any]) -> R:
     try:
         return kind.model_validate(body)
     except ValidationError as error:
-        raise ProblemError(
-            Problem("An agent cannot be like this", " ".join(complaints(error)))
-        ) from error
+        raise ProblemError(refusal(error)) from error
 
 
-def complaints(error: ValidationError) -> list[str]:
-    """Return each validation error as a sentence."""
-    return [
+def refusal(error: ValidationError) -> Problem:
+    """Return the problem of invalid fields, a sentence for each."""
+    complaints = [
         f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}."
         for one in error.errors(include_url=False, include_input=False, include_context=False)
     ]
+    return Problem("An agent cannot be like this", " ".join(complaints))
 
 
 class SavedDrafts:

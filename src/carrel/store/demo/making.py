@@ -11,7 +11,7 @@ from carrel.store.agents.definitions import Defined, Definition, Names
 from carrel.store.agents.plan import default_model
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.demo.script import Demo, NeededLibrary
-from carrel.store.libraries.phase import UNFINISHED, document_phase
+from carrel.store.libraries.phase import UNFINISHED, check_processed, document_phase
 from carrel.yamlfile import Document as Read
 
 if TYPE_CHECKING:
@@ -72,9 +72,7 @@ async def _make_library(client: Client, library: NeededLibrary, folder: Path) ->
         while document_phase(document) in UNFINISHED:
             await asyncio.sleep(LOOK)
             document = await client.documents.get(made.id, document.id)
-        if document_phase(document) == "failed":
-            detail = f"{document.name}: {document.error or 'the service gives no reason.'}"
-            raise ProblemError(Problem("A document of the demo cannot be processed", detail))
+        check_processed(document)
     return made.id
 
 

@@ -17,6 +17,7 @@ from carrel.store.chat.parameters import AGENTS_OWN
 from carrel.store.core.formatting import one_line
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.evals.cases import Case, Judge
+from carrel.store.tools.formatting import PAUSED
 
 if TYPE_CHECKING:
     from carrel.client import Client
@@ -259,7 +260,7 @@ class Asking:
 
 def _explain_unanswered(request: CompletionRequest, end: str) -> str:
     if end == "limit":
-        return "The agent went on calling functions."
+        return PAUSED.detail
     *_, last = (one for one in request.messages if one.role == "assistant")
     names = ", ".join(call.function.name for call in last.tool_calls or ())
     return f"The agent calls {names}, and nothing here answers it."

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from carrel.store.core.problem import Problem, ProblemError
+
 if TYPE_CHECKING:
     from carrel.wire.documents import Document
 
@@ -36,3 +38,18 @@ def document_phase(document: Document) -> DocumentPhase:
     """
     word = document.process_status or document.processing_status
     return _PHASES.get(word) or _PHASES.get(document.processing_status, "ready")
+
+
+def failure_of(document: Document) -> str:
+    """Return why a document was not processed."""
+    return document.error or "The service gives no reason."
+
+
+def check_processed(document: Document) -> None:
+    """Check the outcome of a document's processing.
+
+    Raises:
+        ProblemError: it failed.
+    """
+    if document_phase(document) == "failed":
+        raise ProblemError(Problem(f"{document.name} was not processed", failure_of(document)))

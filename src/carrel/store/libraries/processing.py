@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from carrel.store.activity.service import ActivityService
 from carrel.store.activity.state import ActivityItem
 from carrel.store.core.problem import Problem
-from carrel.store.libraries.phase import UNFINISHED, document_phase
+from carrel.store.libraries.phase import UNFINISHED, document_phase, failure_of
 
 if TYPE_CHECKING:
     from carrel.client import Client
@@ -52,7 +52,7 @@ class ProcessingItems:
         elif phase == "ready":
             self._activity.change(item_id, status="done")
         elif phase == "failed":
-            error = Problem("Processing failed", document.error or "The service gives no reason.")
+            error = Problem("Processing failed", failure_of(document))
             self._activity.change(item_id, status="failed", error=error)
 
     async def look(self, client: Client, seen: Collection[str]) -> None:
