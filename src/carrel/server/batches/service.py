@@ -352,11 +352,8 @@ def _operation(work: Work, body: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     if work.agent_id is None:
         model = {"model": work.model} if work.model and work.endpoint != _AGENTS else {}
         return work.endpoint, {**model, **body}
-    return _AGENTS, {"agent_id": work.agent_id, **_without_model(body)}
-
-
-def _without_model(body: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in body.items() if name != "model"}
+    own = {name: value for name, value in body.items() if name != "model"}
+    return _AGENTS, {"agent_id": work.agent_id, **own}
 
 
 def _read_lines(path: Path) -> list[dict[str, Any]]:
