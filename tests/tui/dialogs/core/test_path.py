@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from carrel.tui.terminal.completion import complete
+from carrel.tui.dialogs.core.path import complete
 
 
 @pytest.fixture
