@@ -8,7 +8,7 @@ import typer
 
 from carrel.cli import output
 from carrel.cli.errors import Code, CommandError
-from carrel.cli.server_options import BlobsOption, DatabaseOption
+from carrel.cli.server_options import BlobsOption, DatabaseOption, DataOption
 from carrel.config.profiles import folders
 
 
@@ -21,14 +21,7 @@ def backup(
             help="The folder of the backup, which must not exist.",
         ),
     ],
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            show_default=False,
-            help="The server's data folder. Default: the folder of the profile “local”.",
-        ),
-    ] = None,
+    data: DataOption = None,
     database: DatabaseOption = None,
     blobs: BlobsOption = None,
 ) -> None:

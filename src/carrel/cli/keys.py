@@ -11,6 +11,7 @@ import typer
 from carrel.cli import output
 from carrel.cli.errors import Code, CommandError
 from carrel.cli.options import JSONOption, commands
+from carrel.cli.server_options import DataOption
 from carrel.config.profiles import folders
 
 if TYPE_CHECKING:
@@ -24,14 +25,6 @@ app = commands(
 )
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="A name for the key.")]
-DataOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="DIR",
-        show_default=False,
-        help="The server's data folder. Default: the folder of the profile “local”.",
-    ),
-]
 DatabaseOption = Annotated[
     str | None,
     typer.Option(

@@ -2,21 +2,13 @@
 
 from typing import Annotated
 
-import typer
-
 from carrel.cli import output
 from carrel.cli.errors import CommandError
+from carrel.cli.server_options import DATABASE
 
 
 def migrate(
-    database: Annotated[
-        str,
-        typer.Option(
-            metavar="postgresql://USER@HOST/NAME",
-            show_default=False,
-            help="The database that servers share. A password comes from PGPASSWORD or ~/.pgpass.",
-        ),
-    ],
+    database: Annotated[str, DATABASE],
 ) -> None:
     """Create or upgrade the tables of a server's PostgreSQL database.
 

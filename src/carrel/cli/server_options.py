@@ -1,6 +1,7 @@
 """Options that the commands on a server's storage and processes share."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -8,14 +9,20 @@ import typer
 from carrel.cli.errors import Code, CommandError
 from carrel.config.profiles import ConfigError, check_url
 
-DatabaseOption = Annotated[
-    str | None,
+DataOption = Annotated[
+    Path | None,
     typer.Option(
-        metavar="postgresql://USER@HOST/NAME",
+        metavar="DIR",
         show_default=False,
-        help="The database that servers share. A password comes from PGPASSWORD or ~/.pgpass.",
+        help="The server's data folder. Default: the folder of the profile “local”.",
     ),
 ]
+DATABASE = typer.Option(
+    metavar="postgresql://USER@HOST/NAME",
+    show_default=False,
+    help="The database that servers share. A password comes from PGPASSWORD or ~/.pgpass.",
+)
+DatabaseOption = Annotated[str | None, DATABASE]
 BlobsOption = Annotated[
     str | None,
     typer.Option(
