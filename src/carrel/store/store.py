@@ -29,7 +29,7 @@ from carrel.store.files.service import FilesService
 from carrel.store.finder import FinderService
 from carrel.store.histories import HistoriesService
 from carrel.store.journal.journal import Journal
-from carrel.store.layout import LayoutService
+from carrel.store.layout.service import LayoutService
 from carrel.store.libraries.service import LibrariesService
 from carrel.store.models import ModelsService
 from carrel.store.navigation import TrailService

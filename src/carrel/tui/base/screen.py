@@ -19,7 +19,7 @@ from carrel.store.core.actions.handle import Handle
 from carrel.store.core.actions.slice import Slice
 from carrel.store.core.actions.watch import watch
 from carrel.store.core.problem import Problem
-from carrel.store.layout import LayoutState
+from carrel.store.layout.state import LayoutState
 from carrel.store.session.formatting import connection, service_words, status
 from carrel.store.session.state import READ_ONLY, SessionState
 from carrel.store.store import Store

@@ -24,7 +24,7 @@ from carrel.store.agents.formatting import (
 from carrel.store.agents.state import AgentsState
 from carrel.store.comparison.state import Side
 from carrel.store.core.lists import Sort
-from carrel.store.layout import LayoutState
+from carrel.store.layout.state import LayoutState
 from carrel.store.store import Store
 from carrel.tui.base.screen import MainScreen
 from carrel.tui.flows import evals

@@ -26,7 +26,7 @@ from carrel.store.files.formatting import (
     title,
 )
 from carrel.store.files.state import FilesState
-from carrel.store.layout import LayoutState
+from carrel.store.layout.state import LayoutState
 from carrel.store.previews import PreviewState
 from carrel.tui.base.marking import MARK_KEYS, MarkChange, change_marks
 from carrel.tui.base.screen import WORK_HZ, MainScreen

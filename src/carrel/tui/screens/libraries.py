@@ -13,7 +13,7 @@ from textual.widgets import Input
 
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.formatting import view_words
-from carrel.store.layout import LayoutState
+from carrel.store.layout.state import LayoutState
 from carrel.store.libraries.formatting import HitRow, document_row, hit_rows, library_rows, title
 from carrel.store.libraries.phase import document_phase
 from carrel.store.libraries.state import LibrariesState

@@ -7,7 +7,7 @@ from carrel.notebook.panels.core.base import Json, intent
 from carrel.store.core.actions.slice import Slice
 from carrel.store.core.actions.watch import watch
 from carrel.store.core.lists import Sort
-from carrel.store.layout import LayoutState
+from carrel.store.layout.state import LayoutState
 from carrel.store.store import Store
 
 

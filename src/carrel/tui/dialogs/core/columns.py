@@ -8,7 +8,8 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 
 from carrel.store.core.lists import Sort
-from carrel.store.layout import LayoutService, LayoutState
+from carrel.store.layout.service import LayoutService
+from carrel.store.layout.state import LayoutState
 from carrel.tui.dialogs.core.dialog import Dialog, hint
 from carrel.tui.theme import labels
 from carrel.tui.widgets.tables.columns import Column

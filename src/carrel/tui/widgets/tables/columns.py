@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from textual.content import Content
 
-from carrel.store.layout import TableLayout
+from carrel.store.layout.state import TableLayout
 
 STEP = 8
 """Step in cells by which a column without its own width grows."""

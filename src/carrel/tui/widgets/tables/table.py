@@ -16,7 +16,7 @@ from textual.strip import Strip
 from textual.style import Style
 
 from carrel.store.core.lists import NameFilter
-from carrel.store.layout import USUAL, TableLayout
+from carrel.store.layout.state import USUAL, TableLayout
 from carrel.tui.terminal.textual_private import steady
 from carrel.tui.widgets.tables.columns import GAP, Column, column_widths, lay_out_columns
 from carrel.tui.widgets.text.selecting import extract_selection, selectable

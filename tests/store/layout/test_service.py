@@ -4,7 +4,8 @@ import pytest
 
 from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.lists import Sort
-from carrel.store.layout import LEAST_WIDTH, USUAL, LayoutService, TableLayout
+from carrel.store.layout.service import LEAST_WIDTH, LayoutService
+from carrel.store.layout.state import USUAL, TableLayout
 
 
 async def test_a_layout_is_found_again(tmp_path: Path) -> None:

@@ -5,50 +5,20 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.lists import Sort, next_sort
-from carrel.store.core.problem import Problem
+from carrel.store.layout.state import LayoutState, TableLayout
 from carrel.system.atomic import write_private
 
 FORMAT = 1
 
 LEAST_WIDTH = 3
 """Least width of a column in cells."""
-
-
-@dataclass(frozen=True, slots=True)
-class TableLayout:
-    """The layout of one table: columns by name, widths in cells."""
-
-    sort: Sort | None = None
-    hidden: frozenset[str] = frozenset()
-    widths: Mapping[str, int] = field(default_factory=dict)
-
-
-USUAL = TableLayout()
-
-
-@dataclass(frozen=True, slots=True)
-class LayoutState:
-    """The layout of tables and of screens' panes, by name.
-
-    `panes` maps pane indexes from the left to widths in percent, where set; a screen in `zoomed`
-    shows one full-size pane at a time.
-    """
-
-    tables: Mapping[str, TableLayout] = field(default_factory=dict)
-    panes: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
-    zoomed: frozenset[str] = frozenset()
-    error: Problem | None = None
-
-    def table(self, name: str) -> TableLayout:
-        """Return the layout of a table."""
-        return self.tables.get(name, USUAL)
 
 
 def load_layout(path: Path) -> LayoutState:

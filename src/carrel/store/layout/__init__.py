@@ -1,0 +1,1 @@
+"""The layout of tables and panes; its state is apart, for the first paint loads it alone."""
