@@ -11,9 +11,6 @@ from typing import Literal
 
 LineChange = Literal["same", "added", "removed"]
 
-CONTEXT = 3
-"""Number of unchanged lines shown around a change."""
-
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 
 
@@ -65,8 +62,8 @@ def compare_lines(old: str, new: str) -> tuple[DiffLine, ...]:
     return tuple(lines)
 
 
-def hunks(lines: Sequence[DiffLine]) -> tuple[Hunk, ...]:
-    """Return the changes with up to CONTEXT unchanged lines before and after each.
+def hunks(lines: Sequence[DiffLine], context: int = 3) -> tuple[Hunk, ...]:
+    """Return the changes with up to `context` unchanged lines before and after each.
 
     Applying the hunks to the old text gives the new text.
     """
@@ -74,7 +71,7 @@ def hunks(lines: Sequence[DiffLine]) -> tuple[Hunk, ...]:
         index + step
         for index, line in enumerate(lines)
         if line.change != "same"
-        for step in range(-CONTEXT, CONTEXT + 1)
+        for step in range(-context, context + 1)
     }
     found: list[Hunk] = []
     skipped = 0

@@ -27,16 +27,16 @@ _TOOLS = (
 """The tools: a variable that must be set for each to work, and its command."""
 
 
-def copy(app: App[Any], text: str) -> bool:
+def copy(app: App[Any], text: str, environ: Mapping[str, str] = os.environ) -> bool:
     """Copy the text to the clipboard; return False if every way failed."""
-    tool = native_tool(os.environ)
+    tool = native_tool(environ)
     if tool is not None:
         # Off the loop: a tool may wait for an unresponsive display.
         threading.Thread(target=_hand_over, args=(tool, text), daemon=True).start()
     if len(text.encode()) > MAX_BYTES:
         return tool is not None
     app.copy_to_clipboard(text)
-    if "TMUX" in os.environ:
+    if "TMUX" in environ:
         # tmux forwards a wrapped sequence to the terminal that it runs in.
         encoded = base64.b64encode(text.encode()).decode()
         write_to_terminal(app, f"\x1bPtmux;\x1b\x1b]52;c;{encoded}\a\x1b\\")
