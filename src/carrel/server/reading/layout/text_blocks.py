@@ -26,6 +26,9 @@ _MARKER = re.compile(
     rf"[{BULLETS}*–—-]\s+(?=\S)|[•◦▪‣●■](?=\w)|\(?(\d{{1,3}}|[A-Za-z]|[ivxIVX]{{1,4}})[.)]\s+(?=\S)"
     r"|\d{1,2}\s+(?=[^\W\d])"
 )
+_LABEL = re.compile(r"\(?(\d{1,2}(\.\d{1,2})+\.?|(\d{1,2}|[A-Za-z]|[ivx]{2,4})[.)])")
+_TAB = 4.0
+"""Largest gap between a number and the text that it counts, in line heights."""
 _BULLET = re.compile(rf"[{BULLETS}]\s*(?=\w)")
 _PLAIN = frozenset[Role](["text", "quote", "aside", "reference", "form_field"])
 """Roles that a bullet or a label disproves."""
@@ -62,9 +65,10 @@ def text_blocks(
     roles[list(heads)] = ROLES.index("running_head")
     for number in numbers:
         text = page.pieces[number].text
-        # Formulas, bullets and labels are certain.
+        # Formulas, bullets, labels and headings within a line are certain.
         plain = not any(map(str.isalnum, text)) and roles[number] != _CONTENTS
-        if plain or text.startswith(FORMULA):
+        run_in = page.pieces[number].run_in and ROLES[roles[number]] == "heading"
+        if plain or run_in or text.startswith(FORMULA):
             roles[number] = ROLES.index("text")
         elif ROLES[roles[number]] in _PLAIN:
             if _BULLET.match(text):
@@ -83,6 +87,9 @@ def text_blocks(
             continue
         alike = roles[one] == roles[other] and chance > _LIKELY
         close = direction < UPRIGHT and chance > _CLOSE and _is_close(page, one, other)
+        if direction == 0 and _is_label(page, one, other):
+            roles[one] = roles[other]
+            close = True
         goes_on = direction >= UPRIGHT and _goes_on(page, one, other)
         goes_on = goes_on and all(_is_plain(page, roles, number) for number in (one, other))
         if goes_on:
@@ -116,6 +123,12 @@ def _is_close(page: PageReading, one: int, other: int) -> bool:
     """Return whether two pieces side by side are hardly farther apart than words."""
     first, second = sorted((page.boxes[one], page.boxes[other]))
     return second.left - first.right < _WORDS * first.height
+
+
+def _is_label(page: PageReading, one: int, other: int) -> bool:
+    """Return whether a piece is the number of an item or a section whose text stands apart."""
+    gap = page.boxes[other].left - page.boxes[one].right
+    return bool(_LABEL.fullmatch(page.pieces[one].text)) and gap < _TAB * page.boxes[one].height
 
 
 def _goes_on(page: PageReading, one: int, other: int) -> bool:

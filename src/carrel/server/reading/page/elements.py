@@ -108,6 +108,8 @@ class Line:
     mono: bool = False
     marks: tuple[LinkMark, ...] = ()
     italic: bool = False
+    run_in: bool = False
+    """Whether it begins in bold type and goes on in plain: its heading is a part of the text."""
 
     @property
     def words(self) -> tuple[Word, ...]:

@@ -250,4 +250,5 @@ def _one(first: Line, second: Line, between: str) -> Line:
         longer.mono,
         marks,
         first.italic and second.italic,
+        first.run_in or (first.bold and not second.bold),
     )
