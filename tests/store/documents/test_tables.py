@@ -5,7 +5,7 @@ import csv
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carrel.server.reading.markdown.tables import written
+from carrel.server.reading.markdown.page_builder import written
 from carrel.server.reading.page.marks import LinkMark
 from carrel.server.reading.page.table import Cell as ServerCell
 from carrel.server.reading.page.table import Table as ServerTable

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from carrel.server.reading.ocr.decoding import Letter
-from carrel.server.reading.ocr.doubts import doubts, widest_gap
+from carrel.server.reading.ocr.line_reader import doubts, widest_gap
 
 
 def line(text: str, doubted: str = "") -> tuple[list[Letter], list[bool]]:

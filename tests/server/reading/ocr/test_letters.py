@@ -2,7 +2,7 @@
 
 import pytest
 
-from carrel.server.reading.ocr.letters import speller
+from carrel.server.reading.ocr.decoding import speller
 
 CZECH = ["Příliš žluťoučký kůň úpěl ďábelské ódy", "u každého stolu pod oknem stojí židle, děti"]
 

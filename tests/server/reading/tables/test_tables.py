@@ -13,7 +13,7 @@ from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import SimpleDocTemplate
 from reportlab.platypus import Table as Drawn
 
-from carrel.server.reading.markdown.tables import written
+from carrel.server.reading.markdown.page_builder import written
 from carrel.server.reading.options import ReadResult
 from carrel.server.reading.page.elements import Box, Line
 from carrel.server.reading.page.table import Cell, Table

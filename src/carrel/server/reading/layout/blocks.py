@@ -124,7 +124,7 @@ def _regions(found: PageParts, frame: PageFrame, evidence: Evidence) -> list[Reg
             loose, solids
         )
         ordered = [part for region in ordered for part in with_text(region)]
-        ordered = _levelled(_outermost(ordered), evidence)
+        ordered = _levelled(ordered, evidence)
         ordered = fenced("notes", with_notes, ordered) or ordered
     ordered += [Region("aside", line.box, line.text, lines=(line,)) for line in turned]
     mirrored = page is not None and page.from_right
@@ -254,18 +254,3 @@ def _in_order(
     flowing = [part.number for column in columns(parts) for row in rows(column) for part in row]
     ordered = [regions[number] for number in dict.fromkeys(flowing)]
     return with_list_levels(ordered, style.size)
-
-
-def _outermost(regions: Sequence[Region]) -> list[Region]:
-    """Return the headers above all other text first and footers below it last, in any column."""
-    body = [region.box for region in regions if region.kind not in ("header", "footer")]
-    if not body:
-        return list(regions)
-    inner = Box.around(body)
-
-    def place(region: Region) -> int:
-        above = region.kind == "header" and region.box.bottom <= inner.top
-        below = region.kind == "footer" and region.box.top >= inner.bottom
-        return below - above
-
-    return sorted(regions, key=place)

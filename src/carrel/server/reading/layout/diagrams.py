@@ -1,7 +1,7 @@
 """Diagrams: boxes of text that stand apart and are joined by lines, as in a flow chart."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import permutations
 from typing import NamedTuple
 
 from carrel.server.reading.page.elements import Box, Line
@@ -71,51 +71,33 @@ def _loose(diagram: Diagram, texts: Iterable[Box]) -> int:
 
 def _frames(rules: Iterable[Rule]) -> list[Box]:
     """Return the rectangles whose sides end in their corners, without tables and nested ones."""
-    across: dict[int, list[Rule]] = defaultdict(list)
-    down: dict[int, list[Rule]] = defaultdict(list)
+    across, down = [], []
     for rule in rules:
-        (across if rule.across else down)[round(rule.start / _CORNER)].append(rule)
+        (across if rule.across else down).append(rule)
     found: list[Box] = []
-    for key, uppers in across.items():
-        near = [rule for step in (key - 1, key, key + 1) for rule in across.get(step, ())]
-        for upper in uppers:
-            for lower in near:
-                if not _LEAST <= lower.at - upper.at <= _MOST or not _alike(upper, lower):
-                    continue
-                box = Box(upper.start, upper.at, upper.end, lower.at)
-                if _sides(box, down) == {box.left, box.right}:
-                    found.append(box)
+    for upper, lower in permutations(across, 2):
+        if _LEAST <= lower.at - upper.at <= _MOST and _alike(upper, lower):
+            box = Box(upper.start, upper.at, upper.end, lower.at)
+            side = Rule(False, box.left, box.top, box.bottom)
+            # Rules between the sides separate columns.
+            sides = [
+                rule.at
+                for rule in down
+                if _alike(rule, side) and box.left - _CORNER <= rule.at <= box.right + _CORNER
+            ]
+            if len(sides) == 2 and max(sides) - min(sides) >= box.width - 2 * _CORNER:
+                found.append(box)
     found.sort(key=lambda box: -box.width * box.height)
-    return [box for number, box in enumerate(found) if not _in_another(box, found[:number])]
+    return [
+        box
+        for number, box in enumerate(found)
+        if not any(other.holds_centre(box) for other in found[:number])
+    ]
 
 
 def _alike(one: Rule, other: Rule) -> bool:
     """Return whether two rules begin and end at the same places."""
     return abs(one.start - other.start) <= _CORNER and abs(one.end - other.end) <= _CORNER
-
-
-def _sides(box: Box, down: dict[int, list[Rule]]) -> set[float]:
-    """Return the positions of rules that cross a box from edge to edge; inner ones separate
-    columns.
-    """
-    key = round(box.top / _CORNER)
-    return {
-        _nearest(rule.at, (box.left, box.right))
-        for step in (key - 1, key, key + 1)
-        for rule in down.get(step, ())
-        if abs(rule.start - box.top) <= _CORNER
-        and abs(rule.end - box.bottom) <= _CORNER
-        and box.left - _CORNER <= rule.at <= box.right + _CORNER
-    }
-
-
-def _nearest(at: float, sides: Sequence[float]) -> float:
-    """Return the side that a rule is drawn at, or its own position."""
-    return next((side for side in sides if abs(at - side) <= _CORNER), at)
-
-
-def _in_another(box: Box, others: Iterable[Box]) -> bool:
-    return any(other.holds_centre(box) for other in others)
 
 
 def _is_part(rule: Rule, frame: Box) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from carrel.server.reading.page.elements import Line, Region
+from carrel.server.reading.page.marks import LinkMark
 
 _SMALL = 0.95
 """Notes are smaller than this part of the text's size."""
@@ -55,13 +56,11 @@ def _note(region: Region, marker: str) -> Region:
 
 
 def _without_marks(region: Region, unknown: set[str]) -> Region:
-    if not unknown:
-        return region
-    return replace(region, lines=tuple(_plain(line, unknown) for line in region.lines))
+    def known(line: Line, mark: LinkMark) -> bool:
+        return bool(mark.url) or line.text[mark.start : mark.end] not in unknown
 
-
-def _plain(line: Line, unknown: set[str]) -> Line:
-    def known(start: int, end: int, url: str) -> bool:
-        return bool(url) or line.text[start:end] not in unknown
-
-    return replace(line, marks=tuple(mark for mark in line.marks if known(*mark)))
+    lines = (
+        replace(line, marks=tuple(mark for mark in line.marks if known(line, mark)))
+        for line in region.lines
+    )
+    return replace(region, lines=tuple(lines)) if unknown else region

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from carrel.server.reading.markdown.scored_text import ScoredText
 from carrel.server.reading.page.elements import Region
-from carrel.server.reading.page.marks import LinkMark
+from carrel.server.reading.page.marks import LinkMark, merged
 
 _SYNTAX = re.compile(
     r"\\(?=[!-/:-@\[-`{-~\n])"
@@ -49,7 +49,7 @@ def address(url: str) -> str | None:
 def add_inline(text: ScoredText, region: Region) -> None:
     """Add a region's text with its links and note marks."""
     body, place = region.text, 0
-    for start, end, url in _merged(body, _marks(region)):
+    for start, end, url in merged(sorted(_marks(region))):
         target = address(url) if url else None
         if start < place or (url and target is None):
             continue
@@ -80,15 +80,3 @@ def _marks(region: Region) -> Iterator[LinkMark]:
                 yield from (mark.shifted(start - cut) for mark in line.marks if mark.start >= cut)
                 place = start
                 break
-
-
-def _merged(body: str, marks: Iterator[LinkMark]) -> list[LinkMark]:
-    """Sort marks and merge a link that continues in the next line."""
-    merged: list[LinkMark] = []
-    for mark in sorted(marks):
-        last = merged[-1] if merged else None
-        if last and mark.url and last.url == mark.url and not body[last.end : mark.start].strip():
-            merged[-1] = LinkMark(last.start, mark.end, mark.url)
-        else:
-            merged.append(mark)
-    return merged

@@ -21,9 +21,9 @@ from carrel.server.processes.pipes import PipeMessage, read_message, write_messa
 from carrel.server.processes.weights import packaged_file
 from carrel.server.reading.doubt import UNREAD
 from carrel.server.reading.languages import languages
+from carrel.server.reading.ocr.decoding import speller
 from carrel.server.reading.ocr.detector import DetectedLine, Detector, Quad
 from carrel.server.reading.ocr.inference import cores
-from carrel.server.reading.ocr.letters import speller
 from carrel.server.reading.ocr.line_reader import LineReader, ReadLine
 from carrel.server.reading.ocr.other_scripts import read_other_scripts
 from carrel.server.reading.scans.noise import without_noise

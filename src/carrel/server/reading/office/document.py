@@ -99,7 +99,7 @@ def _reader(mimetype: str) -> Callable[[bytes], Pages]:
 
             return lambda data: [mail_page(data)]
         case "application/epub+zip":
-            from carrel.server.reading.office.book import book_pages
+            from carrel.server.reading.office.web.html import book_pages
 
             return book_pages
         case _:

@@ -43,7 +43,7 @@ def drawings(
     if len(shapes) > _MOST:
         return []
     page = Box(-_BLEED, -_BLEED, size[0] + _BLEED, size[1] + _BLEED)
-    placed = [(box, shape) for shape in shapes if _holds(page, box := _box(shape))]
+    placed = [(box, shape) for shape in shapes if _holds(page, box := Box.of(shape.bbox))]
     boxes = [box for box, _ in placed]
     thick = {box: shape for box, shape in placed if min(box.width, box.height) > _THIN}
     if not thick:
@@ -60,11 +60,6 @@ def drawings(
     found = _merged(_grown(box, boxes, largest) for box in found)
     found = _merged(_framed(box, boxes, largest) for box in found)
     return [box for box in found if _area(box) <= largest]
-
-
-def _box(shape: Any) -> Box:
-    box = shape.bbox
-    return Box(box.x, box.y, box.x + box.width, box.y + box.height)
 
 
 def _holds(page: Box, box: Box) -> bool:

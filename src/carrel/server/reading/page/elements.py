@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from carrel.server.reading.page.marks import LinkMark
 from carrel.server.reading.page.table import Table
@@ -77,6 +77,11 @@ class Box(NamedTuple):
     def mirrored(self, width: float) -> "Box":
         """Return the box mirrored on a page of this width."""
         return Box(width - self.right, self.top, width - self.left, self.bottom)
+
+    @classmethod
+    def of(cls, place: Any) -> "Box":
+        """Return the box of anything with `x`, `y`, `width` and `height`."""
+        return cls(place.x, place.y, place.x + place.width, place.y + place.height)
 
     @classmethod
     def around(cls, boxes: Iterable["Box"]) -> "Box":

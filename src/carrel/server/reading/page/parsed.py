@@ -40,7 +40,7 @@ class TextItem:
     @property
     def box(self) -> Box:
         """Its bounding box on the page."""
-        return Box(self.x, self.y, self.x + self.width, self.y + self.height)
+        return Box.of(self)
 
     @property
     def angle(self) -> float:

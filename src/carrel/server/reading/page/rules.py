@@ -36,6 +36,13 @@ class Rule(NamedTuple):
     end: float
     faint: bool = False
 
+    def crosses(self, other: "Rule", reach: float) -> bool:
+        """Return whether a rule in the other direction meets this one, `reach` apart at most."""
+        return (
+            self.start - reach <= other.at <= self.end + reach
+            and other.start - reach <= self.at <= other.end + reach
+        )
+
     @property
     def middle(self) -> tuple[float, float]:
         """The point in its middle."""
@@ -68,10 +75,8 @@ def drawn_shades(shapes: Sequence[Any]) -> list[Shade]:
     for shape in shapes:
         if not shape.fill or (shape.fill_color or "") in _PAPER:
             continue
-        box = shape.bbox
-        if min(box.width, box.height) > _THIN:
-            place = Box(box.x, box.y, box.x + box.width, box.y + box.height)
-            found.append(Shade(place, shape.fill_color))
+        if min(shape.bbox.width, shape.bbox.height) > _THIN:
+            found.append(Shade(Box.of(shape.bbox), shape.fill_color))
     return found[:_MOST_SHADES]
 
 

@@ -157,7 +157,11 @@ class PDF:
             return self._plain_page(index, None, options)
         scan = PageScan(PageFrame(*size, text_turn(parsed.items)))
         if parsed.needs_ocr:
-            scan = fenced("recognition", self._recognised, index, size, look) or scan
+            dpi = self._ocr_dpi(index)
+            read = fenced(
+                "recognition", lambda: recognise_page(self._render(index, dpi), size, look)
+            )
+            scan = read or scan
         if scan.frame.turn:
             parsed = self._ahead.take_upright(index, scan.frame.turn) or parsed
         found = self._found(index, parsed, scan, look)
@@ -183,9 +187,6 @@ class PDF:
             said = bool(text.strip()) and not is_garbage(text)
             width, height = page.get_size()
             return ParsedPage(index, width, height, trusted=said, needs_ocr=not said)
-
-    def _recognised(self, index: int, size: tuple[float, float], look: Look) -> PageScan:
-        return recognise_page(self._render(index, self._ocr_dpi(index)), size, look)
 
     def _found(self, index: int, parsed: ParsedPage, scan: PageScan, look: Look) -> PageParts:
         """Collect everything on a page: liteparse's text, the text it left out, and OCR's."""
@@ -213,16 +214,8 @@ class PDF:
             box for box in scan.figures if not any(known.holds_centre(box) for known in figures)
         ]
         rules = [*parsed.rules, *scan.rules]
-        return PageParts(
-            items,
-            lines,
-            scan.slanted,
-            parsed.links,
-            rules,
-            figures,
-            parsed.drawings,
-            parsed.shades,
-        )
+        drawn = (parsed.drawings, parsed.shades)
+        return PageParts(items, lines, scan.slanted, parsed.links, rules, figures, *drawn)
 
     def _read_drawn(
         self, index: int, frame: PageFrame, known: list[Box], pictures: list[Box], look: Look
@@ -269,13 +262,8 @@ class PDF:
 
 def _heading_styles(page: ParsedPage) -> list[HeadingStyle]:
     """Return the styles of the headings in a page's text layer."""
-    found = PageParts(
-        page.items,
-        links=page.links,
-        rules=page.rules,
-        shades=page.shades,
-        drawings=page.drawings,
-    )
+    drawn = (page.drawings, page.shades)
+    found = PageParts(page.items, (), (), page.links, page.rules, (), *drawn)
     return heading_styles(found, PageFrame(page.width, page.height))
 
 

@@ -13,7 +13,7 @@ from carrel.server.reading.fence import fenced
 from carrel.server.reading.page.drawings import drawings
 from carrel.server.reading.page.elements import Box
 from carrel.server.reading.page.letter_spacing import join_letters
-from carrel.server.reading.page.parsed import Link, ParsedPage, PlacedWord, TextItem
+from carrel.server.reading.page.parsed import Link, ParsedPage, TextItem
 from carrel.server.reading.page.rules import Rule, drawn_rules, drawn_shades
 from carrel.server.reading.pdf.garbage import is_garbage
 
@@ -88,23 +88,14 @@ def _drawings(
 
 
 def _item(item: Any) -> TextItem:
-    return TextItem(
-        item.text,
-        item.x,
-        item.y,
-        item.width,
-        item.height,
-        item.rotation,
-        item.font_name or "",
-        item.font_size or 0.0,
-        item.words,
-    )
+    place = (item.x, item.y, item.width, item.height, item.rotation)
+    return TextItem(item.text, *place, item.font_name or "", item.font_size or 0.0, item.words)
 
 
 def _links(annotations: Sequence[Any]) -> list[Link]:
     """Return the links among a page's annotations; a link over several lines has a box for each."""
     return [
-        Link(Box(rect.x, rect.y, rect.x + rect.width, rect.y + rect.height), note.uri)
+        Link(Box.of(rect), note.uri)
         for note in annotations
         if note.uri
         for rect in note.quadpoint_rects or [note.rect]
@@ -138,28 +129,15 @@ def _cut(item: TextItem, page: Box) -> TextItem | None:
         and box.bottom <= page.bottom + _BLEED
     ):
         return item
-    inside = [word for word in item.words if page.holds_centre(_box(word))]
+    inside = [word for word in item.words if page.holds_centre(Box.of(word))]
     if len(inside) == len(item.words):
         return item if inside or page.holds_centre(box) else None
     if not inside:
         return None
-    whole = Box.around(map(_box, inside))
+    whole = Box.around(map(Box.of, inside))
     text = " ".join(word.text for word in inside)
-    return TextItem(
-        text,
-        whole.left,
-        whole.top,
-        whole.width,
-        whole.height,
-        item.rotation,
-        item.font,
-        item.size,
-        inside,
-    )
-
-
-def _box(word: PlacedWord) -> Box:
-    return Box(word.x, word.y, word.x + word.width, word.y + word.height)
+    place = (whole.left, whole.top, whole.width, whole.height)
+    return TextItem(text, *place, item.rotation, item.font, item.size, inside)
 
 
 def _cut_rules(rules: Iterable[Rule], page: Box) -> Iterable[Rule]:

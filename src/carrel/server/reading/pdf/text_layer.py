@@ -39,9 +39,10 @@ def corrected(
 ) -> tuple[list[TextItem], list[Line]]:
     """Return liteparse's items with PDFium's characters and order, and the lines missing there."""
     layer = TextLayer(text_page, space)
-    items = layer.in_logical_order(items)
+    if RIGHT_TO_LEFT.search(layer.text):
+        items = with_logical_order(items, text_page, space)
     layer.restore_characters(items)
-    return items, layer.missing_lines(items)
+    return list(items), layer.missing_lines(items)
 
 
 class _Row(NamedTuple):
@@ -59,20 +60,14 @@ class TextLayer:
         """`text_page` is PDFium's."""
         self._page = text_page
         self._space = space
-        self._text: str = text_page.get_text_range()
-        texts = self._text.split("\r\n")
+        self.text: str = text_page.get_text_range()
+        texts = self.text.split("\r\n")
         starts = accumulate((len(text) + 2 for text in texts), initial=0)
         self._rows = list(map(_Row, starts, texts, _all_folded(texts)))
 
-    def in_logical_order(self, items: Sequence[TextItem]) -> list[TextItem]:
-        """Return the items with the lines of right-to-left text in logical order."""
-        if not RIGHT_TO_LEFT.search(self._text):
-            return list(items)
-        return with_logical_order(items, self._page, self._space)
-
     def restore_characters(self, items: Iterable[TextItem]) -> None:
         """Restore characters that liteparse's items replace by ASCII."""
-        if self._text == self._text.translate(_PLAIN):
+        if self.text == self.text.translate(_PLAIN):
             return
         exact = {row.folded: row.text for row in self._rows}
         for item in items:

@@ -76,12 +76,7 @@ class Picture:
             return compose(index, PageLayout(PageFrame(*size), []), blank, options)
         picture = _on_white(frame)
         scan = recognise_page(_reduced(picture), size, look)
-        found = PageParts(
-            lines=scan.lines,
-            slanted=scan.slanted,
-            rules=scan.rules,
-            figures=scan.figures,
-        )
+        found = PageParts((), scan.lines, scan.slanted, (), scan.rules, scan.figures)
         raster = Raster(dpi, picture.width, picture.height, points, picture.crop)
         layout = page_layout(found, scan.frame, scored=options.granularity is not None)
         return compose(index, layout, raster, options)

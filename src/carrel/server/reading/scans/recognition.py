@@ -60,13 +60,7 @@ def recognise_page(picture: Image.Image, size: tuple[float, float], look: Look) 
     texts = [*lines, *slanted]
     rules = fenced("pictured rules", pictured_rules, picture, frame) or []
     figures = fenced("pictured figures", pictured_figures, picture, frame, texts, rules) or []
-    return PageScan(
-        frame,
-        lines,
-        slanted,
-        rules,
-        figures,
-    )
+    return PageScan(frame, lines, slanted, rules, figures)
 
 
 def _slanted(line: dict[str, Any], skew: float) -> bool:

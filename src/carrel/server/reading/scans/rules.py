@@ -123,13 +123,4 @@ def _runs(dark: "NDArray[bool_]", least: float) -> list[tuple[int, int, int]]:
 
 def _meeting(across: list[Rule], down: list[Rule]) -> list[Rule]:
     """Drop strokes of large letters: a vertical rule must meet a horizontal one."""
-    kept = [
-        rule
-        for rule in down
-        if any(
-            other.start - _TOUCH <= rule.at <= other.end + _TOUCH
-            and rule.start - _TOUCH <= other.at <= rule.end + _TOUCH
-            for other in across
-        )
-    ]
-    return [*across, *kept]
+    return [*across, *(rule for rule in down if any(rule.crosses(o, _TOUCH) for o in across))]

@@ -21,7 +21,6 @@ _POSSIBLE = 0.1
 """Less likely cells in a table's box are no part of it."""
 _FEWEST = 4
 """Fewest pieces of a table."""
-_CURRENCIES = frozenset("$€£¥")
 _DOUBT = 0.01
 """Added to all likelihoods: one pair alone decides little."""
 _OVER = 0.4
@@ -321,18 +320,7 @@ class _Decoder:
             else:
                 columns.append(chain)
         ordered = sorted(columns, key=lambda column: sum(column.span))
-        return self._with_heads(self._with_signs(ordered))
-
-    def _with_signs(self, columns: Sequence[_Column]) -> list[_Column]:
-        """Return the columns, with those of currency signs joined to the numbers on their right."""
-        found: list[_Column] = []
-        for column in reversed(columns):
-            texts = {self._page.pieces[n].text for cell in column.cells for n in cell.pieces}
-            if found and texts <= _CURRENCIES:
-                found[-1].cells += column.cells
-            else:
-                found.append(column)
-        return found[::-1]
+        return self._with_heads(ordered)
 
     def _with_heads(self, columns: Sequence[_Column]) -> list[_Column]:
         """Return the columns with their heads, which may lie beside all cells below."""

@@ -7,7 +7,7 @@ from itertools import pairwise
 from carrel.server.reading.page.elements import Box
 from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.page.table import Cell, Table
-from carrel.server.reading.tables.decode import PageReading, joined_text
+from carrel.server.reading.tables.decode import PageReading, Sets, joined_text
 
 _TOUCH = 3.0
 """Largest distance in points between rules that meet."""
@@ -17,6 +17,12 @@ _FEWEST = 3
 """Fewest rules of a table with an open side."""
 _MOST_FIELDS = 20_000
 """Most fields of a table's grid; squared paper has more."""
+_NARROW = 0.6
+"""Rules closer than this fraction of line height are a double rule."""
+_FILLED = 0.2
+"""Smallest fraction of a grid's fields that hold text; a chart's are empty."""
+_APART = 0.3
+"""Pieces less likely to be of one cell than this are of two."""
 
 
 @dataclass(frozen=True)
@@ -69,19 +75,12 @@ def _groups(rules: Sequence[Rule]) -> list[list[Rule]]:
     down = [rule for rule in rules if not rule.across]
     groups: list[list[Rule]] = [[rule] for rule in across]
     for rule in down:
-        meeting = [group for group in groups if any(_meet(other, rule) for other in group)]
+        meeting = [
+            group for group in groups if any(o.across and o.crosses(rule, _TOUCH) for o in group)
+        ]
         merged = [rule, *(other for group in meeting for other in group)]
         groups = [group for group in groups if group not in meeting] + [merged]
     return groups
-
-
-def _meet(across: Rule, down: Rule) -> bool:
-    if not across.across:
-        return False
-    return (
-        across.start - _TOUCH <= down.at <= across.end + _TOUCH
-        and down.start - _TOUCH <= across.at <= down.end + _TOUCH
-    )
 
 
 def _overhang(rules: Sequence[Rule], crossing: Sequence[Rule]) -> list[float]:
@@ -111,27 +110,22 @@ def _fields(
 ) -> list[RuledCell]:
     """Merge neighbouring places with no rule between them into fields."""
     height, width = len(ys) - 1, len(xs) - 1
-    owner = {(row, column): (row, column) for row in range(height) for column in range(width)}
-
-    def root(place: tuple[int, int]) -> tuple[int, int]:
-        while owner[place] != place:
-            place = owner[place]
-        return place
-
+    sets = Sets(height * width)
     for row in range(1, height):
         near = _near(across, ys[row])
         for column, (left, right) in enumerate(pairwise(xs)):
             if not _closed(near, left, right):
-                owner[root((row, column))] = root((row - 1, column))
+                sets.join((row - 1) * width + column, row * width + column)
     for column in range(1, width):
         near = _near(down, xs[column])
         for row, (top, bottom) in enumerate(pairwise(ys)):
             if not _closed(near, top, bottom):
-                owner[root((row, column))] = root((row, column - 1))
-    members: dict[tuple[int, int], list[tuple[int, int]]] = {}
-    for place in owner:
-        members.setdefault(root(place), []).append(place)
-    return [field for places in members.values() for field in _rectangles(places)]
+                sets.join(row * width + column - 1, row * width + column)
+    return [
+        field
+        for places in sets.groups(range(height * width))
+        for field in _rectangles([divmod(place, width) for place in places])
+    ]
 
 
 def _near(rules: Sequence[Rule], at: float) -> list[Rule]:
@@ -150,14 +144,6 @@ def _rectangles(places: list[tuple[int, int]]) -> list[RuledCell]:
     if (bottom - top + 1) * (right - left + 1) == len(places):
         return [RuledCell(top, left, bottom - top + 1, right - left + 1)]
     return [RuledCell(row, column, 1, 1) for row, column in places]
-
-
-_NARROW = 0.6
-"""Rules closer than this fraction of line height are a double rule."""
-_FILLED = 0.2
-"""Smallest fraction of a grid's fields that hold text; a chart's are empty."""
-_APART = 0.3
-"""Pieces less likely to be of one cell than this are of two."""
 
 
 def framed_table(grid: Grid, page: PageReading, inside: Sequence[int]) -> Table | None:

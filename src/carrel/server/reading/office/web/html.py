@@ -1,14 +1,17 @@
-"""HTML to parts: the content a browser shows, without styling."""
+"""HTML, and EPUB books, whose chapters are HTML, to parts: the content a browser shows."""
 
+import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
+from urllib.parse import unquote
 
 from lxml import etree
 from lxml import html as lxml_html
 
 from carrel.server.reading.markdown.scored_text import ScoredText
+from carrel.server.reading.office.archive import member, parsed_member
 from carrel.server.reading.office.parts import Part
 from carrel.server.reading.office.web.inline import (
     BLOCKS,
@@ -21,6 +24,7 @@ from carrel.server.reading.office.web.inline import (
     name_of,
 )
 from carrel.server.reading.office.web.tables import table_of, table_rows
+from carrel.server.reading.options import UnreadableDocument
 from carrel.wire.ocr import BlockType
 
 _HEADING = re.compile(r"h([1-6])")
@@ -208,3 +212,29 @@ def _quoted(part: Part) -> Part:
     text.syntax("> ")
     text.append(part.text.indented("> "))
     return replace(part, text=text)
+
+
+def book_pages(data: bytes) -> list[list[Part]]:
+    """Return the parts of every chapter, in the order of the book."""
+    container = parsed_member(data, "META-INF/container.xml")
+    named = () if container is None else container.iter("{*}rootfile")
+    package = next((each.get("full-path") for each in named), "")
+    root = parsed_member(data, package)
+    if root is None:
+        raise UnreadableDocument("This book is damaged: it does not say which chapters it has.")
+    files = {item.get("id"): item.get("href") for item in root.iter("{*}item")}
+    chapters = [files.get(item.get("idref")) for item in root.iter("{*}itemref")]
+    folder = posixpath.dirname(package)
+    pages = [_chapter(data, _joined(folder, name)) for name in chapters if name]
+    return [page for page in pages if page]
+
+
+def _chapter(data: bytes, name: str) -> list[Part]:
+    content = member(data, name)
+    folder = posixpath.dirname(name)
+    return parts_of_html(content or b"", lambda source: member(data, _joined(folder, source)))
+
+
+def _joined(folder: str, address: str) -> str:
+    """Resolve an address inside the book to a name in the archive."""
+    return posixpath.normpath(posixpath.join(folder, unquote(address.partition("#")[0])))
