@@ -71,7 +71,7 @@ def _loose(diagram: Diagram, texts: Iterable[Box]) -> int:
 
 def _frames(rules: Iterable[Rule]) -> list[Box]:
     """Return the rectangles whose sides end in their corners, without tables and nested ones."""
-    across, down = [], []
+    across, down = list[Rule](), list[Rule]()
     for rule in rules:
         (across if rule.across else down).append(rule)
     found: list[Box] = []
