@@ -1,4 +1,4 @@
-"""What the commands on a server's storage share: errors in words, and progress."""
+"""Errors in words and progress, for the commands on a server's storage."""
 
 import errno
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ def errors_in_words(disk: str) -> Iterator[None]:
     """Turn the errors of a server's storage into one line.
 
     Raises:
-        CommandError: with the message of any of them.
+        CommandError: with the message of the error.
     """
     from carrel.server.admin.backups.archive import BackupError
     from carrel.server.datadir.folder import FolderError

@@ -34,13 +34,13 @@ class Settings:
     theme: str = "carrel-dark"
     """The colours of the terminal app. The palette previews them."""
     images: Images = "auto"
-    """How pictures are drawn: auto, kitty, sixel, halfblock or off."""
+    """The drawing of pictures: auto, kitty, sixel, halfblock or off."""
     mouse: bool = True
     """Whether the terminal app takes the mouse. With false the terminal selects text by itself."""
     hide: bool = False
     """Starts with keys, ids, addresses, home paths and profile names hidden: for shared screens."""
     model_servers: Mapping[str, str] = field(default_factory=lambda: MODEL_SERVERS)
-    """Where model servers of this machine are looked for, by their names."""
+    """The addresses at which model servers of this machine are looked for, by name."""
     keymap: Mapping[str, str] = field(default_factory=dict)
     """Other keys for actions, by the ids that help shows: "files.upload" = "alt+u"."""
     tools: Mapping[str, CommandSettings] = field(default_factory=dict)

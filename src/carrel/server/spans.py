@@ -27,11 +27,11 @@ class Span:
     attributes: dict[str, Value] = field(default_factory=dict)
     began: float = field(default_factory=time.perf_counter)
     seconds: float = 0
-    """How long it took, once it has ended."""
+    """Its duration, once it has ended."""
     error: str | None = None
     """The name of the exception that ended it."""
     kept: dict[Any, Any] = field(default_factory=dict, repr=False)
-    """What each observer keeps until the end."""
+    """Each observer's value, kept until the end."""
 
     def set(self, **attributes: Value) -> None:
         """Add attributes."""

@@ -127,6 +127,6 @@ class BatchQuery(Request):
 
 
 class BatchView(Request):
-    """How a batch is shown: with its `outputs`, or without."""
+    """The form of a batch: with its `outputs`, or without."""
 
     inline: bool = False

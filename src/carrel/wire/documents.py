@@ -90,7 +90,7 @@ NAME_HEADER = "Carrel-Name"
 
 
 class DocumentUpload(Request):
-    """What the headers of an upload say."""
+    """The headers of an upload."""
 
     name: Name | None = None
 
@@ -112,7 +112,7 @@ class TextContent(ResponseModel):
 
 
 class TextQuery(Request):
-    """Which pages of the text: from `page_start` to `page_end`, both included, from 0."""
+    """Pages of the text, from `page_start` to `page_end`, both included, counted from 0."""
 
     page_start: Count | None = None
     page_end: Count | None = None

@@ -9,7 +9,7 @@ from carrel.wire.base import Count, Request, ResponseModel, Text, omitted_when_n
 Purpose = Literal[
     "fine-tune", "batch", "ocr", "audio", "assistants", "user_data", "vision", "evals"
 ]
-"""What a file is for. The last five are those of other clients, which the bundled server keeps."""
+"""The purpose of a file. The last five come from other clients; the bundled server keeps them."""
 SampleType = Literal[
     "pretrain", "instruct", "batch_request", "batch_result", "batch_error", "ocr_input"
 ]
@@ -97,6 +97,6 @@ class FileQuery(Request):
 
 
 class SignedURLQuery(Request):
-    """How long a file's signed address works, in hours."""
+    """The time that a file's signed address works, in hours."""
 
     expiry: Annotated[int, Field(ge=SIGNED_URL_HOURS[0], le=SIGNED_URL_HOURS[1])] = 24

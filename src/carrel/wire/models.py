@@ -30,7 +30,7 @@ class ModelCard(ResponseModel):
 
     @property
     def chats(self) -> bool:
-        """Whether it can answer in a chat; a model that does not say what it can do may."""
+        """Whether it can answer in a chat; assumed of a model that lists no abilities."""
         return self.capabilities.completion_chat or "capabilities" not in self.model_fields_set
 
     def answers_to(self, name: str) -> bool:

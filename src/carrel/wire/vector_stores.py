@@ -100,7 +100,7 @@ class FileError(ResponseModel):
 
 
 class VectorStoreFile(ResponseModel):
-    """A document. Its id is that of the document, or of the stored file that was asked for."""
+    """A document of a store. Its id is the document's, or that of the stored file from which it was made."""
 
     id: str
     object: str = "vector_store.file"
@@ -223,7 +223,7 @@ class Compound(Request):
 
 
 Filter = Annotated[Comparison | Compound, Field(discriminator="type")]
-"""What the attributes of a document have to be."""
+"""The conditions on the attributes of a document."""
 
 _ORDERS: dict[str, Callable[[Any, Any], bool]] = {
     "gt": operator.gt,

@@ -85,7 +85,7 @@ def answer_progress(session: SessionState, chat: ChatState) -> str:
 
 
 def run_progress(progress: Progress | None) -> str:
-    """How far a run of test cases is."""
+    """Return the progress of a run of test cases."""
     if progress is None:
         return ""
     return _line(progress_words(progress), (), progress.done / progress.run.total)

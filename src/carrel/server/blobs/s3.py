@@ -66,7 +66,7 @@ class Turns(Protocol):
         """Let blocks of this name run one after another."""
 
     async def turn_over(self, name: str) -> None:
-        """Wait while a server is in a block of this name."""
+        """Wait until no server is inside a block of this name."""
 
 
 class OwnTurns:

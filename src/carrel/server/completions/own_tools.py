@@ -39,7 +39,7 @@ class OwnTool(Protocol):
 
     @property
     def instructions(self) -> str:
-        """What the model is told of them."""
+        """Their instructions for the model."""
         ...
 
     def run(
@@ -64,7 +64,7 @@ class OwnTools:
 
     @property
     def instructions(self) -> list[str]:
-        """What the model is told of them."""
+        """Their instructions for the model."""
         return [tool.instructions for tool in self.tools]
 
     @property

@@ -68,7 +68,7 @@ _NOT_SUPPORTED = ("prompt_logprobs", "top_prompt_logprobs", "guardrails")
 _FORWARDED = ("min_tokens", "logprobs", "top_logprobs")
 """Fields that a model at an address may have; the built-in model has not."""
 _FORWARDED_HINTS = ("prediction", "logit_bias", "verbosity", "reasoning_effort")
-"""Those without which an answer is as good."""
+"""Parameters that an answer is as good without."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class CompletionPlan:
         return {**self.body, "seed": (self.seed + index) % _SEEDS}
 
     def cut_by_model(self, used: int | None) -> bool:
-        """Return whether an answer cut after `used` tokens is shorter than was asked for."""
+        """Return whether an answer of `used` tokens was cut before the requested limit."""
         return self.max_tokens is None or (used or self.max_tokens) < self.max_tokens
 
     def missing_format(self, text: str) -> str | None:

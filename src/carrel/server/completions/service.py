@@ -206,7 +206,7 @@ class _Run:
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
     created: int = field(default_factory=lambda: int(time.time()))
     sources: dict[int, list[Passage] | None] = field(default_factory=dict)
-    """What each choice was given, once it has ended."""
+    """The passages given to each choice, once it has ended."""
     _prompt_tokens: int = 0
     _completion_tokens: int = 0
 

@@ -42,7 +42,7 @@ _DENIED = "Error: the person does not allow this call."
 
 @dataclass(frozen=True)
 class _Talk:
-    """What an answer continues: a conversation, its entries, and what is said now.
+    """The state that an answer continues: a conversation, its entries, and the new message.
 
     `kept` is the number of stored entries; None when the conversation is new.
     """

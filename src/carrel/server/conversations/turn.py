@@ -208,7 +208,7 @@ class _Leg:
         """Return the request for the completion.
 
         Raises:
-            ApiError: 400, nothing was said.
+            ApiError: 400, there is no message to answer.
         """
         if not self._messages:
             raise ApiError(400, "Nothing was said yet. Send inputs.")

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 WORDS_SHARE = 0.4
-"""How much of a score the words make up; the rest is meaning. The retrieval benchmark chose it."""
+"""The share of the words in a score; the rest is meaning. The
+retrieval benchmark chose it."""
 ANSWERS = 0.3
 """Score that a passage needs to be taken for an answer. In the retrieval benchmark, every passage
 found by words of its question has it, and the best of 9 in 10 questions without an answer has not.

@@ -43,7 +43,7 @@ def matches(text: str, highlighted: str | None, terms: Sequence[Term]) -> Spans:
 def snippet(text: str, spans: Spans) -> tuple[str, list[Span], tuple[int, int]]:
     """Return the part of a text with the most different matched words, and its matches.
 
-    With it, which characters of the text it is.
+    With it, its range of characters in the text.
     """
     start, end = _window(text, spans)
     before, after = "…" if start else "", "…" if end < len(text) else ""

@@ -52,7 +52,7 @@ class PooledAddress:
         self.name = _without_user(address.url)
         self.client = ModelClient(http, address)
         self.abilities: Abilities | None = None
-        """As last reported; None before the first answer."""
+        """The last reported value; None before the first answer."""
         self.healthy = False
         self.under_way = 0
         """Number of requests under way."""

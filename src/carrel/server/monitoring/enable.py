@@ -1,4 +1,4 @@
-"""What an operator watches a server with: metrics and traces, each as an option.
+"""Metrics and traces for an operator, each as an option.
 
 Their libraries are extras, imported only where they are asked for.
 """

@@ -28,7 +28,7 @@ _KINDS = {
 }
 _FAILED = 500
 _LAST_SECONDS = 2
-"""How long the last spans may take; then they are lost."""
+"""The time that the last spans may take; then they are lost."""
 
 
 @contextmanager

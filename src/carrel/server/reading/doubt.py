@@ -10,7 +10,7 @@ _LEAST_CERTAIN = 0.85
 _LEAST_WORDS = 5
 """Fewest words of a page of text; fewer are labels of a picture."""
 _doubts: list[bool] = []
-"""Those not yet taken; a process reads one document at a time."""
+"""Doubts not yet taken; a process reads one document at a time."""
 
 
 def doubt() -> None:

@@ -21,7 +21,7 @@ class Failure(NamedTuple):
 
 
 _failures: list[Failure] = []
-"""Those not yet taken; a process reads one document at a time."""
+"""Failures not yet taken; a process reads one document at a time."""
 
 
 def fenced(step: str, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:

@@ -41,7 +41,7 @@ class ReadingTimeout(Exception):
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """Which pages to read and what to return. Pages count from 0; None means all."""
+    """The pages to read and the parts to return. Pages count from 0; None means all."""
 
     pages: list[range] | None = None
     include_image_base64: bool = False

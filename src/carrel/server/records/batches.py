@@ -65,7 +65,7 @@ class Work:
 
 @dataclass(frozen=True)
 class BatchOutcome:
-    """How a batch ended. `files` are columns of the files made, for answers and for failures."""
+    """The end of a batch. `files` are columns of the files made, for answers and for failures."""
 
     cancelled: bool
     late: bool

@@ -16,7 +16,7 @@ _COLUMNS = (
     trash_rows.c.blob,
     trash_rows.c.ocr_blob,
 )
-"""Where a file, a document, an unfinished batch and the trash name blobs."""
+"""The columns in which files, documents, unfinished batches and the trash name blobs."""
 
 
 def count(connection: sa.Connection) -> int:

@@ -26,7 +26,7 @@ from carrel.wire.libraries import (
 
 
 class Role(IntEnum):
-    """What a caller may do with a library; each role includes the ones before."""
+    """A caller's role in a library; each role includes the ones before."""
 
     VIEWER = 1
     """Read and search it."""

@@ -13,9 +13,9 @@ from carrel.server.records.errors import NotFound
 from carrel.server.records.sql.tables import conversation_entries, conversations
 
 PREFIX = "resp_"
-"""What their ids begin with, and those of no other conversation."""
+"""The prefix of their ids, and of no other conversation's."""
 DAYS = 30
-"""How long an answer is kept, as the service that clients know does."""
+"""The time that an answer is kept, as in the service that clients know."""
 UNFINISHED = ("queued", "in_progress")
 
 _LONGEST_CHAIN = 1000

@@ -28,7 +28,7 @@ class Consents:
         return consent.mark in self._read()
 
     def give(self, consent: Consent) -> None:
-        """Give a consent from now on.
+        """Record a consent; it holds from now on.
 
         Raises:
             OSError: the file cannot be written.

@@ -25,7 +25,7 @@ VersionNumber = Annotated[int, Field(ge=0, le=MAX_INT)]
 
 
 class CompletionArgs(Request):
-    """How an agent samples when the request does not say otherwise."""
+    """An agent's sampling parameters, unless the request sets its own."""
 
     stop: Text | StopTexts | None = None
     presence_penalty: Penalty | None = None
@@ -121,7 +121,7 @@ class AgentPage(ResponseModel):
 
 
 class AgentFilter(Request):
-    """Which agents to list."""
+    """A filter of the list of agents."""
 
     page_size: Annotated[int, Field(ge=1, le=1000)] = 20
     deployment_chat: bool | None = None

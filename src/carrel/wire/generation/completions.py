@@ -85,7 +85,7 @@ class Prediction(Request):
 
 
 ReasoningEffort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
-"""How long a model may think before it answers."""
+"""The effort of thinking before the answer."""
 
 Penalty = Annotated[float, Field(ge=-2, le=2)]
 

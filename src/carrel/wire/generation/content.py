@@ -46,7 +46,7 @@ class ReferenceChunk(Request):
 
 
 class ToolReferenceChunk(Request):
-    """What a tool of the service found, where a conversation's answer cites it.
+    """A finding of the service's tool that a conversation's answer cites.
 
     `reference_ids` (an extension) are numbers among the sources in the tool's execution.
     """
@@ -73,7 +73,7 @@ class InputAudioChunk(Request):
 
 
 class ResourceChunk(Request):
-    """What a tool found at an address."""
+    """A finding of a tool at an address."""
 
     type: Literal["resource"] = "resource"
     uri: Text

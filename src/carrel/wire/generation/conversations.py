@@ -114,11 +114,11 @@ Entry = Annotated[
 ]
 
 Inputs = Text | Annotated[list[Entry], Field(max_length=MAX_MESSAGES)]
-"""What is said: a text, or entries."""
+"""The message: a text, or entries."""
 
 
 class _Turn(Request):
-    """What every request for an answer has.
+    """The fields of every request for an answer.
 
     With `store` false nothing of it is kept. With `handoff_execution` `client` the answer ends
     with the handoff, and the next request goes to the agent that it names.

@@ -8,7 +8,7 @@ from carrel.wire.base import MAX_INT, JSONObject, Request, ResponseModel, Text
 from carrel.wire.generation.completions import Usage
 
 OutputType = Literal["float", "int8", "uint8", "binary", "ubinary"]
-"""What the numbers of a vector are; binary ones are bits, eight in a number."""
+"""The type of a vector's numbers; binary ones are bits, eight in a number."""
 
 
 class EmbeddingRequest(Request):

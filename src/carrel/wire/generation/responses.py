@@ -320,7 +320,7 @@ class ReasoningText(ResponseModel):
 
 
 class OutputReasoning(ResponseModel):
-    """What the model thought before it answered."""
+    """The model's thinking before its answer."""
 
     type: str = "reasoning"
     id: str

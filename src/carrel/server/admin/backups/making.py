@@ -45,7 +45,7 @@ class Source:
     """A server's storage, as a backup reads it."""
 
     held_off: sa.Engine | FolderLayout
-    """Where garbage collection is held off."""
+    """The place at which garbage collection is held off."""
     read: ReadBlob
     copy_records: Callable[[FolderLayout], None]
     """Copies a snapshot of the records, and the secrets, to a new folder."""

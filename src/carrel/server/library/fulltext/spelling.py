@@ -6,7 +6,7 @@ from carrel.server.library.fulltext.index import Index
 from carrel.server.records.sql.tables import words
 
 _MOST = 4
-"""How many words one may stand for."""
+"""The most words that a misspelt one may stand for."""
 _CANDIDATES = 60
 _ONE_MISTAKE = 7
 """Words up to this length may differ by one mistake, longer ones by two."""

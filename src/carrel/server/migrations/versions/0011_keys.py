@@ -1,4 +1,4 @@
-"""What a key is for, when it ends, when it was last used, and whether it only reads.
+"""A key's purpose, end and last use, and whether it only reads.
 
 Revision ID: 0011
 """

@@ -36,7 +36,7 @@ _UNSEEN = (
 )
 
 Content = str | list[dict[str, Any]]
-"""What a model is asked: text, or text and pictures in OpenAI's form."""
+"""The question to a model: text, or text and pictures in OpenAI's form."""
 
 
 class DocumentAnnotation(NamedTuple):

@@ -41,7 +41,7 @@ Edge = Literal["header", "footer"]
 
 
 class HeadingStyle(NamedTuple):
-    """How a heading is set; `depth` counts the parts of its section's number, 0 without one."""
+    """The look of a heading; `depth` counts the parts of its section's number, 0 without one."""
 
     size: float
     bold: bool

@@ -36,7 +36,7 @@ Place = tuple[int, int, int, int] | tuple[None, None, None, None]
 
 
 class Certainty(NamedTuple):
-    """How likely a block follows the right one, and neighbouring cells of a table are neighbours.
+    """The chances that a block follows the right one, and that neighbouring cells are neighbours.
 
     None where there is nothing to doubt: the file says so.
     """

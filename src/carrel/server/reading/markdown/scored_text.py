@@ -8,7 +8,7 @@ from typing import NamedTuple
 from carrel.server.reading.page.elements import Line
 
 DIGITS = 4
-"""Of a confidence after the point."""
+"""Digits of a confidence after the point."""
 
 _WORD = re.compile(r" ?\S+")
 _ESCAPE = re.compile(r"\\(?=[^\w\s])")

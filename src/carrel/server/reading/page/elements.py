@@ -54,7 +54,7 @@ class Box(NamedTuple):
         )
 
     def meets(self, other: "Box") -> bool:
-        """Return whether another box has a part in this one."""
+        """Return whether this box and another overlap."""
         return self.shared_width(other) > 0 and self.shared_height(other) > 0
 
     def shared_width(self, other: "Box") -> float:

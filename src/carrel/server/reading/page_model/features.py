@@ -52,7 +52,7 @@ _CODE = re.compile(r"[{};]|\w\(|==|=>|->|::|[a-z]_[a-z]|</|/>|^\s*(#|//|\$ )")
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What is drawn on a page around its text, and the page's size in points."""
+    """The drawings on a page around its text, and the page's size in points."""
 
     width: float
     height: float

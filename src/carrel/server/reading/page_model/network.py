@@ -34,10 +34,10 @@ Role = Literal[
 ]
 ROLES: tuple[Role, ...] = get_args(Role)
 FLAGS = ("head", "wide", "tall", "first")
-"""Of a piece: in a table's head, in a cell over several columns, over several rows, at the start
-of its block."""
+"""Flags of a piece: in a table's head, in a cell over several columns, over several rows, at the
+start of its block."""
 SHARED = ("block", "cell", "table", "row", "column")
-"""Of two neighbours: what they are both part of."""
+"""The kinds of wholes that two neighbours may both be part of."""
 
 WEIGHTS = Path(__file__).parent / "weights.npz"
 

@@ -17,7 +17,7 @@ _ACROSS, _DOWN = 25.0, 12.0
 _DARKER = 20
 """Least darkness of a rule relative to its surroundings, of 255."""
 _GRAINS = 4.0
-"""That darkness above the grain that is left, in standard deviations of the grain."""
+"""Least darkness of a rule above the grain that is left, in standard deviations of the grain."""
 _AVERAGED = 7
 """Pixels along a rule that are averaged in a noisy picture: its grain would break the rule."""
 _THICK = 3.0

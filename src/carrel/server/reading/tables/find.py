@@ -11,7 +11,7 @@ from carrel.server.reading.tables.decode import PageReading, decoded_table, tabl
 from carrel.server.reading.tables.framed import Grid, framed_table, grids
 
 _FRAMED = 0.995
-"""How often neighbouring cells that rules frame are neighbours."""
+"""The share of cells framed by rules side by side that are neighbours."""
 _MARKER = re.compile(rf"[{BULLETS}]|\(?(\d{{1,2}}|[A-Za-z]|[ivx]{{1,4}})[.)]?")
 _LIKELY = 0.5
 """Least mean likelihood that the text in a grid is of cells."""

@@ -22,7 +22,7 @@ T = TypeVar("T")
 Work = Callable[[sa.Connection], T]
 
 _ATTEMPTS = 8
-"""How often a write is tried that others overtake."""
+"""The most tries of a write that others overtake."""
 _PAUSE_SECONDS = 0.02
 _TURN_SECONDS = 0.05
 _AFTER_COMMIT = "after commit"

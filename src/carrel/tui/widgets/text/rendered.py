@@ -56,7 +56,7 @@ class _Drawn(Widget):
 
 
 class Rendered(Findable, _Drawn):
-    """As high as its content. A `Static` would render it for its height and again for its lines."""
+    """Height follows the content. A `Static` would render it twice: for height and for lines."""
 
     DEFAULT_CSS = """
     Rendered { height: auto; }
