@@ -100,7 +100,7 @@ class FileError(ResponseModel):
 
 
 class VectorStoreFile(ResponseModel):
-    """A document of a store. Its id is the document's, or that of the stored file from which it was made."""
+    """A document of a store. Its id is the document's, or that of the file it was made from."""
 
     id: str
     object: str = "vector_store.file"
