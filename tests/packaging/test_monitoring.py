@@ -50,6 +50,61 @@ def test_the_rules_and_the_configuration_are_valid() -> None:
         assert done.returncode == 0, done.stdout + done.stderr
 
 
+_SERIES = {
+    "CarrelDown": {'up{job="carrel"}': "1 0x40"},
+    "CarrelPartDown": {'carrel_up{part="blobs"}': "1 0x40"},
+    "CarrelModelAddressDown": {'carrel_model_up{address="a"}': "1 0x40"},
+    "CarrelErrors": {
+        'carrel_requests_total{status="500"}': "0+3x40",
+        'carrel_requests_total{status="200"}': "0+97x40",
+    },
+    "CarrelNoWorker": {"carrel_workers": "1 0x40"},
+    "CarrelDocumentsWait": {"carrel_oldest_unfinished_document_seconds": "0 901x40"},
+    "CarrelJobsFail": {'carrel_jobs_ended_total{queue="q", outcome="error"}': "0+1x40"},
+    "CarrelDiskLow": {"carrel_disk_free_bytes": "6e9 4e9x40"},
+    "CarrelSlow": {
+        'carrel_request_seconds_bucket{method="GET", route="/v1/files", le="2"}': "0+90x40",
+        'carrel_request_seconds_bucket{method="GET", route="/v1/files", le="5"}': "0+100x40",
+        'carrel_request_seconds_bucket{method="GET", route="/v1/files", le="+Inf"}': "0+100x40",
+    },
+    "CarrelFirstTokenSlow": {
+        'carrel_model_first_token_seconds_bucket{model="m", le="15"}': "0+9x40",
+        'carrel_model_first_token_seconds_bucket{model="m", le="30"}': "0+10x40",
+        'carrel_model_first_token_seconds_bucket{model="m", le="+Inf"}': "0+10x40",
+    },
+    "CarrelConnectionsUsed": {
+        'carrel_database_connections{state="used"}': "1 16x40",
+        'carrel_database_connections{state="most"}': "17x41",
+    },
+}
+"""What each alert fires for, from the second minute on."""
+
+
+@pytest.mark.parametrize("alert", ALERTS, ids=lambda alert: alert["alert"])
+def test_each_alert_fires_for_its_trouble_alone(alert: dict[str, Any], tmp_path: Path) -> None:
+    series = [{"series": name, "values": each} for name, each in _SERIES[alert["alert"]].items()]
+    expression = f'ALERTS{{alertname="{alert["alert"]}", alertstate="firing"}}'
+    others = 'ALERTS{alertname!="' + alert["alert"] + '", alertstate="firing"}'
+    test = {
+        "interval": "1m",
+        "input_series": series,
+        "promql_expr_test": [
+            {"expr": f"count({asked}) or vector(0)", "eval_time": at, "exp_samples": [sample]}
+            for asked, at, count in (
+                (expression, "1m", 0),
+                (expression, "40m", 1),
+                (others, "40m", 0),
+            )
+            for sample in ({"labels": "{}", "value": count},)
+        ],
+    }
+    rules = {"rule_files": [str(RULES)], "evaluation_interval": "1m", "tests": [test]}
+    (tmp_path / "test.yml").write_text(yaml.safe_dump(rules))
+    command = [promtool(), "test", "rules", str(tmp_path / "test.yml")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 @storage.only_alone
 def test_prometheus_takes_the_metrics_that_alerts_and_dashboard_name(tmp_path: Path) -> None:
     ours, theirs = free_ports(2)

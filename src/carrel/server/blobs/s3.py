@@ -115,7 +115,7 @@ class S3Blobs:
         for part in self._parts.iterdir():
             part.unlink()
         self._copies = LocalCopies(folder / "copies", kept_bytes)
-        self._store = _store(bucket)
+        self._store = open_store(bucket)
 
     def writer(self) -> BlobWriter:
         """Return a new blob, written piece by piece."""
@@ -275,7 +275,8 @@ def _good(answer: httpx.Response) -> httpx.Response:
     return answer
 
 
-def _store(bucket: Bucket) -> S3Store:
+def open_store(bucket: Bucket) -> S3Store:
+    """Return a client of the objects below a bucket's prefix."""
     config: S3Config = {
         "bucket": bucket.name,
         "endpoint": bucket.endpoint,

@@ -1,57 +1,83 @@
-"""Looks for traces of permanently deleted items in records, files and logs."""
+"""Looks for traces of permanently deleted items in records, files, objects and logs."""
 
 import asyncio
+import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
-from carrel.server.admin.doctor.findings import Finding, failure, ok
+from carrel.server.admin.doctor.findings import Finding, failure, ok, warning, why
 from carrel.server.datadir.folder import FolderLayout
 from carrel.server.records.sql.database import make_engine
-from carrel.server.settings import ServerSettings
+from carrel.server.settings import FolderSettings, ServerSettings, ServerSettingsError
+
+if TYPE_CHECKING:
+    from obstore.store import S3Store
 
 _CHUNK = 1 << 20
+_PART = "remains"
+_IN_USE = "Is it in the trash, or in something else?"
+_COLLECTED = "Bytes go deleted_seconds and ten minutes after the last record that names them."
 
 
-async def find_remains(settings: ServerSettings, text: str) -> list[Finding]:
-    """Return the places where an id, or any text, is left on a server, running or not."""
-    folder = FolderLayout(settings.data)
-    found = await asyncio.to_thread(lambda: [*_in_folder(folder, text.encode())])
+async def find_remains(given: ServerSettings, text: str) -> list[Finding]:
+    """Return the places where an id, a hash, or any text, is left on a server, running or not.
+
+    Places that cannot be searched are named.
+    """
+    folder = FolderLayout(given.data)
+    try:
+        settings = given.with_folder(FolderSettings.load(folder.settings_file))
+    except (ServerSettingsError, OSError) as error:
+        return [failure("settings", why(error), "They may name a database and a store: mend them.")]
+    return await asyncio.to_thread(lambda: [*_search(settings, folder, text)])
+
+
+def _search(settings: ServerSettings, folder: FolderLayout, text: str) -> Iterator[Finding]:
+    found = [*_in_folder(folder, text.encode())]
     if settings.database is not None:
-        found += await asyncio.to_thread(lambda: [*_in_records(settings.database or "", text)])
-    return found or [ok("remains", "nothing of it is left")]
+        found += _in_records(settings.database, text)
+    if settings.blobs is not None:
+        found += _in_store(settings.blobs, text)
+    yield from found or [ok(_PART, "nothing of it is left")]
+    if settings.database is not None:
+        yield warning(
+            "elsewhere",
+            "PostgreSQL's log and freed rows, old versions of objects and backups are not searched",
+            "VACUUM frees rows, checkpoints recycle the log. The rest is yours to delete.",
+        )
 
 
 def _in_folder(folder: FolderLayout, wanted: bytes) -> Iterator[Finding]:
     """Look through the bytes of every file: also pages that a database has freed, and its log."""
     for path in sorted(folder.path.rglob("*")):
-        if not path.is_file() or not _holds(path, wanted):
-            continue
         name = path.relative_to(folder.path)
-        if name.parts[0] in ("blobs", "fetched"):
-            advice = (
-                "Bytes go deleted_seconds and ten minutes after the last record that names them."
-            )
-            yield failure("remains", f"{name} has it", advice)
-        else:
-            yield failure("remains", f"{name} has it", "Is it in the trash, or in something else?")
+        if path.is_file() and (wanted in path.name.encode() or _holds(_pieces(path), wanted)):
+            advice = _COLLECTED if name.parts[0] in ("blobs", "fetched") else _IN_USE
+            yield failure(_PART, f"{name} has it", advice)
     if _in_pages(folder.pages_file, wanted):
-        yield failure("remains", "remembered pages have it", "They go with the bytes.")
+        yield failure(_PART, "remembered pages have it", "They go with the bytes.")
 
 
-def _holds(path: Path, wanted: bytes) -> bool:
+def _holds(pieces: Iterable[bytes], wanted: bytes) -> bool:
+    end = b""
+    for piece in pieces:
+        if wanted in (both := end + piece):
+            return True
+        end = both[-len(wanted) :]
+    return False
+
+
+def _pieces(path: Path) -> Iterator[bytes]:
     try:
         with path.open("rb") as file:
-            end = b""
-            while chunk := file.read(_CHUNK):
-                if wanted in end + chunk:
-                    return True
-                end = chunk[-len(wanted) :]
+            while piece := file.read(_CHUNK):
+                yield piece
     except OSError:
-        return False  # It went meanwhile.
-    return False
+        return  # It went meanwhile.
 
 
 def _in_pages(path: Path, wanted: bytes) -> bool:
@@ -78,7 +104,34 @@ def _in_records(url: str, text: str) -> Iterator[Finding]:
                     rows = f'SELECT count(*) FROM {schema}."{table}" t'
                     query = f"{rows} WHERE strpos(CAST(t AS text), :it) > 0"
                     if count := connection.scalar(sa.text(query), {"it": text}):
-                        said = f"{count} rows of {schema}.{table} have it"
-                        yield failure("remains", said, "Is it in the trash, or in something else?")
+                        yield failure(_PART, f"{count} rows of {schema}.{table} have it", _IN_USE)
     finally:
         engine.dispose()
+
+
+def _in_store(url: str, text: str) -> Iterator[Finding]:
+    """Look through the key, which is a hash, and the bytes of each object of a store."""
+    import obstore
+    from obstore.exceptions import BaseError
+
+    from carrel.server.blobs.bucket import Bucket
+    from carrel.server.blobs.s3 import open_store
+
+    try:
+        store = open_store(Bucket.of(url, os.environ))
+        for page in obstore.list(store):
+            for key in (item["path"] for item in page):
+                if text in key or _holds(_pieces_of_object(store, key), text.encode()):
+                    yield failure(_PART, f"the object {key} has it", _COLLECTED)
+    except (BaseError, ValueError) as error:
+        yield failure("blobs", f"{url} cannot be searched: {why(error)}", "See “carrel doctor”.")
+
+
+def _pieces_of_object(store: "S3Store", key: str) -> Iterator[bytes]:
+    import obstore
+
+    try:
+        for piece in obstore.get(store, key).stream(_CHUNK):
+            yield bytes(piece)
+    except FileNotFoundError:
+        return  # It went meanwhile.
