@@ -108,9 +108,8 @@ def test_it_opens_again_with_what_comes_back(
 
 async def look(server: RunningServer, text: str) -> Ended:
     """What the doctor finds of a text."""
-    return await carrel(
-        *("doctor", "--data", server.data, *storage.options(server.data), "--gone", text)
-    )
+    options = ["--data", server.data, *storage.options(server.data)]
+    return await carrel("doctor", *options, "--gone", text)
 
 
 async def test_what_goes_for_ever_is_nowhere(
