@@ -9,7 +9,7 @@ from carrel.server.reading.layout.blocks import PageParts, read_pieces
 from carrel.server.reading.layout.text_blocks import Style, block_region, text_blocks
 from carrel.server.reading.page.elements import Box, Line, PageFrame, Region, Word
 from carrel.server.reading.page.lines import one_line
-from carrel.server.reading.page_model.network import ROLES
+from carrel.server.reading.page_model.network import ROLES, Role
 from carrel.server.reading.tables.decode import UPRIGHT
 from support.layouts import item_of, laid_out
 
@@ -285,3 +285,32 @@ def test_entries_of_contents_in_two_columns_are_items_of_their_own() -> None:
         for row, name in enumerate(names)
         for left, number in ((50, 4 + row), (320, 40 + row))
     ]
+
+
+def _seen_as(role: Role, *lines: Line) -> list[tuple[str, str]]:
+    """The blocks of lines that the page model takes for one role, each apart from the others."""
+    found = read_pieces(PageParts(list(map(item_of, lines))), PageFrame(595, 842))
+    assert found is not None
+    roles = np.zeros_like(found.view.roles)
+    roles[:, ROLES.index(role)] = 1
+    apart = np.zeros_like(found.view.shared)
+    page = replace(found, view=replace(found.view, roles=roles, shared=apart))
+    blocks = text_blocks(page, range(len(page.pieces)))
+    return [(block.role, " ".join(line.text for line in block.lines)) for block in blocks]
+
+
+@pytest.mark.parametrize("number", ["1", "1.", "2.3", "(a)"])
+def test_the_number_of_a_heading_may_stand_apart(number: str) -> None:
+    title = _line("Rooms", 100, 50 + 5 * len(number) + 25)
+    assert _seen_as("heading", _line(number, 100), title) == [("heading", f"{number} Rooms")]
+
+
+def test_a_number_far_from_a_text_or_of_an_item_without_a_mark_is_none_of_its() -> None:
+    assert len(_seen_as("heading", _line("1.", 100), _line("Rooms", 100, 150))) == 2
+    assert len(_seen_as("list_item", _line("1", 100), _line("Rooms", 100, 80))) == 2
+
+
+def test_a_heading_within_a_line_is_a_part_of_the_text() -> None:
+    lines = (_line("Rooms:", 100, bold=True), _line("they are open", 100, 82))
+    assert _seen_as("heading", *lines) == [("text", "Rooms: they are open")]
+    assert _seen_as("heading", lines[0]) == [("heading", "Rooms:")]

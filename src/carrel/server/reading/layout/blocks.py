@@ -124,18 +124,13 @@ def _regions(found: PageParts, frame: PageFrame, evidence: Evidence) -> list[Reg
             loose, solids
         )
         ordered = [part for region in ordered for part in with_text(region)]
-        ordered = _levelled(ordered, evidence)
+        headings = (HeadingStyle.of(r.lines[0]) for r in ordered if r.kind == "heading")
+        levels = evidence.with_styles(headings)
+        ordered = [levels.levelled(region) for region in ordered]
         ordered = fenced("notes", with_notes, ordered) or ordered
     ordered += [Region("aside", line.box, line.text, lines=(line,)) for line in turned]
     mirrored = page is not None and page.from_right
     return [region.mirrored(size[0]) for region in ordered] if mirrored else ordered
-
-
-def _levelled(regions: Sequence[Region], evidence: Evidence) -> list[Region]:
-    """Return the regions with a level for each heading."""
-    headings = [region.lines[0] for region in regions if region.kind == "heading"]
-    evidence = evidence.with_styles(map(HeadingStyle.of, headings))
-    return [evidence.levelled(region) for region in regions]
 
 
 def heading_styles(found: PageParts, frame: PageFrame) -> list[HeadingStyle]:

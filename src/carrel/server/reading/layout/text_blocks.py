@@ -87,7 +87,7 @@ def text_blocks(
             continue
         alike = roles[one] == roles[other] and chance > _LIKELY
         close = direction < UPRIGHT and chance > _CLOSE and _is_close(page, one, other)
-        if direction == 0 and _is_label(page, one, other):
+        if direction == 0 and _is_label(page, roles, one, other):
             roles[one] = roles[other]
             close = True
         goes_on = direction >= UPRIGHT and _goes_on(page, one, other)
@@ -125,10 +125,12 @@ def _is_close(page: PageReading, one: int, other: int) -> bool:
     return second.left - first.right < _WORDS * first.height
 
 
-def _is_label(page: PageReading, one: int, other: int) -> bool:
+def _is_label(page: PageReading, roles: Indexes, one: int, other: int) -> bool:
     """Return whether a piece is the number of an item or a section whose text stands apart."""
+    text, heading = page.pieces[one].text, ROLES.index("heading")
+    label = _LABEL.fullmatch(text) or (text.isdecimal() and roles[one] == roles[other] == heading)
     gap = page.boxes[other].left - page.boxes[one].right
-    return bool(_LABEL.fullmatch(page.pieces[one].text)) and gap < _TAB * page.boxes[one].height
+    return bool(label) and gap < _TAB * page.boxes[one].height
 
 
 def _goes_on(page: PageReading, one: int, other: int) -> bool:
