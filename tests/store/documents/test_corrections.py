@@ -1,5 +1,6 @@
 """Corrections of words: kept by the document's bytes, beside what was read."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -7,19 +8,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from carrel.store.cache.copies import DocumentSource
+from carrel.store.documents.blocks import Rect
 from carrel.store.documents.boxes import boxes, passages
 from carrel.store.documents.corrections import (
     SavedCorrections,
     apply_corrections,
+    corrected_page,
     doubtful_words,
     key_of,
     page_words,
     place_of,
 )
+from carrel.store.documents.export import ReadDocument, files
 from carrel.store.documents.formatting import page_hits
 from carrel.store.documents.marks import TextMark, doubtful, mark_text, runs, unmark
 from carrel.store.documents.service import NOTHING_OPEN
 from carrel.store.documents.state import DocumentState
+from carrel.store.documents.tables import tables
 from carrel.store.store import Store
 from support.pages import lease_page
 from support.slices import until
@@ -33,6 +38,30 @@ def test_a_correction_is_in_the_corrected_text_alone() -> None:
     assert (word.mark.text, word.corrected) == ("writlng", "writing")
     assert apply_corrections(page, corrections) == page.markdown.replace("writlng", "writing")
     assert "writlng" in page.markdown
+
+
+def test_a_correction_is_in_its_block_and_in_its_table() -> None:
+    page = lease_page()
+    rent = next(word.mark for word in page_words(page, {}) if word.mark.text == "1,240.00")
+    [clause] = doubtful(page)
+    corrections = {key_of(rent): "1,250.00", key_of(clause): "writing"}
+    fixed = corrected_page(page, corrections)
+    assert fixed.markdown == apply_corrections(page, corrections)
+    [before], [after] = tables(page), tables(fixed)
+    assert before.rows[-1] == ("2025", "1,240.00")
+    assert after.rows[-1] == ("2025", "1,250.00") and after.rows[:-1] == before.rows[:-1]
+    assert [block.content.replace("writing", "writlng") for block in fixed.blocks or ()][:2] == [
+        block.content for block in page.blocks or ()
+    ][:2]
+    assert "writing" in (fixed.blocks or ())[1].content
+    assert corrected_page(page, {}) is page
+    document = ReadDocument("lease.pdf", [page], corrections=corrections)
+    [(_, csv)] = asyncio.run(files(document, "csv", no_picture))
+    assert b'"1,250.00"' in csv and b"1,240.00" not in csv
+
+
+async def no_picture(page: int, width: int, part: Rect) -> bytes:
+    raise AssertionError("no picture was asked for")
 
 
 def test_a_correction_of_another_reading_changes_nothing() -> None:

@@ -360,6 +360,37 @@ async def test_without_doubtful_words_all_of_the_page_are_corrected(bench: Workb
     await bench.leave("escape")
 
 
+@pytest.mark.usefixtures("offline")
+async def test_the_last_of_many_words_is_reached_in_a_small_window(tmp_path: Path) -> None:
+    text = " ".join(f"word{number}" for number in range(100))
+    page = lease_page().model_copy(
+        update={"markdown": text, "confidence_scores": None, "blocks": None}
+    )
+    async with workbench(LOCAL, NARROW) as bench:
+        opened(bench.store, lease(tmp_path / "lease.pdf"), pages=(page, None, None))
+        await bench.press("3", "e")
+        await bench.shows("Words of page 1 · 0 of 100 corrected", "▸ word0")
+        await bench.press(*["pagedown"] * 12)
+        await bench.shows("▸ word99")
+        await bench.press(*"last", "enter")
+        await bench.shows("1 of 100 corrected", "last")
+        await bench.press("up")
+        await bench.shows("▸ word98", "word99")
+        await bench.leave("escape")
+        await bench.until(lambda: "last" in state(bench).corrections.values())
+
+
+async def test_a_corrected_table_is_copied(bench: Workbench) -> None:
+    table = state(bench).pages[0]
+    assert table is not None
+    start = table.markdown.index("1,240.00")
+    bench.store.documents.slice.set(corrections={(0, start, "1,240.00"): "1,250.00"})
+    await bench.press("j", "j", "j", "y")
+    await bench.shows("Copy table as CSV")
+    await bench.press("enter")
+    await bench.until(lambda: '"1,250.00"' in bench.app.clipboard)
+
+
 async def test_a_page_is_reached_by_its_number_and_by_a_heading(bench: Workbench) -> None:
     await bench.press("p")
     await bench.shows("Go to page", "1 to 3")

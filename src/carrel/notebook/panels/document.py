@@ -19,6 +19,7 @@ from carrel.store.documents.boxes import boxes, missing_note, passages
 from carrel.store.documents.corrections import (
     ReadWord,
     apply_corrections,
+    corrected_page,
     doubtful_words,
     page_words,
 )
@@ -257,7 +258,8 @@ class DocumentPanel(Panel):
     @intent
     async def _on_table(self, number: int, form: str) -> str:
         """Return a table of the current page, counted from 0, as `csv` or `markdown`."""
-        page = self._documents.slice.value.page
+        state = self._documents.slice.value
+        page = None if state.page is None else corrected_page(state.page, state.corrections)
         rows = () if page is None else tables(page)[number].rows
         return as_csv(rows) if form == "csv" else as_markdown(rows)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from carrel.store.documents.blocks import Rect
-from carrel.store.documents.boxes import boxes, passages
+from carrel.store.documents.boxes import TextPassage, boxes, passages
 from carrel.store.documents.marks import TextMark, doubtful, words
 
 if TYPE_CHECKING:
@@ -103,9 +103,29 @@ def corrected_marks(page: Page, corrections: Corrections) -> tuple[TextMark, ...
 
 def apply_corrections(page: Page, corrections: Corrections) -> str:
     """Return the page's Markdown with its corrections applied."""
-    text = page.markdown
-    for mark in reversed(corrected_marks(page, corrections)):
-        text = text[: mark.start] + (mark.correction or "") + text[mark.end :]
+    return _fixed(TextPassage(page.markdown, 0, None), corrected_marks(page, corrections))
+
+
+def corrected_page(page: Page, corrections: Corrections) -> Page:
+    """Return the page with its corrections in the Markdown and in the blocks, tables among them."""
+    fixed = corrected_marks(page, corrections)
+    if not fixed:
+        return page
+    texts = {one.block: _fixed(one, fixed) for one in passages(page) if one.start is not None}
+    blocks = [
+        block.model_copy(update={"content": texts.get(number, block.content)})
+        for number, block in enumerate(page.blocks or ())
+    ]
+    markdown = apply_corrections(page, corrections)
+    return page.model_copy(update={"markdown": markdown, "blocks": blocks or page.blocks})
+
+
+def _fixed(passage: TextPassage, fixed: Iterable[TextMark]) -> str:
+    """Return a passage's text with the corrections in it."""
+    text = passage.text
+    for mark in sorted(fixed, key=lambda mark: -mark.start):
+        if span := passage.spans(mark.start, mark.end):
+            text = text[: span[0]] + (mark.correction or "") + text[span[1] :]
     return text
 
 

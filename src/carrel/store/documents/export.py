@@ -17,7 +17,7 @@ from carrel.pages.errors import NoPicture
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.documents.blocks import Rect, blocks_of
 from carrel.store.documents.boxes import boxes
-from carrel.store.documents.corrections import Corrections, apply_corrections
+from carrel.store.documents.corrections import Corrections, apply_corrections, corrected_page
 from carrel.store.documents.table_rows import as_csv
 from carrel.store.documents.tables import tables
 from carrel.system.atomic import replacing
@@ -60,7 +60,8 @@ async def files(document: ReadDocument, format: ExportFormat, draw: Draw) -> lis
         case "json":
             return [(f"{document.stem}.json", as_json(document).encode())]
         case "csv":
-            found = [table for page in document.pages for table in tables(page)]
+            pages = [corrected_page(page, document.corrections) for page in document.pages]
+            found = [table for page in pages for table in tables(page)]
             made = [
                 (f"{document.stem} table {number}.csv", as_csv(table.rows).encode())
                 for number, table in enumerate(found, 1)

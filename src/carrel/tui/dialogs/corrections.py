@@ -44,6 +44,10 @@ class Corrections(Dialog[None]):
         Binding("down", "move(1)", "Down a word", show=False, priority=True, id="corrections.next"),
         Binding("up", "move(-1)", "Up a word", show=False, priority=True,
                 id="corrections.before"),
+        Binding("pagedown", "screenful(1)", "Page down", show=False, priority=True,
+                id="corrections.screen_down"),
+        Binding("pageup", "screenful(-1)", "Page up", show=False, priority=True,
+                id="corrections.screen_up"),
         Binding("alt+a", "every", "All words of the page", show=False, id="corrections.every"),
     ]  # fmt: skip
 
@@ -148,6 +152,9 @@ class Corrections(Dialog[None]):
         at = ids.index(self._table.key) if self._table.key in ids else 0
         self._table.point_at(ids[min(max(at + by, 0), len(ids) - 1)])
         self._edit()
+
+    def action_screenful(self, by: int) -> None:
+        self.action_move(by * max(self._table.size.height - 2, 1))
 
     def action_every(self) -> None:
         self._save()

@@ -5,7 +5,7 @@ from typing import cast
 
 from carrel.store.core.formatting import count
 from carrel.store.documents.blocks import blocks_of
-from carrel.store.documents.corrections import apply_corrections
+from carrel.store.documents.corrections import apply_corrections, corrected_page
 from carrel.store.documents.export import ExportFormat
 from carrel.store.documents.formatting import annotation
 from carrel.store.documents.state import DocumentState
@@ -36,7 +36,7 @@ async def copy_part(place: MainScreen) -> None:
 def _offers(state: DocumentState) -> dict[str, tuple[str, str]]:
     """Return the copyable parts: name, description and text."""
     offers: dict[str, tuple[str, str]] = {}
-    page = state.page
+    page = None if state.page is None else corrected_page(state.page, state.corrections)
     if page is not None:
         blocks = blocks_of(page)
         found = tables(page)
@@ -52,7 +52,7 @@ def _offers(state: DocumentState) -> dict[str, tuple[str, str]]:
             block = blocks[state.block]
             chosen = {"block": (block.type, block.content)}
             offers = offers | chosen if block.type == "table" else chosen | offers
-        offers["page"] = ("Markdown", apply_corrections(page, state.corrections))
+        offers["page"] = ("Markdown", page.markdown)
     read = [apply_corrections(page, state.corrections) for page in state.pages if page is not None]
     if len(read) > 1:
         offers["all pages"] = (f"{count(len(read))} read", "\n\n".join(read))
