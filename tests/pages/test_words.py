@@ -127,5 +127,7 @@ def test_a_word_is_cut_out_with_a_little_room(tmp_path: Path) -> None:
 def test_nothing_is_found_where_nothing_is(tmp_path: Path) -> None:
     blank = Image.new("RGB", (300, 100), "white")
     assert find_words(blank, ["word"]) is None
+    other = draw(tmp_path / "b.pdf", ["A", "b", "c", "d"])
+    assert find_words(other, ["quarterly", "statements", "of", "accountants"]) is None
     full = draw(tmp_path / "a.pdf", TEXT.split("\n"))
     assert find_words(full, ["word"] * (MOST_WORDS + 1)) is None

@@ -20,6 +20,8 @@ BAND = 40
 """Most words by which the order in the picture and in the text may differ."""
 GOOD = 0.6
 """Cost a word below which no other turn of the block is tried."""
+POOR = 1.5
+"""Cost a word from which the words are not those of the picture."""
 AROUND, LEAST = 0.8, 4.0
 """Room on each side of a word, and the least width of its picture, in heights of its line."""
 ABOVE = 0.25
@@ -62,7 +64,7 @@ class BlockWords:
 
 
 def find_words(block: Image.Image, words: Sequence[str]) -> BlockWords | None:
-    """Align the words of a block with its picture; None if there is no print in it, or too much."""
+    """Align the words of a block with its picture; None if it does not show them."""
     if len(words) > MOST_WORDS:
         return None
     found: list[BlockWords] = []
@@ -71,7 +73,8 @@ def find_words(block: Image.Image, words: Sequence[str]) -> BlockWords | None:
             found.append(one)
             if one.cost < GOOD:
                 break
-    return min(found, key=lambda one: one.cost, default=None)
+    best = min(found, key=lambda one: one.cost, default=None)
+    return None if best is None or best.cost > POOR else best
 
 
 def _read(block: Image.Image, angle: int, words: Sequence[str]) -> BlockWords | None:
