@@ -231,7 +231,7 @@ class CarrelApp(App[Profile]):
         if not (wrong := await asyncio.to_thread(mistakes, keymap)):
             return None
         return Problem(
-            "Some keys of your own are not used",
+            "Some of your key bindings are not used",
             str(SettingsError(settings_file(), wrong)),
             "Those actions keep their own keys. Correct it with: carrel config edit",
         )

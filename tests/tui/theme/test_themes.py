@@ -75,11 +75,11 @@ def test_what_is_not_named_is_derived(tmp_path: Path) -> None:
         (GOOD.replace('  accent: "#f80"\n', ""), "the colour “accent” is missing."),
         ("name: [", "is not valid YAML"),
         ("colours:\n\t- x", "line 2"),
-        ("- a list", "line 1: here belong lines like “name: …”."),
-        ("", "here belong lines like"),
+        ("- a list", "line 1: expected lines like “name: …”."),
+        ("", "expected lines like"),
         (GOOD + "#" * 2**16, "bytes; a theme has at most 65,536."),
         (f"name: {'[' * 20_000}", "line 1: this is not valid YAML: exceeded maximum nesting depth"),
-        ("name: x\ncolours: red", "line 2: here belong lines like “background: …”."),
+        ("name: x\ncolours: red", "line 2: expected lines like “background: …”."),
     ],
 )
 def test_what_is_wrong_with_a_theme_is_said(text: str, words: str, tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ class ReadingForm {
       if (field.type === "checkbox") field.checked = options[name];
       else field.value = options[name];
     }
-    say(this.hint, billed || "What was read so before is not read again.");
+    say(this.hint, billed || "Pages already read with these options are not read again.");
     this.fields.pages.focus();
   }
 

@@ -55,8 +55,8 @@ class ParametersForm(Dialog[Parameters]):
         with VerticalScroll(can_focus=False):
             yield from self._fields()
         yield hint(
-            "An empty field is the agent's. Another model, temperature or top p is asked of an"
-            " agent made for each answer and removed after it."
+            "Empty fields keep the agent's values. For another model, temperature or top p each"
+            " answer gets an agent of its own, which is removed afterwards."
         )
         yield buttons(("cancel", "Cancel"), ("save", "Apply"))
 

@@ -89,7 +89,7 @@ class OCRForm(Dialog[OCROptions]):
             )
             yield Label("A JSON schema to answer the whole document in (optional)")
             yield MultilineField(options.schema, id="schema")
-        yield hint(self._billed or "What was read so before is not read again.")
+        yield hint(self._billed or "Pages already read with these options are not read again.")
         yield buttons(("cancel", "Cancel"), ("read", "F2 Run OCR"))
 
     def on_mount(self) -> None:

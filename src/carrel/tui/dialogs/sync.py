@@ -43,11 +43,11 @@ TYPING = 0.4
 """Debounce in seconds before the preview follows the input."""
 
 
-HOW = "page up and page down move the list of what it would do · esc closes"
+HOW = "page up, page down: scroll the preview · esc closes"
 
-MANY = "Are all of its files where they should be, and its disk connected?"
+MANY = "Is the folder complete, and its disk connected?"
 
-WAIT = "Not yet: what these choices would do is not shown. F2 again once it is."
+WAIT = "The preview of these choices is not ready yet. Press F2 again once it is shown."
 
 
 @dataclass(frozen=True)

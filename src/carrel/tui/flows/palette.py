@@ -65,7 +65,7 @@ def _app_commands(place: MainScreen) -> Iterator[Command]:
         yield Command("Allow changes", "", store.session.allow_changes)
     if appearance.broken:
         show = partial(bench.show_problem, appearance.problem())
-        yield Command("What is wrong with my themes", "", show)
+        yield Command("Problems of my themes", "", show)
     for name in appearance.names():
         yield Command(
             f"Theme: {name}",

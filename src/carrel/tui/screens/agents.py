@@ -276,7 +276,7 @@ class AgentsScreen(MainScreen):
         if self._state.agent is None and action in _OF_AN_AGENT:
             return "Create an agent first: n New."
         if action == "try" and self._state.draft is None:
-            return "There is no draft to try: e edits, and what is typed is one."
+            return "There is no draft to try: e begins one."
         if action == "mark" and not self.versions.has_focus:
             return "space marks versions: tab goes to them."
         if action == "change" and not (

@@ -165,7 +165,7 @@ class ChatScreen(MainScreen):
             if state.session_id is not None:
                 sessions.point_at(state.session_id)
         if state.search:
-            sessions.say(Content.styled("Nothing was said of this.", "$muted"))
+            sessions.say(Content.styled("No chat has these words.", "$muted"))
         elif state.agent_id is None:
             sessions.say(*NO_SESSION)
         else:
@@ -213,7 +213,7 @@ class ChatScreen(MainScreen):
         if action in ("open_source", "details") and self.query_one(SourcePane).passage is None:
             return "No source is shown: [ and ] go through them."
         if action == "delete" and not self.sessions.has_focus:
-            return "D deletes a chat of the list: tab goes there."
+            return "D deletes a chat in the list: tab goes there."
         return chat_comparing.lacking(self.store.comparison, action) or super().lacking(action)
 
     def on_prompt_sent(self, event: Prompt.Sent) -> None:
@@ -254,7 +254,7 @@ class ChatScreen(MainScreen):
             if conversation.variant(place)[1] > 1:
                 self.action_variant(0, place, step)
                 return
-        self.notice("There is one answer only: ctrl+r has it answered again.")
+        self.notice("There is only one answer: ctrl+r asks again.")
 
     def action_variant(self, chat: int, place: int, step: int) -> None:
         """Show the next or previous variant of a turn; also called by a click."""

@@ -257,7 +257,7 @@ class FilesScreen(MainScreen):
         if needs_file and not self.table.rows:
             return "There is no file yet: u uploads one."
         if needs_file and not self._selection():
-            return "This one is still on its way: choose a file below it."
+            return "This file is still uploading: choose one below it."
         state = self.store.files.slice.value
         if action in ("filter", "narrow") and state.total == 0 and not state.narrowed:
             return "There is nothing to filter yet: u uploads a file."

@@ -46,7 +46,7 @@ class Appearance:
         if self.broken:
             self._tell()
         elif self.wanted != self.chosen:
-            self._say(f"There is no theme “{self.wanted}”: ctrl+p has those there are.")
+            self._say(f"There is no theme “{self.wanted}”: ctrl+p lists the themes.")
 
     def names(self) -> list[str]:
         """Return the names of all themes, shipped ones first."""
@@ -104,4 +104,4 @@ class Appearance:
 
     def _tell(self) -> None:
         files = ", ".join(error.path.name for error in self.broken)
-        self._say(f"{files} cannot be used: ctrl+p “What is wrong with my themes”.")
+        self._say(f"{files} cannot be used: ctrl+p “Problems of my themes”.")

@@ -127,7 +127,7 @@ def _pairs(
     node: yaml.Node | None, known: tuple[str, ...], what: str, mistakes: list[Mistake]
 ) -> Iterator[tuple[str, yaml.Node]]:
     if not isinstance(node, yaml.MappingNode):
-        mistakes.append(Mistake(_line(node), f"here belong lines like “{known[0]}: …”."))
+        mistakes.append(Mistake(_line(node), f"expected lines like “{known[0]}: …”."))
         return
     for key, value in node.value:
         if key.value in known:
