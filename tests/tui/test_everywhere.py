@@ -279,7 +279,7 @@ async def test_a_theme_of_ones_own_is_read_again_when_it_is_saved() -> None:
         await bench.until(lambda: bench.app.current_theme.accent == "#00FF00")
         path.write_text(DUSK.replace("accent", "acent"))
         await bench.shows("dusk.yaml cannot be used")
-        await run(bench, "wrong with my themes")
+        await run(bench, "problems of my themes")
         await bench.shows("line 6:", "“acent”. Did you mean “accent”?")
         assert bench.app.current_theme.accent == "#00FF00", "the last good one stays"
 
