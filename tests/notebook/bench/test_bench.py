@@ -377,6 +377,19 @@ def test_a_document_is_ready_when_it_is_added(bench: Bench, lease: Path) -> None
     assert [(hit.name, hit.page) for hit in found.hits[:1]] == [("lease.pdf", 0)]
     assert "<mark>notice</mark>" in found._repr_html_()
     assert "lease.pdf p. 1: " in repr(found)
+    # Beside its words stands its page, with a frame around the passage.
+    assert found._repr_html_().count('<img src="data:image/jpeg;base64,') == len(found.sources)
+    assert found.sources[0].page_number == 1
+    answer = wire.ask("look_for", query="notice period")
+    (group,) = answer["result"]["groups"]
+    assert group["title"].startswith("contracts · ")
+    assert group["hits"][0]["place"] == "lease.pdf p. 1"
+    assert answer["result"]["said"].startswith("Looked through ")
+    opened = wire.ask("open_found", query="notice period", number=0)
+    assert opened["result"] == "Document"
+    source = bench._store.documents.slice.value.source
+    assert source is not None and source.name == "lease.pdf"
+    assert wire.ask("open_found", query="rent", number=0)["kind"] == "error"
     assert document.process_status == "done"
     state = wire.wait_state(
         lambda state: state["rows"] and state["rows"][0]["cells"][1]["text"] == "● Ready"

@@ -73,6 +73,14 @@ def test_what_is_typed_is_kept_without_being_saved(page: Page) -> None:
     assert sent(page, "save") == []
 
 
+def test_the_form_lies_inside_a_narrow_panel(page: Page) -> None:
+    page.set_viewport_size({"width": 400, "height": 700})
+    begun(page)
+    for one in page.locator(".carrel-form :is(input, textarea, button)").filter(visible=True).all():
+        room = one.bounding_box()
+        assert room is not None and room["x"] + room["width"] <= 400, one
+
+
 def test_nothing_changed_is_said(page: Page) -> None:
     begun(page)
     page.get_by_role("button", name="Save…").click()

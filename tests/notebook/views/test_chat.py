@@ -290,6 +290,27 @@ def test_in_a_narrow_panel_a_source_covers_the_transcript(page: Page) -> None:
     expect(page.get_by_role("textbox", name="Message")).to_be_visible()
 
 
+def test_a_narrow_chat_shows_its_whole_title_and_room_to_write(page: Page) -> None:
+    page.set_viewport_size({"width": 640, "height": 700})
+    mount(page, "chat", chat_state(
+        turn(0, "user", ["<p>?</p>"]), title="support v1", tokens="238 of 8,192 tokens",
+        parameter_words="smollm2",
+    ))  # fmt: skip
+    for one in page.locator(".carrel-talk > .carrel-tools > :is(h3, .carrel-range)").all():
+        assert one.evaluate("one => one.scrollWidth <= one.clientWidth")
+    room = page.get_by_label("Message").bounding_box()
+    assert room is not None and room["width"] > 240
+
+
+def test_titles_stand_on_a_line_of_a_wide_chat(page: Page) -> None:
+    page.set_viewport_size({"width": 1500, "height": 700})
+    name = "May readers keep books at their desk for a week …"
+    session = {"id": "s1", "name": name, "note": "now"}
+    mount(page, "chat", chat_state(sessions=[session]))
+    room = page.get_by_role("option", name=name).bounding_box()
+    assert room is not None and room["height"] < 32
+
+
 def test_a_draft_is_among_those_who_may_answer(page: Page) -> None:
     mount(page, "chat", chat_state(draft=True, title="support draft", agent="a1"))
     who = page.get_by_label("Answered by")

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from carrel.notebook.panels.core import assets
 from support.views import (
     EVIL,
     LAYOUT,
@@ -185,13 +186,26 @@ def test_a_problem_is_dismissed_and_another_one_shown(page: Page, panel: str) ->
 
 def test_the_shortcuts_are_listed(page: Page, panel: str) -> None:
     mount(page, panel, {**STATES[panel], "problem": None})
+    page.add_style_tag(content="dl { overflow: hidden; }")
     page.locator(".carrel").press("?")
     shortcuts = page.get_by_role("dialog", name="Shortcuts")
     expect(shortcuts.locator("kbd", has_text="?")).to_have_count(1)
     assert page.evaluate(f"{SHOWN}.some((one) => one.textContent === 'Close')")
+    expect(shortcuts.locator("dl")).to_have_css("overflow", "visible")  # JupyterLab cuts lists
     page.keyboard.press("Escape")
     expect(shortcuts).to_be_hidden()
     expect(page.locator(".carrel")).to_be_focused()
+
+
+def test_a_key_without_a_meaning_is_told(page: Page) -> None:
+    mount(page, "chat", {**STATES["chat"], "problem": None})
+    page.locator(".carrel").press("t")
+    expect(page.get_by_text("Nothing on t here. T: Test case of the last answer")).to_be_visible()
+    page.locator(".carrel").press("q")
+    expect(page.get_by_text("Nothing on q here. ? lists the keys.")).to_be_visible()
+    page.get_by_label("Message").press("q")
+    page.locator(".carrel").press("Shift")
+    expect(page.get_by_text("Nothing on q here. ? lists the keys.")).to_be_visible()
 
 
 def test_no_problem_outlives_the_recovery(page: Page, panel: str) -> None:
@@ -275,6 +289,27 @@ def test_everything_lies_inside_the_panel_however_wide(page: Page, panel: str) -
         assert page.evaluate(OUTSIDE) == []
         root = page.locator(".carrel").bounding_box()
         assert root == {"x": 0, "y": 0, "width": width, "height": 480}
+
+
+BOXES = """() => [...document.querySelectorAll('.carrel, .carrel *:not(style)')].map((one) => {
+  const { x, y, width, height } = one.getBoundingClientRect();
+  const { color, backgroundColor, font, overflow, padding, border } = getComputedStyle(one);
+  const look = [color, backgroundColor, font, overflow, padding, border];
+  return [one.className, x, y, width, height, ...look].join();
+})"""
+"""Where everything stands, and how it looks."""
+
+
+@pytest.mark.parametrize("width", [1000, 560])
+def test_a_panel_looks_the_same_beside_all_others(page: Page, panel: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 700})
+    mount(page, panel, {**STATES[panel], "problem": None})
+    if panel == "chat":
+        page.get_by_role("button", name="[1] lease.pdf p.7").click()
+    alone = page.evaluate(BOXES)
+    for name in STATES:
+        page.add_style_tag(content=assets.style(name))
+    assert page.evaluate(BOXES) == alone
 
 
 def test_a_view_that_ends_leaves_no_listener(page: Page, panel: str) -> None:

@@ -38,6 +38,20 @@ def test_the_badge_and_the_line_below_follow_the_connection(page: Page) -> None:
     expect(page.get_by_text("○ Offline: showing a copy from 14:02")).to_be_visible()
 
 
+@pytest.mark.parametrize("width", [560, 280])
+def test_a_narrow_workbench_shows_every_tab_and_the_whole_state(page: Page, width: int) -> None:
+    mount(page, "workbench", workbench_state())
+    ready = {"text": "local ● ready · smollm2 (test model)", "role": "ready"}
+    tabs = [{**tab, "label": f"{tab['label']} ◐1 ✕1"} for tab in workbench_state()["tabs"]]
+    kernel(page, "state", {"badge": ready, "tabs": tabs})
+    page.set_viewport_size({"width": width, "height": 700})
+    for one in (*page.get_by_role("tab").all(), page.locator(".carrel-connection")):
+        room = one.bounding_box()
+        assert room is not None and room["x"] >= 0 and room["x"] + room["width"] <= width
+    badge = page.locator(".carrel-connection")
+    assert badge.evaluate("one => one.scrollWidth <= one.clientWidth")
+
+
 @pytest.mark.parametrize("dark", [True, False])
 def test_colours_come_from_the_host(page: Page, dark: bool) -> None:
     back = "rgb(17, 17, 17)" if dark else "rgb(250, 250, 250)"

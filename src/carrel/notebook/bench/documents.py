@@ -23,7 +23,7 @@ from carrel.notebook.bench.waits import read
 from carrel.notebook.cells.errors import in_words
 from carrel.notebook.cells.wait import check_handle, wait_for
 from carrel.notebook.panels.document import DocumentPanel
-from carrel.notebook.results.search import SearchHits
+from carrel.notebook.results.search import SearchHits, as_hits
 from carrel.notebook.results.sync import Synced
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.chat.conversation import Attachment
@@ -31,7 +31,6 @@ from carrel.store.documents.reader import OCROptions
 from carrel.store.documents.service import LARGE
 from carrel.store.files.incoming import Incoming, in_memory, is_path
 from carrel.store.libraries.phase import check_processed
-from carrel.store.search.service import SearchedPlaces
 from carrel.store.store import Store
 from carrel.wire.documents import Document
 from carrel.wire.files import File
@@ -279,7 +278,7 @@ class DocumentCalls(BenchBase):
         )
         ids = None if several is None else tuple(self._names.library(one).id for one in several)
         state = wait_for(self._store, self._store.search.search(query, limit, ids), timeout)
-        return SearchHits(state.query, state.found, state.places or SearchedPlaces())
+        return as_hits(self._store, state)
 
     @check_handle
     def wait_ready(self, document: Document, *, timeout: float | None = None) -> Document:

@@ -113,7 +113,7 @@ class Source:
         return f"<{self._words}>"
 
     def _repr_html_(self) -> str:
-        shown = _with_picture(self, 360)
+        shown = with_picture(self, 360)
         return f"<p><strong>{escape(self._words)}</strong></p>{shown}<p>{escape(self.snippet)}</p>"
 
 
@@ -194,11 +194,12 @@ class Answer:
 
     def _repr_html_(self) -> str:
         return self.to_html() + "".join(
-            _with_picture(source, THUMBNAIL_WIDTH) for source in self.sources[:THUMBNAILS]
+            with_picture(source, THUMBNAIL_WIDTH) for source in self.sources[:THUMBNAILS]
         )
 
 
-def _with_picture(source: Source, width: int) -> str:
+def with_picture(source: Source, width: int) -> str:
+    """Return the page of a source as an HTML image, or an empty string if it has none."""
     try:
         return as_tag(source.show(width), source._words)
     except BenchError:

@@ -4,7 +4,7 @@ class Details {
   constructor(view) {
     this.view = view;
     const { h } = view;
-    this.element = h("div", { class: "carrel-pane details", "aria-label": "Details" });
+    this.element = h("div", { class: "carrel-pane details foldable", "aria-label": "Details" });
     this.button = view.button("Details", () => this.toggle(), "carrel-for-narrow");
     this.close = view.button("×", () => this.toggle(), "small carrel-for-narrow");
     this.close.setAttribute("aria-label", "Close the details");

@@ -115,6 +115,7 @@ class View {
     this.question = h("div", { class: "carrel-question", role: "alertdialog", "aria-label": "Confirm", hidden: true });
     this.status = h("div", { class: "carrel-status", role: "status", "aria-live": "polite" });
     this.help = h("div", { class: "carrel-help", role: "dialog", "aria-label": "Shortcuts", hidden: true });
+    this.anywhere = new Anywhere(this);
     this.key("?", "Shortcuts", () => this.toggleHelp());
     // While a live panel is here, the static page that is saved beside it is not shown.
     const still = model.get("still");
@@ -127,7 +128,7 @@ class View {
       "data-lm-suppress-shortcuts": "true",
       tabindex: "-1",
       onkeydown: (event) => this.pressed(event),
-    }, this.silence, this.trouble, this.left, this.undo, this.body, this.help, this.question, this.status, this.connection);
+    }, this.silence, this.trouble, this.left, this.undo, this.body, this.help, this.anywhere.element, this.question, this.status, this.connection);
     const skip = this.button("Skip the buttons", () => this.content()?.focus(), "carrel-skip");
     this.root.prepend(skip);
     this.root.addEventListener("carrel:gone", () => this.root.classList.add("gone"), { signal });
@@ -218,7 +219,7 @@ class View {
     return this.corner();
   }
 
-  /** Refresh and the list of shortcuts, the same in every panel. */
+  /** Search, refresh and the list of shortcuts, the same in every panel. */
   corner() {
     const sign = (words, label, action) => {
       const button = this.button(label, action, "small");
@@ -226,7 +227,7 @@ class View {
       button.title = words;
       return button;
     };
-    return this.h("span", { class: "carrel-corner" },
+    return this.h("span", { class: "carrel-corner" }, sign("Search libraries and chats", "⌕", () => this.anywhere.open()),
       sign("Refresh", "↻", () => this.ask("refresh")), sign("Shortcuts", "?", () => this.toggleHelp()));
   }
 
@@ -430,7 +431,7 @@ class View {
   /** Shows another place: in the workbench its tab, elsewhere the line of code that opens it. */
   goto(tab) {
     const event = new CustomEvent("carrel:show", { bubbles: true, cancelable: true, detail: tab });
-    if (this.root.dispatchEvent(event)) this.tell(`Opened. Run bench.${tab.toLowerCase()} in a cell to see it.`);
+    if (this.root.dispatchEvent(event)) this.tell(`Opened. Run ${tab === "Chat" ? "bench" : `bench.${tab.toLowerCase()}`} in a cell to see it.`);
   }
 
   /**
@@ -459,17 +460,26 @@ class View {
     // Else a key pressed on a row acts on the notebook (`b` inserts a cell), and JupyterLab refuses
     // line breaks in fields. Its attribute that suppresses shortcuts does not reach below the root.
     if (typing || !chord) event.stopPropagation();
-    const asked = [this.question, this.help].find((one) => !one.hidden);
+    const asked = [this.question, this.help, this.anywhere.element].find((one) => !one.hidden);
     if (event.key === "Escape" && asked) {
       asked.querySelector("button:last-child")?.click();
       event.preventDefault();
     }
-    if (typing || event.altKey || event.defaultPrevented) return;
-    const action = this.shortcuts.get(chord ? `Ctrl+${event.key}` : event.key);
+    const name = chord ? `Ctrl+${event.key}` : event.key;
+    if ((typing && name !== SEARCH_KEY) || event.altKey || event.defaultPrevented) return;
+    const action = this.shortcuts.get(name);
     if (action) {
       event.preventDefault();
+      event.stopPropagation();
       action();
-    }
+    } else if (!chord && event.key.trim().length === 1) this.tell(this.idle(event.key));
+  }
+
+  /** Says that a key does nothing here, and which one does. @param {string} key */
+  idle(key) {
+    const other = key === key.toLowerCase() ? key.toUpperCase() : key.toLowerCase();
+    const [, words] = this.explained.find(([known]) => known === other) ?? [];
+    return `Nothing on ${key} here. ${words ? `${other}: ${words}` : "? lists the keys."}`;
   }
 }
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from carrel.store.core.formatting import counted
 
 if TYPE_CHECKING:
-    from carrel.store.search.service import FoundPassage, SearchedPlaces
+    from carrel.store.search.service import FoundPassage, SearchedPlaces, SearchState
 
 
 def group_hits(found: Iterable[FoundPassage]) -> Iterator[tuple[str, list[FoundPassage]]]:
@@ -25,6 +25,17 @@ def place_of(hit: FoundPassage) -> str:
     if hit.kind == "chat":
         return " · ".join(filter(None, (hit.name, hit.group)))
     return hit.name if hit.page is None else f"{hit.name} p. {hit.page_number}"
+
+
+def result_words(state: SearchState) -> str:
+    """Return the searched places, the reason for an empty result, or an empty string."""
+    if state.error is not None:
+        return f"✕ {state.error.title}. {state.error.detail}"
+    if state.searching:
+        return "Searching …"
+    if state.places is None:
+        return ""
+    return ("" if state.found else "Nothing found. ") + places_words(state.places) + "."
 
 
 def places_words(places: SearchedPlaces) -> str:

@@ -9,7 +9,7 @@ from textual.timer import Timer
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from carrel.store.search.formatting import group_hits, place_of, places_words
+from carrel.store.search.formatting import group_hits, place_of, result_words
 from carrel.tui.dialogs.core.dialog import Dialog, hint
 from carrel.tui.theme import labels
 from carrel.tui.widgets.inputs.fields import Field
@@ -107,12 +107,5 @@ class Search(Dialog["FoundPassage"]):
 
 def _status(state: "SearchState") -> Content:
     """Return the searched places, or the reason for an empty result."""
-    if state.error is not None:
-        return labels.line(f"✕ {state.error.title}. {state.error.detail}", "$failed")
-    if state.searching:
-        return labels.line("Searching …", "$busy")
-    if state.places is None:
-        return Content("")
-    return labels.line(
-        ("" if state.found else "Nothing found. ") + places_words(state.places) + "."
-    )
+    role = "$failed" if state.error else "$busy" if state.searching else ""
+    return labels.line(result_words(state), role)

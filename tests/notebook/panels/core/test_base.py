@@ -207,7 +207,7 @@ def test_a_panel_s_module_is_small_and_asks_no_network(kind: type[Panel]) -> Non
 def test_every_static_text_belongs_to_a_panel() -> None:
     folder = Path(carrel.notebook.__path__[0]) / "static"
     panels = {kind.__name__[: -len("Panel")].lower() for kind in PANELS}
-    parts = {"_shared", *(part for parts in assets.PARTS.values() for part in parts)}
+    parts = {*assets.SHARED, *(part for parts in assets.PARTS.values() for part in parts)}
     named = parts | {"compare", "demo", "evals", "workbench", "still"} | panels
     assert {path.stem for path in folder.iterdir()} == named
 

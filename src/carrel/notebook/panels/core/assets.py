@@ -7,6 +7,9 @@ import re
 from functools import cache
 from importlib.resources import files
 
+SHARED = ("_search", "_shared")
+"""Modules and style sheets that every panel has."""
+
 PARTS = {
     "activity": ("_grid", "_progress"),
     "agent": ("_grid", "_choices", "_changes"),
@@ -19,8 +22,8 @@ PARTS = {
 }
 """Shared modules and style sheets that a panel adds to its own."""
 
-_COMMENTS = re.compile(r"^\s*(?:/\*\*.*?\*/|//[^\n]*)\n", re.DOTALL | re.MULTILINE)
-"""Comments on lines of their own, removed because the module travels with every widget."""
+_LEFT_OUT = re.compile(r"^\s*(?:/\*\*.*?\*/|//[^\n]*)\n|^ +", re.DOTALL | re.MULTILINE)
+"""Comments on lines of their own and indents: the module travels with every widget."""
 
 
 @cache
@@ -29,12 +32,12 @@ def _text(name: str) -> str:
 
 
 def module(panel: str) -> str:
-    """Return the panel's module with the shared part in front, because it cannot import files."""
-    return _COMMENTS.sub("", _join(panel, "js"))
+    """Return the panel's module with the shared parts in front, because it cannot import files."""
+    return _LEFT_OUT.sub("", _join(panel, "js"))
 
 
 def style(panel: str) -> str:
-    """Return the panel's style sheet, the shared part first."""
+    """Return the panel's style sheet, the shared parts first."""
     return _join(panel, "css")
 
 
@@ -44,4 +47,4 @@ def still_style() -> str:
 
 
 def _join(panel: str, kind: str) -> str:
-    return "\n".join(_text(f"{name}.{kind}") for name in ("_shared", *PARTS.get(panel, ()), panel))
+    return "\n".join(_text(f"{name}.{kind}") for name in (*SHARED, *PARTS.get(panel, ()), panel))

@@ -13,6 +13,7 @@ thread writes traits and sends messages.
 import asyncio
 import contextlib
 import dataclasses
+import itertools
 import time
 import uuid
 from collections.abc import Callable, Coroutine, Sequence
@@ -28,11 +29,13 @@ from carrel.notebook.cells.errors import no_option
 from carrel.notebook.html.tables import table
 from carrel.notebook.panels.core.snapshot import Still, display_live
 from carrel.notebook.panels.core.uploads import BrowserFiles
+from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.actions.handle import Cancelled, Handle
 from carrel.store.core.actions.slice import Slice
 from carrel.store.core.actions.watch import watch
 from carrel.store.core.formatting import Badge
 from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.search.formatting import group_hits, place_of, result_words
 from carrel.store.session.formatting import status
 from carrel.store.session.state import SessionState
 from carrel.store.store import Store
@@ -320,6 +323,37 @@ class Panel(anywidget.AnyWidget):
     async def _on_undo(self) -> None:
         """Undo the panel's last deletion."""
         await self._store.trash.undo(self._deletes)
+
+    @intent
+    async def _on_look_for(self, query: str) -> Json:
+        """Search all libraries and chats; return the passages in groups, and the places."""
+        state = await self._store.search.search(query)
+        number = itertools.count()
+        groups = [
+            {
+                "title": title,
+                "hits": [
+                    {"id": next(number), "place": place_of(hit), "passage": hit.passage}
+                    for hit in hits
+                ],
+            }
+            for title, hits in group_hits(state.found)
+        ]
+        return {"groups": groups, "said": result_words(state)}
+
+    @intent
+    async def _on_open_found(self, query: str, number: int) -> str:
+        """Open a passage of the last search; return the place that shows it."""
+        state = self._store.search.slice.value
+        if query.strip() != state.query or number >= len(state.found):
+            raise ProblemError(_MOVED_ON)
+        hit = state.found[number]
+        if hit.kind == "chat":
+            await self._store.chat.resume(hit.id)
+            return "Chat"
+        source = DocumentSource("document", hit.id, hit.name, hit.library_id)
+        self._store.documents.open(source, hit.page or 0, hit.box)
+        return "Document"
 
     @intent
     async def _on_resume(self) -> None:
