@@ -109,6 +109,32 @@ async def test_what_was_cancelled_or_dropped_does_not_come_back(
         assert not store.unfinished.left
 
 
+async def test_files_from_a_browser_are_named_and_not_counted_as_resumable(
+    opened: Opened, tmp_path: Path
+) -> None:
+    async def never() -> AsyncIterator[bytes]:
+        await asyncio.sleep(60)
+        yield b""
+
+    async with opened() as store:
+        store.files.upload(("dropped\n.pdf", 3, never()))
+        store.files.upload(("kept.pdf", 3, never()))
+        store.files.upload(made(tmp_path, 1))
+        await asyncio.sleep(0)
+    async with opened() as store:
+        lost = "2 files from a browser or from memory cannot be resumed; drop them again"
+        said, named = store.unfinished.left
+        assert said == "1 of 3 uploads left"
+        assert named.startswith(lost) and "kept.pdf" in named and "\n" not in named
+        assert store.unfinished.resumable == (said,)
+        store.unfinished.resume()
+        await store.unfinished.idle()
+        assert store.unfinished.left == (named,)
+        assert not store.unfinished.resumable
+        store.unfinished.drop()
+        assert not store.unfinished.left
+
+
 async def test_an_ocr_that_failed_stays_failed_with_its_reason(
     opened: Opened, tmp_path: Path
 ) -> None:

@@ -47,8 +47,12 @@ async def _resume(profile: Profile, drop: bool) -> bool:
         if drop:
             store.unfinished.drop()
             return False
-        if not store.unfinished.left:
-            output.note("Nothing is left of earlier runs.")
+        if not store.unfinished.resumable:
+            output.note(
+                "Nothing of earlier runs can be resumed."
+                if store.unfinished.left
+                else "Nothing is left of earlier runs."
+            )
             return False
         known = {item.id for item in store.activity.slice.value.items}
         store.unfinished.resume(watch=False)

@@ -17,7 +17,7 @@ from carrel.store.journal.journal import Journal
 def tell_left(profile: Profile) -> None:
     """Say what earlier runs left, if anything."""
     left = Journal(profile).look()
-    kinds = Counter(entry.kind for entry in left.entries if entry.error is None)
+    kinds = Counter(entry.kind for entry in left.entries if entry.error is None and entry.task)
     if words := count_left(kinds, left.begun):
         output.note(f"{words} by an earlier run: carrel resume sends the rest.")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 
-from carrel.store.activity.formatting import KINDS, left_words
+from carrel.store.activity.formatting import KINDS, left_words, lost_words
 from carrel.store.activity.service import ActivityService
 from carrel.store.activity.state import ActivityItem
 from carrel.store.batches.formatting import job_id
@@ -29,7 +29,13 @@ class Unfinished:
 
     @property
     def left(self) -> tuple[str, ...]:
-        """The interrupted work: `78 of 100 uploads left`, and a line per folder."""
+        """The interrupted work: `78 of 100 uploads left`, a line per folder, and lost files."""
+        lost = lost_words(self._activity.slice.value)
+        return (*self.resumable, *([lost] if lost else []))
+
+    @property
+    def resumable(self) -> tuple[str, ...]:
+        """The part of `left` that can be resumed."""
         words = left_words(self._activity.slice.value)
         return (*([words] if words else []), *unfinished_words(self._sync.slice.value))
 

@@ -226,6 +226,16 @@ def test_a_restarted_kernel_is_said_before_anyone_acts(page: Page, panel: str) -
     expect(page.get_by_role("alert").filter(has_text="The kernel is gone.")).to_be_visible()
 
 
+def test_what_cannot_be_resumed_is_said_without_a_button(page: Page) -> None:
+    lost = "1 file from a browser or from memory cannot be resumed; drop it again: a.pdf"
+    state = {**STATES["files"], "problem": None, "left": [lost], "resumable": False}
+    mount(page, "files", state)
+    said = page.get_by_role("status").filter(has_text=lost)
+    expect(said.get_by_role("button")).to_have_text(["Drop"])
+    kernel(page, "state", {"left": ["1 upload left", lost], "resumable": True})
+    expect(page.get_by_role("button", name="Resume")).to_be_visible()
+
+
 def test_the_buttons_are_skipped(page: Page) -> None:
     mount(page, "files", {**STATES["files"], "problem": None})
     page.keyboard.press("Tab")

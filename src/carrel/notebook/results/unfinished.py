@@ -1,8 +1,11 @@
 """The work that an earlier kernel left, which `bench.unfinished` gives."""
 
 from html import escape
+from typing import Self
 
+from carrel.notebook.cells.errors import BenchError
 from carrel.notebook.cells.wait import wait_for
+from carrel.store.core.problem import Problem
 from carrel.store.store import Store
 
 
@@ -12,14 +15,23 @@ class UnfinishedWork:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def resume(self, *, timeout: float | None = None) -> None:
-        """Resume the work and wait for its end. Files that have arrived are not sent again."""
+    def resume(self, *, timeout: float | None = None) -> Self:
+        """Resume the work, wait for its end, and return what cannot be resumed.
+
+        Files that have arrived are not sent again.
+
+        Raises:
+            BenchError: nothing can be resumed: files from a browser are to be dropped again.
+        """
+        if self and not self._store.unfinished.resumable:
+            raise BenchError(Problem("Nothing can be resumed", f"{self._left}."))
 
         async def resume() -> None:
             self._store.unfinished.resume()
             await self._store.unfinished.idle()
 
         wait_for(self._store, self._store.loop.run(resume()), timeout)
+        return self
 
     def drop(self) -> None:
         """Forget the work. Files that have arrived stay."""
@@ -36,5 +48,11 @@ class UnfinishedWork:
 
     @property
     def _words(self) -> str:
-        left = " · ".join(self._store.unfinished.left)
-        return f"{left}: resume() or drop()" if left else "Nothing was left unfinished"
+        if not self:
+            return "Nothing was left unfinished"
+        ways = "resume() or drop()" if self._store.unfinished.resumable else "drop() forgets it"
+        return f"{self._left} · {ways}"
+
+    @property
+    def _left(self) -> str:
+        return " · ".join(self._store.unfinished.left)

@@ -146,7 +146,7 @@ class View {
       if (this.connection.textContent && !state.connection) this.recovered(state);
       this.showProblem();
       this.showDeletion(state.deletion);
-      this.showLeft(state.left ?? []);
+      this.showLeft(state.left ?? [], state.resumable);
       say(this.connection, state.connection);
       this.keepFocus(() => this.draw(state));
     };
@@ -383,14 +383,15 @@ class View {
       this.h("span", {}, `Deleted ${deletion.what}.`), this.button("Undo", () => this.ask("undo"), "small"), dismiss);
   }
 
-  /** Offers to resume what an earlier kernel or start left. @param {string[]} left */
-  showLeft(left) {
+  /** Offers to resume what an earlier kernel or start left. @param {string[]} left @param {boolean} resumable */
+  showLeft(left, resumable) {
     const words = left.join(" · ");
     this.left.hidden = !words;
     if (!words || words === this.left.firstElementChild?.textContent) return;
     const drop = () => this.confirm(`Drop it? ${words}. What was sent stays.`, "Drop", () => this.ask("drop"));
     this.left.replaceChildren(
-      this.h("span", {}, words), this.button("Resume", () => this.ask("resume"), "small"), this.button("Drop", drop, "small"));
+      this.h("span", {}, words), resumable ? this.button("Resume", () => this.ask("resume"), "small") : "",
+      this.button("Drop", drop, "small"));
   }
 
   /**

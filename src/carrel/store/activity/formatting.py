@@ -11,6 +11,7 @@ from carrel.store.core.formatting import (
     Badge,
     age,
     count,
+    counted,
     duration,
     one_line,
     percent,
@@ -21,6 +22,9 @@ from carrel.store.core.lists import Sort, in_order
 
 if TYPE_CHECKING:
     from carrel.store.activity.state import ActivityItem, ActivityState
+
+NAMED = 5
+"""Most names of lost files in words."""
 
 KINDS = {
     "upload": "Upload",
@@ -175,7 +179,18 @@ def running_words(state: ActivityState) -> str:
 
 def left_words(state: ActivityState) -> str:
     """Return the interrupted work, `78 of 100 uploads left, 1 OCR run left`, or an empty string."""
-    return count_left(Counter(item.kind for item in state.interrupted), state.begun)
+    return count_left(Counter(item.kind for item in state.resumable), state.begun)
+
+
+def lost_words(state: ActivityState) -> str:
+    """Return the names of dropped files that cannot be resumed, or an empty string."""
+    lost = [item.name for item in state.interrupted if not item.retryable]
+    if not lost:
+        return ""
+    more = f" and {count(len(lost) - NAMED)} more" if len(lost) > NAMED else ""
+    names = ", ".join(map(one_line, lost[:NAMED]))
+    files = f"{counted(len(lost), 'file')} from a browser or from memory cannot be resumed"
+    return f"{files}; drop {'it' if len(lost) == 1 else 'them'} again: {names}{more}"
 
 
 def count_left(kinds: Mapping[str, int], begun_by_kind: Mapping[str, int]) -> str:

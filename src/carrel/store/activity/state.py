@@ -70,3 +70,8 @@ class ActivityState:
     def interrupted(self) -> tuple[ActivityItem, ...]:
         """The items that an ended process left unfinished."""
         return tuple(item for item in self.items if item.status == "interrupted")
+
+    @property
+    def resumable(self) -> tuple[ActivityItem, ...]:
+        """The interrupted items that can be resumed; files from a browser cannot."""
+        return tuple(item for item in self.interrupted if item.retryable)

@@ -39,8 +39,9 @@ async def offer_left(place: MainScreen) -> None:
     unfinished = place.store.unfinished
     if not (left := unfinished.left):
         return
+    resume = Option("resume", "Resume", "nothing is sent twice", key="r")
     options = [
-        Option("resume", "Resume", "nothing is sent twice", key="r"),
+        *([resume] if unfinished.resumable else []),
         Option("later", "Later", "Activity keeps it", key="l"),
         Option("drop", "Drop", "what was sent stays", key="x"),
     ]

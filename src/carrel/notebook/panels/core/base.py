@@ -145,6 +145,7 @@ class Panel(anywidget.AnyWidget):
             "way_back": way_back(session),
             # The enclosing panel shows it for its parts.
             "left": [] if self._around else list(self._store.unfinished.left),
+            "resumable": bool(self._store.unfinished.resumable),
             "deletion": deletion and {"number": deletion.number, "what": deletion.what},
             **self._view(),
         }
