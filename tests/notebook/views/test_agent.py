@@ -79,6 +79,10 @@ def test_the_form_lies_inside_a_narrow_panel(page: Page) -> None:
     for one in page.locator(".carrel-form :is(input, textarea, button)").filter(visible=True).all():
         room = one.bounding_box()
         assert room is not None and room["x"] + room["width"] <= 400, one
+    # The long field keeps to its row where the form is scrolled.
+    text = page.get_by_label("Instructions").bounding_box()
+    below = page.get_by_label("handbook").bounding_box()
+    assert text is not None and below is not None and text["y"] + text["height"] <= below["y"]
 
 
 def test_nothing_changed_is_said(page: Page) -> None:

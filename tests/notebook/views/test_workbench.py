@@ -3,6 +3,7 @@ import json
 import pytest
 from playwright.sync_api import Page, expect
 
+from carrel.notebook.panels.core import assets
 from support.views import file_row, files_state, kernel, mount, workbench_state
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -50,6 +51,25 @@ def test_a_narrow_workbench_shows_every_tab_and_the_whole_state(page: Page, widt
         assert room is not None and room["x"] >= 0 and room["x"] + room["width"] <= width
     badge = page.locator(".carrel-connection")
     assert badge.evaluate("one => one.scrollWidth <= one.clientWidth")
+
+
+def test_a_kernel_that_is_gone_is_said_once(page: Page) -> None:
+    mount(page, "workbench", workbench_state())
+    state = files_state(file_row(1), connection="")
+    page.evaluate(
+        """async ([module, state]) => {
+          const address = URL.createObjectURL(new Blob([module], { type: 'text/javascript' }));
+          const el = document.querySelector('[role=tabpanel]');
+          const inner = new FakeModel(state);
+          inner.send = () => { throw new Error('Cannot send'); };
+          const { default: widget } = await import(address);
+          await widget.render({ model: inner, el, signal: controller.signal });
+        }""",
+        [assets.module("files"), state],
+    )
+    expect(page.get_by_role("alert").filter(has_text="The kernel is gone.")).to_have_count(1)
+    expect(page.locator(".carrel-workbench")).to_have_class("carrel carrel-workbench gone")
+    expect(page.locator(".carrel-files")).to_have_class("carrel carrel-files gone")
 
 
 @pytest.mark.parametrize("dark", [True, False])

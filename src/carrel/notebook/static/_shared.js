@@ -131,7 +131,10 @@ class View {
     }, this.silence, this.trouble, this.left, this.undo, this.body, this.help, this.anywhere.element, this.question, this.status, this.connection);
     const skip = this.button("Skip the buttons", () => this.content()?.focus(), "carrel-skip");
     this.root.prepend(skip);
-    this.root.addEventListener("carrel:gone", () => this.root.classList.add("gone"), { signal });
+    this.root.addEventListener("carrel:gone", (event) => {
+      this.root.classList.add("gone");
+      if (event.target !== this.root) this.refuse(NO_KERNEL);
+    }, { signal });
     el.append(this.root);
     if (hiding) this.root.append(hiding);
     this.listen("msg:custom", (content, buffers) => this.received(content, buffers ?? []));
@@ -307,7 +310,10 @@ class View {
 
   /** Shows why something was not done. @param {Problem} problem */
   refuse(problem) {
-    if (problem === NO_KERNEL) this.root.dispatchEvent(new CustomEvent("carrel:gone", { bubbles: true }));
+    if (problem === NO_KERNEL) {
+      this.root.dispatchEvent(new CustomEvent("carrel:gone", { bubbles: true }));
+      if (this.root.parentElement.closest(".carrel")) return; // said once, by the panel around it
+    }
     this.refusal = problem;
     this.dismissed = "";
     this.showProblem();
