@@ -97,8 +97,8 @@ async def test_the_first_model_answers_to_vendor_names() -> None:
             ("big", 32000),
             ("small", None),
         ]
-        assert await engine.resolve("small") == "small"
-        assert await engine.resolve("mistral-small-latest") == "big"
+        assert (await engine.resolve("small")).id == "small"
+        assert (await engine.resolve("mistral-small-latest")).id == "big"
         with pytest.raises(ApiError, match=r"Invalid model: other\. This server has: big, small\."):
             await engine.resolve("other")
 
@@ -106,7 +106,7 @@ async def test_the_first_model_answers_to_vendor_names() -> None:
 async def test_the_chosen_model_is_the_first() -> None:
     async with engine_at(with_models(b""), name="small") as (engine, _):
         assert [card.id for card in await engine.models()] == ["small", "big"]
-        assert await engine.resolve("mistral-small-latest") == "small"
+        assert (await engine.resolve("mistral-small-latest")).id == "small"
     async with engine_at(with_models(b""), name="gone") as (engine, _):
         assert [card.id for card in await engine.models()] == ["big", "small"]
 
@@ -118,8 +118,8 @@ async def test_a_model_that_was_added_is_found() -> None:
         service(MODELS, not_found, grown, not_found) as running,
     ):
         engine = Engine(addresses=[ModelAddress(f"{running.url}/v1")])
-        assert await engine.resolve("big") == "big"
-        assert await engine.resolve("new") == "new"
+        assert (await engine.resolve("big")).id == "big"
+        assert (await engine.resolve("new")).id == "new"
         await engine.stop()
 
 

@@ -146,7 +146,7 @@ async def test_a_model_is_asked_for_where_it_is_listed() -> None:
     one, two = Address("one", "big", "both"), Address("two", "small", "both")
     async with pooled(one, two) as engine:
         assert [card.id for card in await engine.models()] == ["big", "both", "small"]
-        assert await engine.resolve("mistral-small-latest") == "big"
+        assert (await engine.resolve("mistral-small-latest")).id == "big"
         assert {await said(engine, "big") for _ in range(3)} == {"one"}
         assert {await said(engine, "small") for _ in range(3)} == {"two"}
         with pytest.raises(ApiError, match="This server has: big, both, small"):
@@ -253,7 +253,7 @@ async def test_none_that_answers_is_a_503_with_a_wait() -> None:
         async with asyncio.timeout(60):
             while True:
                 # It is still a known model, so this is no mistake of the caller's.
-                assert await engine.resolve("big") == "big"
+                assert (await engine.resolve("big")).id == "big"
                 with pytest.raises(ApiError) as caught:
                     await said(engine, "big")
                 if "No address of the language model big answers" in caught.value.message:

@@ -164,8 +164,9 @@ class CompletionService:
             for is_last in (False, True):
                 async with AsyncExitStack() as stack:
                     async with asyncio.timeout(self._seconds) as timeout:
-                        model = await self._engine.resolve(call.responder.model)
-                        refuse_far_too_long(call, await self._engine.context_of(model))
+                        card = await self._engine.resolve(call.responder.model)
+                        model = card.id
+                        refuse_far_too_long(call, card.max_context_length)
                         owner = call.caller.organisation_id
                         running = self._engine.session(tell, model=model, owner=owner)
                         session = await stack.enter_async_context(running)

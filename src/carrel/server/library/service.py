@@ -208,6 +208,8 @@ class LibraryService:
         Raises:
             ApiError: 404, one was deleted, or the caller may not see it.
         """
+        if not library_ids:
+            return
         check = partial(libraries.find_missing, caller=caller, ids=library_ids)
         if missing := await self._database.read(check):
             raise ApiError(

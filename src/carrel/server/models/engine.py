@@ -276,15 +276,8 @@ class Engine:
             return False
         return any(card.id == model for card in await self._cards(again=False))
 
-    async def context_of(self, model: str) -> int | None:
-        """Return the most tokens of a model's context, None if its address does not say."""
-        if self._pool is None:
-            return CONTEXT_TOKENS
-        cards = await self._cards(again=False)
-        return next((card.max_context_length for card in cards if card.id == model), None)
-
-    async def resolve(self, model: str) -> str:
-        """Return the name of a model at the model's address.
+    async def resolve(self, model: str) -> ModelCard:
+        """Return the model that answers to a name at the model's address.
 
         Raises:
             ApiError: 400, there is no such model.
@@ -294,9 +287,9 @@ class Engine:
             cards = await self._cards(again=again)
             for card in cards:
                 if card.answers_to(model):
-                    return card.id
+                    return card
         if cards and not self._strict and is_chat_name(model):
-            return cards[0].id
+            return cards[0]
         raise invalid_model(model, cards)
 
 
@@ -319,6 +312,6 @@ def _card_of_built_in(path: Path | None, aliases: list[str], since: int) -> Mode
         capabilities=_CAPABILITIES,
         name="SmolLM2 135M" if path is None else path.stem,
         description="small test model" if path is None else None,
-        max_context_length=CONTEXT_TOKENS if path is None else None,
+        max_context_length=CONTEXT_TOKENS,
         aliases=aliases,
     )
