@@ -34,7 +34,7 @@ class Work:
     """Parts that may have arrived although a start counts them as left."""
     RATE = 20.0
     """Parts a second, more or less: it is cut off before it would be done."""
-    READY = "here ● ready"
+    READY = "here (● ready|◐ slow)"
     """How the app says that it is connected."""
 
     def __init__(self, http: httpx.Client, profile: Profile, folder: Path, number: int) -> None:
@@ -303,7 +303,7 @@ class Batch(Work):
     LEFT = r"(1) batch job left"
     AT_ONCE = 1000  # one job has all of it
     RATE = 100
-    READY = "here ▲ hosted"
+    READY = "here (▲ hosted|◐ slow)"
 
     @staticmethod
     def address(url: str) -> str:
