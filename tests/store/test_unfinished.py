@@ -11,7 +11,7 @@ from carrel.config.profiles import Profile
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.store import Store
-from support.documents import digital_pdf
+from support.documents import digital_pdf, pdf_of_pictures, picture
 from support.folders import write
 from support.process import RunningServer
 from support.slices import until
@@ -174,6 +174,48 @@ async def test_ocr_goes_on_after_a_cut_and_reads_no_page_twice(
         (item,) = [one for one in store.activity.slice.value.items if one.kind == "ocr"]
         assert (item.status, item.done, item.total) == ("done", 6, 6)
         assert item.before > 0
+
+
+async def test_an_export_that_was_cut_off_is_resumed_and_each_file_is_there_once(
+    opened: Opened, tmp_path: Path
+) -> None:
+    folder = tmp_path / "out"
+    async with opened() as store:
+        file = await store.files.upload(pdf_of_pictures(tmp_path / "plates.pdf", pages=3))
+        assert file is not None
+        source = DocumentSource("file", file.id, file.filename)
+        await store.ocr_batch.read([source])
+    for _ in range(2):  # the second finds all files there, as after a cut before its end was noted
+        async with opened() as store:
+            await store.documents.open(source)
+            store.documents.save("images", folder)
+            await asyncio.sleep(0)
+            assert store.unfinished.running_words == ("Export: 1",)
+        async with opened() as store:
+            assert store.unfinished.left == ("1 export left",)
+            store.unfinished.resume()
+            await store.unfinished.idle()
+            assert not store.unfinished.left
+            names = sorted(path.name for path in folder.iterdir())
+            assert [name.split(" page ")[1][0] for name in names] == ["1", "2", "3"]
+
+
+async def test_a_batch_job_that_was_cut_off_is_submitted_once(
+    opened: Opened, tmp_path: Path
+) -> None:
+    async with opened() as store:
+        file = await store.files.upload(picture(tmp_path / "sheet.png"))
+        assert file is not None
+        store.batches.read([DocumentSource("file", file.id, file.filename)])
+        await asyncio.sleep(0)
+        assert store.unfinished.running_words == ("Batch: 1",)
+    async with opened() as store:
+        assert store.unfinished.left == ("1 batch job left",)
+        store.unfinished.resume()
+        await store.unfinished.idle()
+        (job,) = store.batches.slice.value.jobs
+        (item,) = [one for one in store.activity.slice.value.items if one.kind == "batch"]
+        assert item.subject == job.id, "its submission is no longer shown"
 
 
 async def test_adding_to_a_library_goes_on(opened: Opened, tmp_path: Path) -> None:

@@ -150,8 +150,8 @@ class Sync(Work):
         return ["sync", str(self.folder), "--library", self._library.id]
 
     def count_left(self, said: re.Match[str]) -> int:
-        if said[1] is None:
-            return self.number
+        if said[1] is None:  # while comparing: no number is said
+            return self.missing()
         done, total = (int(number.replace(",", "")) for number in said.groups())
         return total - done
 

@@ -14,6 +14,10 @@ from contextlib import contextmanager
 
 import pyte
 
+from support.rounds import rounds
+
+PATIENCE = rounds(30, 120)
+"""Seconds until the screen shows something, at most."""
 # What a terminal emulator of this age knows and pyte does not: private modes, DCS, APC, OSC.
 _UNKNOWN = re.compile(
     rb"\x1b\[[<>=?][0-9;]*[a-zA-Z]|\x1b\[[0-9;]*\$p|\x1b[P_^X].*?\x1b\\|\x1b\].*?(?:\x07|\x1b\\)",
@@ -101,7 +105,7 @@ class Terminal:
         os.write(self._master, b"\x1b[200~" + text.encode() + b"\x1b[201~")
 
     def wait_for(
-        self, wanted: str | Callable[[str], bool], timeout: float = 30, gone: bool = False
+        self, wanted: str | Callable[[str], bool], timeout: float = PATIENCE, gone: bool = False
     ) -> str:
         """The screen once it shows `wanted` (a pattern or a condition), or no longer does."""
         shows = wanted if callable(wanted) else lambda text: bool(re.search(wanted, text))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from carrel.client import Client
 from carrel.config.profiles import Profile
 from carrel.store.activity.formatting import activity_row
 from carrel.store.activity.state import ActivityItem
@@ -16,8 +17,9 @@ from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.store import Store
 from carrel.wire.batches import BatchCreate, BatchLine
+from support.cuts import line
 from support.documents import picture
-from support.process import RunningServer
+from support.process import RunningServer, serve
 from support.service import reply, service
 from support.slices import until
 
@@ -167,4 +169,20 @@ async def test_a_service_without_batch_jobs_shows_none() -> None:
         await handle
         await starting
         assert handle.error is None and store.batches.slice.value.jobs == ()
+        await store.close()
+
+
+async def test_a_job_whose_answer_is_lost_is_not_submitted_again(tmp_path: Path) -> None:
+    with serve(tmp_path / "data") as server, line(server.port) as way:
+        store = Store(Profile("test", way.url, server.api_key), OwnerLoop.running())
+        await store.start()
+        file = await store.files.upload(picture(tmp_path / "five.png", "Contract Five"))
+        assert file is not None
+        way.cut_before_answer(b"POST /v1/batch/jobs ")
+        handle = store.batches.read([DocumentSource("file", file.id, file.filename)])
+        await until(store.session.slice, lambda state: state.connection == "lost")
+        way.mend()
+        id = await handle
+        async with Client(server.url, server.api_key) as client:
+            assert [job.id async for job in client.batches.every()] == [id]
         await store.close()
