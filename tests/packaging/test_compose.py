@@ -5,6 +5,7 @@ import shutil
 import socket
 import ssl
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from typer.main import get_command
 from carrel.cli.main import complete_app
 from carrel.server.settings import FolderSettings, Limits
 from support.process import serve
-from support.requires import nginx
+from support.requires import nginx, systemd_analyze
 from support.s3 import free_ports
 
 ROOT = Path(__file__).parents[2]
@@ -118,6 +119,17 @@ def test_each_unit_runs_a_command_of_ours(unit: Path) -> None:
     assert _parsed(words)
     for environment in re.findall(r"\$\{(\w+)\}", line):
         assert f"#   {environment}=" in text
+
+
+@pytest.mark.parametrize("name", [*(unit.name for unit in UNITS), "carrel-backup.timer"])
+def test_systemd_takes_each_unit(name: str, tmp_path: Path) -> None:
+    for unit in (DEPLOY / "systemd").iterdir():
+        text = unit.read_text("utf-8").replace("/opt/carrel/bin/carrel", sys.executable)
+        (tmp_path / unit.name.replace("@", "@1")).write_text(text)
+    command = [systemd_analyze(), "verify", "--man=no", tmp_path / name.replace("@", "@1")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    # An unknown setting is a warning.
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_the_settings_for_a_team_are_settings() -> None:

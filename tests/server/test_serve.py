@@ -300,3 +300,17 @@ def test_other_machines_are_served_only_with_keys_made_for_them(tmp_path: Path) 
     chain.add("anna", "local", "anna")
     chain.revoke("anna")
     assert try_to_serve(data, "--host", "0.0.0.0").returncode == EXIT_FAILED
+
+
+@pytest.mark.parametrize(("proxies", "scheme"), [([], "http"), (["127.0.0.1"], "https")])
+def test_forwarded_headers_are_believed_from_named_proxies_alone(
+    proxies: list[str], scheme: str, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "settings.toml").write_text(f"proxies = {proxies}\n")
+    with serve(data) as server, connect(server) as http:
+        id = http.post("/v1/files", files={"file": ("a.txt", b"a")}).json()["id"]
+        forwarded = {"x-forwarded-proto": "https", "x-forwarded-for": "203.0.113.7"}
+        address = http.get(f"/v1/files/{id}/url", headers=forwarded).json()["url"]
+        assert address.partition(":")[0] == scheme

@@ -54,6 +54,11 @@ def strace() -> str:
     return _require("strace", "apt-get install strace")
 
 
+def systemd_analyze() -> str:
+    """The path of systemd's check of units."""
+    return _require("systemd-analyze", "apt-get install systemd")
+
+
 def prometheus() -> str:
     """The path of Prometheus, which collects metrics."""
     return _require("prometheus", "apt-get install prometheus")

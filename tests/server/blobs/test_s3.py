@@ -249,8 +249,11 @@ def test_while_the_store_is_down_what_needs_it_is_a_503_and_the_rest_works(
                 http.get(f"/v1/files/{file['id']}/content"),
             ):
                 assert answer.status_code == 503
+                assert int(answer.headers["retry-after"]) > 0
                 assert "does not answer" in answer.json()["message"]
-            assert http.get("/readyz").json() == {"status": "failing", "failing": ["blobs"]}
+            ready = http.get("/readyz")
+            assert (ready.status_code, int(ready.headers["retry-after"]) > 0) == (503, True)
+            assert ready.json() == {"status": "failing", "failing": ["blobs"]}
             assert http.get("/healthz").status_code == 200
             assert http.get("/v1/files").json()["total"] == 1
             assert _files(data / "blobs" / "tmp") == []

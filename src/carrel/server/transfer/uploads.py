@@ -2,8 +2,10 @@
 
 import asyncio
 import errno
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
@@ -12,13 +14,14 @@ from starlette.requests import ClientDisconnect, Request
 from carrel.server.blobs.store import Blobs
 from carrel.server.blobs.writer import Blob, BlobWriter, Buffer
 from carrel.server.errors import ApiError, InvalidRequest
-from carrel.server.transfer.names import safe_filename
+from carrel.text import clean_name
 
 _BATCH_BYTES = 1024 * 1024
 """Enough for a hop to a thread."""
 _SMALL_BYTES = 4096
 """Smaller pieces are copied together: each view of a larger one takes memory of its own."""
 _FIELD_BYTES = 64 * 1024
+_NAME_BYTES = 255
 _MAX_PARTS = 32
 _OVERHEAD_BYTES = 1024 * 1024
 """Allowance for the other parts and all headers beyond the file's size."""
@@ -228,3 +231,20 @@ class _Receiver:
 
     def _end(self) -> None:
         self._complete = True
+
+
+def safe_filename(name: str) -> str:
+    """Return a name from outside as a text to show, never a path to open.
+
+    It is the last part of what looks like a path, without unseen characters, at most 255 bytes.
+    """
+    last = name.replace("\\", "/").rstrip("/").rpartition("/")[2]
+    normal = unicodedata.normalize("NFC", last)
+    shown = clean_name("".join(c for c in normal if unicodedata.category(c) != "Cc")).strip()
+    if shown in ("", ".", ".."):
+        return "file"
+    suffix = PurePosixPath(shown).suffix
+    if len(suffix.encode()) > 20:
+        suffix = ""
+    stem = shown.removesuffix(suffix).encode()[: _NAME_BYTES - len(suffix.encode())]
+    return stem.decode("utf-8", "ignore") + suffix
