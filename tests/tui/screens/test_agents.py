@@ -10,6 +10,7 @@ import pytest
 
 from carrel.store.agents.drafts import Draft
 from carrel.store.core.actions.loop import OwnerLoop
+from carrel.store.core.problem import Problem
 from carrel.store.store import Store
 from carrel.tui.dialogs.agent import AgentForm
 from carrel.tui.dialogs.core.problem import ProblemPanel
@@ -241,6 +242,15 @@ async def test_a_new_agent_that_was_left_is_gone_on_with(bench: Workbench) -> No
     await bench.press("f2")
     await bench.shows("Made minutes, v0.")
     assert "unsaved" not in bench.text()
+
+
+async def test_versions_that_are_on_their_way_are_said_to_load(bench: Workbench) -> None:
+    await made(bench, "a")
+    slice = bench.store.agents.slice
+    slice.set(versions=())
+    await bench.shows("Loading …")
+    slice.set(error=Problem("No answer", "It is gone."))
+    await bench.until(lambda: "Loading …" not in bench.text())
 
 
 async def test_only_a_draft_is_kept_by_esc(bench: Workbench) -> None:

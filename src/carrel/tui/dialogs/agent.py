@@ -114,8 +114,11 @@ class AgentForm(Dialog[Filled]):
 
     def on_mount(self) -> None:
         self.query_one("#name").focus()
-        scroll = self.query_one(VerticalScroll)
-        self.call_after_refresh(scroll.scroll_home, animate=False)
+        instructions = self.query_one("#instructions", MultilineField)
+        instructions.move_cursor(instructions.document.end)
+        # Typing appends, but what is seen first is the beginning.
+        for scrolled in (instructions, self.query_one(VerticalScroll)):
+            self.call_after_refresh(scrolled.scroll_home, animate=False)
 
     def press(self, button: str) -> None:
         self.action_fill(cast(Then, button))

@@ -41,6 +41,7 @@ from carrel.tui.widgets.text.pane import FindText, TextPane
 from carrel.tui.workbench import Workbench
 from carrel.wire.generation.agents import Agent
 
+LOADING = Content.styled("Loading …", "$muted")
 NO_AGENTS = empty("No agents yet.", Way("n", "New agent"))
 
 _BLANK, _COPY = "blank", "copy"
@@ -150,7 +151,7 @@ class AgentsScreen(MainScreen):
         elif state.loaded:
             self.agents.say(*NO_AGENTS)
         else:
-            self.agents.say(Content.styled("Loading …", "$muted"))
+            self.agents.say(LOADING)
         unsaved = new_agent_rows(state, time.time())
         self.agents.border_subtitle = (
             labels.line(f"✎ {len(unsaved)} unsaved · n") if unsaved else Content("")
@@ -171,6 +172,8 @@ class AgentsScreen(MainScreen):
                 *(version_row(row) for row in version_rows(state, time.time(), self._sorted)),
             ]
         )
+        awaited = agent is not None and state.error is None
+        self.versions.say(*((LOADING,) if awaited else ()))
         here = {version.version for version in state.versions}
         if agent is not None and active != self._active and agent.version in here:
             # The cursor follows the active version.
