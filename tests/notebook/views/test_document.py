@@ -287,6 +287,7 @@ def test_only_thumbnails_in_view_are_drawn_and_one_is_chosen(page: Page) -> None
     first = group.get_by_role("button", name="Page 1", exact=True)
     expect(first).to_be_focused()
     expect(first).to_have_attribute("aria-current", "page")
+    expect(page.locator(".carrel-stage")).to_be_hidden()
     drawn: list[int] = []
     for _ in range(60):
         answered = page.evaluate(THUMBNAIL)
@@ -305,6 +306,7 @@ def test_only_thumbnails_in_view_are_drawn_and_one_is_chosen(page: Page) -> None
     page.keyboard.press("Enter")
     assert sent(page, "go")[-1]["args"] == {"page": 350}
     expect(group).to_be_hidden()
+    expect(page.locator(".carrel-stage")).to_be_visible()
     page.keyboard.press("t")
     page.keyboard.press("Escape")
     expect(group).to_be_hidden()
