@@ -132,6 +132,14 @@ async def test_a_demo_is_played_by_one_key_and_taken_over_by_hand(
         await bench.shows("The end")
 
 
+async def test_a_demo_ends_by_one_key_whatever_runs(server: RunningServer, file: Path) -> None:
+    async with presented(server, file) as bench:
+        bench.store.activity.begin("ocr", "lease.txt")
+        await bench.until(lambda: bool(bench.store.unfinished.running_words))
+        await bench.leave("ctrl+q")
+        await bench.until(lambda: bench.app._exit)
+
+
 async def test_an_answer_that_fails_is_recorded_and_a_jump_begins_anew(
     talking: tuple[RunningServer, SpokenModel], model: SpokenModel, file: Path
 ) -> None:

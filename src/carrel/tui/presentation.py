@@ -72,6 +72,10 @@ class Presentation(CarrelApp):
     def on_mount(self) -> None:
         self.screen_change_signal.subscribe(self, self._caption)
 
+    async def action_quit(self) -> None:
+        # Whatever runs is the demo's own and goes with it: nothing is asked.
+        self.exit()
+
     def _caption(self, screen: Screen[Any]) -> None:
         """Add the caption to a screen without one; start at the first screen."""
         if self.player is None and isinstance(screen, MainScreen):
