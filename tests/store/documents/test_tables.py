@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from carrel.server.reading.markdown.page_builder import written
-from carrel.server.reading.page.marks import LinkMark
 from carrel.server.reading.page.table import Cell as ServerCell
+from carrel.server.reading.page.table import LinkMark
 from carrel.server.reading.page.table import Table as ServerTable
 from carrel.store.documents.table_rows import as_csv, as_markdown, rows_of
 from carrel.store.documents.tables import tables

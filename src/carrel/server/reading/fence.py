@@ -1,9 +1,9 @@
-"""A fence around each step of reading: one that fails costs that step, never the page."""
+"""What fails or is in doubt while a page is read: each costs a step, never the page."""
 
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -46,3 +46,34 @@ def take_failures() -> list[Failure]:
 def _cause(error: Exception) -> str:
     place = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__} in {Path(place.filename).name}:{place.lineno}"
+
+
+UNREAD = "\N{REPLACEMENT CHARACTER}"
+"""Stands for a line that OCR found and could not read."""
+_LEAST_CERTAIN = 0.85
+"""Smallest mean confidence of the words of a page that is not in doubt: 15 in 100 are wrong."""
+_LEAST_WORDS = 5
+"""Fewest words of a page of text; fewer are labels of a picture."""
+_doubts: list[bool] = []
+"""Doubts not yet taken; a process reads one document at a time."""
+
+
+def doubt() -> None:
+    """Note that the page that is being read is in doubt."""
+    _doubts.append(True)
+
+
+def take_doubt() -> bool:
+    """Return whether a page was in doubt since the last call."""
+    taken = any(_doubts)
+    _doubts.clear()
+    return taken
+
+
+def is_doubtful(answer: Mapping[str, Any]) -> bool:
+    """Return whether OCR left lines unread, or doubts many words (handwriting)."""
+    lines = answer["lines"]
+    if any(line["text"] == UNREAD for line in lines):
+        return True
+    words = [confidence for line in lines for _, confidence, _, _ in line["words"]]
+    return len(words) >= _LEAST_WORDS and sum(words) < _LEAST_CERTAIN * len(words)

@@ -34,8 +34,7 @@ from carrel.server.processes.pipes import (
     read_message,
     write_message,
 )
-from carrel.server.reading.doubt import take_doubt
-from carrel.server.reading.fence import take_failures
+from carrel.server.reading.fence import take_doubt, take_failures
 from carrel.server.reading.office.document import Office
 from carrel.server.reading.options import NoSuchPage, ReadOptions, UnreadableDocument
 from carrel.server.reading.pdf.document import PDF

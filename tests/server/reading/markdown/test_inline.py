@@ -8,7 +8,7 @@ from markdown_it import MarkdownIt
 from carrel.server.reading.markdown.inline import add_inline, address, escaped
 from carrel.server.reading.markdown.scored_text import ScoredText
 from carrel.server.reading.page.elements import Box, Line, Region
-from carrel.server.reading.page.marks import LinkMark
+from carrel.server.reading.page.table import LinkMark
 
 WORDS = [
     "shelf",

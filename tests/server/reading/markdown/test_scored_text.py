@@ -18,8 +18,7 @@ from carrel.server.reading.page.elements import (
     Region,
     Word,
 )
-from carrel.server.reading.page.marks import LinkMark
-from carrel.server.reading.page.table import Table
+from carrel.server.reading.page.table import LinkMark, Table
 from carrel.wire.ocr import Page
 
 BOX = Box(10, 10, 100, 20)

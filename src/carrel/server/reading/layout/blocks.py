@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from carrel.server.reading.doubt import doubt
-from carrel.server.reading.fence import fenced
+from carrel.server.reading.fence import doubt, fenced
 from carrel.server.reading.layout.diagrams import Diagram, diagrams
 from carrel.server.reading.layout.evidence import Edge, Evidence, HeadingStyle
 from carrel.server.reading.layout.figures import (
@@ -124,13 +123,16 @@ def _regions(found: PageParts, frame: PageFrame, evidence: Evidence) -> list[Reg
             loose, solids
         )
         ordered = [part for region in ordered for part in with_text(region)]
+        # In whatever column they stand.
+        ordered.sort(key=lambda region: (region.kind == "footer") - (region.kind == "header"))
         headings = (HeadingStyle.of(r.lines[0]) for r in ordered if r.kind == "heading")
         levels = evidence.with_styles(headings)
         ordered = [levels.levelled(region) for region in ordered]
         ordered = fenced("notes", with_notes, ordered) or ordered
     ordered += [Region("aside", line.box, line.text, lines=(line,)) for line in turned]
-    mirrored = page is not None and page.from_right
-    return [region.mirrored(size[0]) for region in ordered] if mirrored else ordered
+    if page and page.from_right:
+        return [region.mirrored(size[0]) for region in ordered]
+    return ordered
 
 
 def heading_styles(found: PageParts, frame: PageFrame) -> list[HeadingStyle]:

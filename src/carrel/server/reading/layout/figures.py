@@ -77,7 +77,8 @@ def labelled(
     figures: list[Region] = []
     for place in places:
         inside = [line for line in lines if place.box.holds_centre(line.box)]
-        if _has_prose(inside) or (place.picture and not _are_labels(inside, chance)):
+        prose = sum(len(line.text.split()) >= _SENTENCE for line in inside) >= _PROSE_LINES
+        if prose or (place.picture and not _are_labels(inside, chance)):
             continue
         captions = [line for line in inside if LABELLED.match(line.text)]
         labels = [line for line in inside if line not in captions]
@@ -115,11 +116,6 @@ def _is_alone(line: Line, lines: Iterable[Line]) -> bool:
     """Return whether a line is short, and part of no text of several lines."""
     short = line.box.width <= _SHORT * line.box.height
     return short and not any(_adjoin(line, other) for other in lines if other is not line)
-
-
-def _has_prose(lines: Iterable[Line]) -> bool:
-    """Return whether lines in a drawing make it the frame of a text."""
-    return sum(len(line.text.split()) >= _SENTENCE for line in lines) >= _PROSE_LINES
 
 
 @dataclass(frozen=True)

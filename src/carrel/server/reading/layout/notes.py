@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from carrel.server.reading.page.elements import Line, Region
-from carrel.server.reading.page.marks import LinkMark
+from carrel.server.reading.page.table import LinkMark
 
 _SMALL = 0.95
 """Notes are smaller than this part of the text's size."""

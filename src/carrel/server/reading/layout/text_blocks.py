@@ -36,6 +36,9 @@ _ENTRY = re.compile(r"([^\s.…])(?:\s|\.|…)+(\d{1,4}|[ivxlc]{1,7})$")
 """The end of a line of contents: a title, perhaps a leader, and a page number."""
 _PAGE = re.compile(r"(?:^|[.…]\s*)(?:\d{1,4}|[ivxlc]{1,7})$")
 """The end of such a piece of text that ends an entry: another may stand beside it."""
+_LARGER = 1.1
+"""Least size of a heading that is larger than the text, as a multiple of its size."""
+_HEADING = ROLES.index("heading")
 _CONTENTS = ROLES.index("contents_entry")
 _KINDS: dict[Role, Kind] = {
     "heading": "heading",
@@ -63,11 +66,13 @@ def text_blocks(
     chances[:, [ROLES.index(name) for name in ("running_head", "folio", "cell")]] = 0
     roles = chances.argmax(1)
     roles[list(heads)] = ROLES.index("running_head")
+    usual = Style.of(page.pieces).size
     for number in numbers:
         text = page.pieces[number].text
         # Formulas, bullets, labels and headings within a line are certain.
         plain = not any(map(str.isalnum, text)) and roles[number] != _CONTENTS
-        run_in = page.pieces[number].run_in and ROLES[roles[number]] == "heading"
+        piece = page.pieces[number]
+        run_in = piece.run_in and piece.size < _LARGER * usual and roles[number] == _HEADING
         if plain or run_in or text.startswith(FORMULA):
             roles[number] = ROLES.index("text")
         elif ROLES[roles[number]] in _PLAIN:
@@ -127,8 +132,8 @@ def _is_close(page: PageReading, one: int, other: int) -> bool:
 
 def _is_label(page: PageReading, roles: Indexes, one: int, other: int) -> bool:
     """Return whether a piece is the number of an item or a section whose text stands apart."""
-    text, heading = page.pieces[one].text, ROLES.index("heading")
-    label = _LABEL.fullmatch(text) or (text.isdecimal() and roles[one] == roles[other] == heading)
+    text = page.pieces[one].text
+    label = _LABEL.fullmatch(text) or (text.isdecimal() and roles[one] == roles[other] == _HEADING)
     gap = page.boxes[other].left - page.boxes[one].right
     return bool(label) and gap < _TAB * page.boxes[one].height
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from carrel.server.reading.markdown.scored_text import ScoredText
 from carrel.server.reading.page.elements import Region
-from carrel.server.reading.page.marks import LinkMark, merged
+from carrel.server.reading.page.table import LinkMark, merged
 
 _SYNTAX = re.compile(
     r"\\(?=[!-/:-@\[-`{-~\n])"

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from carrel.server.processes.parent import end_with_parent
 from carrel.server.processes.pipes import PipeMessage, read_message, write_message
 from carrel.server.processes.weights import packaged_file
-from carrel.server.reading.doubt import UNREAD
+from carrel.server.reading.fence import UNREAD
 from carrel.server.reading.languages import languages
 from carrel.server.reading.ocr.decoding import speller
 from carrel.server.reading.ocr.detector import DetectedLine, Detector, Quad

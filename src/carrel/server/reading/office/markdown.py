@@ -9,8 +9,7 @@ from markdown_it.token import Token
 from carrel.server.reading.markdown.scored_text import ScoredText
 from carrel.server.reading.office.parts import Part
 from carrel.server.reading.office.web.inline import FindPicture
-from carrel.server.reading.page.marks import MarkedText
-from carrel.server.reading.page.table import Cell, Table
+from carrel.server.reading.page.table import Cell, MarkedText, Table
 from carrel.wire.ocr import BlockType
 
 _KINDS: dict[str, BlockType] = {

@@ -14,8 +14,7 @@ from carrel.server.reading.markdown.inline import address, escaped
 from carrel.server.reading.markdown.scored_text import ScoredText
 from carrel.server.reading.office.archive import parsed
 from carrel.server.reading.office.parts import Part, text_part
-from carrel.server.reading.page.marks import MarkedText
-from carrel.server.reading.page.table import Cell, Table
+from carrel.server.reading.page.table import Cell, MarkedText, Table
 
 log = logging.getLogger(__name__)
 

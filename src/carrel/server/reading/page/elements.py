@@ -5,8 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
-from carrel.server.reading.page.marks import LinkMark
-from carrel.server.reading.page.table import Table
+from carrel.server.reading.page.table import LinkMark, Table
 
 Kind = Literal[
     "heading",

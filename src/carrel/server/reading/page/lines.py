@@ -7,8 +7,8 @@ from functools import lru_cache
 from itertools import pairwise
 
 from carrel.server.reading.page.elements import Box, Line
-from carrel.server.reading.page.marks import LinkMark
 from carrel.server.reading.page.parsed import Link, PlacedWord, TextItem
+from carrel.server.reading.page.table import LinkMark
 
 BULLETS = "•◦▪‣●○■□·∙➢➤►✓✔❖\uf020-\uf0ff"
 """Signs before list items, for a class of a pattern; the last are letters of symbol fonts."""
@@ -69,7 +69,7 @@ def item_line(item: TextItem, links: Sequence[Link] = ()) -> Line | None:
         marks += _notes(item, text)
     bold, mono, italic = font_style(item.font)
     mono = mono and _even(item)
-    return Line(text, box, _size(item), (), bold, mono, tuple(marks), italic)
+    return Line(text, box, _size(item), (), bold, mono, tuple(marks), italic, item.run_in)
 
 
 def _size(item: TextItem) -> float:

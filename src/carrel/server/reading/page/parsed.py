@@ -24,7 +24,8 @@ class TextItem:
     """A piece of a line in one font, with its words.
 
     Positions are in points from the top left corner of the page, `rotation` in degrees
-    clockwise. `font` is empty and `size` is 0 where the PDF does not say.
+    clockwise. `font` is empty and `size` is 0 where the PDF does not say. `run_in`: it begins in
+    bold type and ends in plain.
     """
 
     text: str
@@ -36,6 +37,7 @@ class TextItem:
     font: str
     size: float
     words: Sequence[PlacedWord]
+    run_in: bool = False
 
     @property
     def box(self) -> Box:

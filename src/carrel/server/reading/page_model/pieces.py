@@ -9,9 +9,9 @@ from operator import add, attrgetter, sub
 
 from carrel.server.reading.page.elements import Box, Line
 from carrel.server.reading.page.lines import item_line, runs_from_right
-from carrel.server.reading.page.marks import LinkMark, MarkedText
 from carrel.server.reading.page.parsed import Link, PlacedWord, TextItem
 from carrel.server.reading.page.rules import Rule
+from carrel.server.reading.page.table import LinkMark, MarkedText
 
 UPRIGHT = 20.0
 """Degrees. Text at a greater angle is not part of the flow."""

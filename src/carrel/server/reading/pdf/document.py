@@ -235,12 +235,8 @@ class PDF:
         enough: float = OCR_SIDE * POINTS / max(self._document.get_page_size(index))
         if enough <= OCR_DPI:
             return max(enough, min(OCR_DPI, 2 * enough))
-        return max(OCR_DPI, min(enough, self._picture_dpi(index)))
-
-    def _picture_dpi(self, index: int) -> float:
-        """Return the finest resolution of the pictures on a page."""
         with contextlib.closing(self._document[index]) as page:
-            return POINTS * finest_picture(page)
+            return max(OCR_DPI, min(enough, POINTS * finest_picture(page)))
 
     def _render(self, index: int, dpi: float) -> Image.Image:
         dpi = _bounded_dpi(self._document.get_page_size(index), dpi, MAX_PIXELS)

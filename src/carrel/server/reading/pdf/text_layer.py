@@ -4,14 +4,18 @@ liteparse writes dashes and quotes as ASCII, drops numbers that stand alone, and
 right-to-left text in no order to rely on.
 """
 
+import ctypes
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+from pypdfium2.raw import FPDFText_GetCharIndexAtPos, FPDFText_GetFontInfo
+
 from carrel.server.reading.page.elements import Box, Line
-from carrel.server.reading.page.parsed import TextItem
+from carrel.server.reading.page.lines import font_style
+from carrel.server.reading.page.parsed import PlacedWord, TextItem
 from carrel.server.reading.pdf.page_space import PageSpace
 from carrel.server.reading.pdf.right_to_left import RIGHT_TO_LEFT, with_logical_order
 
@@ -30,6 +34,8 @@ _ALONE = 6
 """Most letters of a line that may occur in another line by chance."""
 _SCRIPTS = 0.4
 """Reach of the scripts of formulas in a line, as a part of its height."""
+_NEAR = 3.0
+"""Points around the middle of a word in which one of its letters stands."""
 _MARGIN = 1.0
 """Points around a line in which to search for its letters."""
 
@@ -42,6 +48,7 @@ def corrected(
     if RIGHT_TO_LEFT.search(layer.text):
         items = with_logical_order(items, text_page, space)
     layer.restore_characters(items)
+    layer.mark_run_in_headings(items)
     return list(items), layer.missing_lines(items)
 
 
@@ -79,6 +86,20 @@ class TextLayer:
                 text = self._inside(item.box, _MARGIN)
             if _folded(text) == folded:
                 item.text = " ".join(text.split())
+
+    def mark_run_in_headings(self, items: Iterable[TextItem]) -> None:
+        """Mark items that end in plain type: liteparse tells the font of the first word."""
+        for item in items:
+            if len(item.words) > 1 and font_style(item.font)[0]:
+                item.run_in = not self._is_bold(item.words[-1])
+
+    def _is_bold(self, word: PlacedWord) -> bool:
+        left, bottom, right, top = self._space.in_pdf(Box.of(word))
+        place = ((left + right) / 2, (bottom + top) / 2)
+        number = FPDFText_GetCharIndexAtPos(self._page, *place, _NEAR, _NEAR)
+        name, flags = ctypes.create_string_buffer(200), ctypes.c_int()
+        FPDFText_GetFontInfo(self._page, number, name, len(name), flags)
+        return number < 0 or font_style(name.value.decode(errors="replace"))[0]
 
     def _inside(self, box: Box, margin: float = 0.0) -> str:
         """Return the text within `margin` points of a box."""

@@ -9,8 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from carrel.server.reading.page.elements import Box, Line
-from carrel.server.reading.page.marks import MarkedText
-from carrel.server.reading.page.table import Cell, Table
+from carrel.server.reading.page.table import Cell, MarkedText, Table
 from carrel.server.reading.page_model.features import DIRECTIONS
 from carrel.server.reading.page_model.network import SHARED, PageView
 from carrel.server.reading.page_model.pieces import piece_rows

@@ -7,8 +7,7 @@ from lxml import etree
 
 from carrel.server.reading.markdown.inline import address
 from carrel.server.reading.office.web.inline import BLOCKS, HIDDEN, name_of
-from carrel.server.reading.page.marks import MarkedText
-from carrel.server.reading.page.table import Cell, Table
+from carrel.server.reading.page.table import Cell, MarkedText, Table
 
 _MAX_SPAN = 100
 """Most columns or rows that one cell may span."""

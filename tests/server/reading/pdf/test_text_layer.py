@@ -1,0 +1,32 @@
+"""The text layer as PDFium has it says what liteparse leaves out."""
+
+import io
+
+import pypdfium2
+import pytest
+from reportlab.pdfgen.canvas import Canvas
+
+from carrel.server.reading.pdf.liteparse import parse_pages
+from carrel.server.reading.pdf.page_space import PageSpace
+from carrel.server.reading.pdf.text_layer import corrected
+
+
+@pytest.mark.parametrize(("rest", "run_in"), [("Helvetica", True), ("Helvetica-Bold", False)])
+def test_a_line_that_begins_in_bold_and_goes_on_in_plain_has_a_run_in_heading(
+    rest: str, run_in: bool
+) -> None:
+    written = io.BytesIO()
+    canvas = Canvas(written)
+    text = canvas.beginText(72, 700)
+    for font, words in (("Helvetica-Bold", "Rooms: "), (rest, "all of the halls are open")):
+        text.setFont(font, 10)
+        text.textOut(words)
+    canvas.drawText(text)
+    canvas.save()
+    (parsed,) = parse_pages(written.getvalue(), [0])
+    with pypdfium2.PdfDocument(written.getvalue()) as document:
+        page = document[0]
+        items, _ = corrected(parsed.items, page.get_textpage(), PageSpace(page))
+    assert [(item.text, item.run_in) for item in items] == [
+        ("Rooms: all of the halls are open", run_in)
+    ]
