@@ -68,6 +68,10 @@ class Work:
         """Whether something is still to come."""
         return self.missing() > 0
 
+    def done(self) -> int:
+        """A number that grows while it goes on."""
+        return -self.missing()
+
     def check(self) -> None:
         """Asserts that all is there once."""
         assert self.there() == self.expected()
@@ -336,6 +340,9 @@ class Batch(Work):
 
     def is_under_way(self, app: Terminal) -> bool:
         return self.there() != self.expected()
+
+    def done(self) -> int:
+        return sum(1 + job["completed_requests"] for job in self._jobs())
 
     def expected(self) -> collections.Counter[Any]:
         return collections.Counter(self._ids)

@@ -200,9 +200,9 @@ def leave(face: Terminal, answer: str) -> None:
 
 def finish(face: Terminal, work: Work) -> None:
     """Waits until all is there or the face has ended, and quits it."""
-    deadline, missing = time.monotonic() + PATIENCE, work.missing()
+    deadline, done = time.monotonic() + PATIENCE, work.done()
     while face.process.poll() is None and work.is_under_way(face):
-        if missing != (missing := work.missing()):
+        if done != (done := work.done()):
             deadline = time.monotonic() + PATIENCE
         assert time.monotonic() < deadline, face.text
         until = time.monotonic() + 0.3

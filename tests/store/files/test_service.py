@@ -305,6 +305,30 @@ async def test_an_upload_whose_answer_is_lost_is_not_sent_again(tmp_path: Path) 
         await store.close()
 
 
+async def test_an_upload_outlives_a_cut_that_nobody_noticed(tmp_path: Path) -> None:
+    with serve(tmp_path / "data") as server, line(server.port) as way:
+        store = Store(Profile("test", way.url, server.api_key), OwnerLoop.running())
+        await store.start()
+        await store.session.client()
+        cuts = 0
+
+        class Cut:
+            async def __aiter__(self) -> AsyncIterator[bytes]:
+                nonlocal cuts
+                yield b"x" * 10
+                if not cuts:
+                    cuts += 1
+                    way.cut()
+                    way.mend()
+                    await asyncio.sleep(0.2)
+                yield b"y" * 10
+
+        file = await store.files.upload(("cut.txt", 20, Cut()))
+        assert (file.bytes, cuts) == (20, 1)
+        assert store.session.slice.value.connection in ("ready", "slow"), "nobody noticed"
+        await store.close()
+
+
 async def test_a_download_goes_on_when_the_service_is_back(tmp_path: Path) -> None:
     with serve(tmp_path / "data") as server, line(server.port) as way:
         store = Store(Profile("test", way.url, server.api_key), OwnerLoop.running())

@@ -13,7 +13,6 @@ from carrel.store.session.service import SessionService
 from carrel.text import clean_text
 
 if TYPE_CHECKING:
-    from carrel.client.http.errors import Unreachable
     from carrel.store.activity.service import ActivityEntry
     from carrel.store.session.service import SessionService
 
@@ -27,25 +26,34 @@ NOTICED = 2.0
 async def through(
     session: SessionService, entry: ActivityEntry, send: Callable[[], Coroutine[Any, Any, T]]
 ) -> T:
-    """Return the result of `send`; while the service is lost, wait for it and send again."""
+    """Return the result of `send`; while the service is lost, wait for it and send again.
+
+    A cut that was over before the session noticed it is tried again once.
+    """
     from carrel.client.http.errors import Unreachable
 
+    tried_again = False
     while True:
         try:
             return await send()
-        except Unreachable as error:
-            await _until_back(session, entry, error)
+        except Unreachable:
+            was_lost = await _until_back(session, entry)
+            if tried_again and not was_lost:
+                raise
+            tried_again = not was_lost
 
 
-async def _until_back(session: SessionService, entry: ActivityEntry, error: Unreachable) -> None:
+async def _until_back(session: SessionService, entry: ActivityEntry) -> bool:
+    """Wait for a lost service; return whether it was lost."""
     session.check_connection()
     try:
         async with asyncio.timeout(NOTICED):
             await until(session.slice, lambda state: state.connection != "ready")
     except TimeoutError:
-        raise error from None
+        return False
     entry.wait()
     await until(session.slice, lambda state: state.connection in ("ready", "failed"))
+    return True
 
 
 UploadSource: TypeAlias = Path | tuple[str, int, AsyncIterable[bytes]]
