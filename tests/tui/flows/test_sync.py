@@ -131,19 +131,19 @@ async def test_only_the_preview_on_screen_can_be_accepted(
     library.gate.clear()
     bench.app.screen.query_one(Choices).focus()
     await bench.press("down", "space", "f2")
-    await bench.shows("Not yet", "Looking at the folder")
+    await bench.shows("not ready yet", "Looking at the folder")
     library.gate.set()
     await bench.shows("1 to delete")
-    assert "Not yet" not in bench.text()
+    assert "not ready yet" not in bench.text()
     # What is typed is a choice at once, though its preview waits for the last key.
     library.gate.clear()
     bench.app.screen.query_one("#exclude").focus()
     await bench.type("*.none")
     await bench.press("f2")
-    await bench.shows("Not yet")
+    await bench.shows("not ready yet")
     assert library.asked("DELETE") == 0
     library.gate.set()
-    await bench.until(lambda: "Not yet" not in bench.text())
+    await bench.until(lambda: "not ready yet" not in bench.text())
     await bench.press("f2")
     await bench.until(lambda: "a.txt" not in library.held)
 
