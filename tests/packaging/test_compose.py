@@ -126,7 +126,7 @@ def test_systemd_takes_each_unit(name: str, tmp_path: Path) -> None:
     for unit in (DEPLOY / "systemd").iterdir():
         text = unit.read_text("utf-8").replace("/opt/carrel/bin/carrel", sys.executable)
         (tmp_path / unit.name.replace("@", "@1")).write_text(text)
-    command = [systemd_analyze(), "verify", "--man=no", tmp_path / name.replace("@", "@1")]
+    command = [systemd_analyze(), "verify", "--man=no", str(tmp_path / name.replace("@", "@1"))]
     done = subprocess.run(command, capture_output=True, text=True)
     # An unknown setting is a warning.
     assert (done.returncode, done.stderr) == (0, "")
