@@ -192,7 +192,9 @@ class PagePicture(ScrollableContainer, can_focus=True):
         self._png, self._columns, self._frames = png, columns, tuple(frames)
         if self._protocol == "halfblock":
             self._plain = self._reduce(png, columns)
-            drawn, child = _draw_framed(self._plain, self._frames, 1), self.children[0]
+            drawn = _draw_framed(self._plain, self._frames, 1)
+            # There is none where a replacement was cancelled.
+            child = next(iter(self.children), None)
             if isinstance(child, HalfBlocks) and child.fits(drawn):
                 child.draw(drawn)
             else:
