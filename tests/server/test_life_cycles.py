@@ -4,6 +4,7 @@ import hashlib
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from uuid import uuid4
 
 import httpx
@@ -108,7 +109,7 @@ def test_it_opens_again_with_what_comes_back(
 
 async def look(server: RunningServer, text: str) -> Ended:
     """What the doctor finds of a text."""
-    options = ["--data", server.data, *storage.options(server.data)]
+    options: list[str | Path] = ["--data", server.data, *storage.options(server.data)]
     return await carrel("doctor", *options, "--gone", text)
 
 
