@@ -169,7 +169,6 @@ async def _ours(reader: Reader, path: Path) -> Cost:
 async def _rounds(path: Path) -> dict[str, list[Cost]]:
     """The cost of every round by name; the rounds of all take turns."""
     reader = Reader()
-    await reader.start()
     alone = {
         name: LiteParse(ocr_enabled=False, quiet=True, **settings)
         for name, settings in ALONE.items()

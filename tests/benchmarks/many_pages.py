@@ -58,7 +58,6 @@ async def _highest_child() -> int:
 
 async def _read(path: Path) -> Need:
     reader = Reader()
-    await reader.start()
     before = _peak(os.getpid())
     watching = asyncio.create_task(_highest_child())
     reading = await reader.read(path, mimetype=None, options=ReadOptions())

@@ -137,7 +137,6 @@ def _f1(counts: Counts) -> float:
 
 async def _read_all(folder: Path) -> dict[str, Read]:
     reader = Reader()
-    await reader.start()
     found: dict[str, Read] = {}
     for name, draw in DESIGNS.items():
         found[name] = Read(Counts(), Counts(), [])

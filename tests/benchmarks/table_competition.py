@@ -110,7 +110,6 @@ def _pictured(document: Document, folder: Path) -> Document:
 async def _ours(found: Sequence[Document], *, digital: bool) -> Result:
     reader, result = Reader(), Result()
     by_ocr: list[tuple[Document, int]] = []
-    await reader.start()
     # The first reading starts what is needed; its time is no document's.
     await reader.read(found[0].path, mimetype=None, options=_OPTIONS)
     await asyncio.sleep(SETTLE_SECONDS)

@@ -20,7 +20,7 @@ async def test_every_setting_is_shown_with_what_it_does() -> None:
     values = tomllib.loads(shown.out)
     assert (values["images"], values["mouse"]) == ("off", True)
     assert values["keymap"] == {"files.upload": "alt+u"}
-    assert "# How pictures are drawn" in shown.out
+    assert "# The drawing of pictures" in shown.out
     assert (await carrel("config", "show", "--json")).json == values
     assert (await carrel("config", "path")).out == f"{settings_file()}\n"
 

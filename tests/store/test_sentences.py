@@ -572,8 +572,14 @@ def working(status: Any) -> str:
 
 
 def left(kind: Any, *statuses: Any) -> str:
-    items = (ActivityItem(str(n), kind, "a", status) for n, status in enumerate(statuses))
-    return activity.left_words(ActivityState(tuple(items)))
+    return activity.left_words(some(kind, *statuses))
+
+
+def some(kind: Any, *statuses: Any) -> ActivityState:
+    items = enumerate(statuses)
+    return ActivityState(
+        tuple(ActivityItem(str(n), kind, "a", status, retryable=True) for n, status in items)
+    )
 
 
 def batches(status: Any) -> str:
@@ -591,6 +597,11 @@ ACTIVITY = (
             ("batch job", "batch", 1),
             ("batch jobs", "batch", 2),
         )
+    ),
+    row(
+        " from a browser or from memory cannot be resumed",
+        so=activity.lost_words(ActivityState((ActivityItem("1", "upload", "a", "interrupted"),))),
+        not_so=activity.lost_words(some("upload", "interrupted")),
     ),
     row("Running OCR of", so=working("running"), not_so=working("done")),
     *(

@@ -134,7 +134,8 @@ class Server:
             stack.push_async_callback(self._stop_engine)
             if self._beats:
                 await Heartbeat(self.database, self.jobs).beat()
-            for part in (self.reader, self.jobs, self.library, self.batches):
+            stack.push_async_callback(self.reader.stop)
+            for part in (self.jobs, self.library, self.batches):
                 stack.push_async_callback(part.stop)
                 await part.start()
             stack.push_async_callback(self.responses.stop)

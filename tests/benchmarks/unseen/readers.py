@@ -34,7 +34,6 @@ def carrel(paths: Sequence[Path]) -> Readings:
 async def _carrel(paths: Sequence[Path]) -> Readings:
     reader = Reader()
     found = []
-    await reader.start()
     before = spent()
     for path in paths:
         try:

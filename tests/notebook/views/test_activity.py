@@ -67,7 +67,11 @@ def test_many_are_marked_counted_and_stopped_together(page: Page) -> None:
 
 def test_what_an_earlier_kernel_left_is_resumed_or_dropped(page: Page) -> None:
     left = ["78 of 100 uploads left", "Interrupted at 303 of 2,000: ~/notes"]
-    mount(page, "activity", {"rows": [], "empty": "", "problem": None, "left": left})
+    mount(
+        page,
+        "activity",
+        {"rows": [], "empty": "", "problem": None, "left": left, "resumable": True},
+    )
     expect(page.get_by_text(" · ".join(left))).to_be_visible()
     page.get_by_role("button", name="Resume").click()
     assert len(sent(page, "resume")) == 1

@@ -17,7 +17,6 @@ Read = Callable[..., Awaitable[ReadResult]]
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def reader() -> AsyncIterator[Reader]:
     reader = Reader()
-    await reader.start()
     yield reader
     await reader.stop()
 

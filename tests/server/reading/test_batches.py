@@ -99,7 +99,6 @@ async def remembering(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator
     folder = tmp_path_factory.mktemp("results")
     results = Results(folder / "pages.db", lambda: 2**26)
     reader = Reader(results)
-    await reader.start()
     yield reader
     await reader.stop()
     results.close()

@@ -57,7 +57,7 @@ class _ParserLost(BrokenOff):
 
 
 class Reader:
-    """Reads documents of every supported kind. One per server; call start, then stop."""
+    """Reads documents of every supported kind. One per server; call `stop` at its end."""
 
     def __init__(self, results: Results | None = None) -> None:
         """`results` caches the pages read."""
@@ -66,9 +66,6 @@ class Reader:
         self._results = results
         self._logged: set[str] = set()
         """Causes of failed steps that the log has."""
-
-    async def start(self) -> None:
-        """Start nothing yet: parsers and OCR start with the first document."""
 
     async def stop(self) -> None:
         """End every idle process. Cancel the reads in progress before you call it."""

@@ -56,10 +56,6 @@ class VisionReader:
         self._results = results
         self._model = model
 
-    async def start(self) -> None:
-        """Start the built-in reader."""
-        await self._reader.start()
-
     async def stop(self) -> None:
         """Stop the built-in reader."""
         await self._reader.stop()

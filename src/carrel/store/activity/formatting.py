@@ -129,16 +129,12 @@ def activity_row(item: ActivityItem, now: float) -> ActivityRow:
         age(now - item.finished) if item.finished is not None else "",
         _took(item),
         str(item.error) if item.error else "",
-        tuple((name, one_line(words)) for name, words in (*_place(item), *item.facts)),
+        tuple((name, one_line(words)) for name, words in item.facts),
         1.0 if item.status == "done" else fraction,
         item.under_way,
         item.retryable,
         item.status == "interrupted",
     )
-
-
-def _place(item: ActivityItem) -> tuple[tuple[str, str], ...]:
-    return (("Path", item.path),) if item.path else ()
 
 
 def work_words(state: ActivityState) -> str:

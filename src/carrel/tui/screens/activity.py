@@ -21,6 +21,7 @@ from carrel.store.activity.state import ActivityItem, ActivityState
 from carrel.store.batches.formatting import job_id
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.formatting import one_line
+from carrel.text import clean_text
 from carrel.tui.base.marking import MARK_KEYS, MarkChange, change_marks
 from carrel.tui.base.screen import WORK_HZ, MainScreen
 from carrel.tui.flows import activity as flows
@@ -120,7 +121,7 @@ class ActivityScreen(MainScreen):
         row = activity_row(item, time.time())
         facts = [("What", row.kind), ("Progress", row.progress), ("Rate", row.rate)]
         facts += [("Left", row.left), ("Took", row.took), ("Ended", row.when)]
-        facts += row.facts
+        facts += [("Path", clean_text(item.path)), *row.facts]
         known = [(name, Content(words)) for name, words in facts if words]
         parts.append(labels.fields(("Status", labels.badge(row.status)), *known))
         if item.error is not None:

@@ -24,7 +24,6 @@ async def check_reading(settings: ServerSettings) -> list[Finding]:
 
     found = []
     reader = Reader()
-    await reader.start()
     try:
         with TemporaryDirectory(prefix="carrel-doctor-") as folder:
             text, picture = Path(folder) / "page.html", Path(folder) / "page.png"

@@ -123,8 +123,12 @@ def _regions(found: PageParts, frame: PageFrame, evidence: Evidence) -> list[Reg
             loose, solids
         )
         ordered = [part for region in ordered for part in with_text(region)]
-        # In whatever column they stand.
-        ordered.sort(key=lambda region: (region.kind == "footer") - (region.kind == "header"))
+        # In whatever column they stand, but not amid the text.
+        top = min((part.box.top for part in ordered if part.kind != "header"), default=0)
+        end = max((part.box.bottom for part in ordered if part.kind != "footer"), default=0)
+        above = [part for part in ordered if part.kind == "header" and part.box.bottom <= top]
+        below = [part for part in ordered if part.kind == "footer" and part.box.top >= end]
+        ordered.sort(key=lambda part: (part in below) - (part in above))
         headings = (HeadingStyle.of(r.lines[0]) for r in ordered if r.kind == "heading")
         levels = evidence.with_styles(headings)
         ordered = [levels.levelled(region) for region in ordered]
