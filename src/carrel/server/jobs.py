@@ -44,6 +44,8 @@ _DELAYED = "dbos-background-jobs"
 _LATE_SECONDS = 0.05
 # A poll takes more jobs than can run at once, so that the interval does not bound the rate.
 _CLAIMED = 24
+_BETWEEN_SECONDS = 1.0
+"""Time after which a taken job has its thread, or has ended."""
 STOP_SECONDS = 3.0
 """Grace period of a stop before it interrupts running steps."""
 
@@ -239,20 +241,25 @@ class Jobs:
         """
         if not self.takes_jobs:
             return
+        idle = self._find_idle()
+        if idle:
+            # A job has no thread just before it runs and just after.
+            time.sleep(_BETWEEN_SECONDS)
+            idle &= self._find_idle()
+        if lost := idle & self._idle:
+            log.warning("%d jobs were left behind: they are enqueued again", len(lost))
+            self.client.cancel_workflows(sorted(lost))
+        self._idle = idle - lost
+
+    def _find_idle(self) -> set[str]:
         taken = self.client.list_workflows(
             status="PENDING", executor_id=self.executor, load_input=False, load_output=False
         )
         with self._lock:
             # With as many, some may have no thread yet.
-            idle = (
-                set()
-                if len(self._held) >= _CLAIMED
-                else {status.workflow_id for status in taken} - self._held
-            )
-        if lost := idle & self._idle:
-            log.warning("%d jobs were left behind: they are enqueued again", len(lost))
-            self.client.cancel_workflows(sorted(lost))
-        self._idle = idle - lost
+            if len(self._held) >= _CLAIMED:
+                return set()
+            return {status.workflow_id for status in taken} - self._held
 
     def take_over(self, executors: Sequence[str]) -> int:
         """Enqueue the running jobs of dead processes again and return their number; blocking.
