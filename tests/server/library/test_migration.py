@@ -1,7 +1,6 @@
 """Records of an older format keep their documents, and they are found again."""
 
 import asyncio
-import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,13 +15,11 @@ from carrel.server.blobs.store import put
 from carrel.server.datadir.folder import FORMAT, DataFolder
 from carrel.server.library.vectors.nearest import Nearest
 from carrel.server.library.vectors.stored import SENTENCE_DIMENSIONS, VectorIndex, stored_sentences
-from carrel.server.records import blobs, embeddings, restoring
-from carrel.server.records.accounts.caller import Caller
+from carrel.server.records import blobs, embeddings
 from carrel.server.records.cluster import shared
 from carrel.server.records.embeddings import StoredVector
 from carrel.server.records.sql import migrate, pgvector
 from carrel.server.records.sql.database import make_engine
-from carrel.server.records.sql.tables import trash_rows
 from support import storage
 from support.postgres import postgres_server
 from support.processing import Lab, ScriptedReader
@@ -86,102 +83,67 @@ async def test_documents_of_format_1_are_processed_anew(tmp_path: Path) -> None:
     assert lab.reader.reads == 1
 
 
-_LIBRARY_8 = """
+_LIBRARY_2 = """
     INSERT INTO libraries (id, number, organisation_id, owner_id, owner_type, name, created_at,
-        updated_at, next_embedding_model)
-    SELECT 'l', 1, organisation_id, id, 'User', 'Birds', 1, 1, 'letters' FROM users
+        updated_at)
+    SELECT 'l', 1, organisation_id, id, 'User', 'Birds', 1, 1 FROM users
 """
-_CHUNK_8 = """
+_CHUNK_2 = """
     INSERT INTO chunks (id, document_id, position, page, text, vector, sentences)
     VALUES (:id, 'd', :position, 0, 'an old heron', :vector, :sentences)
 """
-_NEXT_8 = "INSERT INTO next_vectors (chunk_id, vector) VALUES (:id, :vector)"
-_TRASH_8 = """
-    INSERT INTO trash (id, organisation_id, user_id, kind, deleted_at, expires_at)
-    SELECT 'gone', organisation_id, id, 'library', 1, 9000000000000000 FROM users
-"""
-_TRASH_ROW_8 = "INSERT INTO trash_rows VALUES ('gone', :position, :table, :row)"
-_DELETED_LIBRARY = {
-    "id": "gone",
-    "number": 2,
-    "owner_type": "User",
-    "name": "Deleted",
-    "created_at": 1,
-    "updated_at": 1,
-    "revision": 0,
-    "embedding_model": "carrel-embed",
-    "embedding_dimensions": 256,
-    "embedding_version": 0,
-}
-_DELETED_DOCUMENT = {"blob": "1" * 64, "ocr_blob": None}
 _FIRST, _CHUNKS = 2**32, 40
 
 
-def _fill_format_8(connection: sa.Connection, drawn: list[StoredVector]) -> None:
-    """A library that changes to another model, of which the first ten chunks have vectors."""
+def _fill_format_2(connection: sa.Connection, drawn: list[StoredVector]) -> None:
+    """A library whose chunks have vectors, but for the last."""
     _add_user(connection)
-    owner = {"organisation_id": "o", "owner_id": "u"}
-    connection.execute(sa.text(_LIBRARY_8))
+    connection.execute(sa.text(_LIBRARY_2))
     connection.execute(sa.text(_DOCUMENT), {"blob": "0" * 64})
     for number, vector in enumerate(drawn):
         values = {"id": _FIRST + number, "position": number, **vars(vector)}
         if number == _CHUNKS - 1:
             # One that its model did not embed yet.
             values |= {"vector": None, "sentences": None}
-        connection.execute(sa.text(_CHUNK_8), values)
-        if number < 10:
-            next_vector = {"id": _FIRST + number, "vector": b"\0\0" * 26}
-            connection.execute(sa.text(_NEXT_8), next_vector)
-    connection.execute(sa.text(_TRASH_8))
-    for position, (table, row) in enumerate(
-        (("libraries", _DELETED_LIBRARY | owner), ("documents", _DELETED_DOCUMENT))
-    ):
-        kept = {"position": position, "table": table, "row": json.dumps(row)}
-        connection.execute(sa.text(_TRASH_ROW_8), kept)
+        connection.execute(sa.text(_CHUNK_2), values)
 
 
-def _folder_of_format_8(path: Path, fill: Callable[[sa.Connection], None]) -> str:
+def _folder_of_format_2(path: Path, fill: Callable[[sa.Connection], None]) -> str:
     with DataFolder(path) as folder:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(migrate, "FORMAT", 8)
+            patch.setattr(migrate, "FORMAT", 2)
             migrate.migrate(folder)
         engine = make_engine(folder.database_url)
         with engine.begin() as connection:
             fill(connection)
         engine.dispose()
-        folder.format = 8
+        folder.format = 2
         migrate.migrate(folder)
         assert folder.format == FORMAT
         return folder.database_url
 
 
-def _database_of_format_8(compares: bool, fill: Callable[[sa.Connection], None]) -> str:
+def _database_of_format_2(compares: bool, fill: Callable[[sa.Connection], None]) -> str:
     server = postgres_server(vectors=compares)
     engine = make_engine(url := server.create(uuid4().hex))
     with engine.begin() as connection:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(migrate, "FORMAT", 8)
+            patch.setattr(migrate, "FORMAT", 2)
             migrate.upgrade(connection)
         if compares:
             connection.exec_driver_sql("CREATE EXTENSION vector")
-            connection.exec_driver_sql(
-                "ALTER TABLE chunks ADD COLUMN embedding halfvec"
-                " GENERATED ALWAYS AS (array_fill(0, ARRAY[3])::halfvec) STORED"
-            )
         fill(connection)
     engine.dispose()
     # Two at once: the second waits for the first, and finds nothing to do.
     with ThreadPoolExecutor(2) as pool:
-        assert {done.before for done in pool.map(shared.migrate, [url, url])} == {8, FORMAT}
+        assert {done.before for done in pool.map(shared.migrate, [url, url])} == {2, FORMAT}
     return url
 
 
 @storage.only_alone
 @pytest.mark.parametrize("kept_in", ["sqlite", "postgresql", "pgvector"])
-def test_vectors_of_format_8_are_found_and_a_change_of_models_goes_on(
-    tmp_path: Path, kept_in: str
-) -> None:
-    vectors = np.random.default_rng(8).standard_normal((_CHUNKS, 256)).astype(np.float32)
+def test_vectors_of_format_2_are_found_and_can_be_changed(tmp_path: Path, kept_in: str) -> None:
+    vectors = np.random.default_rng(2).standard_normal((_CHUNKS, 256)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     part = vectors[:, :SENTENCE_DIMENSIONS]
     part = part / np.linalg.norm(part, axis=1, keepdims=True)
@@ -191,12 +153,12 @@ def test_vectors_of_format_8_are_found_and_a_change_of_models_goes_on(
     ]
 
     def fill(connection: sa.Connection) -> None:
-        _fill_format_8(connection, drawn)
+        _fill_format_2(connection, drawn)
 
     if kept_in == "sqlite":
-        url = _folder_of_format_8(tmp_path / "data", fill)
+        url = _folder_of_format_2(tmp_path / "data", fill)
     else:
-        url = _database_of_format_8(kept_in == "pgvector", fill)
+        url = _database_of_format_2(kept_in == "pgvector", fill)
     engine = make_engine(url)
     try:
         with engine.begin() as connection:
@@ -205,17 +167,13 @@ def test_vectors_of_format_8_are_found_and_a_change_of_models_goes_on(
             found = VectorIndex().nearest(connection, Nearest(library, vectors[7], 5))
             assert next(iter(found)) == _FIRST + 7
             state = embeddings.state(connection, "l")
-            assert (state.embedded, state.chunks) == (_CHUNKS, _CHUNKS)
-            assert state.next is not None and state.next.embedded == 10
+            assert (state.embedded, state.chunks) == (_CHUNKS - 1, _CHUNKS)
+            assert embeddings.change(connection, "l", "letters", 26)
+            state = embeddings.state(connection, "l")
+            assert state.next is not None and state.next.embedded == 0
             waiting = embeddings.next_waiting(connection, "l", 100)
-            assert waiting is not None and min(waiting.texts) == _FIRST + 10
-            named = blobs.find_named(connection, ["0" * 64, "1" * 64, "2" * 64])
-            assert named == set(blobs.after(connection, "", 9)) == {"0" * 64, "1" * 64}
-            # What an older version deleted goes back, with what its row lacked.
-            connection.execute(trash_rows.delete().where(trash_rows.c.table == "documents"))
-            caller = Caller("o", "u")
-            restoring.restore(connection, caller, "gone", lambda *_: None)
-            [restored] = embeddings.find_searched(connection, ["gone"])
-            assert (restored.series, restored.dimensions) == (0, 256)
+            assert waiting is not None and min(waiting.texts) == _FIRST
+            named = blobs.find_named(connection, ["0" * 64, "1" * 64])
+            assert named == set(blobs.after(connection, "", 9)) == {"0" * 64}
     finally:
         engine.dispose()

@@ -13,7 +13,7 @@ from typing import Any, Self
 from carrel.system.atomic import sync_folder, write_private
 from carrel.system.locking import Locked, lock_file
 
-FORMAT = 14
+FORMAT = 3
 """The folder format of this version; equals the number of its Alembic revision."""
 
 

@@ -6,7 +6,7 @@ Revision ID: 0001
 import sqlalchemy as sa
 from alembic import op
 
-from carrel.server.migrations.constraints import belongs_to
+from carrel.server.migrations.tables import create, index
 
 revision = "0001"
 down_revision = None
@@ -39,14 +39,13 @@ _FULL_TEXT = (
 
 
 def upgrade() -> None:
-    op.create_table(
+    create(
         "organisations",
         sa.Column("id", sa.String(36), nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("id", name="pk_organisations"),
     )
-    op.create_table(
+    create(
         "libraries",
         sa.Column("id", sa.String(36), nullable=False),
         sa.Column("organisation_id", sa.String(36), nullable=False),
@@ -58,22 +57,19 @@ def upgrade() -> None:
         sa.Column("emoji", sa.Text()),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("updated_at", sa.BigInteger(), nullable=False),
-        belongs_to("libraries", "organisation_id", "organisations"),
-        sa.PrimaryKeyConstraint("id", name="pk_libraries"),
+        organisation_id="organisations",
     )
-    op.create_index("ix_libraries_created_at", "libraries", ["created_at"])
-    op.create_index("ix_libraries_organisation_id", "libraries", ["organisation_id"])
-    op.create_table(
+    index("libraries", "created_at", "organisation_id")
+    create(
         "users",
         sa.Column("id", sa.String(36), nullable=False),
         sa.Column("organisation_id", sa.String(36), nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
-        belongs_to("users", "organisation_id", "organisations"),
-        sa.PrimaryKeyConstraint("id", name="pk_users"),
+        organisation_id="organisations",
     )
-    op.create_index("ix_users_organisation_id", "users", ["organisation_id"])
-    op.create_table(
+    index("users", "organisation_id")
+    create(
         "agents",
         sa.Column("id", sa.String(36), nullable=False),
         sa.Column("organisation_id", sa.String(36), nullable=False),
@@ -83,13 +79,11 @@ def upgrade() -> None:
         sa.Column("source", sa.Text(), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("updated_at", sa.BigInteger(), nullable=False),
-        belongs_to("agents", "organisation_id", "organisations"),
         sa.ForeignKeyConstraint(["owner_id"], ["users.id"], name="fk_agents_owner_id_users"),
-        sa.PrimaryKeyConstraint("id", name="pk_agents"),
+        organisation_id="organisations",
     )
-    op.create_index("ix_agents_created_at", "agents", ["created_at"])
-    op.create_index("ix_agents_organisation_id", "agents", ["organisation_id"])
-    op.create_table(
+    index("agents", "created_at", "organisation_id")
+    create(
         "api_keys",
         sa.Column("id", sa.String(36), nullable=False),
         sa.Column("user_id", sa.String(36), nullable=False),
@@ -97,12 +91,11 @@ def upgrade() -> None:
         sa.Column("hash", sa.String(64), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("revoked_at", sa.BigInteger()),
-        belongs_to("api_keys", "user_id", "users"),
-        sa.PrimaryKeyConstraint("id", name="pk_api_keys"),
         sa.UniqueConstraint("hash", name="uq_api_keys_hash"),
+        user_id="users",
     )
-    op.create_index("ix_api_keys_user_id", "api_keys", ["user_id"])
-    op.create_table(
+    index("api_keys", "user_id")
+    create(
         "documents",
         sa.Column("id", sa.String(36), nullable=False),
         sa.Column("library_id", sa.String(36), nullable=False),
@@ -129,16 +122,11 @@ def upgrade() -> None:
         sa.Column("tokens_main", sa.BigInteger()),
         sa.Column("tokens_summary", sa.BigInteger()),
         sa.Column("tokens_total", sa.BigInteger(), server_default="0", nullable=False),
-        belongs_to("documents", "library_id", "libraries"),
-        sa.PrimaryKeyConstraint("id", name="pk_documents"),
         sa.UniqueConstraint("library_id", "blob", name="uq_documents_library_id_blob"),
+        library_id="libraries",
     )
-    op.create_index("ix_documents_blob", "documents", ["blob"])
-    op.create_index("ix_documents_created_at", "documents", ["created_at"])
-    op.create_index("ix_documents_library_id", "documents", ["library_id"])
-    op.create_index("ix_documents_ocr_blob", "documents", ["ocr_blob"])
-    op.create_index("ix_documents_process_status", "documents", ["process_status"])
-    op.create_table(
+    index("documents", "blob", "created_at", "library_id", "ocr_blob", "process_status")
+    create(
         "files",
         sa.Column("id", sa.String(36), nullable=False),
         sa.Column("organisation_id", sa.String(36), nullable=False),
@@ -154,37 +142,31 @@ def upgrade() -> None:
         sa.Column("visibility", sa.Text(), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("expires_at", sa.BigInteger()),
-        belongs_to("files", "organisation_id", "organisations"),
-        belongs_to("files", "user_id", "users"),
-        sa.PrimaryKeyConstraint("id", name="pk_files"),
+        organisation_id="organisations",
+        user_id="users",
     )
-    op.create_index("ix_files_blob", "files", ["blob"])
-    op.create_index("ix_files_created_at", "files", ["created_at"])
-    op.create_index("ix_files_organisation_id", "files", ["organisation_id"])
-    op.create_index("ix_files_user_id", "files", ["user_id"])
-    op.create_table(
+    index("files", "blob", "created_at", "organisation_id", "user_id")
+    create(
         "library_shares",
         sa.Column("library_id", sa.String(36), nullable=False),
         sa.Column("share_with_type", sa.String(16), nullable=False),
         sa.Column("share_with_uuid", sa.String(36), nullable=False),
         sa.Column("organisation_id", sa.String(36), nullable=False),
         sa.Column("role", sa.Text(), nullable=False),
-        belongs_to("library_shares", "library_id", "libraries"),
-        sa.PrimaryKeyConstraint(
-            "library_id", "share_with_type", "share_with_uuid", name="pk_library_shares"
-        ),
+        key=("library_id", "share_with_type", "share_with_uuid"),
+        library_id="libraries",
     )
-    op.create_table(
+    create(
         "agent_aliases",
         sa.Column("agent_id", sa.String(36), nullable=False),
         sa.Column("alias", sa.String(64), nullable=False),
         sa.Column("version", sa.Integer(), nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.Column("updated_at", sa.BigInteger(), nullable=False),
-        belongs_to("agent_aliases", "agent_id", "agents"),
-        sa.PrimaryKeyConstraint("agent_id", "alias", name="pk_agent_aliases"),
+        key=("agent_id", "alias"),
+        agent_id="agents",
     )
-    op.create_table(
+    create(
         "agent_versions",
         sa.Column("agent_id", sa.String(36), nullable=False),
         sa.Column("number", sa.Integer(), nullable=False),
@@ -193,10 +175,10 @@ def upgrade() -> None:
         sa.Column("settings", sa.JSON(), nullable=False),
         sa.Column("message", sa.Text()),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
-        belongs_to("agent_versions", "agent_id", "agents"),
-        sa.PrimaryKeyConstraint("agent_id", "number", name="pk_agent_versions"),
+        key=("agent_id", "number"),
+        agent_id="agents",
     )
-    op.create_table(
+    create(
         "chunks",
         sa.Column("id", sa.Integer(), autoincrement=True, nullable=False),
         sa.Column("document_id", sa.String(36), nullable=False),
@@ -206,25 +188,23 @@ def upgrade() -> None:
         sa.Column("page", sa.Integer(), nullable=False),
         sa.Column("text", sa.Text(), nullable=False),
         sa.Column("vector", sa.LargeBinary()),
-        belongs_to("chunks", "document_id", "documents"),
-        sa.PrimaryKeyConstraint("id", name="pk_chunks"),
         sa.UniqueConstraint(
             "document_id",
             "generation",
             "position",
             name="uq_chunks_document_id_generation_position",
         ),
+        document_id="documents",
     )
-    op.create_index("ix_chunks_document_id", "chunks", ["document_id"])
-    op.create_index("ix_chunks_library_id", "chunks", ["library_id"])
-    op.create_table(
+    index("chunks", "document_id", "library_id")
+    create(
         "document_pages",
         sa.Column("document_id", sa.String(36), nullable=False),
         sa.Column("generation", sa.Integer(), nullable=False),
         sa.Column("page", sa.Integer(), nullable=False),
         sa.Column("markdown", sa.Text(), nullable=False),
-        belongs_to("document_pages", "document_id", "documents"),
-        sa.PrimaryKeyConstraint("document_id", "generation", "page", name="pk_document_pages"),
+        key=("document_id", "generation", "page"),
+        document_id="documents",
     )
     if op.get_context().dialect.name == "sqlite":
         for statement in _FULL_TEXT:

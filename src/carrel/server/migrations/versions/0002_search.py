@@ -8,7 +8,7 @@ Revision ID: 0002
 import sqlalchemy as sa
 from alembic import op
 
-from carrel.server.migrations.constraints import belongs_to
+from carrel.server.migrations.tables import create, index
 
 revision = "0002"
 down_revision = "0001"
@@ -192,7 +192,7 @@ def upgrade() -> None:
         ["library_id", "indexed_generation", "id"],
     )
     op.add_column("document_pages", sa.Column("layout", sa.JSON()))
-    op.create_table(
+    create(
         "chunks",
         sa.Column("id", big, autoincrement=False, nullable=False),
         sa.Column("document_id", sa.String(36), nullable=False),
@@ -203,24 +203,22 @@ def upgrade() -> None:
         sa.Column("vector", sa.LargeBinary()),
         sa.Column("sentences", sa.LargeBinary()),
         sa.Column("layout", sa.JSON()),
-        belongs_to("chunks", "document_id", "documents"),
-        sa.PrimaryKeyConstraint("id", name="pk_chunks"),
         sa.UniqueConstraint("document_id", "position", name="uq_chunks_document_id_position"),
+        document_id="documents",
     )
-    op.create_index("ix_chunks_document_id", "chunks", ["document_id"])
-    op.create_table(
+    index("chunks", "document_id")
+    create(
         "document_words",
         sa.Column("document_id", sa.String(36), nullable=False),
         sa.Column("words", sa.JSON(), nullable=False),
-        belongs_to("document_words", "document_id", "documents"),
-        sa.PrimaryKeyConstraint("document_id", name="pk_document_words"),
+        key=("document_id",),
+        document_id="documents",
     )
-    op.create_table(
+    create(
         "words",
         sa.Column("id", big, nullable=False),
         sa.Column("word", sa.Text(collation=None if sqlite else "C"), nullable=False),
         sa.Column("documents", sa.Integer(), nullable=False),
-        sa.PrimaryKeyConstraint("id", name="pk_words"),
         sa.UniqueConstraint("word", name="uq_words_word"),
     )
     for statement in (*_FULL_TEXT, *_REVISIONS) if sqlite else _TEXT_SEARCH:
