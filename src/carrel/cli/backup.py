@@ -37,13 +37,13 @@ def backup(
     from carrel.local.installed import require_server
 
     require_server()
-    from carrel.cli.storing import errors_in_words, progress_of
+    from carrel.cli.storing import explain_errors, progress_of
     from carrel.server.admin.backups.archive import MANIFEST
     from carrel.server.admin.backups.making import back_up, database_source, folder_source
     from carrel.server.settings import FolderSettings
 
     data = data or folders().server
-    with errors_in_words(f"the disk of {target}"):
+    with explain_errors(f"the disk of {target}"):
         if database is None:
             settings = FolderSettings.load(data / "settings.toml")
             database, blobs = settings.database, blobs or settings.blobs

@@ -43,7 +43,7 @@ def mcp(
     """Offer libraries, OCR and agents to another program's agent, over MCP on stdio.
 
     The other program starts this command and talks to it over stdin and stdout. Documents of
-    libraries are resources. A running server offers the same at /mcp.
+    libraries are resources. A running server offers the share_client at /mcp.
     """
     chosen = load_profile(profile)
     if write:
@@ -63,9 +63,9 @@ async def _serve(profile: Profile, folder: Path, write: bool) -> None:
         await client.libraries.list(page_size=1)
 
         @asynccontextmanager
-        async def same(context: Any) -> "AsyncIterator[Client]":
+        async def share_client(context: Any) -> "AsyncIterator[Client]":
             yield client
 
-        server = mcp_server(same, writes=write, folder=folder)
+        server = mcp_server(share_client, writes=write, folder=folder)
         async with stdio_server() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())

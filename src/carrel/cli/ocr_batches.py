@@ -162,10 +162,10 @@ def _numbers(pages: str | None, page_count: int | None) -> list[int] | None:
     if beyond := [max(part.start, page_count) for part in ranges if part.stop > page_count]:
         have = "1 page" if page_count == 1 else f"{page_count} pages"
         raise CommandError(f"There is no page {beyond[0] + 1}: the document has {have}.")
-    return list(dict.fromkeys(_each(ranges)))
+    return list(dict.fromkeys(_page_numbers(ranges)))
 
 
-def _each(ranges: Sequence[range]) -> Iterator[int]:
+def _page_numbers(ranges: Sequence[range]) -> Iterator[int]:
     for part in ranges:
         yield from part
 

@@ -99,7 +99,7 @@ class _Screen:
                         playback.faster(-1 if key == "-" else 1)
             if self._resized:
                 self._resized = False
-                text = playback.again()
+                text = playback.redraw()
             self._draw(playback, text)
 
     def _draw(self, playback: Playback, text: str) -> None:
@@ -108,7 +108,7 @@ class _Screen:
         bar = _bar(playback, columns if spare or playback.paused or playback.ended else 0)
         if len(bar) < self._bar:
             # The bar covered a line of the recording.
-            text = playback.again()
+            text = playback.redraw()
         self._bar = len(bar)
         # Restore the cursor and its colours from the recording.
         shown = f"\x1b7\x1b[{rows};{columns - len(bar) + 1}H\x1b[0;7m{bar}\x1b8"

@@ -60,10 +60,10 @@ def restore(
     from carrel.local.installed import require_server
 
     require_server()
-    from carrel.cli.storing import errors_in_words, progress_of
+    from carrel.cli.storing import explain_errors, progress_of
     from carrel.server.admin.backups import restoring
 
-    with errors_in_words(f"the disk of {data or backup}"):
+    with explain_errors(f"the disk of {data or backup}"):
         if check:
             with progress_of("Checking") as progress:
                 made = asyncio.run(restoring.check(backup, progress))

@@ -9,7 +9,7 @@ from carrel.cli.errors import CommandError
 
 
 @contextmanager
-def errors_in_words(disk: str) -> Iterator[None]:
+def explain_errors(disk: str) -> Iterator[None]:
     """Turn the errors of a server's storage into one line.
 
     Raises:

@@ -34,7 +34,7 @@ def list_(profile: ProfileOption = None, json: JSONOption = False) -> None:
     """List the tools of the settings, and whether they may run."""
 
     async def work(service: "ToolsService") -> "tuple[NamedTool, ...]":
-        return await service.named()
+        return await service.list_named()
 
     found = _run(profile, work)
     if json:
@@ -130,7 +130,7 @@ async def _ask(service: "ToolsService", consent: "Consent") -> None:
 
 def _change(profile: str | None, name: str, *, allowed: bool) -> "Consent":
     async def work(service: "ToolsService") -> "Consent":
-        consents = {tool.consent.name: tool.consent for tool in await service.named()}
+        consents = {tool.consent.name: tool.consent for tool in await service.list_named()}
         if name not in consents:
             raise CommandError(
                 f"The settings have no tool “{name}”. See: carrel tools list", Code.USAGE

@@ -55,7 +55,7 @@ class Playback:
         self._next = 0
         return CLEAR + self._go(at)
 
-    def again(self) -> str:
+    def redraw(self) -> str:
         """Return the output that redraws the screen."""
         self._next = 0
         return CLEAR + self._go(self.at)

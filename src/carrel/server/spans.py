@@ -50,7 +50,7 @@ class Observer(Protocol):
     def end(self, span: Span) -> None:
         """End a span in the context in which it began."""
 
-    def here(self) -> str:
+    def trace_context(self) -> str:
         """Return the W3C trace context of the present span, empty if there is none."""
 
 
@@ -89,7 +89,7 @@ def span(
 
 def origin() -> str:
     """Return the present request and span as one word, which a job passes to its process."""
-    here = next(filter(None, (observer.here() for observer in _observers)), "")
+    here = next(filter(None, (observer.trace_context() for observer in _observers)), "")
     return f"{current_request.get()}/{here}"
 
 

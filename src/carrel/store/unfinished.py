@@ -59,7 +59,7 @@ class Unfinished:
         return tuple(
             item
             for item in items
-            if item.under_way and item.kind != "processing" and job_id(item.id) is None
+            if item.is_under_way and item.kind != "processing" and job_id(item.id) is None
         )
 
     @property

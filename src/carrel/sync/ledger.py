@@ -115,7 +115,7 @@ class Ledger:
             SyncError: the ledger cannot be opened.
         """
         self._home = home
-        with self._in_words():
+        with self._explain_errors():
             home.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._database = sqlite3.connect(home / "ledger.db", isolation_level=None)
             try:
@@ -244,7 +244,7 @@ class Ledger:
 
     def _lock(self, folder: SyncedFolder, ending: str, what: str) -> BufferedWriter:
         try:
-            with self._in_words():
+            with self._explain_errors():
                 return lock_file(self._home / f"{folder.id}.{ending}")
         except Locked as error:
             raise SyncError(
@@ -286,7 +286,7 @@ class Ledger:
         ]
         if not gone and not changed:
             return
-        with self._in_words(), self._transaction():
+        with self._explain_errors(), self._transaction():
             self._database.executemany("DELETE FROM files WHERE folder_id = ? AND path = ?", gone)
             self._database.executemany(
                 "REPLACE INTO files (folder_id, path, size, mtime_ns, ctime_ns, hash)"
@@ -307,7 +307,7 @@ class Ledger:
             hash: Known(id, name, bool(own), bool(named)) for hash, id, name, own, named in rows
         }
 
-    def begun(self, folder: SyncedFolder) -> frozenset[str]:
+    def unconfirmed_uploads(self, folder: SyncedFolder) -> frozenset[str]:
         """Return the hashes of uploads that started but have no recorded end."""
         rows = self._rows(
             "SELECT hash FROM documents WHERE folder_id = ? AND document_id IS NULL", folder.id
@@ -336,7 +336,7 @@ class Ledger:
 
     def drop(self, folder: SyncedFolder, hashes: Iterable[str]) -> None:
         """Remove the records of documents that are no longer in the library."""
-        with self._in_words(), self._transaction():
+        with self._explain_errors(), self._transaction():
             self._database.executemany(
                 "DELETE FROM documents WHERE folder_id = ? AND hash = ?",
                 [(folder.id, hash) for hash in hashes],
@@ -345,11 +345,11 @@ class Ledger:
     # SQLite
 
     def _rows(self, statement: str, *values: Any) -> list[Any]:
-        with self._in_words():
+        with self._explain_errors():
             return self._database.execute(statement, values).fetchall()
 
     def _write(self, statement: str, *values: Any) -> None:
-        with self._in_words():
+        with self._explain_errors():
             self._database.execute(statement, values)
 
     @contextmanager
@@ -363,7 +363,7 @@ class Ledger:
         self._database.execute("COMMIT")
 
     @contextmanager
-    def _in_words(self) -> Iterator[None]:
+    def _explain_errors(self) -> Iterator[None]:
         try:
             yield
         except (sqlite3.Error, OSError) as error:

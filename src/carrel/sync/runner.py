@@ -224,7 +224,7 @@ class Runner:
     # Changes
 
     async def _carry_out(self, look: _Look, tally: Tally) -> None:
-        begun = self._ledger.begun(self.folder)
+        begun = self._ledger.unconfirmed_uploads(self.folder)
         self._ledger.reach(self.folder, *tally.reached)
 
         async def rename(each: Rename) -> None:

@@ -89,7 +89,7 @@ def scan(folder: Path, rules: Rules) -> Scan:
         try:
             with os.scandir(folder / prefix) as listing:
                 entries = list(listing)
-            rules = _with_own(rules, prefix, entries)
+            rules = _add_rules(rules, prefix, entries)
         except OSError as error:
             if not prefix:
                 raise SyncError(f"{folder} cannot be read: {error.strerror}.") from error
@@ -130,7 +130,7 @@ def _reason(entry: os.DirEntry[str], path: str, rules: Rules) -> str | None:
     return rules.reason(path) if entry.is_file(follow_symlinks=False) else "not a regular file"
 
 
-def _with_own(rules: Rules, prefix: str, entries: list[os.DirEntry[str]]) -> Rules:
+def _add_rules(rules: Rules, prefix: str, entries: list[os.DirEntry[str]]) -> Rules:
     found = {entry.name: entry.path for entry in entries if entry.name in RULE_FILES}
     for name in RULE_FILES:
         if name in found and Path(found[name]).is_file():

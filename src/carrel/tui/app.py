@@ -126,7 +126,7 @@ class CarrelApp(App[Profile]):
         self._trail: list[str] = []
         """The screens from which the current one was opened, in order."""
         self.appearance = Appearance(
-            self, self.settings.theme, partial(self.say, failed=True), self._redraw
+            self, self.settings.theme, partial(self.show_notice, failed=True), self._redraw
         )
 
     def get_css_variables(self) -> dict[str, str]:
@@ -264,7 +264,9 @@ class CarrelApp(App[Profile]):
         if went:
             self._trail.clear()
         else:
-            self.say("There is nothing to go back to." if step < 0 else "This is the newest.")
+            self.show_notice(
+                "There is nothing to go back to." if step < 0 else "This is the newest."
+            )
 
     async def open_place(self, place: str) -> None:
         """Open a screen, from which esc returns."""
@@ -419,7 +421,7 @@ class CarrelApp(App[Profile]):
     def toggle_hiding(self) -> None:
         """Toggle the masking for a shared screen."""
         if self._hiding is not None and self._recorder is not None:
-            self.say("A recording shows no keys and addresses.", failed=True)
+            self.show_notice("A recording shows no keys and addresses.", failed=True)
             return
         if self._hiding is None:
             self._hiding = Hiding(secret_names(self.profile), secret_keys(self.profile))
@@ -439,7 +441,7 @@ class CarrelApp(App[Profile]):
                 for screen in self.get_screen_stack(mode):
                     yield from screen.walk_children(Widget, with_self=True)
 
-    def say(self, words: str, *, failed: bool = False) -> None:
+    def show_notice(self, words: str, *, failed: bool = False) -> None:
         """Show a notice on the front screen."""
         if self.place is not None:
             self.place.notice(words, failed=failed)
@@ -517,7 +519,7 @@ class CarrelApp(App[Profile]):
         """Copy the text selected with the mouse, as terminals do."""
         if text := self.screen.get_selected_text():
             copied = copy(self, text)
-            self.say("Copied." if copied else "Too long for the clipboard of a terminal.")
+            self.show_notice("Copied." if copied else "Too long for the clipboard of a terminal.")
 
     def on_multiline_field_not_edited(self, event: MultilineField.NotEdited) -> None:
         from carrel.store.core.problem import Problem

@@ -53,7 +53,7 @@ class Workbench(Protocol):
 
     # On any screen
 
-    def say(self, words: str, *, failed: bool = False) -> None:
+    def show_notice(self, words: str, *, failed: bool = False) -> None:
         """Show a notice on the current screen."""
 
     def show_problem(self, problem: "Problem") -> None:

@@ -73,7 +73,7 @@ Text = Annotated[str, AfterValidator(_storable_text)]
 """Any text a caller sends: everything but NUL, which no database column stores."""
 
 
-def _not_empty(value: str) -> str:
+def _check_not_empty(value: str) -> str:
     value = clean_name(value)
     if not value.strip():
         raise PydanticCustomError("empty", "This must not be empty")
@@ -81,7 +81,7 @@ def _not_empty(value: str) -> str:
 
 
 Name = Annotated[
-    Text, AfterValidator(_not_empty), WithJsonSchema({"type": "string", "minLength": 1})
+    Text, AfterValidator(_check_not_empty), WithJsonSchema({"type": "string", "minLength": 1})
 ]
 """A text that is not blank."""
 
@@ -89,13 +89,13 @@ JSONObject = Annotated[dict[str, Any], AfterValidator(_storable_json)]
 """A JSON object of any shape that a caller sends."""
 
 
-def _no_truth(value: object) -> object:
+def _refuse_bool(value: object) -> object:
     if isinstance(value, bool):
         raise PydanticCustomError("int_type", "Input should be a valid integer")
     return value
 
 
-Count = Annotated[int, BeforeValidator(_no_truth), Field(ge=0, le=MAX_INT)]
+Count = Annotated[int, BeforeValidator(_refuse_bool), Field(ge=0, le=MAX_INT)]
 """A whole number from 0 that fits a database column."""
 
 

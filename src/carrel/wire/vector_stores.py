@@ -204,9 +204,9 @@ class Comparison(Request):
         members = there if isinstance(there, list) else [] if there is None else [there]
         asked = self.value if isinstance(self.value, list) else [self.value]
         if self.type in ("eq", "in"):
-            return any(_same(one, value) for one in members for value in asked)
+            return any(_is_same(one, value) for one in members for value in asked)
         if self.type in ("ne", "nin"):
-            return not any(_same(one, value) for one in members for value in asked)
+            return not any(_is_same(one, value) for one in members for value in asked)
         return any(_is_ordered(self.type, one, value) for one in members for value in asked)
 
 
@@ -233,7 +233,7 @@ _ORDERS: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def _same(one: object, other: object) -> bool:
+def _is_same(one: object, other: object) -> bool:
     # True is no 1 here.
     return one == other and isinstance(one, bool) == isinstance(other, bool)
 

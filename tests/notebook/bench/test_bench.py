@@ -21,7 +21,7 @@ from pydantic import BaseModel, Field
 import carrel
 from carrel import samples
 from carrel.notebook.bench.bench import Bench
-from carrel.notebook.bench.inputs import Input, OneInput, inputs, named
+from carrel.notebook.bench.inputs import Input, OneInput, as_outcomes, inputs
 from carrel.notebook.cells import wait as calls
 from carrel.notebook.cells.errors import BenchError
 from carrel.store.agents.service import AgentsService
@@ -504,7 +504,7 @@ def test_a_lost_service_stops_a_list_and_the_error_has_the_results_so_far(
         raise BenchError(Problem("The service does not answer", ""))
 
     with pytest.raises(BenchError, match="does not answer") as raised:
-        named(inputs("bench.ocr", paths)).then(bench._store, lose_after_one)
+        as_outcomes(inputs("bench.ocr", paths)).then(bench._store, lose_after_one)
     assert raised.value.partial == ["done"]
 
 

@@ -7,7 +7,7 @@ import pytest
 import sqlalchemy as sa
 
 from carrel.server.admin.live_blobs import LiveBlobs
-from carrel.server.records.blobs import after
+from carrel.server.records.blobs import next_hashes
 from carrel.server.records.sql.database import make_engine
 from carrel.server.records.sql.tables import files
 from support import storage
@@ -37,7 +37,7 @@ def test_every_hash_comes_once_and_in_order(tmp_path: Path) -> None:
         with engine.begin() as connection:
             # The same bytes again, in another place.
             connection.execute(sa.update(files).where(files.c.id == "7").values(blob=found[0]))
-            assert after(connection, "", 1) == found[:1]
+            assert next_hashes(connection, "", 1) == found[:1]
         assert live.count() == len(list(itertools.chain(*live.pages()))) == 2_499
     finally:
         engine.dispose()

@@ -162,7 +162,7 @@ def test_vectors_of_format_2_are_found_and_can_be_changed(tmp_path: Path, kept_i
     engine = make_engine(url)
     try:
         with engine.begin() as connection:
-            assert pgvector.present(connection) == (kept_in == "pgvector")
+            assert pgvector.is_present(connection) == (kept_in == "pgvector")
             [library] = embeddings.find_searched(connection, ["l"])
             found = VectorIndex().nearest(connection, Nearest(library, vectors[7], 5))
             assert next(iter(found)) == _FIRST + 7
@@ -174,6 +174,6 @@ def test_vectors_of_format_2_are_found_and_can_be_changed(tmp_path: Path, kept_i
             waiting = embeddings.next_waiting(connection, "l", 100)
             assert waiting is not None and min(waiting.texts) == _FIRST
             named = blobs.find_named(connection, ["0" * 64, "1" * 64])
-            assert named == set(blobs.after(connection, "", 9)) == {"0" * 64}
+            assert named == set(blobs.next_hashes(connection, "", 9)) == {"0" * 64}
     finally:
         engine.dispose()

@@ -18,14 +18,14 @@ def chat(*words: str) -> Conversation:
 
 def test_a_second_answer_is_a_variant_and_the_first_comes_back_with_what_followed() -> None:
     first = chat("a?", "1", "b?", "2")
-    second = first.before(1).add(Turn("assistant", "one"))
+    second = first.cut_before(1).add(Turn("assistant", "one"))
     assert texts(second) == ["a?", "one"]
     assert [second.variant(place) for place in (0, 1)] == [(1, 1), (2, 2)]
     assert texts(second.choose(1, 1)) == ["a?", "1", "b?", "2"]
 
 
 def test_another_first_question_begins_a_path_of_its_own() -> None:
-    changed = chat("a?", "1").before(0).add(Turn("user", "A?"))
+    changed = chat("a?", "1").cut_before(0).add(Turn("user", "A?"))
     assert texts(changed) == ["A?"] and changed.variant(0) == (2, 2)
     assert texts(changed.choose(0, 1)) == ["a?", "1"]
 
@@ -63,7 +63,7 @@ class Chatting(RuleBasedStateMachine):
         turns = texts(self.conversation)
         if turns:
             place = data.draw(st.integers(0, len(turns) - 1))
-            self.conversation = self.conversation.before(place)
+            self.conversation = self.conversation.cut_before(place)
             assert texts(self.conversation) == turns[:place]
             self.say()
             assert self.conversation.variant(place)[0] == self.conversation.variant(place)[1] > 1

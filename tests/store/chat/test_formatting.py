@@ -108,7 +108,7 @@ def test_what_waits_for_a_result_is_named_where_it_is_typed() -> None:
 
 def test_variants_are_numbered() -> None:
     conversation = Conversation.of(Turn("user", "How long?"), Turn("assistant", "One"))
-    conversation = conversation.before(1).add(Turn("assistant", "Two"))
+    conversation = conversation.cut_before(1).add(Turn("assistant", "Two"))
     question, answer = chat.turn_rows(ChatState(conversation=conversation))
     assert (question.variant, answer.variant, answer.text) == ("", "‹2/2›", "Two")
 

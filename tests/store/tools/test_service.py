@@ -75,17 +75,17 @@ async def test_another_command_or_service_is_asked_for_again(
     tools: ToolsService, settings: Any
 ) -> None:
     settings(tools={"noon": command("print(12)")})
-    (named,) = await tools.named() or ()
+    (named,) = await tools.list_named() or ()
     await tools.allow(named.consent, True)
     assert await tools.of_question(("noon",)).result(call("noon")) == "12"
     elsewhere = ToolsService(OwnerLoop.running(), Profile("test", "http://two"), folders().state)
-    assert [one.allowed for one in await elsewhere.named() or ()] == [False]
+    assert [one.allowed for one in await elsewhere.list_named() or ()] == [False]
     settings(tools={"noon": command("print(12)", env={"ZONE": "UTC"})})
-    assert [one.allowed for one in await tools.named() or ()] == [False]
+    assert [one.allowed for one in await tools.list_named() or ()] == [False]
     settings(tools={"noon": command("print(12)", timeout=5, description="Noon.")})
-    assert [one.allowed for one in await tools.named() or ()] == [True]
+    assert [one.allowed for one in await tools.list_named() or ()] == [True]
     await tools.allow(named.consent, False)
-    assert [one.allowed for one in await tools.named() or ()] == [False]
+    assert [one.allowed for one in await tools.list_named() or ()] == [False]
 
 
 async def test_a_command_answers_no_agent_that_does_not_declare_it(
@@ -145,7 +145,7 @@ async def test_a_command_is_allowed_once_in_a_chat_or_always(
     await ask("Lima", "always")
     chat[0] = "third"
     await ask("Kyiv", None)
-    (named,) = await tools.named() or ()
+    (named,) = await tools.list_named() or ()
     await tools.allow(named.consent, False)
     for chat[0] in ("first", "second"):
         await ask("Riga", "once")
@@ -255,7 +255,7 @@ async def test_a_command_that_fails_or_hangs_is_an_error_for_the_model(
             "loud": command("print('x' * 1000000)"),
         }
     )
-    for named in await tools.named() or ():
+    for named in await tools.list_named() or ():
         await tools.allow(named.consent, True)
     asked = tools.of_question()
     await asked.offered(frozenset({"fails", "hangs", "gone", "loud"}))
@@ -292,7 +292,7 @@ async def test_the_tools_of_a_server_at_an_address_are_used_with_its_key(
 ) -> None:
     headers = {"Authorization": f"Bearer {server.api_key}"}
     settings(mcp_servers={"carrel": {"url": f"{server.url}/mcp", "headers": headers}})
-    (named,) = await tools.named() or ()
+    (named,) = await tools.list_named() or ()
     assert server.api_key not in consent_question(named.consent)
     await tools.allow(named.consent, True)
     asked = tools.of_question(["carrel"])
@@ -338,7 +338,7 @@ async def test_a_server_that_does_not_start_says_why(tools: ToolsService, settin
             "silent": command("import time; time.sleep(60)", timeout=1),
         }
     )
-    for named in await tools.named() or ():
+    for named in await tools.list_named() or ():
         await tools.allow(named.consent, True)
     said = {}
     for name in ("broken", "nowhere", "gone", "silent"):
@@ -359,7 +359,7 @@ async def test_tools_of_one_name_are_told_apart(
 
     tools.add(add)
     settings(mcp_servers={"numbers": numbers})
-    (named,) = await tools.named() or ()
+    (named,) = await tools.list_named() or ()
     await tools.allow(named.consent, True)
     asked = tools.of_question(["numbers"])
     names = [tool.function.name for tool in await asked.offered(NOTHING)]
@@ -376,12 +376,12 @@ async def test_a_command_sees_no_more_of_the_environment_than_it_is_given(
     monkeypatch.setenv("LC_TIME", "C")
     code = "import os; print(sorted(name for name in os.environ if os.environ[name] == 'secret'))"
     settings(tools={"noon": command(code, env={"TOKEN": "$OTHER_TOKEN"})})
-    (named,) = await tools.named() or ()
+    (named,) = await tools.list_named() or ()
     await tools.allow(named.consent, True)
     assert await tools.of_question(["noon"]).result(call("noon")) == "['TOKEN']"
     settings(
         tools={"noon": command("import os; print('PATH' in os.environ, os.environ['LC_TIME'])")}
     )
-    (named,) = await tools.named() or ()
+    (named,) = await tools.list_named() or ()
     await tools.allow(named.consent, True)
     assert await tools.of_question(["noon"]).result(call("noon")) == "True C"

@@ -99,12 +99,12 @@ def call(
         0 if response is None else response.num_bytes_downloaded,
         sent,
         clean_text(upload),
-        "" if response is None else _without(key, _text_of(response, path)),
+        "" if response is None else _redact_key(key, _text_of(response, path)),
         "" if response is None else request_id_of(response),
     )
 
 
-def _without(key: str, text: str) -> str:
+def _redact_key(key: str, text: str) -> str:
     return redact(text.replace(key, "…") if key else text)
 
 
@@ -133,7 +133,7 @@ def _redact(value: Any, key: str, name: str = "") -> Any:
             return f"{urlsplit(value).scheme}://…"
         if len(value) > LONGEST:
             value = f"{value[:LONGEST]}… ({len(value):,} characters)"
-        return _without(key, value)
+        return _redact_key(key, value)
     if isinstance(value, list):
         return [_redact(item, key, name) for item in value]
     if isinstance(value, dict):

@@ -132,13 +132,13 @@ class Transport:
             ClientError: the request failed, for the reason that the subclass tells.
         """
         async with self.open(method, path, **options) as response:
-            received = await _whole(response)
+            received = await _read_body(response)
         return parse(answer, received, f"{method} {path}")
 
     async def send(self, method: str, path: str, **options: Unpack[Options]) -> None:
         """Send one request and discard the response body."""
         async with self.open(method, path, **options) as response:
-            await _whole(response)
+            await _read_body(response)
 
     @asynccontextmanager
     async def open(
@@ -196,7 +196,7 @@ class Transport:
         start = time.monotonic()
         response: httpx.Response | None = None
         try:
-            with _in_words(_host(request.url)):
+            with _explain_errors(_host(request.url)):
                 if self._http.is_closed:
                     raise Unreachable("The connection was closed.")
                 response = await self._http.send(
@@ -258,7 +258,7 @@ def parse(answer: type[T], received: bytes | bytearray | str, what: str) -> T:
 
 
 @contextmanager
-def _in_words(host: str) -> Iterator[None]:
+def _explain_errors(host: str) -> Iterator[None]:
     try:
         yield
     except httpx.ConnectTimeout as error:
@@ -309,7 +309,7 @@ class _Bounded(httpx.AsyncByteStream):
         await self._stream.aclose()
 
 
-async def _whole(response: httpx.Response) -> bytearray:
+async def _read_body(response: httpx.Response) -> bytearray:
     """Return an answer's body, decompressed, up to a limit."""
     received = bytearray()
     async for chunk in response.aiter_bytes():

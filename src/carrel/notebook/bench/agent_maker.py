@@ -6,7 +6,7 @@ from pydantic import BaseModel, ValidationError
 
 from carrel.notebook.bench.names import Names
 from carrel.notebook.bench.waits import await_service
-from carrel.notebook.cells.errors import BenchError, in_words
+from carrel.notebook.cells.errors import BenchError, bench_errors
 from carrel.notebook.cells.wait import wait_for
 from carrel.notebook.panels.agent_fields import AgentFields
 from carrel.notebook.panels.core.base import Json
@@ -30,13 +30,13 @@ class AgentMaker:
 
     def create(self, name: str, fields: Json) -> Agent:
         """Create an agent; its default model is the service's first."""
-        with in_words():
+        with bench_errors():
             made = self._change(self._blank(name), fields).create()
         return wait_for(self._store, self._store.agents.create(made))
 
     def edit(self, old: Agent, fields: Json) -> Agent | None:
         """Return the agent's next version; None if nothing differs."""
-        with in_words():
+        with bench_errors():
             change = self._change(Draft.of(old), fields).update(old)
         if change is None:
             return None
@@ -51,7 +51,7 @@ class AgentMaker:
         models = self._store.session.slice.value.models
         return Draft.blank(models[0] if models else "").changed(name=name)
 
-    def bring_about(self, agent: str | Agent, fields: Json) -> Agent:
+    def ensure(self, agent: str | Agent, fields: Json) -> Agent:
         """Return the agent with these fields: unchanged, its next version, or a new one."""
         if isinstance(agent, str):
             found = self._names.find_agent(agent)

@@ -8,7 +8,7 @@ from carrel.notebook.bench.agent_maker import AgentMaker
 from carrel.notebook.bench.base import BenchBase
 from carrel.notebook.bench.keywords import AgentKeywords, spell
 from carrel.notebook.cells.cell import run_progress
-from carrel.notebook.cells.errors import in_words
+from carrel.notebook.cells.errors import bench_errors
 from carrel.notebook.cells.wait import check_handle, permission, wait_for
 from carrel.notebook.results.evals import EvalRun, VoteCount
 from carrel.notebook.results.plan import AgentPlan
@@ -48,7 +48,7 @@ class AgentCalls(BenchBase):
             agent: the agent to change, by name or id; else the name of a new agent.
         """
         old = self._names.find_agent(agent) if isinstance(agent, str) else agent
-        with in_words():
+        with bench_errors():
             draft = self._maker.draft(old, agent if isinstance(agent, str) else "", {**fields})
             draft.create()  # an incomplete draft fails here, at the call that wrote it
         return draft
@@ -146,7 +146,7 @@ class AgentCalls(BenchBase):
             baseline: a run to compare with, or its id.
         """
         records = self._store.evals.records
-        with in_words():
+        with bench_errors():
             found = records.get(run)
         kept = EvalRun(found, report(found), records)
         return kept if baseline is None else kept.beside(baseline)

@@ -193,7 +193,7 @@ class Bench(DocumentCalls, AgentCalls):
         if fields and not create:
             raise TypeError(f"bench.agent takes {', '.join(fields)} with create=True.")
         store = self._store
-        chosen = self._maker.bring_about(agent, {**fields}) if create else self._names.agent(agent)
+        chosen = self._maker.ensure(agent, {**fields}) if create else self._names.agent(agent)
         service = store.another_agents()
         wait_for(self._store, service.select(chosen.id))
         wait_for(self._store, service.load())

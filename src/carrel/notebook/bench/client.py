@@ -61,7 +61,7 @@ class _Area:
 
         @functools.wraps(method)
         def call(*args: Any, **kwargs: Any) -> Any:
-            _wait(self._store, self._store.session.back())
+            _wait(self._store, self._store.session.wait_until_back())
             made = method(*args, **kwargs)
             if inspect.iscoroutine(made):
                 return _wait(self._store, made)

@@ -52,14 +52,14 @@ def find_item(store: Store, names: Names, item: str, library: str | Library | No
     """
     if library is not None:
         of = names.library(library).id
-        return _only(item, "document", wait_for(store, store.loop.run(_documents(store, of))))
+        return _find_only(item, "document", wait_for(store, store.loop.run(_documents(store, of))))
     files = wait_for(store, store.loop.run(_files(store)))
     every: list[Item] = [
         *files,
         *wait_for(store, store.libraries.every()),
         *wait_for(store, store.agents.every()),
     ]
-    return _only(item, "file, library or agent", every)
+    return _find_only(item, "file, library or agent", every)
 
 
 def delete(store: Store, item: Item, timeout: float | None) -> DeletedItem:
@@ -88,7 +88,7 @@ def _deletion(store: Store, item: Item) -> tuple[str, str, Handle[Any]]:
     )
 
 
-def _only(name: str, kind: str, there: Sequence[Item]) -> Item:
+def _find_only(name: str, kind: str, there: Sequence[Item]) -> Item:
     found = [one for one in there if name in (one.id, _name(one))]
     if len(found) > 1:
         ids = ", ".join(f"{type(one).__name__.lower()} {one.id}" for one in found)

@@ -14,13 +14,13 @@ from carrel.notebook.bench.inputs import (
     Inputs,
     OneInput,
     Outcomes,
+    as_outcomes,
     inputs,
     is_several,
-    named,
 )
 from carrel.notebook.bench.reading import Reading, as_reading
 from carrel.notebook.bench.waits import read
-from carrel.notebook.cells.errors import in_words
+from carrel.notebook.cells.errors import bench_errors
 from carrel.notebook.cells.wait import check_handle, wait_for
 from carrel.notebook.panels.document import DocumentPanel
 from carrel.notebook.results.search import SearchHits, as_hits
@@ -61,8 +61,8 @@ class DocumentCalls(BenchBase):
             title: the file's name, by default from the path or the address.
             timeout: seconds before the call is stopped.
         """
-        given = named(inputs("bench.upload", document, title))
-        files = self._each(given, self._file, timeout)
+        given = as_outcomes(inputs("bench.upload", document, title))
+        files = self._begin_all(given, self._file, timeout)
         return files.give(several=is_several(document))
 
     @check_handle
@@ -99,13 +99,13 @@ class DocumentCalls(BenchBase):
         options = OCROptions(
             pages=_page_words(pages), schema=_schema_words(schema), pictures=images, tables=tables
         )
-        given = named(inputs("bench.ocr", document, title))
-        readings = self._each(given, self._file, timeout).then(
+        given = as_outcomes(inputs("bench.ocr", document, title))
+        readings = self._begin_all(given, self._file, timeout).then(
             self._store, lambda file: self._read(file, options, max_pages, timeout)
         )
         return readings.give(several=is_several(document))
 
-    def _each(
+    def _begin_all(
         self,
         given: Outcomes[Input],
         work: Callable[[Input], Coroutine[Any, Any, T]],
@@ -187,9 +187,9 @@ class DocumentCalls(BenchBase):
             wait: waits until the document is processed.
             timeout: seconds after which a step of a document is stopped.
         """
-        given, store = named(inputs("bench.add", document, title)), self._store
+        given, store = as_outcomes(inputs("bench.add", document, title)), self._store
         library_id = self._names.library(library, create=create).id
-        added = self._each(given, lambda one: self._add(library_id, one), timeout)
+        added = self._begin_all(given, lambda one: self._add(library_id, one), timeout)
         if wait:
             added = added.then(store, lambda one: self.wait_ready(one, timeout=timeout))
         return added.give(several=is_several(document))
@@ -284,7 +284,7 @@ class DocumentCalls(BenchBase):
     def wait_ready(self, document: Document, *, timeout: float | None = None) -> Document:
         """Wait until a library's document is processed and return it."""
         ready = wait_for(self._store, self._store.libraries.wait_processed(document), timeout)
-        with in_words():
+        with bench_errors():
             check_processed(ready)
         return ready
 

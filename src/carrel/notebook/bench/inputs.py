@@ -98,7 +98,7 @@ def is_several(given: object) -> bool:
     return isinstance(given, list | tuple) or _is_pattern(given)
 
 
-def named(given: Sequence[Input]) -> Outcomes[Input]:
+def as_outcomes(given: Sequence[Input]) -> Outcomes[Input]:
     """Return the documents of a call before its first step."""
     return Outcomes([(one.name, one) for one in given])
 

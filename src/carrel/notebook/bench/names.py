@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Sequence
 from typing import TypeVar
 
-from carrel.notebook.cells.errors import BenchError, in_words
+from carrel.notebook.cells.errors import BenchError, bench_errors
 from carrel.notebook.cells.wait import wait_for
 from carrel.store.core.naming import find_id, nothing_named
 from carrel.store.core.problem import Problem
@@ -89,7 +89,7 @@ class Names:
 
 
 def _find(kind: str, name: str, there: Sequence[N]) -> N | None:
-    with in_words():
+    with bench_errors():
         id = find_id(kind, name, {item.id: item.name for item in there})
     return next((item for item in there if item.id == id), None)
 

@@ -156,7 +156,7 @@ class ReadPage:
 
     def _repr_html_(self) -> str:
         words = f"<p><strong>{escape(self._words)}</strong></p>"
-        return f"{words}{_with_picture(self, PICTURE_WIDTH)}{self.to_html()}"
+        return f"{words}{_render_picture(self, PICTURE_WIDTH)}{self.to_html()}"
 
 
 @dataclass(frozen=True)
@@ -256,7 +256,9 @@ class Reading:
 
     def _repr_html_(self) -> str:
         head = f"<p><strong>{escape(self.name)}</strong> · {escape(self._words)}</p>"
-        pictures = "".join(_with_picture(page, THUMBNAIL_WIDTH) for page in self.pages[:THUMBNAILS])
+        pictures = "".join(
+            _render_picture(page, THUMBNAIL_WIDTH) for page in self.pages[:THUMBNAILS]
+        )
         more = len(self.pages) - 1
         rest = f"<p><em>and {more} more page{'' if more == 1 else 's'}</em></p>" if more > 0 else ""
         first = self.pages[0].to_html() if self.pages else ""
@@ -265,7 +267,7 @@ class Reading:
         return f"{head}{pictures}{annotation}{first}{rest}"
 
 
-def _with_picture(page: ReadPage, width: int) -> str:
+def _render_picture(page: ReadPage, width: int) -> str:
     try:
         return as_tag(page.show(width), page._words)
     except BenchError:

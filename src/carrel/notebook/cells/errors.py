@@ -30,7 +30,7 @@ class BenchError(Exception):
 
     def _render_traceback_(self) -> list[str]:
         """Return the traceback for a notebook: the user's own frames, then the message."""
-        frames = _own(self.__traceback__)
+        frames = _hide_frames(self.__traceback__)
         shell = get_ipython()
         if shell is None:
             return traceback.format_exception(self.with_traceback(frames))
@@ -39,7 +39,7 @@ class BenchError(Exception):
 
 
 @contextmanager
-def in_words() -> Iterator[None]:
+def bench_errors() -> Iterator[None]:
     """Convert a problem of the store to a BenchError."""
     try:
         yield
@@ -47,11 +47,11 @@ def in_words() -> Iterator[None]:
         raise BenchError(error.problem) from None
 
 
-def _own(frames: TracebackType | None) -> TracebackType | None:
+def _hide_frames(frames: TracebackType | None) -> TracebackType | None:
     """Return a traceback without the frames of hidden packages."""
     if frames is None:
         return None
-    rest = _own(frames.tb_next)
+    rest = _hide_frames(frames.tb_next)
     module = str(frames.tb_frame.f_globals.get("__name__", ""))
     if module.partition(".")[0] in _HIDDEN:
         return rest

@@ -141,7 +141,9 @@ def check_handle(method: F, *, waits: bool = True) -> F:
         check_open(bench._store)
         try:
             if waits:
-                wait_for(bench._store, bench._store.loop.run(bench._store.session.back()))
+                wait_for(
+                    bench._store, bench._store.loop.run(bench._store.session.wait_until_back())
+                )
             return method(bench, *args, **kwargs)
         except (BenchError, KeyboardInterrupt) as error:
             raise error.with_traceback(None) from None

@@ -99,7 +99,7 @@ class AgentPanel(Panel):
         """The chats with the draft under trial."""
         return None if self._trial is None else self._trial.panel
 
-    def _as_of(self) -> float | None:
+    def _copy_time(self) -> float | None:
         return self._agents.slice.value.as_of
 
     def _view(self) -> Json:

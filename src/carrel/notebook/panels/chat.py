@@ -109,7 +109,7 @@ class ChatPanel(Panel):
         if answer is not None:
             blocks = tuple(self._text.blocks(state.turns[-1].text))
             if blocks != self._sent:
-                start = _same(self._sent, blocks)
+                start = _common_length(self._sent, blocks)
                 self._sent = blocks
                 self._post(None, self._delta(start))
 
@@ -363,7 +363,7 @@ def _still_turn(row: TurnRow) -> str:
     )
 
 
-def _same(old: Sequence[str], new: Sequence[str]) -> int:
+def _common_length(old: Sequence[str], new: Sequence[str]) -> int:
     """Return the length of the common prefix of two sequences."""
     pairs = zip(old, new, strict=False)
     return next(

@@ -87,16 +87,16 @@ class DemoPanel(Panel):
         except Exception as error:
             self._problem = Problem.of(error)
         finally:
-            self._say("" if self._problem else "All that the demo made is removed.")
+            self._tell("" if self._problem else "All that the demo made is removed.")
 
     async def _play_all(self) -> None:
         store = self._store
         await store.start()
         begin: int | None = 0
         while begin is not None:
-            async with set_up(self._demo, self._folder, store.profile, self._say) as self._demo:
+            async with set_up(self._demo, self._folder, store.profile, self._tell) as self._demo:
                 begin = await self._play(begin)
-                self._say("Removing what the demo made …")
+                self._tell("Removing what the demo made …")
 
     async def _play(self, begin: int) -> int | None:
         """Play until the end or a jump; return the step to restart at."""
@@ -123,7 +123,7 @@ class DemoPanel(Panel):
             await player.close()
             await store.chat.leave()
 
-    def _say(self, words: str) -> None:
+    def _tell(self, words: str) -> None:
         self._words = words
         self.refresh()
 

@@ -123,7 +123,7 @@ class EvalPanel(Panel):
     async def _on_show(self, run: str, baseline: str | None = None) -> None:
         """Show a run; the default baseline is the run before it."""
         found = next((one for one in self._evals.slice.value.runs if one.id == run), None)
-        if baseline is None and found is not None and (before := self._evals.before(found)):
+        if baseline is None and found is not None and (before := self._evals.find_earlier(found)):
             baseline = before.id
         await self._evals.show(run, baseline)
 

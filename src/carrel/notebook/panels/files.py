@@ -75,7 +75,7 @@ class FilesPanel(Panel):
             self._store.previews.show(file)
         super().refresh()
 
-    def _as_of(self) -> float | None:
+    def _copy_time(self) -> float | None:
         return self._store.files.slice.value.as_of
 
     def _view(self) -> Json:

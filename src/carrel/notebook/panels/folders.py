@@ -123,7 +123,7 @@ class Folders:
 
     @intent
     async def _on_sync_again(self, folder: int) -> None:
-        self._store.sync.again(folder)
+        self._store.sync.sync_again(folder)
 
     @intent
     async def _on_sync_stop(self, folder: int) -> None:

@@ -72,7 +72,7 @@ class LibraryPanel(Panel):
         state = self._libraries.slice.value
         return state.find(state.document)
 
-    def _as_of(self) -> float | None:
+    def _copy_time(self) -> float | None:
         return self._libraries.slice.value.as_of
 
     def _view(self) -> Json:

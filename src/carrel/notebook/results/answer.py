@@ -148,7 +148,7 @@ class Answer:
 
     def to_html(self) -> str:
         """Return the answer with its sources as safe HTML."""
-        sources = "".join(f"<li>{escape(_where(one))}</li>" for one in self.sources)
+        sources = "".join(f"<li>{escape(_source_place(one))}</li>" for one in self.sources)
         drawn = f"<p>{self._sources_title}</p><ol>{sources}</ol>" if sources else ""
         thought = fold_thinking(thought_words(self._turn), self.thinking)
         speaker = f"<p><strong>{escape(self._speaker)}</strong></p>"
@@ -163,7 +163,7 @@ class Answer:
         to = Path(folder).expanduser()
         to.mkdir(parents=True, exist_ok=True)
         path = to / f"{file_name(self._speaker, 'answer')}.md"
-        sources = [f"{number}. {_where(one)}" for number, one in enumerate(self.sources, 1)]
+        sources = [f"{number}. {_source_place(one)}" for number, one in enumerate(self.sources, 1)]
         listed = [f"{self._sources_title}:", "\n".join(sources)] if sources else []
         note = [f"*{self.note}*"] if self.note else []
         with replacing(path) as file:
@@ -206,7 +206,7 @@ def with_picture(source: Source, width: int) -> str:
         return ""
 
 
-def _where(source: Source) -> str:
+def _source_place(source: Source) -> str:
     page = "" if source.page_number is None else f" p. {source.page_number}"
     return f"{source.document_name}{page}"
 

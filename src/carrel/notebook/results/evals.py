@@ -4,7 +4,7 @@ from dataclasses import astuple, dataclass, field, fields
 from html import escape
 from typing import TYPE_CHECKING
 
-from carrel.notebook.cells.errors import in_words
+from carrel.notebook.cells.errors import bench_errors
 from carrel.notebook.html.markdown import to_html
 from carrel.notebook.html.tables import table
 from carrel.notebook.results.frames import frame
@@ -56,7 +56,7 @@ class EvalRun:
         Raises:
             BenchError: there is no such run.
         """
-        with in_words():
+        with bench_errors():
             other = self._records.get(baseline) if isinstance(baseline, str) else baseline.data
         return EvalRun(self.data, report(self.data, other), self._records)
 

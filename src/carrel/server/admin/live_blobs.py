@@ -32,10 +32,10 @@ class LiveBlobs:
 
     def pages(self) -> Iterator[list[str]]:
         """Yield all hashes in order, a page at a time."""
-        page = self._after("")
+        page = self._next_hashes("")
         while page:
             yield page
-            page = self._after(page[-1])
+            page = self._next_hashes(page[-1])
 
     async def find_named(self, hashes: Collection[str]) -> set[str]:
         """Return the hashes of a page that a record names."""
@@ -46,7 +46,7 @@ class LiveBlobs:
 
         return await asyncio.to_thread(ask)
 
-    async def each(self, work: Callable[[str], Awaitable[int]], progress: Progress) -> int:
+    async def run_on_all(self, work: Callable[[str], Awaitable[int]], progress: Progress) -> int:
         """Run `work` for every hash, a few at a time, and return the sum of the results."""
         count = await asyncio.to_thread(self.count)
         done = total = 0
@@ -69,6 +69,6 @@ class LiveBlobs:
             raise errors.exceptions[0] from None
         return total
 
-    def _after(self, hash: str) -> list[str]:
+    def _next_hashes(self, hash: str) -> list[str]:
         with self.connect() as connection:
-            return records.after(connection, hash, AT_ONCE)
+            return records.next_hashes(connection, hash, AT_ONCE)

@@ -283,14 +283,14 @@ class _Answer:
     async def end(self, session: ModelSession) -> End:
         """Return the end with the tokens that were used."""
         used = self._usage.get("completion_tokens")
-        reason = self._why(used)
+        reason = self._finish_reason(used)
         if used is None:
             used = await session.client.count_tokens(self.text)
         prompt = self._usage.get("prompt_tokens") or self._plan.prompt_tokens or 0
         problem = self._problem()
         return End("error" if problem else reason, prompt, used, problem)
 
-    def _why(self, used: int | None) -> FinishReason:
+    def _finish_reason(self, used: int | None) -> FinishReason:
         """Return the finish reason: cut at the requested length, or at the model's context."""
         if self._called:
             return "tool_calls"

@@ -129,7 +129,7 @@ class CompletionService:
                     if news := chunks.of_batch(batch):
                         yield news
         except (ApiError, RecordError) as error:
-            if progress or not chunks.begun:
+            if progress or not chunks.has_begun:
                 raise
             log.warning("completion %s broke off: %s", run.id, error.message)
             yield chunks.close_choices()
@@ -265,15 +265,15 @@ class _Chunks:
         self._begun: set[int] = set()
 
     @property
-    def begun(self) -> bool:
+    def has_begun(self) -> bool:
         """Whether there was a chunk."""
         return bool(self._begun)
 
     def of_batch(self, batch: list[tuple[int, Event]]) -> Batch:
         """Return the chunks of a batch of events, and the progress of the first choice."""
-        return [chunk for index, event in batch for chunk in self._of(index, event)]
+        return [chunk for index, event in batch for chunk in self._chunks_of(index, event)]
 
-    def _of(self, index: int, event: Event) -> Iterator[CompletionChunk | Progress]:
+    def _chunks_of(self, index: int, event: Event) -> Iterator[CompletionChunk | Progress]:
         """Yield the chunks of one event; the first of a choice carries the role."""
         if isinstance(event, Progress):
             if self._progress and index == 0:

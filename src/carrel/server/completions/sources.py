@@ -143,12 +143,14 @@ def put_before(messages: list[ChatMessage], passages: Sequence[FoundPassage]) ->
     context = "\n\n".join([*reversed(texts), asking]) if passages else _NOTHING
     asked = messages[numbers[-1]]
     return [
-        {**message, "content": _after(context, message["content"])} if message is asked else message
+        {**message, "content": _prepend(context, message["content"])}
+        if message is asked
+        else message
         for message in messages
     ]
 
 
-def _after(text: str, content: str | list[dict[str, Any]]) -> str | list[dict[str, Any]]:
+def _prepend(text: str, content: str | list[dict[str, Any]]) -> str | list[dict[str, Any]]:
     return (
         text + content if isinstance(content, str) else [{"type": "text", "text": text}, *content]
     )

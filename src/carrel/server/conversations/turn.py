@@ -234,7 +234,7 @@ class _Leg:
                 continue
             self.usage = chunk.usage or self.usage
             for choice in chunk.choices:
-                yield from self._of(choice.delta)
+                yield from self._events_of(choice.delta)
 
     def end(self) -> Iterator[ConversationEvent]:
         """Yield the events that are left at the end, when the message is whole."""
@@ -245,7 +245,7 @@ class _Leg:
             yield self._append({"type": "text", "text": ""})
         self._close_message()
 
-    def _of(self, delta: Delta) -> Iterator[ConversationEvent]:
+    def _events_of(self, delta: Delta) -> Iterator[ConversationEvent]:
         for sent in as_chunks(delta.content or ""):
             for chunk in self._citations(sent) if sent["type"] == "reference" else (sent,):
                 yield self._append(chunk)

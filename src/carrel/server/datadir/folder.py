@@ -156,7 +156,7 @@ class DataFolder(FolderLayout):
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._lock = lock_file(self.path / "lock")
         except Locked as error:
-            raise FolderInUse(self._in_use()) from error
+            raise FolderInUse(self._explain_lock()) from error
         except OSError as error:
             reason = "it is a file" if self.path.is_file() else error.strerror
             raise FolderError(
@@ -242,7 +242,7 @@ class DataFolder(FolderLayout):
         if not path.exists():
             write_private(path, fresh)
 
-    def _in_use(self) -> str:
+    def _explain_lock(self) -> str:
         try:
             running = json.loads(self.server_file.read_text("utf-8"))
             where = f"at {running['url']} (process {running['pid']})"

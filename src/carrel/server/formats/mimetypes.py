@@ -117,13 +117,13 @@ def sniff(path: Path, filename: str) -> MediaType:
     if head.startswith(_COMPOUND):
         return _compound(directory + head + tail, suffix)
     if head.startswith(_ZIP):
-        return _in_zip(head, tail)
+        return _sniff_zip(head, tail)
     if unicode_of(head) or (suffix in _TEXT_TYPES and not _CONTROL.search(head)):
         return _text(head, suffix)
     return MediaType(_OCTETS, suffix)
 
 
-def _in_zip(head: bytes, tail: bytes) -> MediaType:
+def _sniff_zip(head: bytes, tail: bytes) -> MediaType:
     # A crafted archive directory could exhaust memory, so it is searched, not parsed.
     if head[30:38] == b"mimetype":
         for mimetype, extension in _ZIP_MIMETYPES.items():

@@ -30,7 +30,7 @@ async def try_to_collect(database: Database, folder: FolderLayout) -> AsyncItera
         async with database.alone(_NAME) as first:
             yield first
         return
-    release = _in_folder(folder.path)
+    release = _lock_folder(folder.path)
     try:
         yield release is not None
     finally:
@@ -50,9 +50,9 @@ def hold_off(storage: sa.Engine | FolderLayout, tell: Callable[[str], None]) -> 
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while True:
         if isinstance(storage, sa.Engine):
-            release = _in_database(storage)
+            release = _lock_database(storage)
         else:
-            release = _in_folder(storage.path)
+            release = _lock_folder(storage.path)
         if release is not None:
             break
         if time.monotonic() > deadline:
@@ -71,7 +71,7 @@ def hold_off(storage: sa.Engine | FolderLayout, tell: Callable[[str], None]) -> 
 Release = Callable[[], None]
 
 
-def _in_folder(path: Path) -> Release | None:
+def _lock_folder(path: Path) -> Release | None:
     """Take a folder's lock, or return None if another process has it."""
     try:
         return lock_file(path / "collecting").close
@@ -79,7 +79,7 @@ def _in_folder(path: Path) -> Release | None:
         return None
 
 
-def _in_database(engine: sa.Engine) -> Release | None:
+def _lock_database(engine: sa.Engine) -> Release | None:
     """Take a database's lock, or return None if another session has it."""
     connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
 

@@ -63,7 +63,7 @@ class VectorStores:
 
         def read(connection: sa.Connection) -> VectorStoreList:
             # One more than asked for says whether there are more.
-            listed = libraries.after(
+            listed = libraries.list_after(
                 connection,
                 self._caller,
                 query.after,
@@ -172,7 +172,7 @@ class VectorStores:
             if batch_id is not None:
                 names = self._batch(connection, store_id, batch_id).files
             ids = names if batch_id is not None else None
-            found, more = documents.after(connection, store_id, query, ids)
+            found, more = documents.page_after(connection, store_id, query, ids)
             listed = [VectorStoreFile.of(one, names.get(one.id)) for one in found]
             return VectorStoreFileList.of(listed, more)
 

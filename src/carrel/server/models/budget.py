@@ -64,9 +64,9 @@ class TokenBudget:
                 self._queues[owner] = queue
             self._free -= first.tokens
             first.turn.set_result(None)
-        for place, waiting in enumerate(self._in_turn(), 1):
+        for place, waiting in enumerate(self._take_turns(), 1):
             waiting.moved(place)
 
-    def _in_turn(self) -> Iterator[_Waiting]:
+    def _take_turns(self) -> Iterator[_Waiting]:
         for turns in zip_longest(*self._queues.values()):
             yield from (waiting for waiting in turns if waiting is not None)

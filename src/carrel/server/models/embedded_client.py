@@ -65,7 +65,7 @@ class EmbeddedClient:
         """
         for left in reversed(range(_TIMES_ASKED)):
             async with self._current() as (client, run):
-                with self._suspects.asked(run, body) as asked:
+                with self._suspects.note_request(run, body) as asked:
                     try:
                         async with aclosing(client.stream(body)) as chunks:
                             async for chunk in chunks:
@@ -78,7 +78,7 @@ class EmbeddedClient:
                             raise
                         if self._suspects.blames(asked):
                             log.warning("the language model's process ended on a request")
-                            raise _no_answer() from error
+                            raise _restarted_error() from error
 
     @asynccontextmanager
     async def _current(self) -> AsyncIterator[tuple[ModelClient, str]]:
@@ -86,7 +86,7 @@ class EmbeddedClient:
             yield ModelClient(self._http, address), address.url
 
 
-def _no_answer() -> ApiError:
+def _restarted_error() -> ApiError:
     return ApiError(
         503,
         "The language model did not come back from this request, and was started anew. Simplify"
@@ -115,7 +115,7 @@ class Suspects:
         self._blamed: Asked | None = None
 
     @contextmanager
-    def asked(self, run: str, body: dict[str, Any]) -> Iterator[Asked]:
+    def note_request(self, run: str, body: dict[str, Any]) -> Iterator[Asked]:
         """Note a request while it is under way.
 
         One that is abandoned before it began stays a suspect until the process answers another.

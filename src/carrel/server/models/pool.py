@@ -176,7 +176,7 @@ class ModelPool:
             await asyncio.gather(*(each.check() for each in listing))
             able = [each for each in listing if each.healthy and each.lists(model)]
         if not able:
-            raise _away(model, listing)
+            raise _away_error(model, listing)
         return PoolClient(self, model, able)
 
     async def pass_on(
@@ -386,7 +386,7 @@ def _all(abilities: Iterable[bool | None]) -> bool | None:
     return None if None in known and False not in known else all(known)
 
 
-def _away(model: str, addresses: Sequence[PooledAddress]) -> ApiError:
+def _away_error(model: str, addresses: Sequence[PooledAddress]) -> ApiError:
     if len(addresses) == 1:
         return unreachable()
     return ApiError(

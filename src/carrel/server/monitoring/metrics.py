@@ -135,7 +135,7 @@ class _Counters:
         if count := self._ended.get(span.name):
             count(span)
 
-    def here(self) -> str:
+    def trace_context(self) -> str:
         """Return nothing: counters have no traces."""
         return ""
 

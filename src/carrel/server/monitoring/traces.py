@@ -88,7 +88,7 @@ class _Tracer:
             made.set_status(Status(StatusCode.ERROR, span.error))
         made.end()
 
-    def here(self) -> str:
+    def trace_context(self) -> str:
         """Return the present span as a `traceparent`."""
         words: dict[str, str] = {}
         self._words.inject(words)

@@ -171,7 +171,7 @@ class OCRService:
                 yield source
             return
         url = document.document_url if isinstance(document, DocumentURLChunk) else document.url
-        own = await self._own(url)
+        own = await self._open_signed(url)
         if own is not None:
             async with self._open_stored(*own) as source:
                 yield source
@@ -181,7 +181,7 @@ class OCRService:
         async with self._fetched.document(url, fetcher) as fetched:
             yield DocumentFile(fetched.path, fetched.hash, name or _last_part(url))
 
-    async def _own(self, url: str) -> tuple[str, str] | None:
+    async def _open_signed(self, url: str) -> tuple[str, str] | None:
         """Return the blob behind one of this server's own signed addresses, and its name.
 
         Resolved without a connection: the address may lead to a private network.

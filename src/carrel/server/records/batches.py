@@ -162,7 +162,9 @@ def page(connection: sa.Connection, caller: Caller, query: BatchQuery) -> BatchL
     return BatchList(data=[_job(row) for row in rows], total=total)
 
 
-def after(connection: sa.Connection, caller: Caller, query: IdQuery) -> tuple[list[BatchJob], bool]:
+def page_after(
+    connection: sa.Connection, caller: Caller, query: IdQuery
+) -> tuple[list[BatchJob], bool]:
     """Return a page of batches, and whether there are more.
 
     Raises:

@@ -25,7 +25,7 @@ def count(connection: sa.Connection) -> int:
     return connection.scalar(sa.select(sa.func.count()).select_from(every.subquery())) or 0
 
 
-def after(connection: sa.Connection, hash: str, count: int) -> list[str]:
+def next_hashes(connection: sa.Connection, hash: str, count: int) -> list[str]:
     """Return the next hashes, in order, of blobs that a record names."""
     # Each column gives its own next ones by its index.
     parts = [

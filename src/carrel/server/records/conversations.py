@@ -29,7 +29,7 @@ def get(connection: sa.Connection, caller: Caller, id: str) -> Conversation:
     Raises:
         NotFound: it does not exist, or is hidden.
     """
-    query = sa.select(conversations).where(_own(caller), conversations.c.id == id)
+    query = sa.select(conversations).where(_is_own(caller), conversations.c.id == id)
     row = connection.execute(query).one_or_none()
     if row is None:
         raise NotFound.of("conversation", id)
@@ -53,7 +53,7 @@ def page(connection: sa.Connection, caller: Caller, query: ConversationQuery) ->
     columns = conversations.c
     listed = (
         sa.select(conversations)
-        .where(_own(caller))
+        .where(_is_own(caller))
         .order_by(columns.created_at.desc(), columns.id.desc())
     )
     first = query.page * query.page_size
@@ -183,7 +183,7 @@ def _json(entry: Entry) -> dict[str, Any]:
     return entry.model_dump(mode="json", exclude_none=True)
 
 
-def _own(caller: Caller) -> sa.ColumnElement[bool]:
+def _is_own(caller: Caller) -> sa.ColumnElement[bool]:
     return sa.and_(
         conversations.c.organisation_id == caller.organisation_id,
         conversations.c.user_id == caller.user_id,

@@ -73,7 +73,7 @@ def get(
         NotFound, NotAllowed: the caller's role in the library does not suffice.
     """
     libraries.require(connection, caller, library_id, needed)
-    found = _one(connection, documents.c.library_id == library_id, documents.c.id == id)
+    found = _select_one(connection, documents.c.library_id == library_id, documents.c.id == id)
     if found is None:
         raise NotFound.of("document", id)
     return found
@@ -81,12 +81,12 @@ def get(
 
 def get_signed(connection: sa.Connection, id: str) -> StoredDocument | None:
     """Return the document of a signed address, if it still exists."""
-    return _one(connection, documents.c.id == id)
+    return _select_one(connection, documents.c.id == id)
 
 
 def with_bytes(connection: sa.Connection, library_id: str, blob: str) -> StoredDocument | None:
     """Return the document of a library with these bytes, if there is one."""
-    return _one(connection, documents.c.library_id == library_id, documents.c.blob == blob)
+    return _select_one(connection, documents.c.library_id == library_id, documents.c.blob == blob)
 
 
 def count(
@@ -138,7 +138,7 @@ def page(
     )
 
 
-def after(
+def page_after(
     connection: sa.Connection, library_id: str, query: FileQuery, ids: Collection[str] | None
 ) -> tuple[list[Document], bool]:
     """Return a page of a library's documents, those among `ids` if given, and whether more follow.
@@ -239,7 +239,7 @@ def add(
             not_before=now,
         )
     )
-    created = _one(connection, documents.c.id == id)
+    created = _select_one(connection, documents.c.id == id)
     assert created is not None
     return created.document, True
 
@@ -258,7 +258,7 @@ def update(
         values["expires_at"] = _aware(change.expires_at)
     if values:
         connection.execute(documents.update().where(documents.c.id == id).values(**values))
-    changed = _one(connection, documents.c.id == id, with_expired=True)
+    changed = _select_one(connection, documents.c.id == id, with_expired=True)
     assert changed is not None
     return changed.document
 
@@ -350,7 +350,7 @@ def _positions(connection: sa.Connection, ids: list[str]) -> dict[str, int]:
     return {row.id: row.position for row in connection.execute(query)}
 
 
-def _one(
+def _select_one(
     connection: sa.Connection, *conditions: sa.ColumnElement[bool], with_expired: bool = False
 ) -> StoredDocument | None:
     query = sa.select(documents).where(*conditions)

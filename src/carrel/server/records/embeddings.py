@@ -91,8 +91,8 @@ def state(connection: sa.Connection, library_id: str) -> LibraryEmbeddings:
     """Return a library's model, and the progress of the change to the next one."""
     row = connection.execute(sa.select(*_COLUMNS).where(libraries.c.id == library_id)).one()
     count = sa.select(sa.func.count())
-    total = connection.scalar(count.where(_in_library(row.number, chunks.c.id))) or 0
-    growing = _in_library(row.number, vectors.c.chunk_id), vectors.c.series == _next_series(row)
+    total = connection.scalar(count.where(_is_in_library(row.number, chunks.c.id))) or 0
+    growing = _is_in_library(row.number, vectors.c.chunk_id), vectors.c.series == _next_series(row)
     done = connection.scalar(count.where(*growing)) or 0
     changing = row.next_embedding_model is not None
     return LibraryEmbeddings(
@@ -140,7 +140,7 @@ def next_waiting(connection: sa.Connection, library_id: str, limit: int) -> Wait
     if row is None:
         return None
     query = sa.select(chunks.c.id, chunks.c.text).where(
-        _in_library(row.number, chunks.c.id), _lacks(_next_series(row))
+        _is_in_library(row.number, chunks.c.id), _lacks(_next_series(row))
     )
     found = connection.execute(query.order_by(chunks.c.id).limit(limit))
     texts = {row.id: row.text for row in found}
@@ -196,7 +196,7 @@ def swap(connection: sa.Connection, library_id: str) -> bool:
     row = _lock(connection, library_id)
     if row is None or row.next_embedding_model is None:
         return True
-    in_library = _in_library(row.number, chunks.c.id)
+    in_library = _is_in_library(row.number, chunks.c.id)
     lacking = sa.exists().where(in_library, _lacks(row.next_embedding_series))
     if connection.scalar(sa.select(lacking)) or row.next_embedding_dimensions is None:
         return False
@@ -227,7 +227,7 @@ def remove_old(
     if row is None:
         return None
     old = vectors.c.series.not_in((row.embedding_series, row.next_embedding_series))
-    query = sa.select(vectors.c.chunk_id).where(_in_library(row.number, vectors.c.chunk_id), old)
+    query = sa.select(vectors.c.chunk_id).where(_is_in_library(row.number, vectors.c.chunk_id), old)
     if after is not None:
         query = query.where(vectors.c.chunk_id > after)
     found = connection.scalars(query.order_by(vectors.c.chunk_id).limit(limit)).all()
@@ -262,5 +262,5 @@ def _lacks(series: int) -> sa.ColumnElement[bool]:
     return ~sa.exists().where(vectors.c.chunk_id == chunks.c.id, vectors.c.series == series)
 
 
-def _in_library(number: int, column: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
+def _is_in_library(number: int, column: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
     return column.between(number * CHUNKS_PER_LIBRARY, (number + 1) * CHUNKS_PER_LIBRARY - 1)

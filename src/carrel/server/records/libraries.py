@@ -96,7 +96,7 @@ def page(connection: sa.Connection, caller: Caller, query: LibraryQuery) -> Libr
     )
 
 
-def after(
+def list_after(
     connection: sa.Connection, caller: Caller, id: str | None, *, limit: int, newest_first: bool
 ) -> list[Library]:
     """Return the libraries the caller may see, after the one of an id or from the first.

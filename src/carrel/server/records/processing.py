@@ -169,7 +169,7 @@ def source(connection: sa.Connection, job: Job) -> ProcessingInput:
 def save_pages(connection: sa.Connection, job: Job, pages: Iterable[PageRow]) -> None:
     """Store the pages of this generation."""
     _require_current(connection, job)
-    connection.execute(document_pages.delete().where(*_of(job)))
+    connection.execute(document_pages.delete().where(*_is_page_of(job)))
     rows = [
         {
             "document_id": job.document_id,
@@ -188,7 +188,7 @@ def pages(connection: sa.Connection, job: Job) -> list[PageRow]:
     """Return the stored pages of this generation."""
     columns = document_pages.c
     query = sa.select(columns.page, columns.markdown, columns.layout)
-    rows = connection.execute(query.where(*_of(job)).order_by(columns.page))
+    rows = connection.execute(query.where(*_is_page_of(job)).order_by(columns.page))
     return [PageRow(row.page, row.markdown, row.layout) for row in rows]
 
 
@@ -368,7 +368,7 @@ def _set(connection: sa.Connection, job: Job, **values: Any) -> None:
         raise Superseded
 
 
-def _of(job: Job) -> tuple[sa.ColumnElement[bool], ...]:
+def _is_page_of(job: Job) -> tuple[sa.ColumnElement[bool], ...]:
     columns = document_pages.c
     return columns.document_id == job.document_id, columns.generation == job.generation
 

@@ -52,7 +52,7 @@ def add(
     """Keep an answer, and delete those of the caller that are too old."""
     now = datetime.now(UTC)
     old = conversations.c.created_at < now - timedelta(days=DAYS)
-    connection.execute(conversations.delete().where(_own(caller), old))
+    connection.execute(conversations.delete().where(_is_own(caller), old))
     connection.execute(
         conversations.insert().values(
             id=response["id"],
@@ -71,7 +71,7 @@ def get(connection: sa.Connection, caller: Caller, id: str) -> KeptResponse:
     Raises:
         NotFound: it does not exist, or is another's.
     """
-    query = sa.select(conversations).where(_own(caller), conversations.c.id == id)
+    query = sa.select(conversations).where(_is_own(caller), conversations.c.id == id)
     row = connection.execute(query).one_or_none()
     if row is None:
         raise NotFound.of("response", id)
@@ -161,7 +161,7 @@ def delete(connection: sa.Connection, caller: Caller, id: str) -> None:
     connection.execute(conversations.delete().where(conversations.c.id == id))
 
 
-def _own(caller: Caller) -> sa.ColumnElement[bool]:
+def _is_own(caller: Caller) -> sa.ColumnElement[bool]:
     return sa.and_(
         conversations.c.organisation_id == caller.organisation_id,
         conversations.c.user_id == caller.user_id,

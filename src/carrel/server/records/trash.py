@@ -82,7 +82,9 @@ def get(connection: sa.Connection, caller: Caller, id: str) -> TrashItem:
     Raises:
         NotFound: it does not exist, or is hidden.
     """
-    row = connection.execute(sa.select(trash).where(_own(caller), trash.c.id == id)).one_or_none()
+    row = connection.execute(
+        sa.select(trash).where(_is_own(caller), trash.c.id == id)
+    ).one_or_none()
     if row is None:
         raise NotFound.of("item in the trash", id)
     return _item(row)
@@ -90,7 +92,7 @@ def get(connection: sa.Connection, caller: Caller, id: str) -> TrashItem:
 
 def page(connection: sa.Connection, caller: Caller, query: TrashQuery) -> TrashList:
     """Return a page of the items that the caller deleted, the last deleted first."""
-    wanted = sa.select(trash).where(_own(caller))
+    wanted = sa.select(trash).where(_is_own(caller))
     rows = connection.execute(
         wanted.order_by(trash.c.deleted_at.desc(), trash.c.id.desc())
         .limit(query.page_size)
@@ -138,7 +140,7 @@ def release(connection: sa.Connection, caller: Caller, kind: TrashKind, id: str)
 def empty(connection: sa.Connection, caller: Caller) -> int:
     """Remove everything that the caller deleted from the trash; return the number of items."""
     purge(connection)
-    return connection.execute(trash.delete().where(_own(caller))).rowcount
+    return connection.execute(trash.delete().where(_is_own(caller))).rowcount
 
 
 def delete_expired(connection: sa.Connection) -> int:
@@ -167,7 +169,7 @@ def _keep_rows(connection: sa.Connection, kind: TrashKind, id: str) -> None:
     connection.execute(trash_rows.insert(), kept)
 
 
-def _own(caller: Caller) -> sa.ColumnElement[bool]:
+def _is_own(caller: Caller) -> sa.ColumnElement[bool]:
     return sa.and_(_deleter_is(caller), not_expired(trash))
 
 

@@ -125,7 +125,7 @@ class BackgroundResponses:
                 after = event["sequence_number"]
             if events:
                 continue
-            answer = shown(kept)
+            answer = current_state(kept)
             if answer["status"] not in UNFINISHED:
                 type = f"response.{answer['status']}"
                 yield {"type": type, "sequence_number": after + 1, "response": answer}
@@ -184,7 +184,7 @@ def failed(message: str) -> Answered:
     return {"status": "failed", "error": {"code": "server_error", "message": message}}
 
 
-def shown(kept: KeptResponse) -> Answered:
+def current_state(kept: KeptResponse) -> Answered:
     """Return an answer in its present state. It has failed if its server is gone."""
     silent = datetime.now(UTC) - kept.updated_at > _SILENT
     if kept.response["status"] in UNFINISHED and silent:

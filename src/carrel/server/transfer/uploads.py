@@ -99,7 +99,7 @@ def _early_end() -> ApiError:
     return ApiError(400, "The upload ended before it was complete. Send it again.")
 
 
-def _no_file() -> InvalidRequest:
+def _missing_file() -> InvalidRequest:
     return InvalidRequest(("body", "file"), "Field required", "missing")
 
 
@@ -163,7 +163,7 @@ class _Receiver:
         if not self._complete:
             raise _early_end()
         if self._filename is None:
-            raise _no_file()
+            raise _missing_file()
         blob = await writer.commit()
         return ReceivedFile(self._filename, self._content_type, blob, self._fields)
 
@@ -195,7 +195,7 @@ class _Receiver:
         if b"filename" not in options:
             return
         if self._part.name != "file":
-            raise _no_file()
+            raise _missing_file()
         if self._filename is not None:
             raise ApiError(400, "The upload has more than one file. Send one at a time.")
         self._part.is_file = True

@@ -39,8 +39,8 @@ def merge(page: Page, markdown: str, model: str, options: ReadOptions) -> Page:
     own = compose_parts(page.index, parts, options)
     if options.granularity is not None:
         own = _score(own, page)
-    words = _words(_whole(own))
-    confirmed = len(_matches(words, _words(_whole(page)))) / len(words) if words else 1.0
+    words = _words(_text_of(own))
+    confirmed = len(_matches(words, _words(_text_of(page)))) / len(words) if words else 1.0
     pictures = [f"![{image.id}]({image.id})" for image in page.images]
     return page.model_copy(
         update={
@@ -69,7 +69,7 @@ def _key(text: str) -> str:
     return "".join(_LETTERS.findall(text)).casefold()
 
 
-def _whole(page: Page) -> str:
+def _text_of(page: Page) -> str:
     """Return the text of a page, tables that stand apart included."""
     return "\n".join([page.markdown, *(table.content for table in page.tables)])
 

@@ -131,7 +131,7 @@ def activity_row(item: ActivityItem, now: float) -> ActivityRow:
         str(item.error) if item.error else "",
         tuple((name, one_line(words)) for name, words in item.facts),
         1.0 if item.status == "done" else fraction,
-        item.under_way,
+        item.is_under_way,
         item.retryable,
         item.status == "interrupted",
     )
@@ -139,7 +139,7 @@ def activity_row(item: ActivityItem, now: float) -> ActivityRow:
 
 def work_words(state: ActivityState) -> str:
     """Return `Deleting 12 of 300 files · Uploading 26 of 400`; empty unless several run or wait."""
-    open_items = [item for item in state.items if item.under_way]
+    open_items = [item for item in state.items if item.is_under_way]
     if len(open_items) < 2 and not any(item.unit == "items" for item in open_items):
         return ""
     parts = []
@@ -203,7 +203,7 @@ def count_left(kinds: Mapping[str, int], begun_by_kind: Mapping[str, int]) -> st
 def activity_badge(state: ActivityState) -> str:
     """Return the badge: `↑2` for running uploads and syncs, `◐1` other work, `○3` interrupted, `✕1`
     failed."""
-    open_items = [item for item in state.items if item.under_way]
+    open_items = [item for item in state.items if item.is_under_way]
     uploads = sum(item.kind in ("upload", "sync") for item in open_items)
     failed = sum(item.status == "failed" for item in state.items)
     counts = (

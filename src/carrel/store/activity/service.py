@@ -59,7 +59,7 @@ class ActivityEntry:
         """Set the item's name once it is known."""
         self._service.change(self.id, name=name)
 
-    def about(self, subject: str) -> None:
+    def set_subject(self, subject: str) -> None:
         """Set the file or document that the item is about."""
         self._service.change(self.id, subject=subject)
 
@@ -150,7 +150,7 @@ class ActivityService:
             # One journal entry a document: this run replaces earlier unfinished ones.
             self._keep(lambda old: old.subject != item.subject or old.status not in NOT_DONE)
             state = self.slice.value
-        again = any(old.kind == item.kind and old.under_way for old in state.items)
+        again = any(old.kind == item.kind and old.is_under_way for old in state.items)
         number = state.begun.get(item.kind, 0) + 1 if again else 1
         self._add(item, instead, {**state.begun, item.kind: number})
 

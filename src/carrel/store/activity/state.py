@@ -49,7 +49,7 @@ class ActivityItem:
         return self.status in ("done", "failed", "cancelled")
 
     @property
-    def under_way(self) -> bool:
+    def is_under_way(self) -> bool:
         """Whether the item runs or waits."""
         return self.status in ("queued", "running")
 

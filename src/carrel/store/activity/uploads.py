@@ -23,7 +23,7 @@ NOTICED = 2.0
 """
 
 
-async def through(
+async def retry_while_lost(
     session: SessionService, entry: ActivityEntry, send: Callable[[], Coroutine[Any, Any, T]]
 ) -> T:
     """Return the result of `send`; while the service is lost, wait for it and send again.

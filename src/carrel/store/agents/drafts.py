@@ -143,7 +143,7 @@ class Draft:
         """
         from carrel.wire.generation.agents import AgentCreate
 
-        return _validate(AgentCreate, {**self._check_named(), **self._about()})
+        return _validate(AgentCreate, {**self._check_named(), **self._version_message()})
 
     def update(self, agent: Agent) -> AgentUpdate | None:
         """Return the request for the agent's next version, or None if the draft changes nothing.
@@ -159,7 +159,7 @@ class Draft:
             for name in FIELDS
             if mine.get(name) != theirs.get(name)
         }
-        return _validate(AgentUpdate, {**changes, **self._about()}) if changes else None
+        return _validate(AgentUpdate, {**changes, **self._version_message()}) if changes else None
 
     def preview(self, agent: Agent) -> Agent:
         """Return the agent with this draft applied."""
@@ -181,7 +181,7 @@ class Draft:
                 raise ProblemError(Problem(f"An agent needs a {name}", "This one has none."))
         return dict(self.fields)
 
-    def _about(self) -> dict[str, str]:
+    def _version_message(self) -> dict[str, str]:
         return {"version_message": self.message} if self.message else {}
 
 

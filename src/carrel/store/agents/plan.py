@@ -102,7 +102,7 @@ async def make_plan(client: Client, paths: Iterable[Path], delete: Sequence[str]
     known = {agent.id: agent.name for agent in agents}
     known |= {one.definition.name: "" for one in defined if one.definition.name not in by_name}
     names = Names(libraries, known)
-    for one in _in_order(defined, by_name):
+    for one in _sort_by_handoffs(defined, by_name):
         steps.append(await _step(client, one, by_name.get(one.definition.name), names, model))
     for name in delete:
         if any(one.definition.name == name for one in defined):
@@ -321,7 +321,7 @@ async def default_model(client: Client) -> str:
     return models[0].id if models else ""
 
 
-def _in_order(defined: Sequence[Defined], there: Mapping[str, Agent]) -> list[Defined]:
+def _sort_by_handoffs(defined: Sequence[Defined], there: Mapping[str, Agent]) -> list[Defined]:
     """Order the definitions so that a new agent comes before agents that hand over to it."""
     new = {one.definition.name: one for one in defined if one.definition.name not in there}
     found: dict[str, Defined] = {}

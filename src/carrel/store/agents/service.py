@@ -50,7 +50,7 @@ class AgentsService(Service[AgentsState]):
     @action(Policy.BESIDE)
     async def every(self) -> Sequence[Agent]:
         """Return all agents of the service, without changing the list."""
-        return await self._every()
+        return await self._list_all()
 
     @action(Policy.LATEST, lane="versions")
     def select(self, agent_id: str | None) -> Coroutine[Any, Any, None]:
@@ -327,7 +327,7 @@ class AgentsService(Service[AgentsState]):
             self._choose(agent.id)
         await self.reload().settled()
 
-    async def _every(self) -> tuple[Agent, ...]:
+    async def _list_all(self) -> tuple[Agent, ...]:
         client = await self._session.client()
         return tuple([agent async for agent in client.agents.every()])
 
@@ -353,7 +353,7 @@ class AgentsService(Service[AgentsState]):
         from carrel.wire.generation.agents import Agent
 
         async def every(_: Client) -> tuple[Agent, ...]:
-            return await self._every()
+            return await self._list_all()
 
         seen = await self._last_seen.ask("agents", tuple[Agent, ...], every)
         return seen.value, seen.as_of

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from carrel.store.activity.service import ActivityEntry
-from carrel.store.activity.uploads import through
+from carrel.store.activity.uploads import retry_while_lost
 from carrel.store.batches.formatting import item_of, job_name, read_words
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.actions.action import Policy, Service, action
@@ -184,7 +184,7 @@ class BatchesService(Service[BatchesState]):
             if file_id is not None
         ]
         if not wanted:
-            raise ProblemError(_no_answers(job))
+            raise ProblemError(_explain_missing_answers(job))
         begun = [self._files.download(file_id, folder, name) for name, file_id in wanted]
         return tuple([await saving.linked() for saving in begun])
 
@@ -249,7 +249,7 @@ class BatchesService(Service[BatchesState]):
             may_be_there = True
             return await self._submit(client, sources, options, mark)
 
-        job = await through(self._session, entry, submit)
+        job = await retry_while_lost(self._session, entry, submit)
         await asyncio.to_thread(self._submitted.add, job.id)
         self._put(job)
         self._look_again()
@@ -351,7 +351,7 @@ async def _marked(client: Client, mark: str) -> BatchJob | None:
     return None
 
 
-def _no_answers(job: BatchJob) -> Problem:
+def _explain_missing_answers(job: BatchJob) -> Problem:
     if job.running:
         advice = "Its answers can be saved when it has ended."
         return Problem("Not saved", f"{job_name(job)}: the job still runs.", advice)

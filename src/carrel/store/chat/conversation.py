@@ -128,7 +128,7 @@ class Conversation:
         at = self._path[place]
         return replace(self, said=(*self.said[:at], turn, *self.said[at + 1 :]))
 
-    def before(self, place: int) -> Conversation:
+    def cut_before(self, place: int) -> Conversation:
         """Return the conversation with its path cut before a place. A turn added then becomes a
         variant."""
         return replace(self, last=self._path[place - 1] if place else NOTHING)

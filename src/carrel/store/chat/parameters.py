@@ -37,8 +37,8 @@ class Parameters:
             model=str(values.get("model") or "").strip() or None,
             temperature=_number(values.get("temperature"), "temperature", 0, 1),
             top_p=_number(values.get("top_p"), "top_p", 0, 1),
-            max_tokens=_whole(values.get("max_tokens"), "max_tokens", 1),
-            seed=_whole(values.get("seed"), "seed", 0),
+            max_tokens=_parse_whole(values.get("max_tokens"), "max_tokens", 1),
+            seed=_parse_whole(values.get("seed"), "seed", 0),
             stop=tuple(str(text) for text in ([stop] if isinstance(stop, str) else stop) if text),
             tools=tuple(dict.fromkeys(name.strip() for name in names if name.strip())),
         )
@@ -80,7 +80,7 @@ def _number(value: Any, name: str, least: float, most: float) -> float | None:
     return number
 
 
-def _whole(value: Any, name: str, least: int) -> int | None:
+def _parse_whole(value: Any, name: str, least: int) -> int | None:
     if value is None or value == "":
         return None
     try:

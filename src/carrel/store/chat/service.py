@@ -293,7 +293,7 @@ class ChatService(Service[ChatState]):
         self.check_sendable()
         conversation = state.conversation
         if state.editing is not None:
-            conversation = conversation.before(state.editing)
+            conversation = conversation.cut_before(state.editing)
         conversation = conversation.add(Turn("user", text, attachments=state.attached))
         history = self._with_question(text)
         self.slice.set(conversation=conversation, attached=(), editing=None, history=history)
@@ -314,7 +314,7 @@ class ChatService(Service[ChatState]):
             raise ProblemError(NO_QUESTION)
         if turns[-1].role == "assistant" or conversation.open_calls():
             answers = [place for place, turn in enumerate(turns) if turn.role == "assistant"]
-            conversation = conversation.before(answers[-1])
+            conversation = conversation.cut_before(answers[-1])
         return self._answer(conversation)
 
     @action(Policy.SINGLE, lane="send")
@@ -368,7 +368,7 @@ class ChatService(Service[ChatState]):
         self._check_open()
         conversation = state.conversation
         if state.editing is not None:
-            conversation = conversation.before(state.editing)
+            conversation = conversation.cut_before(state.editing)
         if conversation.open_calls():
             raise ProblemError(WAITS)
         if state.uploading:

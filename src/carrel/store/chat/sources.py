@@ -47,7 +47,7 @@ class Sources:
     ) -> Excerpt:
         copy = await self._copies.fetch(source_of(passage))
         box = rect_of(passage.box)
-        part = None if height_of_width is None else _around(passage, box, height_of_width)
+        part = None if height_of_width is None else _surroundings(passage, box, height_of_width)
         drawn = (part.left, part.top, part.width, part.height) if part else None
         png = await self._renderer.render(copy.path, passage.page or 0, width, drawn)
         return Excerpt(png, _within(box, part) if box and part else box)
@@ -60,7 +60,7 @@ def source_of(passage: Passage) -> DocumentSource:
     )
 
 
-def _around(passage: Passage, box: Rect | None, height_of_width: float) -> Rect | None:
+def _surroundings(passage: Passage, box: Rect | None, height_of_width: float) -> Rect | None:
     page = USUAL_PAGE
     if box and passage.box and passage.box.page_width and passage.box.page_height:
         page = passage.box.page_height / passage.box.page_width

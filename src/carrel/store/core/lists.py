@@ -75,11 +75,11 @@ class NameFilter:
 def toggle(marked: Mapping[str, T], id: str, thing: T | None) -> Mapping[str, T]:
     """Toggle the mark of an item. An unknown item (None) gets no mark."""
     if id in marked:
-        return without(marked, id)
+        return unmark(marked, id)
     return marked if thing is None else {**marked, id: thing}
 
 
-def without(marked: Mapping[str, T], id: str) -> Mapping[str, T]:
+def unmark(marked: Mapping[str, T], id: str) -> Mapping[str, T]:
     """Remove the mark of an item."""
     return {other: thing for other, thing in marked.items() if other != id}
 

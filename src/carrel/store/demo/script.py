@@ -87,7 +87,7 @@ class Show(Request):
     page: Number | None = None
 
     @model_validator(mode="after")
-    def _one(self) -> Show:
+    def _check_one(self) -> Show:
         if len(self.model_fields_set) != 1:
             raise ValueError("One of library, agent, chat, hit, source and page belongs here")
         return self
@@ -112,7 +112,7 @@ class Step(Request):
     recorded: Text | None = None
 
     @model_validator(mode="after")
-    def _whole(self) -> Step:
+    def _check_step(self) -> Step:
         does = [bool(one) for one in (self.show, self.search, self.ask, self.keys)]
         if not (self.say or self.wait or any(does)):
             raise ValueError("A step has one of say, show, search, ask, type, press and wait")
@@ -161,7 +161,7 @@ class Demo(Request):
     needs: Needs = Field(default_factory=Needs)
     steps: Annotated[list[Step], Field(min_length=1)]
 
-    def about(self, model: str) -> Demo:
+    def with_model(self, model: str) -> Demo:
         """Return the demo with the description of its model in the captions."""
         steps = [
             step.model_copy(update={"say": step.say.replace(MODEL, model)}) if step.say else step

@@ -85,7 +85,7 @@ async def set_up(
         try:
             async for words in make(client, demo, folder):
                 say(words)
-            yield demo.about(await _describe_model(client, profile))
+            yield demo.with_model(await _describe_model(client, profile))
         finally:
             await clear(client)
             sessions = SavedSessions(profile.folders.state, profile.storage_name)

@@ -60,14 +60,14 @@ async def put(areas: Areas, show: Show) -> ScreenName:
         return "agents"
     if show.hit is not None:
         libraries = areas.libraries.slice.value
-        hit = _at(libraries.hits, show.hit, "passage")
+        hit = _get_item(libraries.hits, show.hit, "passage")
         document = DocumentSource(
             "document", hit.document_id, hit.document_name, libraries.selected
         )
         areas.documents.open(document, hit.page or 0, hit.box)
     elif show.source is not None:
         turns = areas.chat.slice.value.turns
-        passage = _at(turns[-1].sources if turns else (), show.source, "source")
+        passage = _get_item(turns[-1].sources if turns else (), show.source, "source")
         areas.documents.open(source_of(passage), passage.page or 0, passage.box)
     elif show.page is not None:
         areas.documents.go(show.page - 1)
@@ -81,7 +81,7 @@ def _find_named(items: Iterable[N], name: str, kind: str) -> N:
     raise ProblemError(Problem(f"There is no {kind} “{name}”", "It was removed meanwhile."))
 
 
-def _at(items: tuple[Any, ...], number: int, kind: str) -> Any:
+def _get_item(items: tuple[Any, ...], number: int, kind: str) -> Any:
     if number > len(items):
         there = f"There are {len(items) or 'none'}."
         raise ProblemError(Problem(f"There is no {kind} {number}", there))

@@ -9,7 +9,7 @@ from functools import partial
 
 from carrel.pages.errors import NoPicture
 from carrel.store.activity.service import ActivityEntry
-from carrel.store.activity.uploads import through
+from carrel.store.activity.uploads import retry_while_lost
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.actions.action import Policy, Service, action
 from carrel.store.core.actions.handle import Handle
@@ -96,7 +96,9 @@ class OCRBatchService(Service[OCRBatchState]):
         self, source: DocumentSource, options: OCROptions, entry: ActivityEntry
     ) -> None:
         await entry.secure()
-        await through(self._session, entry, partial(self._read_pages, source, options, entry))
+        await retry_while_lost(
+            self._session, entry, partial(self._read_pages, source, options, entry)
+        )
 
     async def _read_pages(
         self, source: DocumentSource, options: OCROptions, entry: ActivityEntry

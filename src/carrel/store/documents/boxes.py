@@ -130,7 +130,7 @@ def rect_of(box: PageBox | None) -> Rect | None:
     if box is None or not box.page_width or not box.page_height:
         return None
     edges = (box.top_left_x, box.top_left_y, box.bottom_right_x, box.bottom_right_y)
-    return _in_parts(edges, box.page_width, box.page_height)
+    return _scale_rect(edges, box.page_width, box.page_height)
 
 
 UNREAD = "\N{REPLACEMENT CHARACTER}"
@@ -210,10 +210,10 @@ def _rect(block: Block, page: Page) -> Rect | None:
     if size is None or not size.width or not size.height:
         return None
     known = [edge for edge in edges if edge is not None]
-    return _in_parts(known, size.width, size.height) if len(known) == 4 else None
+    return _scale_rect(known, size.width, size.height) if len(known) == 4 else None
 
 
-def _in_parts(edges: tuple[int, ...] | list[int], width: int, height: int) -> Rect:
+def _scale_rect(edges: tuple[int, ...] | list[int], width: int, height: int) -> Rect:
     left, top, right, bottom = edges
     return Rect(left / width, top / height, (right - left) / width, (bottom - top) / height)
 

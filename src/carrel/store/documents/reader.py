@@ -139,7 +139,7 @@ class DocumentReader:
         size = 1
         while waiting := unread():
             # An annotation covers all pages of a request.
-            batch = [*waiting] if options.schema else in_a_row(waiting, size)
+            batch = [*waiting] if options.schema else first_run(waiting, size)
             began = time.monotonic()
             answer = await self.ask(source, batch, options)
             if not answer.pages.keys() & {*batch}:
@@ -213,6 +213,6 @@ def _as_result(answer: OCRResult) -> KeptResult:
     return KeptResult(found, annotation=answer.document_annotation)
 
 
-def in_a_row(pages: Sequence[int], most: int) -> list[int]:
+def first_run(pages: Sequence[int], most: int) -> list[int]:
     """Return the first run of consecutive pages, at most `most`."""
     return [page for place, page in enumerate(pages[:most]) if page == pages[0] + place]

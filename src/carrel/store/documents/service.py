@@ -372,7 +372,7 @@ class DocumentsService(Service[DocumentState]):
         self, state: DocumentState, page: int, width: int, part: Rect | None = None
     ) -> bytes:
         region = None if part is None else _region(part)
-        return await self._renderer.render(await self._drawn(state), page, width, region)
+        return await self._renderer.render(await self._find_copy(state), page, width, region)
 
     async def _word_picture(self, state: DocumentState, mark: TextMark, width: int) -> bytes | None:
         page = state.pages[mark.page] if mark.page < len(state.pages) else None
@@ -380,10 +380,10 @@ class DocumentsService(Service[DocumentState]):
         if place is None or state.no_picture is not None:
             return None
         rect, words, at = place
-        path = await self._drawn(state)
+        path = await self._find_copy(state)
         return await self._renderer.render_word(path, mark.page, width, _region(rect), words, at)
 
-    async def _drawn(self, state: DocumentState) -> Path:
+    async def _find_copy(self, state: DocumentState) -> Path:
         """Return the copy from which pictures are drawn; another workbench may have evicted it."""
         if state.opened is None or state.no_picture is not None:
             raise NoPicture(state.no_picture or "No document is open.")

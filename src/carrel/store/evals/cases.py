@@ -114,7 +114,7 @@ class Check(_Strict):
         return value
 
     @model_validator(mode="after")
-    def _one(self) -> Check:
+    def _check_one(self) -> Check:
         if len(self._fields_given()) != 1:
             names = ", ".join(type(self).model_fields)
             raise ValueError(f"A check is exactly one of {names}")

@@ -138,7 +138,7 @@ class EvalsService(Service[EvalsState]):
         self.slice.set(file=path)
         self._notifications.notify(f"Added to {path.name}: {case.id}")
 
-    def before(self, run: Run) -> Run | None:
+    def find_earlier(self, run: Run) -> Run | None:
         """Return the latest earlier finished run of the same agent and set, or None."""
         mine = run.header
         for other in self.slice.value.runs:
@@ -183,5 +183,5 @@ class _Live:
         state = self._service.slice.value
         run = next((one for one in state.runs if one.id == self._run), None)
         if run is not None and (state.shown, state.baseline) == (self._run, None):
-            before = self._service.before(run)
+            before = self._service.find_earlier(run)
             self._service.show(run.id, None if before is None else before.id)

@@ -86,20 +86,20 @@ class Incoming:
             ProblemError: there is no such document, or the service refuses it.
         """
         if isinstance(document, bytes):
-            return await self._bring(document, title or "document")
+            return await self._upload_once(document, title or "document")
         if isinstance(document, str) and document.startswith(_ADDRESS):
             name = title or _name_of(document)
             with tempfile.TemporaryDirectory(prefix="carrel-") as folder:
                 path = Path(folder) / "document"
                 await _download(document, path)
-                return await self._bring(path, name)
+                return await self._upload_once(path, name)
         path = Path(document)
         if isinstance(document, str) and _is_id(document) and not await _exists(path):
             client = await self._session.client()
             return await client.files.get(document)
-        return await self._bring(path, title or path.name)
+        return await self._upload_once(path, title or path.name)
 
-    async def _bring(self, content: Path | bytes, name: str) -> File:
+    async def _upload_once(self, content: Path | bytes, name: str) -> File:
         source = await asyncio.to_thread(_as_source, content, name)
         digest = await asyncio.to_thread(_digest, content)
         if known := await self._uploaded.find(digest, name):

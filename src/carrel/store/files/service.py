@@ -13,8 +13,8 @@ from carrel.store.activity.uploads import (
     UploadSource,
     describe_upload,
     expand_home,
+    retry_while_lost,
     source_name,
-    through,
 )
 from carrel.store.cache.last_seen import Seen
 from carrel.store.cache.readings import Readings
@@ -22,7 +22,7 @@ from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.deleting import delete_each
 from carrel.store.core.formatting import count
-from carrel.store.core.lists import Sort, invert, last_page, toggle, with_page, with_range, without
+from carrel.store.core.lists import Sort, invert, last_page, toggle, unmark, with_page, with_range
 from carrel.store.files.formatting import negative_filter
 from carrel.store.files.same import same_file
 from carrel.store.files.state import TYPES, FilesState
@@ -135,7 +135,7 @@ class FilesService(Service[FilesState]):
     async def _mark(self, change: Marking) -> None:
         before = self._filters()
         with self._set_loading():
-            listed = await self._every()
+            listed = await self._list_all()
         if self._filters() == before:
             self.slice.set(marked=change(self.slice.value.marked, listed))
 
@@ -143,7 +143,7 @@ class FilesService(Service[FilesState]):
         state = self.slice.value
         return (state.search, state.purpose, state.source, state.type)
 
-    async def _every(self) -> Mapping[str, File]:
+    async def _list_all(self) -> Mapping[str, File]:
         """Return all files of the list by id, including those of other pages."""
         wanted = negative_filter(self.slice.value)
         files: list[File] = []
@@ -268,8 +268,8 @@ class FilesService(Service[FilesState]):
                 expand_home(source), purpose=purpose, on_progress=entry.progress
             )
 
-        file = await through(self._session, entry, send)
-        entry.about(file.id)
+        file = await retry_while_lost(self._session, entry, send)
+        entry.set_subject(file.id)
         self._uploaded += 1
         if not self._lane("upload").others_wait:
             number, self._uploaded = self._uploaded, 0
@@ -295,7 +295,7 @@ class FilesService(Service[FilesState]):
             entry.progress(0)
             return await client.files.download(file_id, place, on_progress=entry.progress)
 
-        path = await through(self._session, entry, fetch)
+        path = await retry_while_lost(self._session, entry, fetch)
         if entry.left:
             path = await asyncio.to_thread(_only_one, path, to, name, file_id)
         self._notifications.notify(f"Saved {path.name}.")
@@ -360,7 +360,7 @@ class FilesService(Service[FilesState]):
             items=tuple(file for file in state.items if file.id != file_id),
             seen={},
             total=None if state.total is None else max(0, state.total - 1),
-            marked=without(state.marked, file_id),
+            marked=unmark(state.marked, file_id),
         )
 
 

@@ -108,7 +108,7 @@ def document_row(document: Document, state: LibrariesState, now: float) -> Docum
         document_status(document),
         "–" if document.number_of_pages is None else count(document.number_of_pages),
         age(now - document.created_at.timestamp()),
-        _about(document),
+        _describe(document),
         document.id in state.marked,
         document.id == state.document,
     )
@@ -198,7 +198,7 @@ def _value(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _about(document: Document) -> str:
+def _describe(document: Document) -> str:
     phase = document_phase(document)
     if phase == "failed":
         return one_line(document.error or "")

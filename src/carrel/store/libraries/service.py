@@ -13,13 +13,13 @@ from carrel.store.activity.uploads import (
     UploadSource,
     describe_upload,
     expand_home,
+    retry_while_lost,
     source_name,
-    through,
 )
 from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.deleting import delete_each
-from carrel.store.core.lists import Sort, invert, toggle, with_range, without
+from carrel.store.core.lists import Sort, invert, toggle, unmark, with_range
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.journal.entries import UPLOAD_DOCUMENT, Entry
 from carrel.store.libraries.lists import LibraryLists
@@ -296,7 +296,7 @@ class LibrariesService(Service[LibrariesState]):
         deleted = await delete_each(
             names,
             lambda id: client.documents.delete(library_id, id),
-            lambda id: self.slice.set(marked=without(self.slice.value.marked, id)),
+            lambda id: self.slice.set(marked=unmark(self.slice.value.marked, id)),
             report,
         )
         self._trash.deleted("libraries", deleted, ("document", "documents"), self.reload)
@@ -423,7 +423,7 @@ class LibrariesService(Service[LibrariesState]):
                 library_id, expand_home(source), on_progress=entry.progress
             )
 
-        document = await through(self._session, entry, send)
+        document = await retry_while_lost(self._session, entry, send)
         client = await self._session.client()
         name = source_name(source)
         if "/" in name and document.name == name.rpartition("/")[2]:
@@ -450,13 +450,13 @@ class LibrariesService(Service[LibrariesState]):
                     library_id, (file.filename, file.bytes, content), on_progress=entry.progress
                 )
 
-        document = await through(self._session, entry, send)
+        document = await retry_while_lost(self._session, entry, send)
         return await self._finish_upload(library_id, document, entry)
 
     async def _finish_upload(
         self, library_id: str, document: Document, entry: ActivityEntry
     ) -> Document:
-        entry.about(document.id)
+        entry.set_subject(document.id)
         # At once: a quick failure may be over before the list is reloaded.
         self._processing.show(document)
         self._poll()

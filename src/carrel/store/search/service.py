@@ -89,7 +89,7 @@ async def search_everywhere(
     chats = tuple(chats)
     libraries = [library async for library in client.libraries.every()]
     answer = await search_libraries(client, libraries, query, limit)
-    said = await asyncio.to_thread(_in_chats, chats, query, limit)
+    said = await asyncio.to_thread(_search_chats, chats, query, limit)
     places = replace(answer.places, chats=len(chats))
     return SearchAnswer((*answer.found, *said), places)
 
@@ -134,7 +134,7 @@ def _passage(library: Library, hit: SearchHit) -> FoundPassage:
     )  # fmt: skip
 
 
-def _in_chats(chats: Iterable[ChatSession], query: str, limit: int) -> list[FoundPassage]:
+def _search_chats(chats: Iterable[ChatSession], query: str, limit: int) -> list[FoundPassage]:
     """Return one passage of each chat with all words in one turn, the newest chats first."""
     words = query.split()
     pattern = re.compile("|".join(map(re.escape, words)), re.IGNORECASE)

@@ -104,7 +104,7 @@ class SessionService(Service[SessionState]):
             raise ProblemError(state.error or Problem("Not connected", state.detail))
         return self._client
 
-    async def back(self) -> None:
+    async def wait_until_back(self) -> None:
         """Wait for a lost server of this machine, which is soon started again.
 
         Raises:

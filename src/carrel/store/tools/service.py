@@ -103,10 +103,10 @@ class ToolsService(Service[ToolsState]):
             covers = is_alike and (permission == "always" or other.chat == consent.chat)
             if (other == consent or covers) and not asked.answer.done():
                 asked.answer.set_result(permission)
-                self._no_longer(other)
+                self._stop_asking(other)
 
     @action(Policy.BESIDE)
-    async def named(self) -> tuple[NamedTool, ...]:
+    async def list_named(self) -> tuple[NamedTool, ...]:
         """Return the tools in the settings."""
         settings = await asyncio.to_thread(load_settings)
         found: list[tuple[str, CommandSettings | ServerSettings]] = [
@@ -188,14 +188,14 @@ class ToolsService(Service[ToolsState]):
         try:
             permission = await answer
         finally:
-            self._no_longer(consent)
+            self._stop_asking(consent)
         if permission in ("chat", "always"):
             self._in_chats.add(in_chat)
         if permission == "always":
             await asyncio.to_thread(self._consents.give, consent)
         return permission != "no"
 
-    def _no_longer(self, consent: Consent) -> None:
+    def _stop_asking(self, consent: Consent) -> None:
         left = (one for one in self.slice.value.asking if one != consent)
         self.slice.set(asking=tuple(left))
 
@@ -240,13 +240,13 @@ class QuestionTools:
             self._settings = await asyncio.to_thread(load_settings)
             found = {offer.name: offer for offer in await self._service.functions()}
             for name in self._names:
-                for offer in await self._of(name):
+                for offer in await self._offers_of(name):
                     free = offer.name if offer.name not in found else f"{name}_{offer.name}"
                     found.setdefault(free, offer)
             self._offers = found
         return self._offers
 
-    async def _of(self, name: str) -> list[_Offer]:
+    async def _offers_of(self, name: str) -> list[_Offer]:
         if name in self._settings.tools:
             return [await self._service.command(name, self._settings.tools[name])]
         if name in self._settings.mcp_servers:

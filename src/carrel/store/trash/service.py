@@ -160,7 +160,7 @@ class TrashService(Service[TrashState]):
             self._reload()
         self.slice.set(marked=frozenset())
         if refused:
-            raise _not_restored(refused, len(items))
+            raise _explain_refusals(refused, len(items))
         self._notifications.notify(f"Restored {Deleted.counted(done, 'item', 'items')}.")
         return done
 
@@ -188,7 +188,7 @@ class TrashService(Service[TrashState]):
         finally:
             way.reload()
         if refused:
-            raise _not_restored(refused, len(way.ids))
+            raise _explain_refusals(refused, len(way.ids))
         self._notifications.notify(f"Restored {deletion.what}.")
 
     def _put_back(self, deletion: Deletion, way: _WayBack, ids: tuple[str, ...]) -> None:
@@ -196,7 +196,7 @@ class TrashService(Service[TrashState]):
         self.slice.set(deletions=(*self.slice.value.deletions, deletion))
 
 
-def _not_restored(refused: Sequence[Exception], total: int) -> ProblemError:
+def _explain_refusals(refused: Sequence[Exception], total: int) -> ProblemError:
     problem, number = Problem.of(refused[0]), len(refused)
     what = "Not restored" if number == total else f"{number} not restored"
     return ProblemError(Problem(what, f"{problem.title}. {problem.detail}"))

@@ -26,15 +26,15 @@ class Jumps:
 
     def leave(self) -> None:
         """Record the current spot before another is shown."""
-        self._store.trail.leave(self._here())
+        self._store.trail.leave(self._current_spot())
 
     async def back(self, place: str | None = None) -> bool:
         """Go back, with `place` to its last spot there; return False if there is none."""
-        return await self._go(self._store.trail.back(self._here(), place))
+        return await self._go(self._store.trail.back(self._current_spot(), place))
 
     async def forward(self) -> bool:
         """Go forward; return False if there is nothing ahead."""
-        return await self._go(self._store.trail.forward(self._here()))
+        return await self._go(self._store.trail.forward(self._current_spot()))
 
     async def _go(self, spot: Spot | None) -> bool:
         if spot is None:
@@ -57,7 +57,7 @@ class Jumps:
                 store.documents.open(spot.thing, spot.page)
             else:
                 store.documents.go(spot.page)
-        elif spot.thing is None or spot.thing == self._here().thing:
+        elif spot.thing is None or spot.thing == self._current_spot().thing:
             return
         elif spot.place == "libraries":
             store.libraries.select(spot.thing)
@@ -66,7 +66,7 @@ class Jumps:
         elif spot.place == "chat":
             store.chat.resume(spot.thing)
 
-    def _here(self) -> Spot:
+    def _current_spot(self) -> Spot:
         place, store = self._place(), self._store
         match place:
             case "document":

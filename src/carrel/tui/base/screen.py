@@ -154,13 +154,13 @@ class MainScreen(Frame):
 
     def _show_session(self, state: SessionState) -> None:
         self.top.header = header(state)
-        words = status(state, time.time(), self.as_of())
+        words = status(state, time.time(), self.copy_time())
         self.status.connection = labels.line(words, f"${connection(state).role}")
         if self.app.screen is not self:
             # Under a dialog it would be drawn only after the dialog.
             self.app.screen.refresh()
 
-    def as_of(self) -> float | None:
+    def copy_time(self) -> float | None:
         """Time at which the shown copy was current, or None if it is not a copy."""
         return None
 
@@ -334,9 +334,9 @@ class MainScreen(Frame):
             return "One pane is seen at a time here: there is no border to move."
         if action == "columns" and not _has_columns(self.focused):
             return "There are no columns here to sort, hide or widen."
-        return self.lacking(action)
+        return self.explain_disabled(action)
 
-    def lacking(self, action: str) -> str:
+    def explain_disabled(self, action: str) -> str:
         """Return the reason why an action is disabled, or an empty string."""
         return ""
 

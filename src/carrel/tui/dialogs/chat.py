@@ -160,5 +160,5 @@ class VotesDialog(Dialog[None]):
             [Row(each.answerer, tuple(map(labels.line, each.cells))) for each in self._votes]
         )
         none = "No answers were judged yet: v votes, where chats stand side by side."
-        table.say(Content.styled(none, "$muted"))
+        table.show_message(Content.styled(none, "$muted"))
         table.focus()

@@ -103,7 +103,7 @@ class Evals(Dialog[str]):
         self.set_class(report is None, "-empty")
         if report is None:
             self.table.show([])
-            self.table.say(Content.styled("Loading …" if state.shown else _NONE, "$muted"))
+            self.table.show_message(Content.styled("Loading …" if state.shown else _NONE, "$muted"))
         else:
             title = f"{run_title(report.run)} · {report.run.header.cases.name} · {report.run.id}"
             self.query_one(".dialog").border_title = labels.title(f"Evals · {title}")

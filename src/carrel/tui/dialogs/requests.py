@@ -85,7 +85,7 @@ class RequestLog(Dialog[None]):
     def on_mount(self) -> None:
         self.follow(self._store.requests.slice, self._show, hz=5)
         self.table.focus()
-        self.table.say(Content.styled("Nothing was asked yet.", "$muted"))
+        self.table.show_message(Content.styled("Nothing was asked yet.", "$muted"))
 
     def _show(self, state: RequestsState) -> None:
         self.query_one(".dialog").border_title = labels.title(title(state))
@@ -97,7 +97,7 @@ class RequestLog(Dialog[None]):
 
     def on_virtual_table_moved(self, event: VirtualTable.Moved) -> None:
         item = self._current_call()
-        self.query_one("#call", Static).update(Content("") if item is None else _whole(item))
+        self.query_one("#call", Static).update(Content("") if item is None else _describe(item))
         self.query_one(TextPane).scroll_home(animate=False)
 
     def on_virtual_table_opened(self, event: VirtualTable.Opened) -> None:
@@ -147,7 +147,7 @@ def _row(row: RequestRow) -> Row:
     )
 
 
-def _whole(item: LoggedCall) -> Content:
+def _describe(item: LoggedCall) -> Content:
     call = item.call
     parts = [
         labels.line(f"{call.method} {target(call)}", "bold"),

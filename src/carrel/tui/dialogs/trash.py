@@ -57,16 +57,16 @@ class Trash(Dialog[None]):
     def on_mount(self) -> None:
         self.follow(self._trash.slice, self._show)
         self.table.focus()
-        self.table.say(Content.styled("Loading …", "$muted"))
+        self.table.show_message(Content.styled("Loading …", "$muted"))
         self._trash.load()
 
     def _show(self, state: TrashState) -> None:
         self.query_one(".dialog").border_title = labels.title(trash_title(state))
         self.table.show([_row(row) for row in deleted_rows(state, time.time())])
         if state.error is not None:
-            self.table.say(*labels.problem(state.error))
+            self.table.show_message(*labels.problem(state.error))
         elif state.loaded:
-            self.table.say(Content.styled("Nothing is in the trash.", "$muted"))
+            self.table.show_message(Content.styled("Nothing is in the trash.", "$muted"))
 
     def _selection(self) -> Iterable[str]:
         """Return the marked items, else the one under the cursor."""

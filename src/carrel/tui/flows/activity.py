@@ -14,7 +14,7 @@ from carrel.tui.theme import labels
 async def cancel(place: MainScreen, items: Sequence[ActivityItem]) -> None:
     """Cancel items; ask first about several, and about a job at the service."""
     wanted = [item for item in items if not item.ended]
-    jobs = any(item.kind == "batch" and item.under_way for item in wanted)
+    jobs = any(item.kind == "batch" and item.is_under_way for item in wanted)
     if len(wanted) > 1 or jobs:
         title = f"Cancel {running_words(ActivityState(tuple(wanted)))}?"
         names = labels.names(item.name for item in wanted)

@@ -27,7 +27,7 @@ async def look(place: MainScreen, agent: Agent, version: int) -> None:
     if runs := _runs(evals.slice.value, agent):
         shown = evals.slice.value.shown
         if shown not in [run.id for run in runs]:
-            before = evals.before(runs[0])
+            before = evals.find_earlier(runs[0])
             place.do(evals.show(runs[0].id, before.id if before else None))
     else:
         place.do(evals.show_none())
@@ -117,7 +117,7 @@ async def _choose(place: MainScreen, agent: Agent, *, baseline: bool) -> None:
         await evals.show(state.shown, chosen)
     elif not baseline:
         run = next(one for one in runs if one.id == chosen)
-        before = evals.before(run)
+        before = evals.find_earlier(run)
         await evals.show(chosen, before.id if before else None)
 
 

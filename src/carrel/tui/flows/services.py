@@ -41,11 +41,13 @@ async def connect(place: MainScreen) -> None:
     profile: Profile | None = None
     if verb == "remove":
         if name in (LOCAL, here):
-            bench.say("A service that is in use stays: connect to another first.", failed=True)
+            bench.show_notice(
+                "A service that is in use stays: connect to another first.", failed=True
+            )
         elif name in known:
             await _remove(place, known[name])
     elif verb == "edit" and name == LOCAL:
-        bench.say("The server of this machine needs no address and no key.")
+        bench.show_notice("The server of this machine needs no address and no key.")
     elif name == _NEW or verb == "edit":
         profile = await place.ask(ServiceForm(known.get(name)))
     else:
@@ -62,4 +64,4 @@ async def _remove(place: MainScreen, profile: Profile) -> None:
     ]
     if await place.ask(Confirm("Remove this profile?", about, "Remove")):
         remove_profile(profile.name)
-        place.workbench.say(f"Removed {profile.name} and its key from this machine.")
+        place.workbench.show_notice(f"Removed {profile.name} and its key from this machine.")

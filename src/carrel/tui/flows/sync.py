@@ -25,7 +25,7 @@ async def sync_library(place: MainScreen, library: Library) -> None:
     answer: str | None = _OTHER
     if interrupted := _find_interrupted(place, library):
         for folder in interrupted:
-            place.do(place.store.sync.again(folder.id))
+            place.do(place.store.sync.sync_again(folder.id))
         return
     if synced := _folder_options(place, library):
         options = [

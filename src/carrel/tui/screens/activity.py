@@ -92,7 +92,7 @@ class ActivityScreen(MainScreen):
 
     def _tick(self) -> None:
         state = self.store.activity.slice.value
-        if self.is_current and any(item.under_way for item in state.items):
+        if self.is_current and any(item.is_under_way for item in state.items):
             self._show(state)
 
     def _show(self, state: ActivityState) -> None:
@@ -103,7 +103,7 @@ class ActivityScreen(MainScreen):
             return _row(activity_row(items[index], now), items[index].id in state.marked)
 
         self.table.show(PagedRows(make, len(items)))
-        self.table.say(*NOTHING)
+        self.table.show_message(*NOTHING)
         marked = f"{len(state.marked)} marked" if state.marked else ""
         left = "r resumes, x drops" if state.interrupted else ""
         self.table.entitle(labels.title("Activity", running_words(state), marked, left))
@@ -154,7 +154,7 @@ class ActivityScreen(MainScreen):
             return tuple(each for each in state.items if each.id in state.marked)
         return () if item is None else (item,)
 
-    def lacking(self, action: str) -> str:
+    def explain_disabled(self, action: str) -> str:
         items = self._selection()
         item = next(iter(items), None)
         if item is None and action in (

@@ -133,7 +133,7 @@ class AgentsScreen(MainScreen):
         state = self.store.agents.slice.value
         return not state.loaded and state.error is None
 
-    def as_of(self) -> float | None:
+    def copy_time(self) -> float | None:
         return self.store.agents.slice.value.as_of
 
     # Showing
@@ -147,11 +147,11 @@ class AgentsScreen(MainScreen):
     def _show(self, state: AgentsState) -> None:
         self.agents.show([agent_row(row) for row in agent_rows(state)])
         if state.error is not None:
-            self.agents.say(*self.explain(state.error))
+            self.agents.show_message(*self.explain(state.error))
         elif state.loaded:
-            self.agents.say(*NO_AGENTS)
+            self.agents.show_message(*NO_AGENTS)
         else:
-            self.agents.say(LOADING)
+            self.agents.show_message(LOADING)
         unsaved = new_agent_rows(state, time.time())
         self.agents.border_subtitle = (
             labels.line(f"✎ {len(unsaved)} unsaved · n") if unsaved else Content("")
@@ -173,7 +173,7 @@ class AgentsScreen(MainScreen):
             ]
         )
         awaited = agent is not None and state.error is None
-        self.versions.say(*((LOADING,) if awaited else ()))
+        self.versions.show_message(*((LOADING,) if awaited else ()))
         here = {version.version for version in state.versions}
         if agent is not None and active != self._active and agent.version in here:
             # The cursor follows the active version.
@@ -275,7 +275,7 @@ class AgentsScreen(MainScreen):
 
     # Making and editing
 
-    def lacking(self, action: str) -> str:
+    def explain_disabled(self, action: str) -> str:
         if self._state.agent is None and action in _OF_AN_AGENT:
             return "Create an agent first: n New."
         if action == "try" and self._state.draft is None:

@@ -165,11 +165,11 @@ class ChatScreen(MainScreen):
             if state.session_id is not None:
                 sessions.point_at(state.session_id)
         if state.search:
-            sessions.say(Content.styled("No chat has these words.", "$muted"))
+            sessions.show_message(Content.styled("No chat has these words.", "$muted"))
         elif state.agent_id is None:
-            sessions.say(*NO_SESSION)
+            sessions.show_message(*NO_SESSION)
         else:
-            sessions.say(Content.styled("None yet.", "$muted"))
+            sessions.show_message(Content.styled("None yet.", "$muted"))
         self.prompt.disabled = state.agent_id is None
         self.prompt.placeholder = "" if self.prompt.disabled else ASK
         self.prompt.asked = state.history
@@ -197,7 +197,7 @@ class ChatScreen(MainScreen):
 
     # Asking
 
-    def lacking(self, action: str) -> str:
+    def explain_disabled(self, action: str) -> str:
         state = self.store.chat.slice.value
         if state.session_id is None and action in _OF_A_CHAT:
             begin = "enter opens one of the list, n begins one" if state.sessions else "n New"
@@ -214,7 +214,9 @@ class ChatScreen(MainScreen):
             return "No source is shown: [ and ] go through them."
         if action == "delete" and not self.sessions.has_focus:
             return "D deletes a chat in the list: tab goes there."
-        return chat_comparing.lacking(self.store.comparison, action) or super().lacking(action)
+        return chat_comparing.explain_disabled(
+            self.store.comparison, action
+        ) or super().explain_disabled(action)
 
     def on_prompt_sent(self, event: Prompt.Sent) -> None:
         if self.can_stop():

@@ -51,7 +51,7 @@ SHOW_NAMES = frozenset({"agents_differ", "go_on", "copy", "save", "model", "para
 """Actions that would reveal the names of the agents."""
 
 
-def lacking(comparison: ComparisonService, action: str) -> str:
+def explain_disabled(comparison: ComparisonService, action: str) -> str:
     """Return the reason why an action is disabled with one, or with several, open chats."""
     if action in OF_A_COMPARISON and len(comparison.chats) < 2:
         return "Nothing is compared: alt+c puts another agent or version beside this chat."
@@ -142,11 +142,11 @@ async def _show(state: ChatState, transcript: Transcript) -> None:
     transcript.border_title = labels.title(title(state), " · ".join(about))
     transcript.border_subtitle = labels.line(tokens(state))
     if state.error is not None and not state.turns and state.session_id is None:
-        await transcript.say(Content("\n").join(labels.problem(state.error)))
+        await transcript.show_message(Content("\n").join(labels.problem(state.error)))
     elif state.agent_id is None:
-        await transcript.say(Content("\n").join(NO_SESSION))
+        await transcript.show_message(Content("\n").join(NO_SESSION))
     elif not state.turns:
-        await transcript.say(NOTHING_SAID)
+        await transcript.show_message(NOTHING_SAID)
     else:
         writing = state.turns[-1].status == "writing"
         await transcript.show(state.session_id, turn_rows(state), writing=writing)

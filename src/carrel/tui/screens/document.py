@@ -247,17 +247,19 @@ class DocumentScreen(MainScreen):
             raw = self._form == "raw"
             text.show(passages(page), hits, state.mark, state.block, raw=raw, warm=warm)
         elif page is not None:
-            text.say(Content.styled("No text was found on this page.", "$muted"))
+            text.show_message(Content.styled("No text was found on this page.", "$muted"))
         elif state.error is not None:
-            text.say(*self.explain(state.error))
+            text.show_message(*self.explain(state.error))
         elif state.source is None:
-            text.say()
+            text.show_message()
         elif state.reading:
-            text.say(Content.styled("Reading this page …", "$muted"))
+            text.show_message(Content.styled("Reading this page …", "$muted"))
         elif state.current in state.wanted or not state.pages:
-            text.say(Content.styled("This page is not read: r reads on.", "$muted"))
+            text.show_message(Content.styled("This page is not read: r reads on.", "$muted"))
         else:
-            text.say(Content.styled("This page was not asked for: o chooses pages.", "$muted"))
+            text.show_message(
+                Content.styled("This page was not asked for: o chooses pages.", "$muted")
+            )
 
     def on_page_picture_resized(self, event: PagePicture.Resized) -> None:
         self._show(self.state)

@@ -115,7 +115,7 @@ class FilesScreen(MainScreen):
         state = self.store.files.slice.value
         return not state.loaded and state.error is None
 
-    def as_of(self) -> float | None:
+    def copy_time(self) -> float | None:
         return self.store.files.slice.value.as_of
 
     # Showing
@@ -138,13 +138,13 @@ class FilesScreen(MainScreen):
             table.point_at(self._awaited)
             self._awaited = None
         if state.error is not None:
-            table.say(*self.explain(state.error))
+            table.show_message(*self.explain(state.error))
         elif state.loaded and not state.narrowed:
-            table.say(*EMPTY)
+            table.show_message(*EMPTY)
         elif state.loaded:
-            table.say(labels.line(nothing_words(state), "$muted"))
+            table.show_message(labels.line(nothing_words(state), "$muted"))
         else:
-            table.say(Content.styled("Loading …", "$muted"))
+            table.show_message(Content.styled("Loading …", "$muted"))
         self._show_details()
 
     def _rows(self, state: FilesState) -> PagedRows:
@@ -252,7 +252,7 @@ class FilesScreen(MainScreen):
 
     # Acting
 
-    def lacking(self, action: str) -> str:
+    def explain_disabled(self, action: str) -> str:
         needs_file = action in ("read", "add", "copy", "delete", "save", "mark")
         if needs_file and not self.table.rows:
             return "There is no file yet: u uploads one."

@@ -132,7 +132,7 @@ class LibrariesScreen(MainScreen):
         awaited = not state.loaded or (documents and self.focused is self.documents)
         return awaited and state.error is None
 
-    def as_of(self) -> float | None:
+    def copy_time(self) -> float | None:
         return self.store.libraries.slice.value.as_of
 
     # Showing
@@ -153,11 +153,11 @@ class LibrariesScreen(MainScreen):
             [draw_library(row, bool(synced.of(row.id))) for row in library_rows(state)]
         )
         if state.error is not None:
-            self.libraries.say(*self.explain(state.error))
+            self.libraries.show_message(*self.explain(state.error))
         elif state.loaded:
-            self.libraries.say(*NO_LIBRARIES)
+            self.libraries.show_message(*NO_LIBRARIES)
         else:
-            self.libraries.say(LOADING)
+            self.libraries.show_message(LOADING)
         if state.selected is not None and state.selected != self.libraries.key:
             self.libraries.point_at(state.selected)
         self._show_folders(self.store.sync.slice.value)
@@ -182,13 +182,13 @@ class LibrariesScreen(MainScreen):
         table.show(PagedRows(make, total))
         self._show_range()
         if library is None:
-            table.say()
+            table.show_message()
         elif state.total is None and state.error is not None:
-            table.say(*self.explain(state.error))
+            table.show_message(*self.explain(state.error))
         elif state.total is None:
-            table.say(LOADING)
+            table.show_message(LOADING)
         else:
-            table.say(*NO_DOCUMENTS)
+            table.show_message(*NO_DOCUMENTS)
 
     def _show_range(self) -> None:
         total = self.store.libraries.slice.value.total
@@ -208,10 +208,10 @@ class LibrariesScreen(MainScreen):
         self._hits = hit_rows(state, self.store.layout.slice.value.table("hits").sort)
         self.hits.show([draw_hit(row) for row in self._hits])
         if problem := state.search_error or state.error:
-            self.hits.say(*self.explain(problem))
+            self.hits.show_message(*self.explain(problem))
         else:
             words = "Searching …" if state.searching else "Nothing found."
-            self.hits.say(Content.styled(words, "$muted"))
+            self.hits.show_message(Content.styled(words, "$muted"))
 
     def _show_details(self, state: LibrariesState) -> None:
         details = self.query_one(LibraryDetails)
@@ -308,7 +308,7 @@ class LibrariesScreen(MainScreen):
 
     # Acting
 
-    def lacking(self, action: str) -> str:
+    def explain_disabled(self, action: str) -> str:
         library = self._library(self.store.libraries.slice.value)
         over_documents = action in ("text", "reprocess", "mark")
         if library is None and (over_documents or action in _OF_A_LIBRARY):

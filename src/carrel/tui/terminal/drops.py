@@ -42,7 +42,7 @@ class Drop:
         total = len(self.files) + len(self.refused)
         return Problem(
             f"{len(self.refused)} of {total} dropped paths left out",
-            "\n".join(f"{clean_text(name)}: {_why(name)}" for name in self.refused),
+            "\n".join(f"{clean_text(name)}: {_explain_unusable(name)}" for name in self.refused),
             "The others are taken.",
         )
 
@@ -99,7 +99,7 @@ def _is_whole(name: str) -> bool:
     )
 
 
-def _why(name: str) -> str:
+def _explain_unusable(name: str) -> str:
     if _find_existing(name, False, Path.is_dir) is not None:
         return "a folder, which is dropped by itself"
     return "no such file"

@@ -56,7 +56,7 @@ class _Typed:
     def key(self) -> str | None:
         return self.event.key if isinstance(self.event, events.Key) else None
 
-    def after(self, event: events.Key | events.Paste) -> "_Typed":
+    def followed_by(self, event: events.Key | events.Paste) -> "_Typed":
         """Return what is typed after this."""
         now = time.monotonic()
         same = isinstance(event, events.Key) and event.key == self.key and now - self.at < GAP
@@ -157,7 +157,7 @@ class TypeAhead:
             elif self._opening.keys() == {self._listing} and not self._typed and _leaves(event):
                 self._opening.clear()
                 self._step = None
-            self._last = self._last.after(event)
+            self._last = self._last.followed_by(event)
             self._typed.append(self._last)
             await self._pass_on()
         else:

@@ -88,7 +88,7 @@ async def test_a_page_that_is_closed_ends_its_uploads_in_words() -> None:
     view = View(bytes(3 * CHUNK))
     task = asyncio.create_task(drain(view.source()))
     await asked(view, CHUNK)
-    view.files.gone("v")
+    view.files.leave_view("v")
     with pytest.raises(ProblemError) as error:
         await task
     assert error.value.problem.detail == "The page was closed."
@@ -98,7 +98,7 @@ async def test_another_page_s_end_changes_nothing() -> None:
     view = View(b"abc")
     task = asyncio.create_task(drain(view.source()))
     await asked(view, 0)
-    view.files.gone("w")
+    view.files.leave_view("w")
     view.answer(0)
     assert await task == b"abc"
 
@@ -155,7 +155,7 @@ async def test_a_stop_that_comes_with_a_range_still_stops() -> None:
 
 async def test_a_page_that_is_gone_is_not_asked_again() -> None:
     view = View(b"abc")
-    view.files.gone("v")
+    view.files.leave_view("v")
     with pytest.raises(ProblemError) as error:
         await drain(view.source())
     assert error.value.problem.detail == "The page was closed."
@@ -179,10 +179,10 @@ def test_a_name_with_control_characters_is_cleaned() -> None:
 
 async def test_a_view_that_comes_back_uploads_again() -> None:
     view = View(b"abc")
-    view.files.gone("v")
+    view.files.leave_view("v")
     with pytest.raises(ProblemError):
         await drain(view.source())
-    view.files.back("v")
+    view.files.resume_view("v")
     task = asyncio.create_task(drain(view.source()))
     await asked(view, 0)
     view.answer(0)

@@ -126,7 +126,7 @@ def test_a_database_that_gets_the_extension_later_compares_what_it_has() -> None
         with engine.begin() as connection:
             connection.exec_driver_sql("ALTER TABLE vectors DROP COLUMN embedding")
             connection.exec_driver_sql("DROP EXTENSION vector CASCADE")
-            assert not pgvector.present(connection)
+            assert not pgvector.is_present(connection)
             for statement in _ROWS.split(";"):
                 connection.exec_driver_sql(statement)
             [vector] = _vectors(1, 1)
@@ -139,7 +139,7 @@ def test_a_database_that_gets_the_extension_later_compares_what_it_has() -> None
         assert "from now on" in shared.migrate(address).vectors
         assert shared.migrate(address).vectors == "pgvector compares vectors."
         with engine.begin() as connection:
-            assert pgvector.present(connection)
+            assert pgvector.is_present(connection)
             after = VectorIndex().nearest(connection, question)
         assert after == pytest.approx(before, abs=1e-3)
         assert list(after) == [CHUNKS_PER_LIBRARY]

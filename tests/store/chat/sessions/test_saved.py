@@ -23,7 +23,7 @@ def session(
         Turn("assistant", "Because.", "stopped", (SOURCE,), 2, 0.4, 31.0, 120, 7),
     )
     called = Turn("assistant", "", calls=(AgentCall("123456789", "why", "{}"),), searches=True)
-    conversation = conversation.before(1).add(called)
+    conversation = conversation.cut_before(1).add(called)
     conversation = conversation.add(Turn("tool", "so", call_id="123456789"))
     parameters = Parameters(temperature=0.2, stop=("END",))
     return ChatSession(session_id, "agent", "support", updated, conversation, 3, parameters)

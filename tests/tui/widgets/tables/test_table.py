@@ -173,7 +173,7 @@ async def test_enter_in_an_empty_table_is_told() -> None:
 async def test_without_rows_it_says_what_belongs_there() -> None:
     app = TableApp()
     async with app.run_test(size=(40, 12)) as pilot:
-        app.table.say(Content("No files yet."), Content("▸ Upload a file  u"))
+        app.table.show_message(Content("No files yet."), Content("▸ Upload a file  u"))
         await pilot.pause()
         assert any("No files yet." in line for line in lines(app))
 

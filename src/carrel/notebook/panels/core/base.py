@@ -141,7 +141,7 @@ class Panel(anywidget.AnyWidget):
         session = self._store.session.slice.value
         deletion = self._store.trash.slice.value.last(self._deletes) if self._deletes else None
         return {
-            "connection": status(session, time.time(), self._as_of()),
+            "connection": status(session, time.time(), self._copy_time()),
             "way_back": way_back(session),
             # The enclosing panel shows it for its parts.
             "left": [] if self._around else list(self._store.unfinished.left),
@@ -150,7 +150,7 @@ class Panel(anywidget.AnyWidget):
             **self._view(),
         }
 
-    def _as_of(self) -> float | None:
+    def _copy_time(self) -> float | None:
         """Return when the copy that is shown was current; None if it is no copy."""
         return None
 
@@ -289,20 +289,20 @@ class Panel(anywidget.AnyWidget):
     def _ipython_display_(self) -> None:
         bundle = super()._repr_mimebundle_()
         assert bundle is not None
-        content = self._drawn()
+        content = self._draw_first()
         display_live(bundle[0])
         self._still.display(content)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[Json, Json] | None:
         bundle = super()._repr_mimebundle_(**kwargs)
         if bundle is not None:
-            bundle[0]["text/html"] = self._drawn()
+            bundle[0]["text/html"] = self._draw_first()
         return bundle
 
-    def _drawn(self) -> str:
+    def _draw_first(self) -> str:
         """Return the static page's current content, with the first rows if they arrive soon."""
 
-        async def drawn() -> str:
+        async def draw() -> str:
             self.refresh()
             return await self.draw_still()
 
@@ -311,7 +311,7 @@ class Panel(anywidget.AnyWidget):
                 self._loading.result(FIRST)
                 self._loading = None
         with contextlib.suppress(TimeoutError):
-            return self._store.loop.run(drawn()).result(FIRST) or ""
+            return self._store.loop.run(draw()).result(FIRST) or ""
         return ""
 
     @intent
@@ -383,7 +383,7 @@ class Panel(anywidget.AnyWidget):
                 rested = self.rests
                 self._was_shown = True
                 self._views.add(view)
-                self._files.back(view)
+                self._files.resume_view(view)
                 self._keep_time()
                 if rested:
                     self.refresh()
@@ -394,7 +394,7 @@ class Panel(anywidget.AnyWidget):
             case {"kind": "goodbye", "view": str(view)}:
                 self._views.discard(view)
                 self._keep_time()
-                self._files.gone(view)
+                self._files.leave_view(view)
             case {"kind": "chunk", "key": str(key), "offset": int(offset)}:
                 error = content.get("error")
                 data = bytes(buffers[0]) if buffers else b""

@@ -20,14 +20,14 @@ def cancel(activity: ActivityService, kind: ActivityKind, id: str) -> None:
     ids = [id]
     if id == MORE:
         items = activity.slice.value.items
-        ids = [item.id for item in items if item.kind == kind and item.under_way]
+        ids = [item.id for item in items if item.kind == kind and item.is_under_way]
     for one in ids:
         activity.cancel(one)
 
 
 def progress_rows(state: ActivityState, kind: ActivityKind, now: float) -> list[dict[str, Any]]:
     """Return the first running and waiting items of a kind, in the words of both faces."""
-    running = {item.id for item in state.items if item.kind == kind and item.under_way}
+    running = {item.id for item in state.items if item.kind == kind and item.is_under_way}
     rows = [
         {
             "id": row.id,

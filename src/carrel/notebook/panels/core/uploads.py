@@ -63,12 +63,12 @@ class BrowserFiles:
         else:
             future.set_exception(ProblemError(_interruption(error)))
 
-    def back(self, view: str) -> None:
+    def resume_view(self, view: str) -> None:
         """Resume the files of a view that is back on the page: browsers keep left pages in
         memory."""
         self._gone.discard(view)
 
-    def gone(self, view: str) -> None:
+    def leave_view(self, view: str) -> None:
         """Cancel the uploads of a view that left the page."""
         self._gone.add(view)
         for owner, future in list(self._waiting.values()):

@@ -64,7 +64,7 @@ async def copy_blobs(
             lose(hash)
             return 0
 
-    return await live.each(copy, progress)
+    return await live.run_on_all(copy, progress)
 
 
 async def copy_to_bucket(
@@ -98,7 +98,7 @@ async def copy_to_bucket(
             return 1
 
         tell("reading back what the store keeps")
-        await live.each(mend, progress)
+        await live.run_on_all(mend, progress)
 
 
 async def copy_blob(read: ReadBlob, target: Blobs, hash: str) -> int:

@@ -68,7 +68,7 @@ async def check(backup: Path, progress: Progress) -> Manifest:
     with TemporaryDirectory(prefix="carrel-backup-") as folder:
         records = FolderLayout(Path(folder))
         await asyncio.to_thread(copy_checked, layout, records, manifest)
-        await live_blobs(records).each(hash_blob, progress)
+        await live_blobs(records).run_on_all(hash_blob, progress)
     return manifest
 
 

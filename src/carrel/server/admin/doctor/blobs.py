@@ -16,7 +16,7 @@ from carrel.server.admin.doctor.findings import (
     clock_of,
     failure,
     ok,
-    why,
+    reason_of,
 )
 from carrel.server.admin.doctor.folder import try_writing
 from carrel.server.admin.live_blobs import LiveBlobs
@@ -41,7 +41,7 @@ async def check_blobs(settings: ServerSettings) -> list[Finding]:
         try:
             try_writing(folder)
         except OSError as error:
-            said = f"{folder} cannot be written: {why(error)}"
+            said = f"{folder} cannot be written: {reason_of(error)}"
             return [failure(part, said, advice_to_write(error, folder))]
         return [await asyncio.to_thread(_all_there, FolderLayout(settings.data))]
     from carrel.server.blobs.bucket import Bucket
@@ -95,7 +95,7 @@ async def _bucket(bucket: "Bucket", url: str) -> list[Finding]:
             deleted = await http.delete(bucket.sign("DELETE", key, 60))
         except httpx.HTTPError as error:
             advice = "Check AWS_ENDPOINT_URL, and that the store runs."
-            return [failure(part, f"{where} does not answer: {why(error)}", advice)]
+            return [failure(part, f"{where} does not answer: {reason_of(error)}", advice)]
     if got.content != b"carrel" or deleted.is_error:
         which = "read" if got.content != b"carrel" else "delete"
         return [failure(part, f"{where} refuses a {which}", credentials), *clock]

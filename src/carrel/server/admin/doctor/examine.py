@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 from carrel.server.admin.doctor.blobs import check_blobs
-from carrel.server.admin.doctor.findings import Finding, failure, ok, why
+from carrel.server.admin.doctor.findings import Finding, failure, ok, reason_of
 from carrel.server.admin.doctor.folder import check_disk, check_folder, check_server
 from carrel.server.admin.doctor.models import check_model, check_vision_model
 from carrel.server.admin.doctor.reading import check_reading
@@ -35,7 +35,7 @@ async def examine(given: ServerSettings) -> AsyncIterator[Finding]:
         yield failure("settings", str(error), "The server does not start before.")
         settings = given
     except OSError as error:
-        yield failure("settings", why(error), f"Make {folder.settings_file} readable.")
+        yield failure("settings", reason_of(error), f"Make {folder.settings_file} readable.")
         settings = given
     else:
         there = folder.settings_file.exists()
@@ -47,5 +47,7 @@ async def examine(given: ServerSettings) -> AsyncIterator[Finding]:
         except Exception as error:
             # A broken part must not hide the others.
             yield failure(
-                part, f"the check itself failed: {why(error)}", "Report this as a defect."
+                part,
+                f"the check itself failed: {reason_of(error)}",
+                "Report this as a defect.",
             )

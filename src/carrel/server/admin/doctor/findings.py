@@ -56,7 +56,7 @@ def advice_to_write(error: OSError, path: Path) -> str:
     return f"Give it to the server's user: chown -R {getpass.getuser()} {path}"
 
 
-def why(error: BaseException) -> str:
+def reason_of(error: BaseException) -> str:
     """Return an error's first line, or its kind if it says nothing."""
     words = getattr(error, "strerror", None) or str(error).partition("\n")[0]
     return words or type(error).__name__

@@ -14,8 +14,8 @@ from carrel.server.admin.doctor.findings import (
     advice_to_write,
     failure,
     ok,
+    reason_of,
     warning,
-    why,
 )
 from carrel.server.datadir.folder import FORMAT, FolderError, FolderLayout
 from carrel.server.settings import ServerSettings
@@ -40,7 +40,7 @@ async def check_folder(settings: ServerSettings) -> list[Finding]:
     try:
         try_writing(path)
     except OSError as error:
-        said = f"{path} cannot be written: {why(error)}"
+        said = f"{path} cannot be written: {reason_of(error)}"
         return [failure(part, said, advice_to_write(error, path))]
     found = []
     try:
@@ -113,7 +113,7 @@ async def check_server(settings: ServerSettings) -> list[Finding]:
         async with httpx.AsyncClient(trust_env=False, verify=False, timeout=ANSWER_SECONDS) as http:
             ready = await http.get(f"{url}/readyz")
     except httpx.HTTPError as error:
-        return [failure(part, f"{url} does not answer: {why(error)}", f"Restart it. {log}")]
+        return [failure(part, f"{url} does not answer: {reason_of(error)}", f"Restart it. {log}")]
     if ready.status_code != 200:
         failing = ", ".join(ready.json().get("failing", ["something"]))
         return [failure(part, f"{url} says that these fail: {failing}", log)]

@@ -4,7 +4,7 @@ import asyncio
 
 import httpx
 
-from carrel.server.admin.doctor.findings import ANSWER_SECONDS, Finding, failure, ok, why
+from carrel.server.admin.doctor.findings import ANSWER_SECONDS, Finding, failure, ok, reason_of
 from carrel.server.settings import ServerSettings
 
 
@@ -42,7 +42,7 @@ async def _address(
             answer = await http.get(f"{base}/models", headers=headers)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         advice = f"Start the model's server, or correct {set_url}."
-        return failure(part, f"{base} does not answer: {why(error)}", advice)
+        return failure(part, f"{base} does not answer: {reason_of(error)}", advice)
     if answer.status_code in (401, 403):
         return failure(part, f"{base} refuses the key", f"Set {set_key}.")
     try:
@@ -77,7 +77,7 @@ def _check_built_in(settings: ServerSettings) -> list[Finding]:
         with path.open("rb") as file:
             whole = file.read(4) == b"GGUF"
     except OSError as error:
-        return [failure(part, f"{path}: {why(error)}", "Correct --model or model_path.")]
+        return [failure(part, f"{path}: {reason_of(error)}", "Correct --model or model_path.")]
     if not whole:
         return [failure(part, f"{path} is no GGUF model", "Correct --model or model_path.")]
     return [ok(part, f"{path.name}, embedded, {path.stat().st_size / 1e6:,.0f} MB")]

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from carrel.server.admin.doctor.findings import Finding, failure, ok, warning, why
+from carrel.server.admin.doctor.findings import Finding, failure, ok, reason_of, warning
 from carrel.server.reading.languages import INSTALL, languages
 from carrel.server.reading.results import WEIGHTS
 from carrel.server.settings import ServerSettings
@@ -39,7 +39,9 @@ async def check_reading(settings: ServerSettings) -> list[Finding]:
                         read = await reader.read(path, mimetype=mimetype, options=ReadOptions())
                 except (OCRUnavailable, UnreadableDocument, TimeoutError, OSError) as error:
                     advice = "Reinstall the server: pip install --force-reinstall 'carrel[server]'"
-                    found.append(failure(part, f"a page cannot be read: {why(error)}", advice))
+                    found.append(
+                        failure(part, f"a page cannot be read: {reason_of(error)}", advice)
+                    )
                     continue
                 seconds = time.perf_counter() - began
                 if "heron" in read.pages[0].markdown.lower():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
-from carrel.server.admin.doctor.findings import Finding, failure, ok, warning, why
+from carrel.server.admin.doctor.findings import Finding, failure, ok, reason_of, warning
 from carrel.server.datadir.folder import FolderLayout
 from carrel.server.records.sql.database import make_engine
 from carrel.server.settings import FolderSettings, ServerSettings, ServerSettingsError
@@ -32,16 +32,22 @@ async def find_remains(given: ServerSettings, text: str) -> list[Finding]:
     try:
         settings = given.with_folder(FolderSettings.load(folder.settings_file))
     except (ServerSettingsError, OSError) as error:
-        return [failure("settings", why(error), "They may name a database and a store: mend them.")]
+        return [
+            failure(
+                "settings",
+                reason_of(error),
+                "They may name a database and a store: mend them.",
+            )
+        ]
     return await asyncio.to_thread(lambda: [*_search(settings, folder, text)])
 
 
 def _search(settings: ServerSettings, folder: FolderLayout, text: str) -> Iterator[Finding]:
-    found = [*_in_folder(folder, text.encode())]
+    found = [*_search_folder(folder, text.encode())]
     if settings.database is not None:
-        found += _in_records(settings.database, text)
+        found += _search_records(settings.database, text)
     if settings.blobs is not None:
-        found += _in_store(settings.blobs, text)
+        found += _search_store(settings.blobs, text)
     yield from found or [ok(_PART, "nothing of it is left")]
     if settings.database is not None:
         yield warning(
@@ -51,14 +57,14 @@ def _search(settings: ServerSettings, folder: FolderLayout, text: str) -> Iterat
         )
 
 
-def _in_folder(folder: FolderLayout, wanted: bytes) -> Iterator[Finding]:
+def _search_folder(folder: FolderLayout, wanted: bytes) -> Iterator[Finding]:
     """Look through the bytes of every file: also pages that a database has freed, and its log."""
     for path in sorted(folder.path.rglob("*")):
         name = path.relative_to(folder.path)
         if path.is_file() and (wanted in path.name.encode() or _holds(_pieces(path), wanted)):
             advice = _COLLECTED if name.parts[0] in ("blobs", "fetched") else _IN_USE
             yield failure(_PART, f"{name} has it", advice)
-    if _in_pages(folder.pages_file, wanted):
+    if _search_pages(folder.pages_file, wanted):
         yield failure(_PART, "remembered pages have it", "They go with the bytes.")
 
 
@@ -80,7 +86,7 @@ def _pieces(path: Path) -> Iterator[bytes]:
         return  # It went meanwhile.
 
 
-def _in_pages(path: Path, wanted: bytes) -> bool:
+def _search_pages(path: Path, wanted: bytes) -> bool:
     """Look through the pages that were read, which are compressed."""
     if not path.exists():
         return False
@@ -93,7 +99,7 @@ def _in_pages(path: Path, wanted: bytes) -> bool:
         engine.dispose()
 
 
-def _in_records(url: str, text: str) -> Iterator[Finding]:
+def _search_records(url: str, text: str) -> Iterator[Finding]:
     """Look through each row of each table, as PostgreSQL writes it."""
     engine = make_engine(url)
     try:
@@ -109,7 +115,7 @@ def _in_records(url: str, text: str) -> Iterator[Finding]:
         engine.dispose()
 
 
-def _in_store(url: str, text: str) -> Iterator[Finding]:
+def _search_store(url: str, text: str) -> Iterator[Finding]:
     """Look through the key, which is a hash, and the bytes of each object of a store."""
     import obstore
     from obstore.exceptions import BaseError
@@ -124,7 +130,9 @@ def _in_store(url: str, text: str) -> Iterator[Finding]:
                 if text in key or _holds(_pieces_of_object(store, key), text.encode()):
                     yield failure(_PART, f"the object {key} has it", _COLLECTED)
     except (BaseError, ValueError) as error:
-        yield failure("blobs", f"{url} cannot be searched: {why(error)}", "See “carrel doctor”.")
+        yield failure(
+            "blobs", f"{url} cannot be searched: {reason_of(error)}", "See “carrel doctor”."
+        )
 
 
 def _pieces_of_object(store: "S3Store", key: str) -> Iterator[bytes]:

@@ -112,5 +112,5 @@ class VectorIndex:
 
     def _chunks(self, connection: sa.Connection) -> ChunkVectors:
         if self._kind is None:
-            self._kind = PgVectors() if pgvector.present(connection) else MemoryVectors()
+            self._kind = PgVectors() if pgvector.is_present(connection) else MemoryVectors()
         return self._kind

@@ -62,7 +62,7 @@ class Embeddings:
         try:
             async with asyncio.timeout(seconds):
                 at_address = await self._engine.at_address(request.model)
-                ask = ask_address(self._engine, request) if at_address else self._own(request)
+                ask = ask_address(self._engine, request) if at_address else self._ask_own(request)
                 vectors, tokens = await ask
         except TimeoutError as error:
             raise ApiError(
@@ -78,7 +78,7 @@ class Embeddings:
             usage=Usage(prompt_tokens=tokens, total_tokens=tokens),
         )
 
-    async def _own(self, request: EmbeddingRequest) -> tuple[list[list[float]], int]:
+    async def _ask_own(self, request: EmbeddingRequest) -> tuple[list[list[float]], int]:
         """Return the vectors and tokens by the server's own weights."""
         vendors = not self._strict and is_embedding_name(request.model)
         if not any(vendors or card.answers_to(request.model) for card in self.models):
@@ -99,7 +99,7 @@ class Embeddings:
             )
         dimension = request.output_dimension or DIMENSIONS
         if dimension > DIMENSIONS:
-            raise _not_supported("output_dimension", f"The most is {DIMENSIONS}.")
+            raise _unsupported_error("output_dimension", f"The most is {DIMENSIONS}.")
         with embedding_span(_OWN_MODEL.id, len(request.texts)) as observed:
             vectors, tokens = await asyncio.to_thread(self._embed, request.texts, dimension)
             observed.set(dimensions=dimension, prompt_tokens=tokens)
@@ -150,7 +150,7 @@ def _read_answer(
     if len(vectors) != len(request.texts):
         raise unreachable()
     if any(len(row) != (request.output_dimension or len(row)) for row in vectors):
-        raise _not_supported("output_dimension", "This model has another; leave it out.")
+        raise _unsupported_error("output_dimension", "This model has another; leave it out.")
     return vectors, parsed.usage.prompt_tokens
 
 
@@ -202,5 +202,5 @@ def _round(vector: Sequence[float], kind: OutputType) -> "NDArray[Any]":
             return whole.astype(np.int8) if kind == "int8" else (whole + 128).astype(np.uint8)
 
 
-def _not_supported(name: str, advice: str) -> ApiError:
+def _unsupported_error(name: str, advice: str) -> ApiError:
     return ApiError(400, f"This server does not support that {name}. {advice}", param=name)

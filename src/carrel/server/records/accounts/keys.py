@@ -75,7 +75,7 @@ def every(connection: sa.Connection) -> Sequence[Key]:
 
 def find_named(connection: sa.Connection, name: str) -> Key | None:
     """Return the key of a name that is in force."""
-    found = _keys(connection, api_keys.c.name == name, *_in_force())
+    found = _keys(connection, api_keys.c.name == name, *_is_valid())
     return found[0] if found else None
 
 
@@ -95,7 +95,7 @@ def revoke(connection: sa.Connection, id: str) -> None:
 
 def has_own_keys(connection: sa.Connection) -> bool:
     """Return whether any key is in force beside the server's own."""
-    return bool(_keys(connection, api_keys.c.name != OWN, *_in_force()))
+    return bool(_keys(connection, api_keys.c.name != OWN, *_is_valid()))
 
 
 def note_use(connection: sa.Connection, id: str) -> None:
@@ -105,7 +105,7 @@ def note_use(connection: sa.Connection, id: str) -> None:
     )
 
 
-def _in_force(now: Any = None) -> tuple[sa.ColumnElement[bool], ...]:
+def _is_valid(now: Any = None) -> tuple[sa.ColumnElement[bool], ...]:
     ends = api_keys.c.expires_at
     now = datetime.now(UTC) if now is None else now
     return api_keys.c.revoked_at.is_(None), sa.or_(ends.is_(None), ends > now)
@@ -138,7 +138,7 @@ def _select_keys(*conditions: sa.ColumnElement[bool]) -> sa.Select[Any]:
 # Asked with every request: building it takes as long as asking.
 _OF_HASH = _select_keys(
     api_keys.c.hash == sa.bindparam("hash"),
-    *_in_force(sa.bindparam("now", type_=Moment)),
+    *_is_valid(sa.bindparam("now", type_=Moment)),
 )
 
 

@@ -37,7 +37,7 @@ _COLUMN = (
 )
 
 
-def present(connection: sa.Connection) -> bool:
+def is_present(connection: sa.Connection) -> bool:
     """Return whether the database compares vectors."""
     if connection.dialect.name != "postgresql":
         return False
@@ -46,7 +46,7 @@ def present(connection: sa.Connection) -> bool:
 
 def install(connection: sa.Connection) -> str:
     """Enable the comparison of vectors if the database can, and return a sentence that says so."""
-    if present(connection):
+    if is_present(connection):
         return "pgvector compares vectors."
     if connection.exec_driver_sql(_AVAILABLE).scalar() is None:
         return "There is no pgvector here: servers compare vectors in memory."

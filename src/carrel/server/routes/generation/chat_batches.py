@@ -13,7 +13,7 @@ router = APIRouter(prefix="/v1/batches")
 
 @router.get("")
 async def list_chat_batches(context: Context, query: InQuery[IdQuery]) -> ChatBatchList:
-    jobs, more = await context.read(batches.after, query)
+    jobs, more = await context.read(batches.page_after, query)
     return ChatBatchList.of([ChatBatch.of(job) for job in jobs], more)
 
 

@@ -17,7 +17,7 @@ from carrel.server.records import responses
 from carrel.server.records.errors import NotFound, RecordError
 from carrel.server.responses import answered, follows
 from carrel.server.responses.asked import as_chat, check, ignored_fields, input_items
-from carrel.server.responses.background import shown
+from carrel.server.responses.background import current_state
 from carrel.server.routes.dependencies import Context, InQuery, ignored_note, validate, warn_of
 from carrel.wire.generation.chat import ChatRequest
 from carrel.wire.generation.completions import Progress
@@ -64,7 +64,7 @@ async def respond(body: ResponseRequest, context: Context) -> Response:
             batches, lambda given: _events(context, response, given, keep)
         )
     else:
-        answer = _as_json(await context.unless_disconnected(_whole(context, response, batches)))
+        answer = _as_json(await context.unless_disconnected(_collect(context, response, batches)))
         await keep(response.ended())
     warn_of([*ignored_note(ignored_fields(body)), *call.notes], answer)
     return answer
@@ -77,7 +77,7 @@ async def retrieve(response_id: str, context: Context, query: InQuery[ResponseQu
         after = -1 if query.starting_after is None else query.starting_after
         events = context.server.responses.events(context.caller, response_id, after)
         return await context.stream(events, _texts)
-    return _as_sent(shown(await context.read(responses.get, response_id)))
+    return _as_sent(current_state(await context.read(responses.get, response_id)))
 
 
 @router.delete("/{response_id}")
@@ -153,7 +153,7 @@ async def _begin(
     return EventStream(_texts(events), events)
 
 
-async def _whole(
+async def _collect(
     context: Context, response: answered.Response, batches: AsyncGenerator[Batch]
 ) -> ModelResponse:
     """Return the whole answer.

@@ -40,11 +40,11 @@ class Policy(Enum):
 class Lane:
     """The calls of one lane of one service; lives on the owner loop.
 
-    `in_words` converts a call's exception to the ProblemError with which the call ends.
+    `convert` converts a call's exception to the ProblemError with which the call ends.
     """
 
-    def __init__(self, in_words: Callable[[Exception], ProblemError]) -> None:
-        self._in_words = in_words
+    def __init__(self, convert: Callable[[Exception], ProblemError]) -> None:
+        self._convert = convert
         self._turns: list[_Turn] = []  # oldest first
 
     @property
@@ -97,15 +97,15 @@ class Lane:
 
     async def _run(self, turn: _Turn, *, alone: bool) -> Any:
         # Even if cancelled: the old call must not write after the new one begins.
-        while alone and (earlier := self._before(turn)) is not None:
+        while alone and (earlier := self._find_earlier(turn)) is not None:
             await asyncio.wait([earlier.task])
         turn.begun = True
         try:
             return await turn.work
         except Exception as error:
-            raise self._in_words(error) from error
+            raise self._convert(error) from error
 
-    def _before(self, turn: _Turn) -> _Turn | None:
+    def _find_earlier(self, turn: _Turn) -> _Turn | None:
         """Return the latest unfinished call that entered before this one, or None."""
         before = None
         for one in self._turns:
@@ -186,7 +186,7 @@ class Service(Generic[S]):
             self._loads -= 1
             self.slice.set(loading=self._loads > 0)
 
-    def _in_words(self, error: Exception) -> ProblemError:
+    def _note_failure(self, error: Exception) -> ProblemError:
         """Store a failure in the slice, and return it as a ProblemError."""
         problem = Problem.of(error)
         self.slice.set(error=problem)
@@ -200,10 +200,10 @@ class Service(Generic[S]):
         try:
             return call()
         except Exception as error:
-            raise self._in_words(error) from error
+            raise self._note_failure(error) from error
 
     def _lane(self, name: str) -> Lane:
-        return self._lanes.setdefault(name, Lane(self._in_words))
+        return self._lanes.setdefault(name, Lane(self._note_failure))
 
 
 Sv = TypeVar("Sv", bound=Service[Any])

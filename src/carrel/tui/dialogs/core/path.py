@@ -92,10 +92,10 @@ def complete(typed: str, offers: Callable[[str], bool] = lambda name: True) -> P
     except (OSError, RuntimeError, ValueError):
         return PathCompletion(typed, ())
     matches = [folder + slash + name + ("" if is_file else "/") for is_file, name in names]
-    return PathCompletion(_certain(typed, matches), tuple(matches[:MAX_SHOWN]))
+    return PathCompletion(_complete(typed, matches), tuple(matches[:MAX_SHOWN]))
 
 
-def _certain(typed: str, matches: list[str]) -> str:
+def _complete(typed: str, matches: list[str]) -> str:
     common = _common_start(matches)
     if len(common) >= len(typed):
         return common

@@ -131,7 +131,9 @@ async def review(place: MainScreen, draft: Draft, *, make: bool = True) -> None:
     if found.is_new and make:
         await _make(place, draft, found.doubt)
         return
-    question = Changes(found.title, _about(found), found.rows, _answers(found), "keeps the draft")
+    question = Changes(
+        found.title, _describe(found), found.rows, _answers(found), "keeps the draft"
+    )
     match await place.ask(question):
         case "save":
             await _save(place, draft)
@@ -151,7 +153,7 @@ def _review(place: MainScreen, draft: Draft) -> DraftReview | None:
     return review_draft(draft, agents, library_names(place), store.session)
 
 
-def _about(found: DraftReview) -> Content:
+def _describe(found: DraftReview) -> Content:
     message = labels.line(f"“{found.message}”", "italic") if found.message else None
     doubt = labels.line(found.doubt, "$failed") if found.doubt else None
     if found.is_new:

@@ -22,7 +22,9 @@ async def offer(place: MainScreen) -> None:
     if servers and _is_built_in_model(place):
         names = " and ".join(server.name for server in servers)
         verb = "answers" if len(servers) == 1 else "answer"
-        bench.say(f"{names} {verb} on this machine: m uses it instead of the small test model.")
+        bench.show_notice(
+            f"{names} {verb} on this machine: m uses it instead of the small test model."
+        )
 
 
 async def use(place: MainScreen) -> None:
@@ -33,7 +35,7 @@ async def use(place: MainScreen) -> None:
         servers = await models.look(bench.settings.model_servers)
     if not servers and _is_built_in_model(place):
         names = " or ".join(bench.settings.model_servers)
-        bench.say(f"No model server answers here: start {names}, then m again.")
+        bench.show_notice(f"No model server answers here: start {names}, then m again.")
         return
     place.notice("")
     offered = {

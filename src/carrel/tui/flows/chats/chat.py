@@ -68,7 +68,7 @@ async def choose_model(place: MainScreen, chats: Sequence[ChatService]) -> None:
 async def set_parameters(place: MainScreen, chats: Sequence[ChatService]) -> None:
     """Set the parameters for the next answers of the open chats."""
     models = place.store.session.slice.value.models
-    tools = [one.consent.name for one in await place.store.tools.named()]
+    tools = [one.consent.name for one in await place.store.tools.list_named()]
     parameters = await place.ask(ParametersForm(chats[0].slice.value.parameters, models, tools))
     if parameters is not None:
         for chat in chats:

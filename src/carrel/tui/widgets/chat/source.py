@@ -50,10 +50,10 @@ class SourcePane(Vertical):
             return
         self.border_title = labels.title(labels.trail(chat, source_title(passage)))
         self.query_one(PagePicture).display = True
-        self._say(passage)
+        self._show_passage(passage)
         self.call_after_refresh(self._draw, passage)
 
-    def _say(self, passage: Passage, *more: Content) -> None:
+    def _show_passage(self, passage: Passage, *more: Content) -> None:
         words = labels.highlight(one_line(marked(passage.snippet, passage.matches)))
         how = Content.styled("enter page · ] next · esc close", "$muted")
         quote = Content.assemble("“", words, "”")
@@ -79,7 +79,7 @@ class SourcePane(Vertical):
         except ProblemError as error:
             if passage == self._passage:
                 picture.display = False
-                self._say(passage, labels.line(error.problem.title, "$muted"))
+                self._show_passage(passage, labels.line(error.problem.title, "$muted"))
             return
         if passage != self._passage:
             return

@@ -55,7 +55,7 @@ class TurnView(Vertical):
         """Show more of a growing answer."""
         if _over(row) != _over(self.row):
             self._head.update(_head(row, self._place))
-        if _about(row) != _about(self.row):
+        if _parts_below(row) != _parts_below(self.row):
             self._foot.update(_foot(row, self._place))
         self.row = row
         if parts := self._cut(row.text):
@@ -103,7 +103,7 @@ class Transcript(TextPane):
         """Places of turns with visible thinking."""
         self._given: tuple[Sequence[TurnRow], bool] = ((), False)
 
-    async def say(self, words: Content) -> None:
+    async def show_message(self, words: Content) -> None:
         """Show a sentence instead of turns."""
         self._rows, self._session = [], None
         async with self.batch():
@@ -205,7 +205,7 @@ def _over(row: TurnRow) -> tuple[object, ...]:
     return (row.figures, row.thought, row.thinking)
 
 
-def _about(row: TurnRow) -> tuple[object, ...]:
+def _parts_below(row: TurnRow) -> tuple[object, ...]:
     """Return the parts below a turn's text."""
     return (row.note, row.sources, row.calls, row.attached)
 

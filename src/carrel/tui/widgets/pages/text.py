@@ -109,7 +109,7 @@ class PageText(ScrollView, can_focus=True):
         """Show a text without changes."""
         self._put(self._lines_of(Text(clean_text(text)), None, self._width(), carry=False), None)
 
-    def say(self, *sentence: Content) -> None:
+    def show_message(self, *sentence: Content) -> None:
         """Show a sentence in place of a text."""
         self._put([], None)
         self._sentence = sentence

@@ -282,7 +282,7 @@ class VirtualTable(ScrollView, can_focus=True):
                 self._titles[name] = now
                 setattr(self, name, now)
 
-    def say(self, *words: Content) -> None:
+    def show_message(self, *words: Content) -> None:
         """Set the text in the middle of a table without rows."""
         if words != self._empty:
             self._empty = words
