@@ -23,3 +23,29 @@ def test_a_formula_without_words_keeps_its_text_and_its_place() -> None:
         ("$x_{1}$", 165, 175),
         ("for $5", 190, 220),
     ]
+
+
+def line(said: Sequence[tuple[str, float]], y: float) -> TextItem:
+    """A line of words, each six points wide a letter and beginning where it says."""
+    words = [PlacedWord(text, x, y, 6 * len(text), 10) for text, x in said]
+    left, right = said[0][1], words[-1].x + words[-1].width
+    text = " ".join(text for text, _ in said)
+    return TextItem(text, left, y, right - left, 10, 0, "Helvetica", 10, words)
+
+
+def cut(*items: TextItem) -> list[list[str]]:
+    return [[piece.text for piece in row] for row in page_pieces(items, [], ())]
+
+
+def test_a_narrow_gap_parts_words_where_a_wide_one_stands_above_it() -> None:
+    head = line([("Vr.No", 70), ("Type", 140)], 0)
+    assert cut(head, line([("38", 124), ("BP", 140)], 20)) == [["Vr.No", "Type"], ["38", "BP"]]
+    # It begins elsewhere, or is a blank.
+    assert cut(head, line([("38", 122), ("BP", 138)], 20)) == [["Vr.No", "Type"], ["38 BP"]]
+    assert cut(head, line([("38", 125), ("BP", 140)], 20)) == [["Vr.No", "Type"], ["38 BP"]]
+    # Both are too far apart on the page.
+    assert cut(head, line([("38", 124), ("BP", 140)], 90)) == [["Vr.No", "Type"], ["38 BP"]]
+    # The dash of a range stands in no cell of its own, and prose is not cut.
+    assert cut(head, line([("9", 120), ("-", 130), ("12", 140)], 20))[1] == ["9 - 12"]
+    prose = [("all", 80), ("is", 102), ("now", 118), ("so", 140), ("far", 156)]
+    assert cut(head, line(prose, 20))[1] == ["all is now so far"]

@@ -9,7 +9,7 @@ from operator import add, attrgetter, sub
 
 from carrel.server.reading.page.elements import Box, Line
 from carrel.server.reading.page.lines import item_line, runs_from_right
-from carrel.server.reading.page.parsed import Link, PlacedWord, TextItem
+from carrel.server.reading.page.parsed import Link, TextItem
 from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.page.table import LinkMark, MarkedText
 
@@ -28,6 +28,14 @@ _SPACES = 3
 """Fewest blanks that show the usual one."""
 _LEVEL = 0.55
 """Least part of the lower piece's height that two pieces on one line share."""
+_NARROW = 0.33
+"""Narrowest gap that parts words where wide ones stand above or below, as a part of the height."""
+_ALIGNED = 0.05
+"""Largest difference of the edges of gaps that recur, as a part of the line's height."""
+_AROUND = 5.0
+"""Lines above and below in which a gap recurs, in line heights."""
+_FEW = 4
+"""Most words of a line that such gaps part."""
 _TOUCHING = 0.12
 """Narrowest blank between pieces in different fonts, as a part of the line's height."""
 _WIDEST = 1.2
@@ -52,9 +60,19 @@ def page_pieces(
     `items` are those of a text layer, `lines` those that OCR found.
     """
     down = [rule for rule in rules if not rule.across and not rule.faint]
+    items = list(items)
+    read = [piece for line in lines for piece in _of_line(line, down)]
     found = [piece for item in items for piece in _of_item(item, down, links)]
-    found += [piece for line in lines for piece in _of_line(line, down)]
-    return _with_whole_lines([_joined(row, down) for row in piece_rows(found)], down)
+    gaps = [
+        (before.box.right, after.box.left, after.box.centre[1])
+        for row in piece_rows([*found, *read])
+        for before, after in pairwise(row)
+        if after.box.left - before.box.right > _BLANK * after.box.height
+    ]
+    if gaps:
+        found = [piece for item in items for piece in _of_item(item, down, links, gaps)]
+    rows = piece_rows([*found, *read])
+    return _with_whole_lines([_joined(row, down, gaps) for row in rows], down)
 
 
 def mirrored_rows(rows: Iterable[Sequence[Line]], width: float) -> list[list[Line]]:
@@ -62,23 +80,38 @@ def mirrored_rows(rows: Iterable[Sequence[Line]], width: float) -> list[list[Lin
     return [[piece.mirrored(width) for piece in reversed(row)] for row in rows]
 
 
-def _of_item(item: TextItem, down: Sequence[Rule], links: Sequence[Link]) -> Iterator[Line]:
+_Gap = tuple[float, float, float]
+"""The left and right edge of white space between two words, and the middle of their line."""
+
+
+def _recurs(gap: _Gap, others: Iterable[_Gap], height: float) -> bool:
+    """Return whether a wide gap nearby begins or ends where a narrow one does."""
+    left, right, y = gap
+    edge = _ALIGNED * height
+    return right - left > _NARROW * height and any(
+        start < left + edge
+        and end > right - edge
+        and (start > left - edge or end < right + edge)
+        and _LEVEL * height < abs(middle - y) < _AROUND * height
+        for start, end, middle in others
+    )
+
+
+def _of_item(
+    item: TextItem, down: Sequence[Rule], links: Sequence[Link], gaps: Sequence[_Gap] = ()
+) -> Iterator[Line]:
     if abs(item.angle) > UPRIGHT:
         return
     line = item_line(item, links)
     if line is None:
         return
-    words, box = item.words, line.box
+    words = item.words
     if len(words) < 2:
         yield line
         return
-    middle = (box.top + box.bottom) / 2
     lefts = list(map(_LEFT, words))
     rights = list(map(add, lefts, map(_WIDTH, words)))
-    cuts = _cuts(list(map(sub, lefts[1:], rights)), box.height)
-    beside = [rule.at for rule in down if rule.start <= middle <= rule.end]
-    if beside:
-        cuts = sorted({*cuts, *_crossed(beside, words)})
+    cuts = _cuts(lefts, rights, line, down, gaps)
     places = list(_WORD.finditer(line.text)) if cuts else []
     # liteparse has no words for a formula.
     if len(places) != len(words):
@@ -91,53 +124,59 @@ def _of_item(item: TextItem, down: Sequence[Rule], links: Sequence[Link]) -> Ite
             for mark in line.marks
             if mark.start < stop and mark.end > start
         )
-        place = Box(min(lefts[first:end]), box.top, max(rights[first:end]), box.bottom)
-        yield replace(line, text=line.text[start:stop], box=place, marks=marks)
-
-
-def _cuts(gaps: Sequence[float], height: float) -> list[int]:
-    """Return the number of each word that stands apart from the one before it on a line."""
-    if max(gaps) <= _BLANK * height:
-        return []
-    least = _ALONE * height
-    if len(gaps) > _SPACES:
-        least = max(_BLANK * height, _STRETCHED * statistics.median_low(gaps))
-    least = min(least, _GAP * height)
-    return [number for number, gap in enumerate(gaps, 1) if gap > least]
-
-
-def _crossed(places: Sequence[float], words: Sequence[PlacedWord]) -> Iterator[int]:
-    """Yield the index of each word with a rule before it, even where letters overlap the rule."""
-    middles = [word.x + word.width / 2 for word in words]
-    for number, (before, after) in enumerate(pairwise(middles), 1):
-        if any(before < place < after for place in places):
-            yield number
+        box = Box(min(lefts[first:end]), line.box.top, max(rights[first:end]), line.box.bottom)
+        yield replace(line, text=line.text[start:stop], box=box, marks=marks)
 
 
 def _of_line(line: Line, down: Sequence[Rule]) -> Iterator[Line]:
     """Cut a line that OCR found at wide gaps and at the rules that cross it."""
-    box, middle = line.box, line.box.centre[1]
     words = [word for word in line.read if word.edges]
     if len(words) < 2:
         yield line
         return
-    edges = [word.edges for word in words if word.edges]
-    cuts = _cuts([after[0] - before[1] for before, after in pairwise(edges)], box.height)
-    beside = [rule.at for rule in down if rule.start <= middle <= rule.end]
+    lefts, rights = zip(*(word.edges for word in words if word.edges), strict=True)
+    for first, end in pairwise([0, *_cuts(lefts, rights, line, down), len(words)]):
+        held = words[first:end]
+        box = Box(min(lefts[first:end]), line.box.top, max(rights[first:end]), line.box.bottom)
+        yield replace(line, text=" ".join(w.text for w in held), box=box, read=tuple(held))
+
+
+def _cuts(
+    lefts: Sequence[float],
+    rights: Sequence[float],
+    line: Line,
+    down: Sequence[Rule],
+    gaps: Sequence[_Gap] = (),
+) -> list[int]:
+    """Return the number of each word that stands apart from the one before it on a line.
+
+    A rule parts words even where letters overlap it.
+    """
+    height, y = line.box.height, line.box.centre[1]
+    spaces = list(map(sub, lefts[1:], rights))
+    cuts: set[int] = set()
+    if max(spaces) > _NARROW * height:
+        least = _ALONE * height
+        if len(spaces) > _SPACES:
+            least = max(_BLANK * height, _STRETCHED * statistics.median_low(spaces))
+        least = min(least, _GAP * height)
+        cuts = {number for number, space in enumerate(spaces, 1) if space > least}
+        if gaps and len(lefts) <= _FEW and not line.mono:
+            said = [any(map(str.isalnum, word)) for word in line.text.split()]
+            cuts |= {
+                number
+                for number, (left, right) in enumerate(zip(rights, lefts[1:], strict=False), 1)
+                if all(said[number - 1 : number + 1]) and _recurs((left, right, y), gaps, height)
+            }
+    beside = [rule.at for rule in down if rule.start <= y <= rule.end]
     if beside:
-        middles = [(left + right) / 2 for left, right in edges]
-        crossed = {
+        middles = [(left + right) / 2 for left, right in zip(lefts, rights, strict=True)]
+        cuts |= {
             number
             for number, (before, after) in enumerate(pairwise(middles), 1)
             if any(before < place < after for place in beside)
         }
-        cuts = sorted({*cuts, *crossed})
-    for first, end in pairwise([0, *cuts, len(words)]):
-        held = words[first:end]
-        left = min(edge for edge, _ in edges[first:end])
-        right = max(edge for _, edge in edges[first:end])
-        place = Box(left, box.top, right, box.bottom)
-        yield replace(line, text=" ".join(w.text for w in held), box=place, read=tuple(held))
+    return sorted(cuts)
 
 
 def piece_rows(pieces: Iterable[Line]) -> list[list[Line]]:
@@ -161,7 +200,7 @@ def piece_rows(pieces: Iterable[Line]) -> list[list[Line]]:
     return found
 
 
-def _joined(row: list[Line], down: Sequence[Rule]) -> list[Line]:
+def _joined(row: list[Line], down: Sequence[Rule], gaps: Sequence[_Gap]) -> list[Line]:
     """Join neighbours in a row with a blank at most between them, in whatever font."""
     if len(row) == 1:
         return row
@@ -170,10 +209,11 @@ def _joined(row: list[Line], down: Sequence[Rule]) -> list[Line]:
         last = joined[-1]
         gap = piece.box.left - last.box.right
         height = min(last.box.height, piece.box.height)
+        x, y = (last.box.right + piece.box.left) / 2, piece.box.centre[1]
         apart = gap > _BLANK * height or gap < -height
+        if not apart and not piece.mono:
+            apart = _recurs((last.box.right, piece.box.left, y), gaps, height)
         if not apart and down:
-            x = (last.box.right + piece.box.left) / 2
-            y = piece.box.centre[1]
             apart = any(
                 abs(rule.at - x) <= abs(gap) / 2 + 1 and rule.start <= y <= rule.end
                 for rule in down
