@@ -4,7 +4,7 @@ import re
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from operator import add, attrgetter, sub
 
 from carrel.server.reading.page.elements import Box, Line
@@ -62,16 +62,17 @@ def page_pieces(
     down = [rule for rule in rules if not rule.across and not rule.faint]
     items = list(items)
     read = [piece for line in lines for piece in _of_line(line, down)]
-    found = [piece for item in items for piece in _of_item(item, down, links)]
+    cut = [list(_of_item(item, down, links)) for item in items]
     gaps = [
         (before.box.right, after.box.left, after.box.centre[1])
-        for row in piece_rows([*found, *read])
+        for row in piece_rows(chain(read, *cut))
         for before, after in pairwise(row)
         if after.box.left - before.box.right > _BLANK * after.box.height
     ]
-    if gaps:
-        found = [piece for item in items for piece in _of_item(item, down, links, gaps)]
-    rows = piece_rows([*found, *read])
+    for item, pieces in zip(items, cut, strict=True):
+        if gaps and 1 < len(item.words) <= _FEW:
+            pieces[:] = _of_item(item, down, links, gaps)
+    rows = piece_rows(chain(read, *cut))
     return _with_whole_lines([_joined(row, down, gaps) for row in rows], down)
 
 
