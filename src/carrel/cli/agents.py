@@ -190,9 +190,12 @@ def edit(
 @with_client()
 async def versions(client: "Client", agent: AgentArgument, json: JSONOption = False) -> None:
     """List an agent's versions and mark the active one."""
+    from carrel.store.agents.formatting import version_notes
+
     active = await find_agent(client, agent)
     listed = [version async for version in client.agents.every_version(active.id)]
     found = sorted(listed, key=lambda version: version.version, reverse=True)
+    notes = dict(zip((version.version for version in found), version_notes(found), strict=True))
     output.show_list(
         found,
         json,
@@ -201,7 +204,7 @@ async def versions(client: "Client", agent: AgentArgument, json: JSONOption = Fa
         NAME=lambda version: version.name,
         MODEL=lambda version: version.model,
         CHANGED=lambda version: output.when(version.updated_at),
-        MESSAGE=lambda version: version.version_message or "",
+        MESSAGE=lambda version: notes[version.version],
     )
 
 

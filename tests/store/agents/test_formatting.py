@@ -54,6 +54,25 @@ def test_agents_versions_and_changes() -> None:
     ]
 
 
+def test_a_version_without_a_note_names_its_changed_fields() -> None:
+    versions = (
+        agent(version=4, instructions="Be brief.", completion_args={"temperature": 0.3}),
+        agent(version=3, instructions="Be brief.", completion_args={"temperature": 0.3}),
+        agent(version=2, version_message="calmer", completion_args={"temperature": 0.3}),
+        agent(version=1, model="small", tools=[{"type": "web_search"}], handoffs=["b"]),
+        agent(version=0, instructions=""),
+    )
+    state = AgentsState(items=(versions[0],), selected="a", versions=versions)
+    assert {row.number: row.note for row in agents.version_rows(state, NOW)} == {
+        4: "",
+        3: "instructions changed",
+        2: "calmer",
+        1: "model, tools, handoffs changed",
+        0: "first version",
+    }
+    assert list(agents.version_notes(versions[1:2])) == [""], "the version before is unknown"
+
+
 def test_versions_are_sorted_by_a_column() -> None:
     noted = {0: "zebra", 1: None, 2: "Ant"}
     versions = tuple(agent(version=n, version_message=noted[n]) for n in (2, 1, 0))

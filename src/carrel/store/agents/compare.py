@@ -55,6 +55,16 @@ def compare_agents(old: Agent, new: Agent) -> tuple[FieldChange, ...]:
     )
 
 
+def changed_fields(old: Agent, new: Agent) -> tuple[str, ...]:
+    """Return the names of the fields that differ, in reading order, without comparing texts."""
+    plain = ("model", "name", "description", "instructions", "tools")
+    structured = (*_arguments(old.completion_args, new.completion_args), *_rest(old, new))
+    return (
+        *(name for name in plain if (getattr(old, name) or None) != (getattr(new, name) or None)),
+        *(change.field for change in structured if change.change != "same"),
+    )
+
+
 def tool_name(tool: dict[str, Any]) -> str:
     """Return the name that identifies a tool: `function lookup`, `connector mail`, `web_search`."""
     kind = str(tool.get("type"))

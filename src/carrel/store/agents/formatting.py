@@ -6,7 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from carrel.store.agents.compare import DEFAULTS, Change, FieldChange, compare_agents, tool_name
+from carrel.store.agents.compare import (
+    DEFAULTS,
+    Change,
+    FieldChange,
+    changed_fields,
+    compare_agents,
+    tool_name,
+)
 from carrel.store.agents.drafts import LIBRARY, Draft
 from carrel.store.core.diff import Hunk, hunks
 from carrel.store.core.formatting import age, count, counted, one_line
@@ -18,12 +25,12 @@ if TYPE_CHECKING:
 
 NAMED = 8
 """Number of a service's models that a warning names."""
-VERSION_ORDERS: Mapping[str, Callable[[Agent], Any]] = {
-    "version": lambda agent: agent.version,
-    "note": lambda agent: (agent.version_message or "").casefold() or None,
-    "changed": lambda agent: agent.updated_at,
+VERSION_ORDERS: Mapping[str, Callable[[Agent, str], Any]] = {
+    "version": lambda agent, _: agent.version,
+    "note": lambda _, note: note.casefold() or None,
+    "changed": lambda agent, _: agent.updated_at,
 }
-"""Sort keys of a version by column name; None sorts last."""
+"""Sort keys of a version and its note by column name; None sorts last."""
 _SIGNS = {"same": " ", "added": "+", "removed": "−"}
 
 
@@ -38,7 +45,7 @@ class AgentRow:
 
 @dataclass(frozen=True, slots=True)
 class VersionRow:
-    """One version. `note` is its description by its author."""
+    """One version. `note` is its author's, else it names the changed fields."""
 
     number: int
     name: str
@@ -102,10 +109,10 @@ def version_rows(
 ) -> tuple[VersionRow, ...]:
     """Return the versions of the selected agent, ordered by VERSION_ORDERS or newest first."""
     active = next((agent.version for agent in state.items if agent.id == state.selected), None)
-    versions: Sequence[Agent] = state.versions
+    noted = list(zip(state.versions, version_notes(state.versions), strict=True))
     if sort is not None:
         key = VERSION_ORDERS[sort.column]
-        versions = in_order(versions, key, descending=sort.descending)
+        noted = in_order(noted, lambda pair: key(*pair), descending=sort.descending)
     return tuple(
         VersionRow(
             agent.version,
@@ -113,11 +120,29 @@ def version_rows(
             agent.version == active,
             ", ".join(each.alias for each in state.aliases if each.version == agent.version),
             age(now - agent.updated_at.timestamp()),
-            one_line(agent.version_message or ""),
+            note,
             agent.version in state.marked,
         )
-        for agent in versions
+        for agent, note in noted
     )
+
+
+def version_notes(versions: Sequence[Agent]) -> Iterator[str]:
+    """Yield the note of each version's author, else the fields changed since the version before.
+
+    The version before is among `versions` or unknown.
+    """
+    known = {version.version: version for version in versions}
+    for version in versions:
+        before = known.get(version.version - 1)
+        if version.version_message:
+            yield one_line(version.version_message)
+        elif version.version == 0:
+            yield "first version"
+        elif before is not None and (fields := changed_fields(before, version)):
+            yield f"{one_line(', '.join(fields))} changed"
+        else:
+            yield ""
 
 
 def draft_row(state: AgentsState, now: float) -> DraftRow | None:

@@ -88,7 +88,7 @@ class AgentsScreen(MainScreen):
         yield agents
         versions = VirtualTable(
             Column("Version", 7, name="version"),
-            Column("What changed", name="note"),
+            Column("What changed", least=18, name="note"),
             Column("Since", 10, rank=1, right=True, name="changed"),
             id="versions",
         )

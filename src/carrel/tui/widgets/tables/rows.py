@@ -43,7 +43,7 @@ def unsaved_row(row: DraftRow) -> Row:
 
 def version_row(row: VersionRow) -> Row:
     """Return the row of a version."""
-    what = labels.line(row.note or ("first version" if row.number == 0 else ""))
+    what = labels.line(row.note)
     if row.active:
         what = Content.assemble(("active", "$ready"), "  " if what else "", what)
     if row.aliases:
