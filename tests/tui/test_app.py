@@ -11,7 +11,7 @@ from textual.binding import Binding
 from carrel.config.profiles import Profile
 from carrel.tui.app import FAILURES, WITHIN, CarrelApp
 from carrel.tui.base.screen import MainScreen
-from carrel.tui.dialogs.core.help import Help
+from carrel.tui.dialogs.core.help import Help, keys_of
 from carrel.tui.dialogs.core.problem import ProblemPanel
 from carrel.tui.dialogs.palette import Palette
 from carrel.tui.keymap import own_bindings, owners
@@ -129,6 +129,25 @@ async def test_help_lists_the_live_keys() -> None:
         await bench.shows("Upload", "Run OCR", "Next pane")
         await bench.press("escape")
         assert isinstance(bench.app.screen, MainScreen)
+
+
+@pytest.mark.usefixtures("offline")
+async def test_a_text_field_takes_every_character() -> None:
+    """Keys that would be typed are neither in the help nor in the footer; alt with a digit is."""
+    async with workbench(LOCAL, (120, 36)) as bench:
+
+        def keys() -> set[str]:
+            rows = (row for _, rows in keys_of(bench.app.screen) for row in rows)
+            return {key for shown, _, _ in rows for key in shown.split()}
+
+        await bench.press("slash")
+        footer = bench.app.screen.query_one(KeyBar)
+        await bench.until(lambda: "alt+1–6 Screens" in str(footer.render()))
+        assert "alt+1" in keys()
+        assert not {"/", "@", ":", "1", "D"} & keys()
+        await bench.press("escape")
+        await bench.until(lambda: "alt+1–6" not in str(footer.render()))
+        assert {"/", "@", ":", "1"} <= keys()
 
 
 @pytest.mark.usefixtures("offline")

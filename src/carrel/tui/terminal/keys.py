@@ -1,12 +1,15 @@
 """Names of keys, and explanations of keys without effect with the nearest key that has one."""
 
+import string
 from collections.abc import Callable, Iterable
+from typing import Any
 
-from textual.binding import Binding
+from textual.binding import ActiveBinding, Binding
 from textual.keys import key_to_character
 from textual.screen import Screen
+from textual.widgets import Input, TextArea
 
-from carrel.tui.terminal.textual_private import bindings_of, keys_of
+from carrel.tui.terminal.textual_private import bindings_of, key_name, keys_of
 
 EVERY_KEY = "F1 shows every key."
 
@@ -40,6 +43,20 @@ KEY_NAMES = {
     "right": "→",
 }
 """Displayed names of keys that differ from their binding names."""
+_TYPED = {key_name(character) for character in string.punctuation}
+
+
+def has_text_field(screen: Screen[Any]) -> bool:
+    """Return whether the focus of a screen is in a text field, which takes every character."""
+    return isinstance(screen.focused, Input | TextArea)
+
+
+def live_bindings(screen: Screen[Any]) -> list[ActiveBinding]:
+    """Return the bindings that a key reaches now."""
+    active = screen.active_bindings
+    # Textual leaves out letters and digits that a field takes, but not all other characters.
+    typed = _TYPED if has_text_field(screen) else ()
+    return [one for key, one in active.items() if key not in typed or one.node is screen.focused]
 
 
 def explain_key(

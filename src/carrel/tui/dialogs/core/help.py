@@ -6,6 +6,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from carrel.tui.dialogs.core.dialog import Dialog, hint
+from carrel.tui.terminal.keys import live_bindings
 from carrel.tui.widgets.text.pane import TextPane
 
 
@@ -46,7 +47,7 @@ def keys_of(screen: Screen[object]) -> list[tuple[str, list[tuple[str, str, str]
     They are grouped by origin.
     """
     groups: dict[str, dict[tuple[str, str, str], list[str]]] = {}
-    for active in screen.active_bindings.values():
+    for active in live_bindings(screen):
         binding = active.binding
         if binding.id is None or binding.system or not active.enabled:
             continue

@@ -8,11 +8,15 @@ from textual.screen import Screen
 from textual.style import Style
 from textual.widget import Widget
 
+from carrel.tui.terminal.keys import has_text_field, live_bindings
+
 MAX_KEYS = 8
 WIDE = 100
 """Window width in columns from which keys are spaced wider."""
 HELP = "app.help"
 """Id of the binding that is always last."""
+SCREENS = Binding("alt+1", "", "Screens", key_display="alt+1–6")
+"""Stands for the keys that open a screen from a text field, where a digit is typed."""
 
 
 class KeyBar(Widget):
@@ -34,13 +38,15 @@ class KeyBar(Widget):
         seen: set[str | None] = set()
         # A key that the screen overrides keeps the screen's position.
         own = [each.id for each in Binding.make_bindings(type(self.screen).BINDINGS)]
-        actives = self.screen.active_bindings.values()
+        actives = live_bindings(self.screen)
         for active in sorted(actives, key=lambda one: _place(own, one.binding.id)):
             binding = active.binding
             # A disabled key stays, and explains itself when pressed.
             if binding.show and binding.id not in seen:
                 seen.add(binding.id)
                 (last if binding.id == HELP else shown).append(binding)
+        if has_text_field(self.screen) and any(one.binding.key == SCREENS.key for one in actives):
+            shown.insert(sum(binding.id not in own for binding in shown), SCREENS)
         parts: list[Content] = []
         width = 0
         gap = 3 if self.size.width >= WIDE else 2
