@@ -29,8 +29,8 @@ def peer(serve: Callable[..., None], *arguments: Any) -> Iterator[int]:
 
 
 def serve_app(listener: socket.socket, make: Callable[..., ASGIApp], *arguments: Any) -> None:
-    """A peer that is an application: uvicorn as it comes, without a line in a log."""
-    config = uvicorn.Config(make(*arguments), log_config=None, access_log=False)
+    """A peer that is an application: uvicorn without its extras, without a line in a log."""
+    config = uvicorn.Config(make(*arguments), http="h11", log_config=None, access_log=False)
     uvicorn.Server(config).run(sockets=[listener])
 
 

@@ -70,9 +70,9 @@ def connected(data: Path, *, reading: bool = False) -> Iterator[sa.Connection]:
     One that is for reading waits for no writer.
     """
     engine = make_engine(database_url(data))
-    begin = "BEGIN" if reading else "BEGIN IMMEDIATE"
+    options = {"sqlite_begin": "BEGIN"} if reading else {}
     try:
-        with engine.execution_options(sqlite_begin=begin).begin() as connection:
+        with engine.execution_options(**options).begin() as connection:
             yield connection
     finally:
         engine.dispose()

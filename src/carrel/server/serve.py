@@ -161,6 +161,7 @@ async def _serve_watched(server: Server, listener: socket.socket) -> None:
         uvicorn.Config(
             create_app(server),
             http=Protocol,
+            ws="none",
             log_config=None,
             access_log=False,
             lifespan="on",

@@ -3,14 +3,13 @@
 import asyncio
 import inspect
 from collections.abc import AsyncIterator
+from contextlib import suppress
 
-import h11
 import pytest
-from h11._readers import ContentLengthReader
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
-from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from carrel.server.http import protocol
 from support.sockets import connected, serving
@@ -48,6 +47,37 @@ async def test_a_head_byte_by_byte_is_not_waited_for_either() -> None:
         finally:
             trickling.cancel()
             await asyncio.gather(trickling, return_exceptions=True)
+
+
+async def cut_off(reader: asyncio.StreamReader) -> None:
+    """Wait for the end of a connection that is refused; what was not read may reset it."""
+    with suppress(ConnectionResetError):
+        answer = await asyncio.wait_for(reader.read(), 10)
+        assert answer.startswith(b"HTTP/1.1 400 ")
+
+
+@pytest.mark.parametrize(
+    "endless", [b"GET /", b"GET / HTTP/1.1\r\nx: ", b"GET / HTTP/1.1\r\nx: y\r\n"]
+)
+async def test_a_head_without_an_end_is_refused_by_its_size(
+    endless: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocol, "HEAD_SECONDS", 60)
+    async with serving(answer_late) as port, connected(port) as (reader, writer):
+        writer.write(endless + b"a: bcdef\r\n"[: 1 + 9 * endless.endswith(b"\n")] * 100_000)
+        await cut_off(reader)
+
+
+async def test_trailers_without_an_end_are_refused_by_their_size() -> None:
+    async def read(scope: Scope, receive: Receive, send: Send) -> None:
+        with suppress(ClientDisconnect):
+            await Request(scope, receive).body()
+        await PlainTextResponse("read")(scope, receive, send)
+
+    head = b"POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n"
+    async with serving(read) as port, connected(port) as (reader, writer):
+        writer.write(head + b"3\r\nabc\r\n0\r\n" + b"a: bcdef\r\n" * 100_000)
+        await cut_off(reader)
 
 
 async def test_half_of_a_second_head_is_not_waited_for() -> None:
@@ -132,14 +162,12 @@ async def test_who_reads_slowly_is_waited_for(monkeypatch: pytest.MonkeyPatch) -
 
 def test_uvicorns_protocol_still_has_the_parts_that_deadlines_need() -> None:
     """Names that are not public, for after an upgrade."""
-    made = inspect.getsource(H11Protocol.__init__)
-    for attribute in ("conn", "cycle", "transport", "loop", "flow"):
-        assert f"self.{attribute}" in made, f"H11Protocol.{attribute} is gone"
-    for method in ("timeout_keep_alive_handler", "on_response_complete", "pause_writing"):
-        assert callable(getattr(H11Protocol, method, None)), f"H11Protocol.{method} is gone"
-    assert "self.body" in inspect.getsource(RequestResponseCycle.receive)
-    connection = h11.Connection(h11.SERVER)
-    connection.receive_data(b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 7\r\n\r\n")
-    connection.next_event()
-    assert isinstance(connection._reader, ContentLengthReader)
-    assert connection._reader._remaining == 7
+    made = inspect.getsource(HttpToolsProtocol.__init__)
+    for attribute in ("cycle", "transport", "loop", "flow"):
+        assert f"self.{attribute}" in made, f"HttpToolsProtocol.{attribute} is gone"
+    for method in (
+        *("timeout_keep_alive_handler", "send_400_response", "pause_writing", "resume_writing"),
+        *("on_message_begin", "on_headers_complete", "on_body", "on_response_complete"),
+    ):
+        assert callable(getattr(HttpToolsProtocol, method, None)), f"{method} is gone"
+    assert "bytes(self.body)" in inspect.getsource(RequestResponseCycle.receive)

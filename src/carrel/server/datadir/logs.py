@@ -112,6 +112,9 @@ def log_to(folder: DataFolder, format: LogFormat = "text", *, stdout: bool | Non
     formatter = _JSON() if format == "json" else _Text()
     for handler in handlers:
         handler.setFormatter(_WithoutSecrets(formatter, folder.api_key, folder.secret.hex()))
+    # No line names its caller or its thread; to look them up takes half of its time.
+    logging._srcfile = None
+    logging.logThreads = False
     root = logging.getLogger()
     root.handlers = handlers
     root.setLevel(logging.WARNING)

@@ -1,20 +1,20 @@
-"""HTTP connections with deadlines for the request head and for the reading of an answer."""
+"""HTTP connections with limits for the request head and for the reading of an answer."""
 
 import asyncio
 import math
 
-import h11
-from h11._readers import ContentLengthReader
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 HEAD_SECONDS = 20
 """Seconds for a request's first line and headers."""
+HEAD_BYTES = 64 * 1024
+"""The most bytes of a request's first line and headers."""
 TAKE_SECONDS = 60
 """Seconds a caller may read nothing of a waiting answer."""
 
 
-class Protocol(H11Protocol):
+class Protocol(HttpToolsProtocol):
     """Uvicorn's protocol with a deadline for request heads; uvicorn's own covers idle connections.
 
     And with one for a caller that does not read, which holds the answer's resources.
@@ -22,38 +22,44 @@ class Protocol(H11Protocol):
 
     _deadline: asyncio.TimerHandle | None = None
     _untaken: asyncio.TimerHandle | None = None
+    _in_head = True
+    _head_bytes = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._watch()
 
     def data_received(self, data: bytes) -> None:
-        if not self._pass_on(data):
-            super().data_received(data)
-            self._watch()
+        self._head_bytes += len(data)
+        super().data_received(data)
+        if self._head_bytes > HEAD_BYTES:
+            self.send_400_response("The head of the request is too large.")
 
-    def _pass_on(self, data: bytes) -> bool:
-        """Hand over the middle of a body of known length, which h11 would copy four times."""
-        reader = self.conn._reader
-        if (
-            not isinstance(reader, ContentLengthReader)
-            or self.conn.their_state is not h11.SEND_BODY
-            or self.conn.our_state is h11.DONE
-            or self.conn.trailing_data[0]
-            or len(data) >= reader._remaining
-        ):
-            return False
-        reader._remaining -= len(data)
-        cycle = self.cycle
-        cycle.body = cycle.body + data if cycle.body else data  # type: ignore[assignment]
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._in_head = True
+        self._watch()
+
+    def on_headers_complete(self) -> None:
+        self._in_head, self._head_bytes = False, 0
+        self._stop()
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        # Trailers, which follow a body, count as a head does.
+        self._head_bytes, cycle = 0, self.cycle
+        if cycle.response_complete:
+            return
+        # Bytes: the original copies them into an array, and the array into bytes.
+        cycle.body = cycle.body + body if cycle.body else body  # type: ignore[assignment]
         if len(cycle.body) > HIGH_WATER_LIMIT:
             self.flow.pause_reading()
         cycle.message_event.set()
-        return True
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        self._watch()
+        if self._in_head:
+            self._watch()
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -80,10 +86,8 @@ class Protocol(H11Protocol):
             self.transport.abort()
 
     def _watch(self) -> None:
-        """Start the timer with the first byte of a head, and stop it with the last."""
-        if self.conn.their_state is not h11.IDLE:
-            self._stop()
-        elif self._deadline is None and (self.cycle is None or self.conn.trailing_data[0]):
+        """Start the timer of a head, unless an answer to the request before it is under way."""
+        if self._deadline is None and (self.cycle is None or self.cycle.response_complete):
             self._deadline = self.loop.call_later(HEAD_SECONDS, self.timeout_keep_alive_handler)
 
     def _stop(self) -> None:

@@ -2,16 +2,48 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import sqlalchemy as sa
+from pydantic import TypeAdapter
 
 from carrel.server.records import trash
 from carrel.server.records.accounts.caller import Caller
 from carrel.server.records.errors import NotFound
-from carrel.server.records.sql.conditions import comes_after, contains, has_expired, not_expired
-from carrel.server.records.sql.tables import files, whole_seconds
+from carrel.server.records.sql.conditions import (
+    NOW,
+    comes_after,
+    contains,
+    has_expired,
+    not_expired,
+)
+from carrel.server.records.sql.tables import Moment, files
 from carrel.wire.files import File, FileList, FileQuery
+
+_FIELDS = [name for name in File.model_fields if name in files.c]
+# A moment is in whole seconds in the interface.
+_COLUMNS = [
+    (sa.type_coerce(column, sa.BigInteger) // 1_000_000).label(column.name)
+    if isinstance(column.type, Moment)
+    else column
+    for column in (files.c[name] for name in _FIELDS)
+]
+_SEEN = sa.and_(
+    files.c.organisation_id == sa.bindparam("organisation"),
+    sa.or_(files.c.visibility == "workspace", files.c.user_id == sa.bindparam("user")),
+    not_expired(files, NOW),
+)
+# Building them takes as long as asking.
+_PAGE = (
+    sa.select(*_COLUMNS)
+    .where(_SEEN)
+    .order_by(files.c.created_at.desc(), files.c.id.desc())
+    .limit(sa.bindparam("most"))
+    .offset(sa.bindparam("first"))
+)
+_TOTAL = sa.select(sa.func.count()).select_from(files).where(_SEEN)
+_FILES = TypeAdapter(list[File])
 
 
 @dataclass(frozen=True)
@@ -31,9 +63,9 @@ def insert(connection: sa.Connection, caller: Caller, values: dict[str, Any]) ->
     row = connection.execute(
         files.insert()
         .values(organisation_id=caller.organisation_id, user_id=caller.user_id, **values)
-        .returning(files)
-    ).one()
-    return _file(row)
+        .returning(*_COLUMNS)
+    )
+    return File(**row.mappings().one())
 
 
 def get(connection: sa.Connection, caller: Caller, id: str) -> StoredFile:
@@ -42,18 +74,15 @@ def get(connection: sa.Connection, caller: Caller, id: str) -> StoredFile:
     Raises:
         NotFound: it does not exist, or is hidden.
     """
-    query = sa.select(files).where(_visible(caller), files.c.id == id)
-    row = connection.execute(query).one_or_none()
-    if row is None:
+    found = _stored(connection, _SEEN, id, **_as_seen_by(caller))
+    if found is None:
         raise NotFound.of("file", id)
-    return StoredFile(_file(row), row.blob)
+    return found
 
 
 def get_signed(connection: sa.Connection, id: str) -> StoredFile | None:
     """Return the file of a signed address, if it still exists."""
-    query = sa.select(files).where(not_expired(files), files.c.id == id)
-    row = connection.execute(query).one_or_none()
-    return None if row is None else StoredFile(_file(row), row.blob)
+    return _stored(connection, not_expired(files), id)
 
 
 def delete(connection: sa.Connection, caller: Caller, id: str, trash_days: int) -> None:
@@ -77,26 +106,23 @@ def page(connection: sa.Connection, caller: Caller, query: FileQuery) -> FileLis
     Raises:
         NotFound: there is no file to come after.
     """
-    wanted = [_visible(caller), *_filters(query)]
-    following = []
+    seen, filters = _as_seen_by(caller), _filters(query)
+    page, total = _PAGE, None
+    if filters:
+        page = page.where(*filters)
     if query.after is not None:
-        last = sa.select(files).where(_visible(caller), files.c.id == query.after)
-        row = connection.execute(last).one_or_none()
-        if row is None:
+        place = sa.select(files.c.created_at, files.c.id).where(_SEEN, files.c.id == query.after)
+        last = connection.execute(place, seen).one_or_none()
+        if last is None:
             raise NotFound.of("file", query.after)
-        following.append(comes_after(files, row))
-    rows = connection.execute(
-        sa.select(files)
-        .where(*wanted, *following)
-        .order_by(files.c.created_at.desc(), files.c.id.desc())
-        .limit(query.page_size + 1)
-        .offset(query.page * query.page_size)
-    ).all()
-    data = [_file(row) for row in rows[: query.page_size]]
-    total = None
+        page = page.where(comes_after(files, last))
+    bounds = {"most": query.page_size + 1, "first": query.page * query.page_size}
+    rows = connection.execute(page, seen | bounds).all()
+    has_more = len(rows) > query.page_size
     if query.include_total:
-        total = connection.scalar(sa.select(sa.func.count()).select_from(files).where(*wanted))
-    return FileList(data=data, total=total, has_more=len(rows) > query.page_size)
+        total = connection.scalar(_TOTAL.where(*filters) if filters else _TOTAL, seen)
+    data = [dict(zip(_FIELDS, row, strict=True)) for row in rows[: query.page_size]]
+    return FileList(data=_FILES.validate_python(data), total=total, has_more=has_more)
 
 
 def _filters(query: FileQuery) -> list[sa.ColumnElement[bool]]:
@@ -114,17 +140,18 @@ def _filters(query: FileQuery) -> list[sa.ColumnElement[bool]]:
     return filters
 
 
-def _visible(caller: Caller) -> sa.ColumnElement[bool]:
-    return sa.and_(
-        files.c.organisation_id == caller.organisation_id,
-        sa.or_(files.c.visibility == "workspace", files.c.user_id == caller.user_id),
-        not_expired(files),
-    )
-
-
-def _file(row: sa.Row[Any]) -> File:
-    moments = {
-        "created_at": whole_seconds(row.created_at),
-        "expires_at": whole_seconds(row.expires_at),
+def _as_seen_by(caller: Caller) -> dict[str, Any]:
+    """Return the parameters of `_SEEN`."""
+    return {
+        "organisation": caller.organisation_id,
+        "user": caller.user_id,
+        "now": datetime.now(UTC),
     }
-    return File(**{**row._asdict(), **moments})
+
+
+def _stored(
+    connection: sa.Connection, condition: sa.ColumnElement[bool], id: str, **parameters: Any
+) -> StoredFile | None:
+    query = sa.select(*_COLUMNS, files.c.blob).where(condition, files.c.id == id)
+    row = connection.execute(query, parameters).mappings().one_or_none()
+    return None if row is None else StoredFile(File(**row), row["blob"])

@@ -6,6 +6,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
+from carrel.server.records.sql.tables import Moment
+
+NOW = sa.bindparam("now", type_=Moment)
+"""The present moment as a parameter, for a statement that is built once."""
+
 
 def contains(column: sa.Column[Any], text: str) -> sa.ColumnElement[bool]:
     """Return whether a column contains a text, whatever the case of its ASCII letters."""
@@ -26,9 +31,12 @@ def has_expired(table: sa.Table) -> sa.ColumnElement[bool]:
     return gone
 
 
-def not_expired(table: sa.Table) -> sa.ColumnElement[bool]:
-    """Return whether a row has not expired."""
-    return sa.or_(table.c.expires_at.is_(None), table.c.expires_at > datetime.now(UTC))
+def not_expired(
+    table: sa.Table, now: sa.BindParameter[datetime] | None = None
+) -> sa.ColumnElement[bool]:
+    """Return whether a row has not expired, by now or by the moment that a parameter has."""
+    moment = datetime.now(UTC) if now is None else now
+    return sa.or_(table.c.expires_at.is_(None), table.c.expires_at > moment)
 
 
 def has_attribute(

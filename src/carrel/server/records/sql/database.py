@@ -6,9 +6,9 @@ import random
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from contextvars import copy_context
+from functools import partial
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
@@ -16,6 +16,7 @@ import sqlalchemy as sa
 
 from carrel.server.records.sql import postgresql, sqlite
 from carrel.server.records.sql.queues import forget_ended
+from carrel.server.records.sql.threads import Threads
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -63,8 +64,8 @@ class Database:
         """Whether other servers may use the same database."""
         kind = postgresql if self.shared else sqlite
         self._reading = self.engine.execution_options(**kind.READING)
-        self._writers = ThreadPoolExecutor(kind.WRITERS, "database-writer")
-        self._readers = ThreadPoolExecutor(kind.READERS, "database-reader")
+        self._writers = Threads(kind.WRITERS, "database-writer")
+        self._readers = Threads(kind.READERS, "database-reader")
         self._turns = asyncio.Lock()
         self._watching: sqlite3.Connection | None = None
 
@@ -86,18 +87,15 @@ class Database:
         self, work: Callable[Concatenate[sa.Connection, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         """Run `work` in a reader thread with these arguments and return its result."""
-        bound = _bind(work, *args, **kwargs)
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._readers, self._read, bound)
+        return await self._readers.run(partial(self._read, work, *args, **kwargs))
 
     async def write(
         self, work: Callable[Concatenate[sa.Connection, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         """Run `work` in a writer thread with these arguments, commit, and return its result."""
         bound = _bind(work, *args, **kwargs)
-        loop = asyncio.get_running_loop()
         # A job that is enqueued there knows its request by the context.
-        return await loop.run_in_executor(self._writers, copy_context().run, self._write, bound)
+        return await self._writers.run(partial(copy_context().run, write, self.engine, bound))
 
     @asynccontextmanager
     async def alone(self, name: str) -> AsyncIterator[bool]:
@@ -157,17 +155,16 @@ class Database:
         connection.close()
         return None
 
-    def _read(self, work: Work[T]) -> T:
+    def _read(
+        self, work: Callable[Concatenate[sa.Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
         with self._reading.begin() as connection:
-            return work(connection)
-
-    def _write(self, work: Work[T]) -> T:
-        return write(self.engine, work)
+            return work(connection, *args, **kwargs)
 
     def close(self) -> None:
         """Wait for what is running and close every connection."""
-        self._writers.shutdown()
-        self._readers.shutdown()
+        self._writers.close()
+        self._readers.close()
         self.engine.dispose()
         if self._watching is not None:
             self._watching.close()
