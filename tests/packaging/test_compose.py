@@ -1,27 +1,20 @@
 """The files of `deploy/`: each command parses, each variable, setting and file is one."""
 
 import re
-import shutil
-import socket
-import ssl
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 import yaml
 from typer.main import get_command
 
 from carrel.cli.main import complete_app
 from carrel.server.settings import FolderSettings, Limits
-from support.process import serve
-from support.requires import nginx, systemd_analyze
-from support.s3 import free_ports
+from support.requires import systemd_analyze
 
 ROOT = Path(__file__).parents[2]
-PUBLIC = "carrel.example.com"
 DEPLOY = ROOT / "deploy"
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
 SERVICES: dict[str, Any] = COMPOSE["services"]
@@ -136,86 +129,3 @@ def test_the_settings_for_a_team_are_settings() -> None:
     settings = FolderSettings.load(DEPLOY / "settings.toml")
     assert settings.public_url
     assert settings.limits.file_bytes < Limits().file_bytes
-
-
-@pytest.mark.parametrize("name", ["nginx.conf", "nginx-tls.conf"])
-def test_nginx_takes_what_the_server_takes_and_waits_as_long(name: str) -> None:
-    text = (DEPLOY / name).read_text("utf-8")
-    [size] = re.findall(r"client_max_body_size (\d+)m;", text)
-    assert int(size) * 2**20 > Limits().file_bytes + 2**20
-    [seconds] = re.findall(r"proxy_read_timeout (\d+)s;", text)
-    assert int(seconds) > Limits().ocr_seconds
-    assert int(seconds) > 3600
-
-
-def _configured(folder: Path, name: str, **changes: str) -> Path:
-    """A configuration of nginx around one of `deploy/`, with a certificate of its own."""
-    key, certificate = folder / "key.pem", folder / "certificate.pem"
-    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={PUBLIC}"]
-    made += ["-addext", f"subjectAltName=DNS:{PUBLIC}", "-keyout", str(key)]
-    subprocess.run([*made, "-out", certificate], check=True, capture_output=True)
-    text = (DEPLOY / name).read_text("utf-8")
-    text = re.sub(r"(ssl_certificate_key) [^;]+;", rf"\1 {key};", text)
-    text = re.sub(r"(ssl_certificate) [^;]+;", rf"\1 {certificate};", text)
-    # Debian's nginx resolves names once only.
-    text = text.replace(" resolve max_fails", " max_fails")
-    text = re.sub(r"server server-\d:", "server 127.0.0.1:", text)
-    for old, new in changes.items():
-        assert old in text
-        text = text.replace(old, new)
-    file = folder / "nginx.conf"
-    kept = f"pid {folder}/pid; error_log {folder}/log; events {{}}"
-    file.write_text(f"{kept} http {{ access_log off; {text} }}")
-    return file
-
-
-@pytest.mark.parametrize("name", ["nginx.conf", "nginx-tls.conf"])
-def test_nginx_takes_the_configuration(tmp_path: Path, name: str) -> None:
-    file = _configured(tmp_path, name)
-    done = subprocess.run([nginx(), "-t", "-c", file], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-
-
-def test_nginx_ends_tls_before_a_server_with_the_settings_for_a_team(tmp_path: Path) -> None:
-    data, (plain, secure, behind) = tmp_path / "data", free_ports(3)
-    data.mkdir()
-    shutil.copy(DEPLOY / "settings.toml", data)
-    ports = {"listen 80": f"listen {plain}", "listen 443": f"listen {secure}"}
-    file = _configured(tmp_path, "nginx-tls.conf", **ports, **{"1:8080": f"1:{behind}"})
-    verify = ssl.create_default_context(cafile=str(tmp_path / "certificate.pem"))
-    address = f"https://127.0.0.1:{secure}"
-    with (
-        subprocess.Popen([nginx(), "-c", str(file), "-g", "daemon off;"]) as proxy,
-        httpx.Client(base_url=address, verify=verify, headers={"host": PUBLIC}, timeout=60) as http,
-    ):
-
-        def ask(method: str, path: str, **options: Any) -> httpx.Response:
-            return http.request(method, path, extensions={"sni_hostname": PUBLIC}, **options)
-
-        try:
-            with serve(data, port=behind) as server:
-                http.headers["authorization"] = f"Bearer {server.api_key}"
-                text = b"x" * 3_000_000
-                id = ask("POST", "/v1/files", files={"file": ("a.txt", text)}).json()["id"]
-                signed = ask("GET", f"/v1/files/{id}/url").json()["url"]
-                assert signed.startswith(f"https://{PUBLIC}/signed/")
-                opened = ask("GET", signed.removeprefix(f"https://{PUBLIC}"))
-                assert opened.content == text
-                assert re.fullmatch("[0-9a-f]{32}", opened.headers["x-request-id"])
-                assert "max-age" in opened.headers["strict-transport-security"]
-                assert ask("GET", "/v1/files", headers={"host": "evil.example"}).status_code == 421
-                moved = httpx.get(f"http://127.0.0.1:{plain}/v1/files", headers={"host": PUBLIC})
-                assert moved.headers["location"] == f"https://{PUBLIC}/v1/files"
-            assert ask("GET", "/v1/files").status_code == 502
-            with serve(data, port=behind):
-                assert ask("GET", f"/v1/files/{id}").status_code == 200
-            # Refused by its length, before a byte of it is sent.
-            head = f"POST / HTTP/1.1\r\nHost: {PUBLIC}\r\nContent-Length: 600000000\r\n\r\n"
-            with (
-                socket.create_connection(("127.0.0.1", secure), 30) as opening,
-                verify.wrap_socket(opening, server_hostname=PUBLIC) as large,
-            ):
-                large.sendall(head.encode())
-                assert large.recv(12) == b"HTTP/1.1 413"
-        finally:
-            proxy.terminate()

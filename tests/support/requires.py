@@ -59,6 +59,17 @@ def systemd_analyze() -> str:
     return _require("systemd-analyze", "apt-get install systemd")
 
 
+def systemd_nspawn() -> list[str]:
+    """The command that boots systemd in a container, which root alone may."""
+    command = [_require("systemd-nspawn", "apt-get install systemd-container")]
+    if os.getuid() == 0:
+        return command
+    sudo = [_require("sudo", "apt-get install sudo"), "-n"]
+    if subprocess.run([*sudo, "true"], capture_output=True).returncode:
+        missing("needs root, or sudo without a password, to boot systemd")
+    return [*sudo, *command]
+
+
 def prometheus() -> str:
     """The path of Prometheus, which collects metrics."""
     return _require("prometheus", "apt-get install prometheus")
@@ -67,8 +78,3 @@ def prometheus() -> str:
 def promtool() -> str:
     """The path of its tool, which checks rules."""
     return _require("promtool", "apt-get install prometheus")
-
-
-def nginx() -> str:
-    """The path of nginx."""
-    return _require("nginx", "apt-get install nginx-light")
