@@ -30,7 +30,12 @@ from carrel.tui.terminal.failures import RecentErrors
 from carrel.tui.terminal.hiding import Hiding, secret_keys, secret_names
 from carrel.tui.terminal.keys import KEY_NAMES
 from carrel.tui.terminal.recorded import record_driver
-from carrel.tui.terminal.textual_private import is_ending, read_alt_digits, steady_app
+from carrel.tui.terminal.textual_private import (
+    LastingStylesheet,
+    is_ending,
+    read_alt_digits,
+    steady_app,
+)
 from carrel.tui.terminal.typeahead import TypeAhead
 from carrel.tui.theme.appearance import Appearance
 from carrel.tui.theme.prose import prose_theme
@@ -113,6 +118,7 @@ class CarrelApp(App[Profile]):
         # First: Textual asks for the driver at once.
         self._recorder = recorder
         super().__init__()
+        self.stylesheet = LastingStylesheet(variables=self.get_css_variables())
         self.type_ahead = TypeAhead(self, super().on_event)
         self.profile = profile
         self.settings = settings or Settings()

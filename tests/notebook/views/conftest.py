@@ -1,4 +1,4 @@
-"""A browser for each module: while it runs, no test of this process can have an event loop."""
+"""A browser for all: while it runs, no test of this process can have an event loop."""
 
 from collections.abc import Iterator
 
@@ -21,7 +21,7 @@ EventTarget.prototype.addEventListener = function (type, fn, options) {
 """
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     with chromium() as browser:
         yield browser

@@ -3,11 +3,13 @@
 import pytest
 from textual.app import App, ComposeResult
 from textual.binding import Binding
+from textual.color import Color
 from textual.widgets import Input, TextArea
 from textual.worker import WorkerFailed
 
 from carrel.tui.terminal.textual_private import (
     KeyedTextArea,
+    LastingStylesheet,
     MarkedRadioButton,
     bindings_of,
     is_ending,
@@ -66,6 +68,20 @@ def test_ansi_sequences_keys_is_the_table_in_which_alt_with_a_digit_is_a_charact
     read_alt_digits(6)
     assert not {f"\x1b{digit}" for digit in range(1, 7)} & ANSI_SEQUENCES_KEYS.keys()
     assert "\x1bOP" in ANSI_SEQUENCES_KEYS, "the table has escape sequences as its keys"
+
+
+def test_set_variables_and_reparse_are_where_all_sources_are_parsed_anew() -> None:
+    sheet = LastingStylesheet(variables={"ink": "red"})
+    sheet.add_source("Input { color: $ink; }")
+    before = sheet.rules[0]
+    sheet.add_source("TextArea { color: $ink; }")
+    sheet.set_variables({"ink": "red"})
+    sheet.reparse()
+    assert sheet.rules[0] is before, "what was parsed stays"
+    assert len(sheet.rules) == 2
+    sheet.set_variables({"ink": "blue"})
+    sheet.reparse()
+    assert [rule.styles.color for rule in sheet.rules] == 2 * [Color.parse("blue")]
 
 
 def test_character_to_key_names_a_key() -> None:

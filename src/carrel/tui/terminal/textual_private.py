@@ -11,6 +11,7 @@ from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual.app import App
 from textual.binding import Binding
 from textual.content import Content
+from textual.css.stylesheet import Stylesheet
 from textual.dom import DOMNode
 from textual.keys import _character_to_key
 from textual.message import Message
@@ -22,6 +23,22 @@ N = TypeVar("N", bound=MessagePump)
 A = TypeVar("A", bound=App[Any])
 
 _log = logging.getLogger(__name__)
+
+
+class LastingStylesheet(Stylesheet):
+    """A stylesheet that parses each source once for a theme.
+
+    Textual's parses all of them anew with each screen and dialog that brings its own.
+    """
+
+    def set_variables(self, variables: dict[str, str]) -> None:
+        """Replace the variables; what was parsed with others is dropped."""
+        if variables != self._variables:
+            super().set_variables(variables)
+
+    def reparse(self) -> None:
+        """Parse what was not yet parsed with these variables."""
+        self.parse()
 
 
 def read_alt_digits(count: int) -> None:
