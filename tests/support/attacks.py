@@ -81,6 +81,9 @@ ATTACKS: dict[str, tuple[str, Any, str]] = {
         {"model": "smollm2", "inputs": WORDS, "stream": True},
         "Shorten it",
     ),
+    "instructions of an agent": ("agents", {**AGENT, "instructions": WORDS}, "may have 1000000"),
+    "a long name": ("libraries", {"name": WORDS}, "may have 1000000"),
+    "a long name of a store": ("vector_stores", {"name": WORDS}, "may have 1000000"),
     "long instructions": (
         "conversations",
         {"model": "smollm2", "inputs": "Hello", "instructions": LONG},

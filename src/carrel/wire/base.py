@@ -21,6 +21,9 @@ from carrel.text import clean_name
 MAX_INT = 2**31 - 1
 """The largest integer any field accepts: what every database column can hold."""
 
+MOST_STORED = 1_000_000
+"""Letters of the fields of an agent or a library, about twice what a large context holds."""
+
 
 def _is_none(value: object) -> bool:
     return value is None
@@ -139,6 +142,24 @@ class Request(BaseModel):
     def body(self) -> dict[str, Any]:
         """Return the JSON body: only the fields that were set."""
         return self.model_dump(mode="json", exclude_unset=True, by_alias=True)
+
+
+class Stored(Request):
+    """A request whose fields are kept and come in lists, which bounds them together."""
+
+    @model_validator(mode="after")
+    def _is_bounded(self) -> Self:
+        lengths = {
+            name: len(json.dumps(value, ensure_ascii=False)) for name, value in self.body().items()
+        }
+        if sum(lengths.values()) > MOST_STORED:
+            field = max(lengths, key=lambda name: lengths[name])
+            raise PydanticCustomError(
+                "too_long",
+                "{field} has {letters} letters as JSON; all fields together may have {most}",
+                {"field": field, "letters": lengths[field], "most": MOST_STORED},
+            )
+        return self
 
 
 class ResponseModel(BaseModel):

@@ -5,7 +5,16 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from carrel.wire.base import Count, Name, Request, ResponseModel, Text, Timestamp, omitted_when_none
+from carrel.wire.base import (
+    Count,
+    Name,
+    Request,
+    ResponseModel,
+    Stored,
+    Text,
+    Timestamp,
+    omitted_when_none,
+)
 from carrel.wire.libraries import Pagination
 
 ProcessStatus = Literal[
@@ -95,7 +104,7 @@ class DocumentUpload(Request):
     name: Name | None = None
 
 
-class DocumentUpdate(Request):
+class DocumentUpdate(Stored):
     name: Name | None = None
     attributes: Attributes | None = None
     expires_at: datetime | None = None

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from carrel.wire.base import Count, Name, Request, ResponseModel, Text, Timestamp
+from carrel.wire.base import Count, Name, Request, ResponseModel, Stored, Text, Timestamp
 
 CHUNK_SIZE = (256, 32768)
 """Bounds of a library's chunk size, in characters."""
@@ -24,7 +24,7 @@ class Pagination(ResponseModel):
     has_more: bool
 
 
-class LibraryCreate(Request):
+class LibraryCreate(Stored):
     """A new library. `chunk_size` is the target length of a chunk in characters."""
 
     name: Name
@@ -33,7 +33,7 @@ class LibraryCreate(Request):
     owner_type: OwnerType = "User"
 
 
-class LibraryUpdate(Request):
+class LibraryUpdate(Stored):
     """Changes of a library; `description: null` clears it."""
 
     name: Name | None = None

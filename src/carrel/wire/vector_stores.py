@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, computed_field
 
-from carrel.wire.base import JSONObject, Name, Request, ResponseModel, Text
+from carrel.wire.base import JSONObject, Name, Request, ResponseModel, Stored, Text
 from carrel.wire.documents import Attributes, Document
 from carrel.wire.id_lists import IdList, IdQuery
 from carrel.wire.libraries import Library, SearchHit
@@ -33,7 +33,7 @@ class _Lenient(Request):
     model_config = ConfigDict(extra="allow", frozen=True)
 
 
-class VectorStoreCreate(_Lenient):
+class VectorStoreCreate(Stored, _Lenient):
     """A new vector store, with documents of stored files."""
 
     name: Name = "vector store"
@@ -41,7 +41,7 @@ class VectorStoreCreate(_Lenient):
     file_ids: Annotated[list[Text], Field(max_length=MAX_FILES)] = Field(default_factory=list)
 
 
-class VectorStoreUpdate(_Lenient):
+class VectorStoreUpdate(Stored, _Lenient):
     name: Name | None = None
 
 

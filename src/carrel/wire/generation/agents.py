@@ -11,6 +11,7 @@ from carrel.wire.base import (
     Name,
     Request,
     ResponseModel,
+    Stored,
     Text,
     Timestamp,
 )
@@ -40,7 +41,7 @@ class CompletionArgs(Request):
     reasoning_effort: ReasoningEffort | None = None
 
 
-class AgentCreate(Request):
+class AgentCreate(Stored):
     """A new agent: version 0."""
 
     model: Name
@@ -55,7 +56,7 @@ class AgentCreate(Request):
     version_message: Annotated[Text, Field(max_length=500)] | None = None
 
 
-class AgentUpdate(Request):
+class AgentUpdate(Stored):
     """A new version of an agent. Omitted fields stay; null clears an optional one."""
 
     model: Name | None = None
