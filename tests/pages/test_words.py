@@ -74,6 +74,19 @@ def test_every_word_is_found_on_a_turned_page(tmp_path: Path, angle: int) -> Non
     assert wrong(find_words(picture, WORDS), lines) == []
 
 
+def test_a_short_line_is_turned_over_only_if_it_is_much_better_so(tmp_path: Path) -> None:
+    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(WIDTH, 24))
+    canvas.setFont("Courier", SIZE)
+    canvas.drawString(20, 8, "aaaa bbbbb")
+    canvas.save()
+    block = pypdfium2.PdfDocument(tmp_path / "a.pdf")[0].render(scale=SCALE).to_pil()
+    found = find_words(block.convert("RGB"), ["aaaaaaa", "AAAAbb"])
+    assert found is not None
+    first, second = found.pieces
+    assert first is not None and second is not None
+    assert first.right - first.left < second.right - second.left, "upside down bbbbb is first"
+
+
 @pytest.mark.parametrize("skew", [-3.0, 1.5, 4.0])
 def test_a_skewed_scan_is_straightened(tmp_path: Path, skew: float) -> None:
     lines = TEXT.split("\n")

@@ -20,6 +20,8 @@ BAND = 40
 """Most words by which the order in the picture and in the text may differ."""
 GOOD = 0.6
 """Cost a word below which no other turn of the block is tried."""
+TURNED = 1.5
+"""Factor of a turned block's cost: a short line costs much the same upside down."""
 POOR = 1.5
 """Cost a word from which the words are not those of the picture."""
 AROUND, LEAST = 0.8, 4.0
@@ -67,14 +69,17 @@ def find_words(block: Image.Image, words: Sequence[str]) -> BlockWords | None:
     """Align the words of a block with its picture; None if it does not show them."""
     if len(words) > MOST_WORDS:
         return None
-    found: list[BlockWords] = []
+    best, least = None, POOR
     for angle in (0, 90, 270, 180):
-        if one := _read(block, angle, words):
-            found.append(one)
-            if one.cost < GOOD:
-                break
-    best = min(found, key=lambda one: one.cost, default=None)
-    return None if best is None or best.cost > POOR else best
+        one = _read(block, angle, words)
+        if one is None:
+            continue
+        cost = one.cost if angle == 0 else TURNED * one.cost
+        if cost <= least:
+            best, least = one, cost
+        if one.cost < GOOD:
+            break
+    return best
 
 
 def _read(block: Image.Image, angle: int, words: Sequence[str]) -> BlockWords | None:

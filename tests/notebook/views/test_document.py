@@ -179,6 +179,44 @@ def test_page_keys_turn_pages_and_stop_at_the_ends(page: Page) -> None:
     assert sent(page, "go")[-1]["args"] == {"page": 2}
 
 
+def test_a_typed_page_is_gone_to_and_the_keys_work_again(page: Page) -> None:
+    mount(page, "document", document_state(0))
+    page.locator(".carrel-document").focus()
+    page.keyboard.press("p")
+    page.keyboard.type("3")
+    page.keyboard.press("Enter")
+    assert sent(page, "go")[-1]["args"] == {"page": 2}
+    expect(page.locator(".carrel-document")).to_be_focused()
+    kernel(page, "state", {"page": 2})
+    expect(page.get_by_label("Page", exact=True)).to_have_value("3")
+    page.keyboard.press("p")
+    page.keyboard.type("9")
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Page", exact=True)).to_have_value("3")
+    assert len(sent(page, "go")) == 1
+
+
+def test_escape_leaves_a_field_then_the_list_of_words(page: Page) -> None:
+    mount(page, "document", document_state(1))
+    page.locator(".carrel-document").focus()
+    page.keyboard.press("/")
+    page.keyboard.type("rent")
+    page.keyboard.press("Escape")
+    expect(page.get_by_label("Find in the text")).to_have_value("")
+    page.keyboard.press("Escape")
+    expect(page.locator(".carrel-document")).to_be_focused()
+    page.keyboard.press("e")
+    row = {"id": "0-0", "word": "wrlting", "corrected": "", "page": "1", "sure": "61 %"}
+    words = {"title": "Doubtful words", "rows": [row]}
+    kernel(page, "answer", "words", {"kind": "done", "result": words})
+    group = page.get_by_role("group", name="Words to correct")
+    expect(group.get_by_role("textbox")).to_be_focused()
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    expect(group).to_be_hidden()
+    expect(page.locator(".carrel-document")).to_be_focused()
+
+
 def test_markdown_can_be_shown_raw_and_is_still_one_selection(page: Page) -> None:
     mount(page, "document", document_state(2, block=1))
     page.get_by_role("button", name="Rendered").click()

@@ -2,7 +2,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carrel.store.core.formatting import age, count, duration, one_line, range_words, size
+from carrel.store.core.formatting import (
+    age,
+    count,
+    duration,
+    one_line,
+    picture_words,
+    range_words,
+    size,
+)
 
 
 @pytest.mark.parametrize(
@@ -71,3 +79,11 @@ def test_counts_and_ranges() -> None:
     assert range_words(2, 20, 1204, 20) == "41–60 of 1,204"
     assert range_words(0, 50, None, 3) == "1–3"
     assert range_words(0, 50, 0, 0) == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("img-0.jpeg", "Picture 1"), ("img-99001.jpeg", "Picture 2"), ("plan.png", "plan.png")],
+)
+def test_a_page_counts_its_pictures_from_1(name: str, words: str) -> None:
+    assert picture_words(name) == words

@@ -9,7 +9,7 @@ class Corrections {
     this.every = h("input", { type: "checkbox", onchange: () => this.open() });
     this.element = h("div", { class: "carrel-corrections", role: "group", "aria-label": "Words to correct", hidden: true },
       h("div", { class: "carrel-tools" }, this.title, h("span", { class: "carrel-gap" }),
-        h("label", {}, this.every, " All words of this page"), view.button("Close", () => this.close())),
+        h("label", {}, this.every, " All words of this page"), view.button("Close", () => { this.close(); view.root.focus(); })),
       this.list);
     this.pictures = new IntersectionObserver((seen) => seen.filter((one) => one.isIntersecting).forEach((one) => this.draw(one.target)));
     view.signal.addEventListener("abort", () => this.close());

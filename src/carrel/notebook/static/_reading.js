@@ -36,7 +36,10 @@ class ReadingForm {
   /** @param {boolean} shown @param {object | undefined} options @param {string | undefined} billed @param {string[]} models */
   toggle(shown, options = undefined, billed = "", models = []) {
     this.element.hidden = !shown;
-    if (!shown) return;
+    if (!shown) {
+      this.view.root.focus();
+      return;
+    }
     this.chooseFrom(models, options.model);
     for (const [name, field] of Object.entries(this.fields)) {
       if (field.type === "checkbox") field.checked = options[name];

@@ -472,6 +472,8 @@ class View {
       asked.querySelector("button:last-child")?.click();
       event.preventDefault();
     }
+    // The first Escape empties a search field, as the browser does, the next leaves the field.
+    if (event.key === "Escape" && typing && !asked && !(target.type === "search" && target.value)) this.root.focus();
     const name = chord ? `Ctrl+${event.key}` : event.key;
     if ((typing && name !== SEARCH_KEY) || event.altKey || event.defaultPrevented) return;
     const action = this.shortcuts.get(name);

@@ -76,7 +76,10 @@ class DocumentView extends View {
     this.pages = h("nav", { class: "carrel-pages", "aria-label": "Pages" });
     this.before = small("‹", "Page before", () => this.go(this.state.page - 1));
     this.after = small("›", "Page after", () => this.go(this.state.page + 1));
-    this.number = h("input", { type: "number", min: 1, class: "carrel-number", "aria-label": "Page", onchange: () => this.goToNumber() });
+    this.number = h("input", {
+      type: "number", min: 1, class: "carrel-number", "aria-label": "Page", onchange: () => this.goToNumber(),
+      onkeydown: (event) => { if (event.key === "Enter") this.root.focus(); },
+    });
     this.ofPages = h("span", { class: "carrel-range" });
     this.ways = new PageWays(this);
     this.contentsButton = this.button("Contents…", () => this.ways.showContents(), "small");
@@ -87,8 +90,7 @@ class DocumentView extends View {
   /** Goes to the page whose number was typed; a number that is no page is taken back. */
   goToNumber() {
     const page = Number(this.number.value) - 1;
-    if (Number.isInteger(page)) this.go(page);
-    this.number.value = String(this.state.page + 1);
+    if (!Number.isInteger(page) || !this.go(page)) this.number.value = String(this.state.page + 1);
   }
 
   bindKeys() {
@@ -152,13 +154,17 @@ class DocumentView extends View {
     this.root.setAttribute("aria-busy", String(state.loading || state.reading));
   }
 
+  /** Goes to a page; returns whether there is one of that number. */
   go(page) {
     const { page_count: count } = this.state;
-    if (page >= 0 && (count === null || page < count)) this.ask("go", { page });
+    const known = page >= 0 && (count === null || page < count);
+    if (known) this.ask("go", { page });
+    return known;
   }
 
   back() {
     if (!this.readingForm.element.hidden) this.readingForm.toggle(false);
+    else if (!this.corrections.element.hidden) this.corrections.close();
     else if (this.ways.close()) this.root.focus();
     else if (this.filling) this.toggleFill();
     else if (this.state.query) this.ask("find", { text: "" });

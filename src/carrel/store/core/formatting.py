@@ -18,7 +18,8 @@ LONG_TYPE = 24
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 
-_PICTURE = re.compile(r"img-(\d+)\.\w+")
+_PICTURE = re.compile(r"img-\d*?(\d{1,3})\.\w+")
+"""The bundled server counts a page's pictures from 1000 times its index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ def one_line(text: str) -> str:
 
 
 def picture_words(name: str) -> str:
-    """Return the display name of a reading's picture: `Picture 1` for `img-0.jpeg`."""
+    """Return the display name of a page's picture: `Picture 1` for `img-0.jpeg`."""
     number = _PICTURE.fullmatch(name)
     return name if number is None else f"Picture {int(number[1]) + 1}"
 
