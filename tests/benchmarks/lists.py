@@ -2,6 +2,8 @@
 
 The peer reads the same database with sqlite3 and answers with the same response model; it knows
 no keys, no request ids and no log. Several connections ask both, in turn.
+
+Then a page of 100 out of 10,000 documents, the first and the last: processor time of the server.
 """
 
 import sqlite3
@@ -19,9 +21,9 @@ from starlette.types import ASGIApp
 
 from benchmarks.report import Figure
 from carrel.wire.files import File, FileList
-from support.libraries import connect
+from support.libraries import connect, new_library
 from support.peers import Answers, call, head, in_turn, peer, serve_app
-from support.process import serve
+from support.process import processor_seconds, serve
 from support.rows import multiply
 
 _ROWS = 10_000
@@ -41,6 +43,8 @@ def measure() -> Iterable[Figure]:
     with tempfile.TemporaryDirectory() as name, serve(Path(name, "data")) as server:
         with connect(server) as http:
             http.post("/v1/files", files={"file": b"A page."}).raise_for_status()
+            library = new_library(http)
+            library.processed("page.txt", b"A page.")
         database = server.data / "carrel.db"
         multiply(database, "files", _ROWS)
         with peer(serve_app, _app, database) as port:
@@ -58,6 +62,18 @@ def measure() -> Iterable[Figure]:
                     0.5,
                     detail=f"{ours:.0f} a second, the middle of {_ROUNDS} rounds",
                 )
+        multiply(database, "documents", _ROWS, blob="blob || n", name="name || n")
+        for name, page in (("first", 0), ("last", _ROWS // 100 - 1)):
+            path = f"{library.path}/documents?page={page}"
+            before = processor_seconds(server.process.pid)
+            _load(server.port, path, server.api_key)
+            spent = processor_seconds(server.process.pid) - before
+            yield Figure(
+                f"{name} page of 100 documents, ms of processor",
+                1000 * spent / (_CONNECTIONS * _REQUESTS),
+                10,
+                "lower",
+            )
 
 
 def _app(database: Path) -> ASGIApp:

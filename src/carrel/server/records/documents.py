@@ -31,6 +31,8 @@ from carrel.wire.documents import (
 )
 from carrel.wire.vector_stores import FILE_STATUSES, FileQuery
 
+_COLUMNS = documents.c.keys()
+
 FIRST_GENERATION = 1
 """The generation of a new document's processing."""
 
@@ -411,5 +413,5 @@ def _document_of(row: sa.Row[Any], queue_position: int | None) -> StoredDocument
         # A failed attempt that will be retried is not a failure yet.
         "error": row.error if status == "Error" else None,
     }
-    document = Document(**{**row._asdict(), **further})
+    document = Document(**dict(zip(_COLUMNS, row, strict=True)) | further)
     return StoredDocument(document, row.blob, row.ocr_blob, row.indexed_generation)
