@@ -10,6 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+from starlette.types import Scope
 
 from carrel.wire.errors import ErrorBody, ValidationDetail, ValidationErrorBody
 
@@ -54,6 +55,11 @@ class ApiError(Exception):
             request_id=request_id,
         ).model_dump(mode="json")
 
+    def answer(self, scope: Scope) -> Response:
+        """Return the answer to the request of a scope."""
+        body = self.body(scope["state"].get("request_id"))
+        return JSONResponse(body, self.status, headers=self.headers)
+
 
 class InvalidKey(Exception):
     """The request has no valid key."""
@@ -81,8 +87,7 @@ def install_error_handlers(app: FastAPI) -> None:
 async def answer_error(request: Request, error: Exception) -> Response:
     """Answer a request with an ApiError."""
     assert isinstance(error, ApiError)
-    body = error.body(request.state.request_id)
-    return JSONResponse(body, error.status, headers=error.headers)
+    return error.answer(request.scope)
 
 
 async def _answer_http(request: Request, error: Exception) -> Response:

@@ -33,6 +33,7 @@ from carrel.server.completions.tools import FunctionTools, toolbox
 from carrel.server.connectors.service import Connectors
 from carrel.server.errors import ApiError
 from carrel.server.library.search import FoundPassage
+from carrel.server.models.embedded import SLOTS
 from carrel.server.models.engine import ModelSession
 from carrel.server.models.schemas.formats import bound, is_answer, schema_of
 from carrel.server.models.schemas.json_schema import refuse_too_large
@@ -61,6 +62,8 @@ _RESULTS_SHARE = 3
 """Inverse of the part that results of functions may take which the server runs: a third."""
 _WRAPPING_TOKENS = 96
 """Tokens of the text around the passages in the prompt."""
+_TEMPLATE_TOKENS = 96
+"""Tokens that a model's template adds to a message: more than any does."""
 _MOST_LETTERS = 32
 """Letters of a token, on average: more than any text has."""
 _SEEDS = 2**32
@@ -80,7 +83,7 @@ class CompletionPlan:
     n: int
     seed: int | None
     prompt_tokens: int | None
-    """None if the address cannot count them."""
+    """None if the address cannot count them, or they are few."""
     max_tokens: int | None
     prefix: str
     """The prefix of every answer."""
@@ -316,11 +319,13 @@ class _Length:
         self._tools = tools
 
     async def check(self, messages: list[ChatMessage]) -> int | None:
-        """Return the tokens of a prompt, or None if the address cannot count them.
+        """Return the tokens of a prompt; None if the address cannot count them, or they are few.
 
         Raises:
             ApiError: 400, with the numbers.
         """
+        if self._is_short(messages):
+            return None
         prompt = await self._session.count_prompt({"messages": messages, **self._tools})
         if prompt is None or self._context is None:
             return prompt
@@ -333,6 +338,22 @@ class _Length:
                 code="3051",
             )
         return prompt
+
+    def _is_short(self, messages: list[ChatMessage]) -> bool:
+        """Return whether prompt and answer surely fit into the least that a request holds.
+
+        To count the tokens would take as long as the rest of the way to the model.
+        """
+        answer = self._session.default_max_tokens if self._max_tokens is None else self._max_tokens
+        if self._context is None or self._tools or not answer:
+            return False
+        tokens = answer + _TEMPLATE_TOKENS
+        for message in messages:
+            if set(message) != {"role", "content"} or not isinstance(message["content"], str):
+                return False
+            # A token has at least a byte.
+            tokens += _TEMPLATE_TOKENS + len(message["content"].encode())
+        return tokens <= self._context // SLOTS
 
     def room(self, prompt: int | None, share: int) -> int:
         """Return the tokens left for passages beside a prompt, at most 1/`share` of the context."""

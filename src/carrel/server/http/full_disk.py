@@ -2,7 +2,6 @@
 
 import asyncio
 
-from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from carrel.server.datadir.reserve import Reserve
@@ -51,5 +50,4 @@ class FullDisk:
             if begun or not is_full(failure):
                 raise
             error = ApiError(507, "The server's disk is full. Delete something, or make room.")
-            body = error.body(scope["state"]["request_id"])
-            await JSONResponse(body, error.status)(scope, receive, send)
+            await error.answer(scope)(scope, receive, send)

@@ -11,7 +11,6 @@ from functools import cache
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
-from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from carrel.server.errors import ApiError
@@ -32,8 +31,7 @@ class AllowedHosts:
                 "This server does not answer under that host name. Use its address, or add the name"
                 " to hosts in its settings.toml.",
             )
-            body = error.body(scope["state"]["request_id"])
-            await JSONResponse(body, error.status)(scope, receive, send)
+            await error.answer(scope)(scope, receive, send)
             return
         await self._app(scope, receive, send)
 

@@ -13,7 +13,6 @@ from http import HTTPMethod
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
-from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from carrel.server.datadir.signing import PREFIX
@@ -39,6 +38,17 @@ _ASKING = (
     *("/v1/chat/completions", "/v1/agents/completions", "/v1/embeddings", "/v1/ocr"),
     "/mcp",
 )
+_STOPPED = ApiError(
+    503,
+    "The server stopped before it could answer. Ask again when it is back.",
+    headers={"retry-after": "1"},
+)
+_AMBIGUOUS = ApiError(
+    400,
+    "Send the length of the body, or a transfer encoding, and not both.",
+    headers={"connection": "close"},
+)
+_READS_ONLY = ApiError(403, "This API key only reads. Use another to change something.")
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
@@ -99,7 +109,7 @@ class RequestLogging:
             # A stopping server cancels requests after its grace period.
             log.info("%s %s was cut off by a stop", scope["method"], _for_log(scope["path"]))
             if not status:
-                await _stop_answer(id)(scope, receive, send_on)
+                await _STOPPED.answer(scope)(scope, receive, send_on)
         except Exception as failure:
             log.exception("%s %s failed", scope["method"], _for_log(scope["path"]))
             if status:
@@ -107,8 +117,7 @@ class RequestLogging:
             error = ApiError(500, "The server failed; its log says why. Try again.")
             if is_away(failure):
                 error = ApiError(503, "The server's database does not answer. Try again soon.")
-            answer = JSONResponse(error.body(id), error.status)
-            await answer(scope, receive, send_on)
+            await error.answer(scope)(scope, receive, send_on)
         finally:
             figures = {
                 "method": scope["method"],
@@ -120,11 +129,6 @@ class RequestLogging:
             text = "%(method)s %(path)s %(status)s %(bytes)d bytes %(milliseconds)d ms"
             log.info(text, figures, extra={"fields": figures})
             observed.set(method=_method(scope), route=_route(scope), status=status or 499)
-
-
-def _stop_answer(id: str) -> JSONResponse:
-    error = ApiError(503, "The server stopped before it could answer. Ask again when it is back.")
-    return JSONResponse(error.body(id), error.status, headers={"retry-after": "1"})
 
 
 class BodyGuard:
@@ -141,15 +145,10 @@ class BodyGuard:
         headers = Headers(scope=scope)
         if "content-length" in headers and "transfer-encoding" in headers:
             # Two readings of where the request ends: what follows may be another one.
-            await _ambiguous(request_id(scope))(scope, receive, send)
+            await _AMBIGUOUS.answer(scope)(scope, receive, send)
             return
         body = _Body(scope, receive, send, self._limit(scope))
         await self._app(scope, body.receive, body.send)
-
-
-def _ambiguous(id: str) -> JSONResponse:
-    error = ApiError(400, "Send the length of the body, or a transfer encoding, and not both.")
-    return JSONResponse(error.body(id), error.status, headers={"connection": "close"})
 
 
 class _Body:
@@ -219,7 +218,7 @@ class Authenticate:
                 await unauthorized()(scope, receive, send)
                 return
             if scope["state"]["caller"].reads_only and not _reads(scope):
-                await _reads_only(request_id(scope))(scope, receive, send)
+                await _READS_ONLY.answer(scope)(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
@@ -227,11 +226,6 @@ class Authenticate:
 def _reads(scope: Scope) -> bool:
     """Return whether a request only reads."""
     return scope["method"] in ("GET", "HEAD", "OPTIONS") or scope["path"] in _ASKING
-
-
-def _reads_only(id: str) -> JSONResponse:
-    error = ApiError(403, "This API key only reads. Use another to change something.")
-    return JSONResponse(error.body(id), error.status)
 
 
 def is_open(path: str) -> bool:

@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import threading
 
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -14,7 +15,21 @@ TAKE_SECONDS = 60
 """Seconds a caller may read nothing of a waiting answer."""
 
 
-class Protocol(HttpToolsProtocol):
+_READ_BYTES = 1024 * 1024
+"""The most bytes that are read at once."""
+
+
+class _Received(threading.local):
+    """What a loop has read last, of any connection: parsers copy it at once."""
+
+    def __init__(self) -> None:
+        self.buffer = memoryview(bytearray(_READ_BYTES))
+
+
+_received = _Received()
+
+
+class Protocol(HttpToolsProtocol, asyncio.BufferedProtocol):
     """Uvicorn's protocol with a deadline for request heads; uvicorn's own covers idle connections.
 
     And with one for a caller that does not read, which holds the answer's resources.
@@ -29,9 +44,12 @@ class Protocol(HttpToolsProtocol):
         super().connection_made(transport)
         self._watch()
 
-    def data_received(self, data: bytes) -> None:
-        self._head_bytes += len(data)
-        super().data_received(data)
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return _received.buffer
+
+    def buffer_updated(self, count: int) -> None:
+        self._head_bytes += count
+        self.data_received(_received.buffer[:count])  # type: ignore[arg-type]
         if self._head_bytes > HEAD_BYTES:
             self.send_400_response("The head of the request is too large.")
 

@@ -21,6 +21,8 @@ log = logging.getLogger(__name__)
 SILENT_SECONDS = 300
 """Seconds without a heartbeat after which the worker counts as failing."""
 
+_VERSION = version("carrel")
+
 router = APIRouter()
 
 
@@ -33,7 +35,7 @@ async def healthz(server: CurrentServer) -> Health:
     return Health(
         limits=UploadLimits(file_bytes=limits.file_bytes, document_bytes=limits.bytes_of_document),
         trash_days=limits.trash_days or None,
-        version=version("carrel"),
+        version=_VERSION,
     )
 
 
