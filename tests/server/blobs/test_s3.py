@@ -73,7 +73,7 @@ async def test_an_upload_that_broke_off_in_the_store_is_ended_by_the_collector(
         assert (await http.put(bucket.sign("PUT", key, 60, part), content=b"half")).is_success
         await s3_store.blobs.collect(naming(), 60)
         assert _unfinished(bucket) == [key]
-        await asyncio.sleep(1.1)
+        await asyncio.sleep(2.1)
         await s3_store.blobs.collect(naming(), 1)
         assert _unfinished(bucket) == []
 
@@ -110,12 +110,11 @@ async def test_bytes_that_one_server_deletes_while_another_stores_them_again_are
 
     try:
         hash = await put(storing, b"again")
-        await asyncio.sleep(1.1)
+        await asyncio.sleep(2.1)
         monkeypatch.setattr(obstore, "delete_async", slowly)
         collecting = asyncio.create_task(deleting.collect(naming(), 1))
         await began.wait()
-        # The store tells times in whole seconds.
-        asked = int(time.time())
+        asked = time.time()
         # More at once than there are threads and connections.
         assert set(await asyncio.gather(*(put(storing, b"again") for _ in range(40)))) == {hash}
         assert await collecting == 1

@@ -2,6 +2,8 @@
 
 import asyncio
 import hashlib
+import time
+import uuid
 
 import httpx
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from carrel.server.blobs.store import BlobMissing, Download, put
 from server.blobs.conftest import StoreUnderTest
 from support.naming import naming
+from support.rounds import rounds
 
 HOUR = 3600.0
 ABSENT = hashlib.sha256(b"never stored").hexdigest()
@@ -131,11 +134,22 @@ async def test_the_collector_takes_what_is_old_and_that_no_record_names(
 ) -> None:
     live, dead = [await put(store.blobs, data) for data in (b"live", b"dead")]
     assert await store.blobs.collect(naming(live), HOUR) == 0
-    await asyncio.sleep(1.1)
+    await asyncio.sleep(2.1)
     assert await store.blobs.collect(naming(live), 1) == 1
     assert store.stored() - {path.name for path in store.folder.glob("copies/*")} <= {live}
     with pytest.raises(BlobMissing):
         await store.blobs.size(dead)
+
+
+async def test_the_collector_takes_nothing_early(store: StoreUnderTest) -> None:
+    """A store whose times are whole seconds holds a blob of 12:00:00.9 for one of 12:00:00."""
+    for _ in range(rounds(3, 30)):
+        await asyncio.sleep((0.8 - time.time()) % 1)
+        made = time.time()
+        hash = await put(store.blobs, uuid.uuid4().bytes)
+        kept = time.time() - made + 0.1
+        await store.blobs.collect(naming(), kept)
+        await store.blobs.size(hash)
 
 
 async def test_old_bytes_that_are_sent_again_are_safe_from_the_collector(

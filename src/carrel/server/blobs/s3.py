@@ -167,7 +167,8 @@ class S3Blobs:
 
         The store lists its objects page by page.
         """
-        before = datetime.now(UTC) - timedelta(seconds=older_than)
+        # A store's times are whole seconds: what it says was made at 12:00:00 may be of 12:00:00.9.
+        before = datetime.now(UTC) - timedelta(seconds=older_than + 1)
         removed = 0
         with _failures():
             async for found in obstore.list(self._store, chunk_size=AT_ONCE):
