@@ -89,7 +89,7 @@ class Folders {
   changed() {
     clearTimeout(this.timer);
     this.start.disabled = true;
-    this.timer = setTimeout(() => this.look(), 400);
+    this.timer = setTimeout(() => this.look(), TYPING_PAUSE_MS);
   }
 
   wish() {

@@ -1,6 +1,3 @@
-/** How long after the last key the libraries are searched. */
-const PAUSE_MS = 400;
-
 /** The key of the search in every panel, in its fields too. */
 const SEARCH_KEY = "Ctrl+f";
 
@@ -15,7 +12,7 @@ class Anywhere {
       type: "search", "aria-label": "Search libraries and chats", placeholder: "what to look for in all libraries and chats",
       oninput: () => {
         clearTimeout(this.timer);
-        this.timer = setTimeout(() => this.look(), PAUSE_MS);
+        this.timer = setTimeout(() => this.look(), TYPING_PAUSE_MS);
       },
     });
     this.groups = h("div", { class: "carrel-found" });

@@ -11,6 +11,9 @@ T = TypeVar("T")
 KEPT = 40
 """Number of cached pages; the one loaded longest ago is evicted first."""
 
+TYPING_PAUSE = 0.4
+"""Seconds after the last key until a service is asked for what was typed, in both faces."""
+
 Seen: TypeAlias = Mapping[int, tuple[T, ...]]
 """Cached pages by number, from 0; the newest last."""
 

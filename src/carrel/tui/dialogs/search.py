@@ -9,6 +9,7 @@ from textual.timer import Timer
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from carrel.store.core.lists import TYPING_PAUSE
 from carrel.store.search.formatting import group_hits, place_of, result_words
 from carrel.tui.dialogs.core.dialog import Dialog, hint
 from carrel.tui.theme import labels
@@ -17,8 +18,6 @@ from carrel.tui.widgets.inputs.fields import Field
 if TYPE_CHECKING:
     from carrel.store.search.service import FoundPassage, SearchService, SearchState
 
-PAUSE = 0.4
-"""Debounce in seconds before the libraries are searched."""
 MOST_LINES = 8
 """Most lines of a passage."""
 
@@ -60,7 +59,7 @@ class Search(Dialog["FoundPassage"]):
     def on_input_changed(self, event: Input.Changed) -> None:
         if self._timer is not None:
             self._timer.stop()
-        self._timer = self.set_timer(PAUSE, self._look)
+        self._timer = self.set_timer(TYPING_PAUSE, self._look)
 
     def _look(self) -> None:
         # Not returned: Textual would wait for the service here without handling keys.

@@ -15,6 +15,7 @@ from textual.widgets import Input, SelectionList, Static
 from textual.widgets.selection_list import Selection
 
 from carrel.store.core.actions.handle import Handle
+from carrel.store.core.lists import TYPING_PAUSE
 from carrel.store.session.formatting import service_words
 from carrel.store.store import Store
 from carrel.store.sync.formatting import (
@@ -38,10 +39,6 @@ if TYPE_CHECKING:
 
 SHOWN = 200
 """Most changes that the preview lists."""
-
-TYPING = 0.4
-"""Debounce in seconds before the preview follows the input."""
-
 
 HOW = "page up, page down: scroll the preview · esc closes"
 
@@ -180,7 +177,7 @@ class SyncDialog(Dialog[SyncWish]):
     def on_input_changed(self, event: Input.Changed) -> None:
         if self._typing is not None:
             self._typing.stop()
-        self._typing = self.set_timer(TYPING, self._catch_up)
+        self._typing = self.set_timer(TYPING_PAUSE, self._catch_up)
 
     def _catch_up(self) -> None:
         """Preview again if the options changed."""

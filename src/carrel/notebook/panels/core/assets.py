@@ -7,6 +7,8 @@ import re
 from functools import cache
 from importlib.resources import files
 
+from carrel.store.core.lists import TYPING_PAUSE
+
 SHARED = ("_search", "_shared")
 """Modules and style sheets that every panel has."""
 
@@ -33,7 +35,8 @@ def _text(name: str) -> str:
 
 def module(panel: str) -> str:
     """Return the panel's module with the shared parts in front, because it cannot import files."""
-    return _LEFT_OUT.sub("", _join(panel, "js"))
+    pause = f"const TYPING_PAUSE_MS = {1000 * TYPING_PAUSE:.0f};\n"
+    return pause + _LEFT_OUT.sub("", _join(panel, "js"))
 
 
 def style(panel: str) -> str:
