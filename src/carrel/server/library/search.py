@@ -3,6 +3,7 @@
 import logging
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
@@ -16,7 +17,7 @@ from carrel.server.library.vectors.nearest import Nearest
 from carrel.server.library.vectors.stored import VectorIndex
 from carrel.server.models.vectors.embedder import Embedder
 from carrel.server.records import embeddings
-from carrel.server.records.sql.conditions import not_expired
+from carrel.server.records.sql.conditions import NOW, not_expired
 from carrel.server.records.sql.tables import OWN_EMBEDDING, chunks, documents
 from carrel.wire.libraries import SearchHit
 
@@ -35,15 +36,19 @@ found by words of its question has it, and the best of 9 in 10 questions without
 _CANDIDATES = 50
 
 
-_FOUND = sa.select(
-    chunks.c.id,
-    chunks.c.document_id,
-    chunks.c.page,
-    chunks.c.text,
-    chunks.c.layout,
-    documents.c.library_id,
-    documents.c.name,
-).join(documents)
+_FOUND = (
+    sa.select(
+        chunks.c.id,
+        chunks.c.document_id,
+        chunks.c.page,
+        chunks.c.text,
+        chunks.c.layout,
+        documents.c.library_id,
+        documents.c.name,
+    )
+    .join(documents)
+    .where(chunks.c.id.in_(sa.bindparam("ids", expanding=True)), not_expired(documents, NOW))
+)
 
 
 class FoundPassage(SearchHit):
@@ -151,8 +156,8 @@ def _passages(
     highlighted: Mapping[int, str],
     wanted: Sequence[Term],
 ) -> Iterator[tuple[int, FoundPassage]]:
-    query = _FOUND.where(chunks.c.id.in_(ids), not_expired(documents))
-    rows = {row.id: row for row in connection.execute(query)}
+    found = connection.execute(_FOUND, {"ids": ids, "now": datetime.now(UTC)})
+    rows = {row.id: row for row in found}
     for id in ids:
         if id not in rows:
             continue

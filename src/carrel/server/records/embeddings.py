@@ -49,6 +49,20 @@ class SearchedLibrary(NamedTuple):
         return self.number * CHUNKS_PER_LIBRARY, (self.number + 1) * CHUNKS_PER_LIBRARY - 1
 
 
+# Asked with every search: building them takes as long as asking.
+_AMONG = libraries.c.id.in_(sa.bindparam("ids", expanding=True))
+_SEARCHED = sa.select(
+    libraries.c.id,
+    libraries.c.number,
+    libraries.c.revision,
+    libraries.c.embedding_model,
+    libraries.c.embedding_dimensions,
+    libraries.c.embedding_series,
+    libraries.c.embedding_version,
+).where(_AMONG)
+_MODELS = sa.select(libraries.c.embedding_model, libraries.c.next_embedding_model).where(_AMONG)
+
+
 @dataclass(frozen=True)
 class Waiting:
     """Chunks without a vector of a model, by their ids."""
@@ -67,23 +81,12 @@ class StoredVector:
 
 def find_searched(connection: sa.Connection, library_ids: Sequence[str]) -> list[SearchedLibrary]:
     """Return the existing libraries among these ids."""
-    query = sa.select(
-        libraries.c.id,
-        libraries.c.number,
-        libraries.c.revision,
-        libraries.c.embedding_model,
-        libraries.c.embedding_dimensions,
-        libraries.c.embedding_series,
-        libraries.c.embedding_version,
-    )
-    rows = connection.execute(query.where(libraries.c.id.in_(library_ids)))
-    return [SearchedLibrary(*row) for row in rows]
+    return [SearchedLibrary(*row) for row in connection.execute(_SEARCHED, {"ids": library_ids})]
 
 
 def models(connection: sa.Connection, library_ids: Sequence[str]) -> set[str]:
     """Return the models of some libraries, the next ones included."""
-    columns = libraries.c.embedding_model, libraries.c.next_embedding_model
-    rows = connection.execute(sa.select(*columns).where(libraries.c.id.in_(library_ids)))
+    rows = connection.execute(_MODELS, {"ids": library_ids})
     return {model for row in rows for model in row if model is not None}
 
 

@@ -24,6 +24,9 @@ RANKED = 2500
 """Maximum number of chunks ranked for one query."""
 _ENOUGH = 20
 """Below this number of chunks with all common words, any two of them suffice."""
+_NEWEST = sa.select(sa.func.max(chunks.c.id)).where(
+    chunks.c.id.between(sa.bindparam("first"), sa.bindparam("last"))
+)
 
 
 @dataclass(frozen=True)
@@ -100,8 +103,8 @@ class _Words:
     @cached_property
     def size(self) -> int:
         """Approximate number of chunks: ids of deleted documents leave gaps."""
-        newest = sa.select(sa.func.max(chunks.c.id)).where(chunks.c.id.between(*self._area))
-        return int(self._connection.scalar(newest) or self._area.first) - self._area.first + 1
+        newest = self._connection.scalar(_NEWEST, self._area._asdict())
+        return int(newest or self._area.first) - self._area.first + 1
 
     def look_up(self, term: Term) -> Wanted | None:
         """Return the term of this library for a word; similar words stand in for an unknown one."""
@@ -161,9 +164,13 @@ class _Words:
                 rare.append(word)
         common = [word.match for word in wanted if word not in rare]
         together = self._index.AND.join(common)
-        if not rare and len(common) > 2 and self.count(together) < _ENOUGH:
-            pairs = (f"({self._index.AND.join(pair)})" for pair in combinations(common, 2))
-            together = self._index.OR.join(pairs)
+        if not rare and len(common) > 2:
+            number = self.count(together)
+            if _ENOUGH <= number <= RANKED:
+                return together, self._area.first
+            if number < _ENOUGH:
+                pairs = (f"({self._index.AND.join(pair)})" for pair in combinations(common, 2))
+                together = self._index.OR.join(pairs)
         match = self._index.OR.join([*(word.match for word in rare), f"({together})"])
         newest = self._index.newest(self._area, match, RANKED - 1)
         return match, self._area.first if newest is None else newest
