@@ -5,7 +5,9 @@ import json
 import signal
 from typing import Any
 
+from support import hostile
 from support.command import carrel, start
+from support.hostile import ANSWER, LONG, UNSAFE
 from support.service import Request, reply, service
 
 AGENT = {
@@ -42,6 +44,16 @@ async def test_the_answer_goes_out_and_the_sources_beside_it() -> None:
     sent = json.loads(odd.requests[1].body)
     assert sent["agent_id"] == AGENT["id"]
     assert sent["messages"] == [{"role": "user", "content": "How long?"}]
+
+
+async def test_a_hostile_answer_steers_no_terminal() -> None:
+    answer = streaming(event(ANSWER), event(LONG), event("", "stop", sources=hostile.SOURCES))
+    async with service(reply([AGENT]), answer) as odd:
+        ended = await carrel("chat", "support", "How long?", CARREL_URL=odd.url)
+    assert ended.code == 0
+    assert LONG.strip() in ended.out
+    for printed in (ended.out, ended.err):
+        assert not UNSAFE.search(printed.replace("\n", "")), ascii(UNSAFE.findall(printed))
 
 
 async def test_a_piped_question_is_read() -> None:

@@ -8,8 +8,11 @@ import nbformat
 import pytest
 
 from support.browser import chromium
+from support.home import new_server
+from support.hostile import ANSWER, UNSAFE
 from support.notebooks import WIDGET, executed, outputs
 from support.process import RunningServer
+from support.spoken import spoken_model
 
 pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.timeout(300)]
 
@@ -30,7 +33,8 @@ CELLS = [
     "import carrel\nbench = carrel.connect()",
     "bench.add(TAG, PATH, create=True)",
     "bench.upload(TURNED)",
-    "bench.create_agent(TAG + LINK, instructions=TEXT, description=TEXT)",
+    "agent = {'model': 'spoken', 'instructions': TEXT, 'description': TEXT}\n"
+    "bench.create_agent(TAG + LINK, **agent)",
     "bench.ocr(PATH)",
     "bench.search('notice period')",
     "bench.client.files.list()",
@@ -38,6 +42,8 @@ CELLS = [
     "for handle in (bench.files, bench.libraries, bench.agents, bench.document):\n"
     "    display(handle)",
     "bench",
+    "bench.ask(TAG + LINK, 'How long?')",
+    "bench.ask(TAG + LINK, 'How long?').sources",
     "bench.delete(TAG + LINK)",
 ]
 HARM = """() => [
@@ -48,9 +54,13 @@ HARM = """() => [
 """The scripts that ran, and the elements that might."""
 
 
-def test_hostile_names_and_texts_stay_text(
-    server: RunningServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_hostile_names_and_texts_stay_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with spoken_model() as model, new_server(tmp_path, "--model-url", model.url) as server:
+        model.answer = lambda _: {"content": ANSWER + TEXT}
+        _stays_text(server, tmp_path, monkeypatch)
+
+
+def _stays_text(server: RunningServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CARREL_URL", server.url)
     monkeypatch.setenv("CARREL_API_KEY", server.api_key)
     path, book = tmp_path / "hostile.md", tmp_path / "book.ipynb"
@@ -65,7 +75,7 @@ def test_hostile_names_and_texts_stay_text(
 
     shown = json.dumps(outputs(notebook), ensure_ascii=False)
     assert "&lt;img src=x onerror" in shown
-    assert "\u202e" not in shown
+    assert not UNSAFE.search(shown.replace("\\n", "")), ascii(UNSAFE.findall(shown))
     states = json.dumps(notebook.metadata.get("widgets", {}))
     assert WIDGET in shown
     for private in (server.api_key, server.url, "/signed/"):

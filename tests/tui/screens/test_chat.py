@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from textual import events
+from textual.strip import Strip
 from textual.widgets import Button
 
 from carrel.config.profiles import Profile
@@ -13,6 +14,8 @@ from carrel.tui.widgets.chat.prompt import Prompt
 from carrel.tui.widgets.chat.transcript import TurnView
 from carrel.tui.widgets.inputs.fields import Field
 from carrel.wire.generation.agents import Agent
+from support import hostile
+from support.hostile import ANSWER, LONG, UNSAFE
 from support.scripted import ScriptedService, scripted_service
 from support.workbench import Workbench, workbench
 
@@ -69,6 +72,26 @@ async def test_an_answer_grows_on_screen_and_shows_its_sources(
     row = next(y for y, line in enumerate(lines) if "quarter [1]." in line)
     await bench.pilot.click(offset=(lines[row].index("[1]") + 1, row))
     await bench.shows("“passage 1")
+
+
+async def test_a_hostile_answer_is_text(bench: Workbench, service: ScriptedService) -> None:
+    await bench.type("How long?")
+    await bench.press("enter")
+    await bench.shows("Stop")
+    for part in (ANSWER, LONG, ANSWER):
+        service.say(part)
+    service.finish(sources=hostile.SOURCES)
+    await bench.shows("of 8,192 tokens")
+    for keys in ((), ("escape", "right_square_bracket"), ("escape", "home")):
+        await bench.press(*keys)
+        assert not UNSAFE.search(bench.text().replace("\n", "")), ascii(bench.text())
+        shown = [segment.style for strip in _strips(bench) for segment in strip if segment.style]
+        assert not [style.link for style in shown if style.link]
+        assert not [style.meta for style in shown if "quit" in str(style.meta)]
+
+
+def _strips(bench: Workbench) -> list[Strip]:
+    return bench.app.screen._compositor.render_strips()
 
 
 async def test_thinking_is_folded(bench: Workbench, service: ScriptedService) -> None:
