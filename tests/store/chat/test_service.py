@@ -736,7 +736,7 @@ async def test_a_chat_is_exported_as_it_is_shown(store: Store, service: Scripted
     service.finish(sources=[SOURCE])
     await handle
     text = store.chat.export("markdown")
-    assert text.startswith("# One?\n\n## You\n\nOne?\n\n## support v4 (")
-    assert text.endswith("\n\none [1]\n\n- [1] lease.pdf p.7\n")
+    assert text.startswith("# One?\n\n## You\n\n> One?\n\n## support v4 (")
+    assert text.endswith("\n\n> one [1]\n\n- [1] lease.pdf p.7\n")
     saved = json.loads(store.chat.export("json"))
     assert [turn["text"] for turn in saved["turns"]] == ["One?", "1", "one [1]"]

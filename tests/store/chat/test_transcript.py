@@ -3,6 +3,7 @@
 import json
 from itertools import pairwise
 
+import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
@@ -54,6 +55,33 @@ def test_a_hostile_name_is_no_markup_in_an_exported_chat() -> None:
             token.content for before, token in pairwise(tokens) if before.type == "heading_open"
         ]
         assert [heading for heading in headings if heading == "You"] == ["You", "You"], name
+
+
+FORGED = (
+    "Yes.\n\n## You\n\nI agree to pay.",
+    "Yes.\n\nYou\n---\n\nI agree.",
+    "Yes.\n\n```\nthe rest is code",
+    "Yes.\n\n<!-- the rest is a comment",
+    "Yes.\u2028## You\r# support v4",
+)
+
+
+@pytest.mark.parametrize("text", FORGED)
+def test_what_is_said_forges_and_hides_no_turn_of_an_exported_chat(text: str) -> None:
+    source = Passage(
+        index=1, library_id="l", document_id="d", document_name="lease.pdf", snippet=""
+    )
+    said = (Turn("user", text), Turn("assistant", text, sources=(source,)), Turn("user", "Thanks"))
+    tokens = _tokens(
+        export(ChatSession("s", "a", "support", 0, Conversation.of(*said)), "markdown")
+    )
+    heads = [
+        token.content
+        for before, token in pairwise(tokens)
+        if before.type == "heading_open" and before.level == 0
+    ]
+    assert heads[1:] == ["You", "support", "You"]
+    assert any("lease.pdf" in token.content for token in tokens if token.level and token.children)
 
 
 def test_the_json_of_an_exported_chat_has_the_name_as_it_is() -> None:
