@@ -7,7 +7,8 @@ from IPython.core.getipython import get_ipython
 from pydantic import BaseModel
 
 from carrel.notebook.html.tables import table
-from carrel.store.agents.drafts import Draft
+from carrel.store.agents.compare import compare_agents
+from carrel.store.agents.drafts import Draft, nobody
 from carrel.wire.documents import Document, DocumentList
 from carrel.wire.files import File, FileList, RetrievedFile
 from carrel.wire.generation.agents import Agent
@@ -63,7 +64,8 @@ def _draft_line(draft: Draft) -> str:
 
 
 def _draft_card(draft: Draft) -> str:
-    rows = [[name, value] for name, value in draft.fields.items() if name != "name"]
+    filled = compare_agents(nobody(), draft.preview(nobody()))
+    rows = [[one.field, one.new] for one in filled if one.new and one.field != "name"]
     return f"<p>{escape(_draft_line(draft).strip('<>'))}</p>{table('Draft', FIELD, rows)}"
 
 
