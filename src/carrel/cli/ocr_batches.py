@@ -3,9 +3,10 @@
 import asyncio
 import mimetypes
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
@@ -162,12 +163,7 @@ def _numbers(pages: str | None, page_count: int | None) -> list[int] | None:
     if beyond := [max(part.start, page_count) for part in ranges if part.stop > page_count]:
         have = "1 page" if page_count == 1 else f"{page_count} pages"
         raise CommandError(f"There is no page {beyond[0] + 1}: the document has {have}.")
-    return list(dict.fromkeys(_page_numbers(ranges)))
-
-
-def _page_numbers(ranges: Sequence[range]) -> Iterator[int]:
-    for part in ranges:
-        yield from part
+    return list(dict.fromkeys(chain.from_iterable(ranges)))
 
 
 async def _page_count(path: Path) -> int | None:

@@ -107,7 +107,7 @@ def _read(block: Image.Image, angle: int, words: Sequence[str]) -> BlockWords | 
 
 
 def _ink(picture: Image.Image) -> Image.Image:
-    """Return print as white on black, whatever its colours."""
+    """Return the print as white on black, whatever the picture's colours."""
     grey = picture.convert("L")
     counts = grey.histogram()
     total = grey.width * grey.height
@@ -283,7 +283,7 @@ def _place(
     words: tuple[int, int],
     used: tuple[int, int],
 ) -> None:
-    """Give each of some words its part of some pieces."""
+    """Divide some pieces among the words that they show."""
     own = pieces[used[0] : used[1]]
     if not own or words[0] == words[1]:
         return

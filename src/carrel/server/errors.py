@@ -122,9 +122,9 @@ def _detail(error: dict[str, Any], body: Any) -> ValidationDetail:
 
 
 def as_sent(loc: Sequence[str | int], body: Any) -> list[str | int]:
-    """Return the path of a field in what was sent.
+    """Return the path of a field in the body as sent.
 
-    Of the variants that were tried on it, which may be called like a field, nothing is left.
+    The names of union members that were tried are left out, though a field may be called like one.
     """
     if not loc:
         return []

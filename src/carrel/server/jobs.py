@@ -124,10 +124,10 @@ class Queue:
 
 
 class Jobs:
-    """The queues of a process, of which there is one.
+    """The queues of this process; make only one.
 
-    `executor` names it for ever: after a crash it goes on with the jobs of that name. With
-    `takes_jobs` off it only enqueues, and others of the same database work.
+    `executor` names it for ever: after a crash it continues the jobs of that name. With
+    `takes_jobs` off it only enqueues, for other processes of the database.
     """
 
     def __init__(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from carrel.sync.scan import Scan, Stat, parts_of
+from carrel.system.hashes import sha256
 
 SETTLED = 1.0
 """Seconds without a change before a file counts as completely written."""
@@ -111,11 +111,8 @@ async def _read_settled(path: Path) -> Content:
 
 def _read(path: Path) -> Content | None:
     """Return a file's content, or None if the file changed just before or during the read."""
-    with path.open("rb") as file:
-        before = path.stat()
-        if abs(time.time() - before.st_mtime) < SETTLED:
-            return None
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-        after = path.stat()
-    stat = Stat.of(after)
-    return Content(stat, digest) if stat == Stat.of(before) else None
+    before = path.stat()
+    if abs(time.time() - before.st_mtime) < SETTLED:
+        return None
+    digest, after = sha256(path), Stat.of(path.stat())
+    return Content(after, digest) if after == Stat.of(before) else None

@@ -20,7 +20,7 @@ Progress = Callable[[int, int], None]
 class LiveBlobs:
     """The hashes that records name.
 
-    Each page is asked for on a connection of its own, which nothing holds while bytes are copied.
+    Each page has a connection of its own, so that none is held while bytes are copied.
     """
 
     connect: Callable[[], AbstractContextManager[sa.Connection]]

@@ -57,7 +57,7 @@ def _custom_id(line: bytes, where: str) -> str:
 
 
 def as_input(requests: Iterable[BatchLine]) -> bytes:
-    """Return requests that came inline as the lines of a file."""
+    """Return inline requests as the lines of a file."""
     return b"".join(json.dumps(request.body()).encode() + b"\n" for request in requests)
 
 

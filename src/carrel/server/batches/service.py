@@ -346,7 +346,7 @@ class BatchJobs:
 
 
 def _operation(work: Work, body: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return the path and the body of a request, completed by what the batch says."""
+    """Return the path and the body of a request, completed from its batch."""
     # There is nobody to stream to.
     body = {name: value for name, value in body.items() if name != "stream"}
     if work.agent_id is None:

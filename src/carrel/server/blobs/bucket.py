@@ -99,7 +99,7 @@ class Bucket:
         return f"{url}?{encoded}&X-Amz-Signature={signature}"
 
     def opened(self, url: str, now: datetime | None = None) -> tuple[str, dict[str, str]] | None:
-        """Return the key that an address signed by `sign` for GET opens now, and its query."""
+        """Return the key and the query of an address that `sign` made for GET, if it is valid."""
         base, _, query = url.partition("?")
         start = f"{self.endpoint}/{self.name}/"
         if not base.startswith(start):

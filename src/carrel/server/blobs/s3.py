@@ -82,7 +82,7 @@ class OwnTurns:
             yield
 
     async def turn_over(self, name: str) -> None:
-        """Wait while there is a block."""
+        """Wait until no block runs."""
         async with self._lock:
             return
 
@@ -153,7 +153,7 @@ class S3Blobs:
         return self._bucket.sign("GET", self._bucket.prefix + _key(hash), seconds, query)
 
     def opened(self, url: str) -> tuple[str, str] | None:
-        """Return the hash and the file name of what one of our signed addresses opens now."""
+        """Return the hash and the file name of an address signed by us; None if it is invalid."""
         signed = self._bucket.opened(url)
         if signed is None:
             return None
@@ -258,7 +258,7 @@ def _failures(
     not_found: type[BlobMissing | BlobsUnavailable] = BlobsUnavailable,
     full: type[BlobsFull | BlobsUnavailable] = BlobsUnavailable,
 ) -> Iterator[None]:
-    """Raise `BlobsUnavailable`, or what is named, and log the store's error."""
+    """Log an error of the store, and raise `BlobsUnavailable` or the named one in its place."""
     try:
         yield
     except (BaseError, FileNotFoundError, httpx.HTTPError) as error:

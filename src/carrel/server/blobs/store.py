@@ -87,7 +87,7 @@ class Blobs(Protocol):
         """Return a signed address of the store for GET, if the store makes them."""
 
     def opened(self, url: str) -> tuple[str, str] | None:
-        """Return the hash and the file name of what a `signed_url` opens now."""
+        """Return the hash and the file name of a `signed_url`; None if it is invalid."""
 
     async def collect(self, named: Named, older_than: float) -> int:
         """Remove unreferenced blobs older than `older_than` seconds.

@@ -47,7 +47,7 @@ class BlobWriter:
     async def write(self, *pieces: Buffer) -> None:
         """Append bytes while the caller gets the next ones.
 
-        The next call waits for them and raises what writing them failed with.
+        The next call waits until they are written, and raises the error if that failed.
         """
         await self._written()
         loop = asyncio.get_running_loop()

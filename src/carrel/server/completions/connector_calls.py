@@ -70,7 +70,7 @@ def connector_of(tool: Asked, connectors: Connectors) -> str:
 
 
 def asks_first(tool: Asked) -> bool:
-    """Return whether a caller is asked before some of a connector's tools are called."""
+    """Return whether some of a connector's tools need the caller's consent."""
     return bool(tool.tool_configuration and tool.tool_configuration.requires_confirmation)
 
 

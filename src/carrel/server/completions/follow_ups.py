@@ -30,11 +30,11 @@ _STEM = 4
 async def find_for_last_question(
     messages: Sequence[Message], find: Find
 ) -> tuple[str, list[FoundPassage]]:
-    """Return the query that stands for the last question, and its passages, best first.
+    """Return the search query for the last question, and the passages found, best first.
 
-    A follow-up is searched with the key words of the questions that it follows, and so is a
-    question whose own words find nothing; what is found has to have a word of the question itself.
-    Passages that the last answer was written from stay beside those found.
+    A follow-up, or a question whose own words find nothing, is searched with the key words of the
+    questions before it; each passage found has a word of the question itself. Passages that the
+    last answer was written from are kept beside them.
     """
     asked = [plain_text(one.content).strip() for one in messages if isinstance(one, UserMessage)]
     *earlier, question = asked
@@ -52,13 +52,13 @@ async def find_for_last_question(
 
 
 def is_follow_up(question: str) -> bool:
-    """Return whether a question leans on the one before: by its first word, or by a pronoun."""
+    """Return whether a question depends on the one before, by its first word or a pronoun."""
     leans = _LEADS.match(question) or _POINTS.search(question)
     return bool(leans) or not content_words(question)
 
 
 def standalone(question: str, earlier: Sequence[str]) -> str:
-    """Return a question with the key words of those before it, back to one that needs none."""
+    """Return a question with the key words of the earlier ones on which it depends."""
     words = set(content_words(question))
     parts = [question]
     for before in reversed(earlier):

@@ -87,8 +87,8 @@ async def generate(
 ) -> AsyncGenerator[Event]:
     """Yield the events of one answer, the end last. Closing it frees the model.
 
-    A model that calls a function of the server's, as the search of libraries, gets the result and
-    goes on. `tell` hears of the steps before the model begins to read.
+    A model that calls a function of the server, such as the search of libraries, gets its result
+    and continues. `tell` is called with the steps before the model begins to read.
 
     Raises:
         ApiError: the model refused or failed.
@@ -147,7 +147,7 @@ async def _read(
     answer: "_Answer",
     tell: Tell,
 ) -> AsyncGenerator[Text | Thought | Logprobs | Calls | Progress]:
-    """Yield the events of one answer of the model, up to what the server runs for it."""
+    """Yield the events of one request to the model, up to a call that the server answers."""
     begun = False
     try:
         async with aclosing(session.stream(body, plan.tokens, tell)) as chunks:
@@ -204,7 +204,7 @@ def _prompt_progress(chunk: dict[str, Any]) -> Progress | None:
 
 
 class _Answer:
-    """An answer as far as it has come. One that only `begins` has the prefix before it."""
+    """An answer so far. The first part, which `begins`, has the prefix in front."""
 
     def __init__(self, plan: CompletionPlan, own: OwnCalls | None, *, begins: bool) -> None:
         self.own_calls: list[ToolCall] = []

@@ -68,7 +68,7 @@ class LibrarySearch:
 
     @property
     def asked_first(self) -> Collection[str]:
-        """The search asks nobody."""
+        """No function: the search needs no consent."""
         return ()
 
     @property

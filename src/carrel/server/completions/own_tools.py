@@ -73,7 +73,7 @@ class OwnTools:
         return any(isinstance(tool, LibrarySearch) for tool in self.tools)
 
     def begin(self) -> "OwnCalls":
-        """Return the calls of one answer, of which there is none yet."""
+        """Return an empty record of the calls of one answer."""
         return OwnCalls(self.tools, Room(self.tokens, self.client))
 
 
@@ -96,7 +96,7 @@ class OwnCalls:
         return name in self._tools and name in self._tools[name].asked_first
 
     def next_choice(self, offered: Sequence[ChatMessage]) -> ChatMessage:
-        """Return the tools of the next request: none has to be called, at last none of these may.
+        """Return the choice of tools in the next request; none of these after the last round.
 
         `offered` are the tools of the request before.
         """

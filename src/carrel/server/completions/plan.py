@@ -265,7 +265,7 @@ async def make_plan(
 
 
 def tools_of(call: CompletionCall) -> list[Tool]:
-    """Return the tools of a responder, and those of the request beside them."""
+    """Return the tools of a responder and of the request."""
     return [*call.responder.tools, *(call.options.tools or ())]
 
 

@@ -300,7 +300,7 @@ class _Chunks:
             yield self._run.chunk(index, Delta(content=event.text))
 
     def close_choices(self) -> Batch:
-        """Return the last chunks of the choices that have none yet."""
+        """Return a last chunk for each choice that has none yet."""
         return [self._last(index, "error") for index in sorted(self._open)]
 
     def _last(self, index: int, reason: FinishReason) -> CompletionChunk:

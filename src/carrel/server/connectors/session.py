@@ -27,7 +27,7 @@ _END_SECONDS = 2.0
 
 @asynccontextmanager
 async def open_session(connector: Connector, token: str | None) -> AsyncIterator[ClientSession]:
-    """Yield a session of its own: nothing of one caller stays for the next.
+    """Yield a new session: nothing of one caller is left for the next.
 
     `token` authenticates instead of the operator's key.
     """
@@ -62,7 +62,10 @@ async def open_session(connector: Connector, token: str | None) -> AsyncIterator
 async def _run(
     connector: Connector,
 ) -> AsyncIterator[tuple[ReadStream[SessionMessage | Exception], WriteStream[SessionMessage]]]:
-    """Yield the messages of a command and those to it; its errors may hold secrets."""
+    """Yield the streams of messages from a command and to it.
+
+    Its errors are not read: they may hold secrets.
+    """
     process = await asyncio.create_subprocess_exec(
         *connector.command,
         stdin=PIPE,
@@ -106,7 +109,7 @@ async def _run(
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """End a command at the end of its input, or with all that it started."""
+    """Close a command's input and wait for its end; then kill what it started."""
     assert process.stdin and process.stdout, "both are pipes"
     process.stdin.close()
     with suppress(TimeoutError):

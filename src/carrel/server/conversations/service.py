@@ -149,7 +149,7 @@ class ConversationService:
         return await self._answer(_Talk(conversation, before, said, len(before)), body)
 
     async def restart(self, id: str, body: ConversationRestart) -> Answer:
-        """Answer in a new conversation, with the entries of another up to one of them.
+        """Answer in a new conversation that begins with entries of another, up to one of them.
 
         Raises:
             ApiError: 404, there is no such entry; 400, it asks for something impossible.

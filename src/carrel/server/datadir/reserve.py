@@ -15,13 +15,13 @@ _ROOM_LEFT = 4
 
 
 class Reserve(Protocol):
-    """Space that a server holds where its records are."""
+    """Space that a server reserves on the disk of its records."""
 
     def take(self) -> None:
         """Take the space, unless it is taken or little is left; blocking."""
 
     def release(self) -> bool:
-        """Give the space back; whether there was any."""
+        """Give the space back; return whether there was any."""
 
 
 class DiskReserve:

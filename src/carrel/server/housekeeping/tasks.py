@@ -80,7 +80,10 @@ async def _delete_expired(database: Database) -> None:
 
 
 async def watch_settings(path: Path, apply: Callable[[FolderSettings], Awaitable[None]]) -> None:
-    """Call `apply`, which may refuse them, with changed settings that are valid; never return."""
+    """Call `apply`, which may refuse them, with the settings after each valid change.
+
+    Never returns.
+    """
     seen = _stamp(path)
     while True:
         await asyncio.sleep(_WATCH_SECONDS)

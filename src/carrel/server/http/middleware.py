@@ -240,9 +240,9 @@ def _method(scope: Scope) -> str:
 
 
 def _route(scope: Scope) -> str:
-    """Return the template of a request's path.
+    """Return the template of a request's path, or one word for all paths without any.
 
-    For the same reason one word for all that have none.
+    Metric labels must have few values.
     """
     return str(getattr(scope.get("route"), "path", None) or "none")
 

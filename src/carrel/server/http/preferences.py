@@ -16,8 +16,9 @@ def preferences(request: Request) -> dict[str, str]:
 
 
 def only_if_absent(request: Request) -> bool:
-    """Return whether an existing item of that name is to be returned instead of a new one (an
-    extension).
+    """Return whether the caller prefers an existing item of that name to a new one.
+
+    This is an extension.
     """
     return "if-absent" in preferences(request)
 

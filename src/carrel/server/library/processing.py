@@ -181,7 +181,7 @@ class Processing:
         await self._database.write(publish)
 
     async def _vectors(self, model: str, texts: Sequence[str]) -> list[StoredVector | None]:
-        """Return the vectors of chunks; none while their model is away: a later job adds them."""
+        """Return the vectors of chunks, or None while their model is away; a job adds them."""
         try:
             return await self._library_embedder.chunks(model, texts)
         except ApiError as error:

@@ -84,9 +84,9 @@ class Search:
     ) -> list[FoundPassage]:
         """Return the passages of these libraries that answer a query best, best first; blocking.
 
-        `document_ids` restricts the search to some documents. The score is at most 1. `vectors`
-        are those of the query by models at addresses; without its model's, a library is searched
-        by words alone.
+        `document_ids` restricts the search to some documents. The score is at most 1. `vectors` has
+        the query's vector by each model; a library whose model is missing is searched by words
+        alone.
         """
         wanted = terms(query)
         asked = dict(vectors or {})
@@ -132,9 +132,9 @@ class Search:
 
 
 def fuse(words: Mapping[int, float], meaning: Mapping[int, float]) -> dict[int, float]:
-    """Return one score for what was found by its words, its meaning or both, each from 0 to 1.
+    """Return one score from those of words and of meaning, each from 0 to 1.
 
-    Words count by their square: a part of what was asked is often there by chance.
+    The score of words is squared: some of a query's words are often there by chance.
     """
     return {
         id: WORDS_SHARE * words.get(id, 0) ** 2 + (1 - WORDS_SHARE) * max(0.0, meaning.get(id, 0))
@@ -143,7 +143,7 @@ def fuse(words: Mapping[int, float], meaning: Mapping[int, float]) -> dict[int, 
 
 
 def _least_answer(model: str, *, by_words_alone: bool) -> float:
-    """Return the least score of an answer, which depends on the model's scale of similarity."""
+    """Return the lowest score of an answer, by the scale of its model's similarities."""
     if by_words_alone:
         return WORDS_SHARE * ANSWERS
     return ANSWERS if model == OWN_EMBEDDING else 0.0

@@ -159,7 +159,7 @@ class LibraryService:
         )
 
     async def start(self) -> None:
-        """Resume processing. The jobs must run already."""
+        """Resume processing. Call it after the jobs have started."""
         self._reconciling = asyncio.create_task(self._reconciler.run())
         self._warming = asyncio.create_task(self._database.read(self._search.warm))
 

@@ -17,9 +17,9 @@ Spans = Sequence[tuple[int, int]]
 
 
 def matches(text: str, highlighted: str | None, terms: Sequence[Term]) -> Spans:
-    """Return where the words of a query stand in a text, in order.
+    """Return the spans of a query's words in a text, in order.
 
-    `highlighted` is the text with what the full-text index found between its marks.
+    `highlighted` is the text with the matches that the full-text index marked.
     """
     found: set[tuple[int, int]] = set()
     for count, match in enumerate(_MARKS.finditer(highlighted or "")):

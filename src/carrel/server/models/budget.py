@@ -20,7 +20,7 @@ class _Waiting:
 class TokenBudget:
     """A token semaphore with a queue for each owner; the owners take turns.
 
-    One who asks for much waits behind himself, not in front of the others.
+    An owner who asks for much delays only himself.
     """
 
     def __init__(self, tokens: int) -> None:
@@ -34,7 +34,7 @@ class TokenBudget:
     ) -> AsyncIterator[None]:
         """Wait until `tokens` are free (at most all of them) and keep them meanwhile.
 
-        `moved` is told the place in the queue, from 1, whenever it changes.
+        `moved` is called with the place in the queue, from 1, whenever it changes.
         """
         tokens = min(tokens, self._tokens)
         turn = asyncio.get_running_loop().create_future()

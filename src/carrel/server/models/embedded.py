@@ -53,7 +53,7 @@ def main() -> None:
 def start(weights: Path, key: str, *, tokenizer: bool = False) -> Any:
     """Start the engine, which answers at `listening_address` to requests with the key.
 
-    As a tokenizer it has no context.
+    A `tokenizer` counts tokens only, with the least memory.
     """
     import xllamacpp
 

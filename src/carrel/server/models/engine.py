@@ -271,7 +271,7 @@ class Engine:
         ]
 
     async def at_address(self, model: str) -> bool:
-        """Return whether a model of this name is one of an address's own."""
+        """Return whether an address lists a model of this name."""
         if self._pool is None:
             return False
         return any(card.id == model for card in await self._cards(again=False))

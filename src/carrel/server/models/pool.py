@@ -72,7 +72,7 @@ class PooledAddress:
         return time.monotonic() >= self._checked_at + interval
 
     def lists(self, model: str) -> bool:
-        """Return whether it has this model, or had it when it last answered."""
+        """Return whether the address listed this model when it last answered."""
         return self.abilities is not None and model in self.abilities.models
 
     @contextmanager
@@ -233,7 +233,7 @@ class ModelPool:
 
 
 class PoolClient:
-    """A client of those addresses of a pool that have one model."""
+    """A client of a pool's addresses that have one model."""
 
     def __init__(self, pool: ModelPool, model: str, able: Sequence[PooledAddress]) -> None:
         self._pool = pool
@@ -302,7 +302,7 @@ class PoolClient:
     def _take(self, left: list[PooledAddress], beginning: str) -> PooledAddress:
         """Take the least busy address out of a list.
 
-        Of several, the one that the same beginning went to before: it may have it in its cache.
+        Of several, it takes the one that got the same beginning before, which may be in its cache.
         """
         best = min(
             left,

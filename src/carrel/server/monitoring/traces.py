@@ -35,7 +35,7 @@ _LAST_SECONDS = 2
 def export_traces(endpoint: str, name: str) -> Iterator[None]:
     """Send spans to a collector while the context lasts, the last ones at its end.
 
-    `endpoint` is its base address, `name` that of this process among its like.
+    `endpoint` is its base address, `name` the name of this process.
     """
     attributes = {
         "service.version": version("carrel"),

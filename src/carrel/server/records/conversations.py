@@ -123,7 +123,7 @@ def create(
 def extend(
     connection: sa.Connection, caller: Caller, id: str, known: int, said: Sequence[Entry]
 ) -> None:
-    """Add entries to a conversation that still has the `known` number of them.
+    """Add entries to a conversation if it still has the `known` number of them.
 
     Raises:
         NotFound; or Conflict, it has new entries.
@@ -141,7 +141,7 @@ def extend(
 def decide(
     connection: sa.Connection, caller: Caller, id: str, known: int, decided: Mapping[int, Entry]
 ) -> None:
-    """Replace entries of a conversation that still has the `known` number, by their positions.
+    """Replace entries, by their positions, if the conversation still has the `known` number.
 
     Raises:
         NotFound; or Conflict, it went on meanwhile.

@@ -94,7 +94,7 @@ def with_bytes(connection: sa.Connection, library_id: str, blob: str) -> StoredD
 def count(
     connection: sa.Connection, library_id: str, ids: Collection[str] | None = None
 ) -> dict[str, int]:
-    """Return the number of a library's documents, those among `ids` if given, by process status."""
+    """Return the number of a library's documents, or of those among `ids`, by process status."""
     counted = (
         sa.select(documents.c.process_status, sa.func.count())
         .where(documents.c.library_id == library_id, not_expired(documents))
@@ -143,7 +143,7 @@ def page(
 def page_after(
     connection: sa.Connection, library_id: str, query: FileQuery, ids: Collection[str] | None
 ) -> tuple[list[Document], bool]:
-    """Return a page of a library's documents, those among `ids` if given, and whether more follow.
+    """Return a page of a library's documents, or of those among `ids`, and whether more follow.
 
     Raises:
         NotFound: there is no document of the id `after`.
@@ -171,7 +171,7 @@ def page_after(
 def attributes(
     connection: sa.Connection, library_id: str, ids: Collection[str] | None = None
 ) -> dict[str, dict[str, Any]]:
-    """Return the attributes of a library's documents by their ids, those among `ids` if given."""
+    """Return the attributes of a library's documents, or of those among `ids`, by their ids."""
     wanted = sa.select(documents.c.id, documents.c.attributes).where(
         documents.c.library_id == library_id
     )
@@ -249,7 +249,7 @@ def add(
 def update(
     connection: sa.Connection, caller: Caller, library_id: str, id: str, change: DocumentUpdate
 ) -> Document:
-    """Change a document's name, attributes or expiry; return it as it is then.
+    """Change a document's name, attributes or expiry; return the changed document.
 
     Raises:
         NotFound, or NotAllowed without the role of an editor.

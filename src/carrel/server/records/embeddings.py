@@ -137,7 +137,7 @@ def change(connection: sa.Connection, library_id: str, model: str, dimensions: i
 def next_waiting(connection: sa.Connection, library_id: str, limit: int) -> Waiting | None:
     """Return some chunks that lack a vector, of the next model if there is one.
 
-    None if none does.
+    None if every chunk has its vector.
     """
     row = connection.execute(sa.select(*_COLUMNS).where(libraries.c.id == library_id)).one_or_none()
     if row is None:

@@ -147,7 +147,7 @@ def create(connection: sa.Connection, caller: Caller, new: LibraryCreate) -> Lib
 
 
 def find_owned(connection: sa.Connection, caller: Caller, new: LibraryCreate) -> Library | None:
-    """Return the oldest library of the name and the owner that a new one is to have.
+    """Return the oldest library with the name and the owner of a new one.
 
     Transactions that ask for the same wait for one another.
     """
@@ -173,7 +173,7 @@ def next_number(connection: sa.Connection) -> int:
 
 
 def update(connection: sa.Connection, caller: Caller, id: str, change: LibraryUpdate) -> Library:
-    """Change the name or the description of a library; return it as it is then.
+    """Change the name or the description of a library; return the changed library.
 
     Raises:
         NotFound, or NotAllowed without the role of an editor.

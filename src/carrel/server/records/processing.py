@@ -193,11 +193,10 @@ def pages(connection: sa.Connection, job: Job) -> list[PageRow]:
 
 
 def publish(connection: sa.Connection, job: Job, outcome: ProcessingOutcome) -> bool:
-    """Make this generation the searchable one, removes the others, and end the processing.
+    """Make this generation the searchable one, remove the others, and end the processing.
 
-    Returns whether a model at an address is to embed its chunks yet.
-
-    Its tokens are added to the document's total once, also when this step is repeated.
+    Returns whether a model at an address is to embed its chunks yet. Its tokens are added to the
+    document's total once, also when this step is repeated.
 
     Raises:
         Superseded: it is obsolete.

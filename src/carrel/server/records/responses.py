@@ -136,7 +136,7 @@ def add_events(
 def events_after(
     connection: sa.Connection, caller: Caller, id: str, number: int
 ) -> tuple[KeptResponse, list[dict[str, Any]]]:
-    """Return an answer with its next events after the one of a sequence number.
+    """Return an answer with its next events after a sequence number.
 
     Raises:
         NotFound: it does not exist, or is another's.

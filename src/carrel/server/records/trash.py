@@ -49,7 +49,7 @@ def delete(
     days: int,
     library_id: str | None = None,
 ) -> None:
-    """Delete an item of the records, which the caller may; the trash has it for some days.
+    """Move an item that the caller may delete to the trash for some days.
 
     With 0 days it is deleted for ever.
     """

@@ -114,9 +114,9 @@ class RequestContext:
         source: AsyncGenerator[T],
         write: Callable[[AsyncGenerator[T]], AsyncGenerator[str]],
     ) -> Response:
-        """Return the events that `write` makes of a source, which has given its first item.
+        """Return the events that `write` makes of a source, once it has given its first item.
 
-        So an error before that still gets a status of its own.
+        An error before that still gets a status of its own.
         """
         first = await self.unless_disconnected(anext(source))
         return EventStream(write(_chained(first, source)), source)

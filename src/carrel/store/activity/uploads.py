@@ -5,16 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterable, Callable, Coroutine
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from carrel.store.activity.service import ActivityEntry
 from carrel.store.core.actions.watch import until
 from carrel.store.session.service import SessionService
 from carrel.text import clean_text
-
-if TYPE_CHECKING:
-    from carrel.store.activity.service import ActivityEntry
-    from carrel.store.session.service import SessionService
 
 T = TypeVar("T")
 

@@ -214,5 +214,5 @@ def _as_result(answer: OCRResult) -> KeptResult:
 
 
 def first_run(pages: Sequence[int], most: int) -> list[int]:
-    """Return the first run of consecutive pages, at most `most`."""
+    """Return the first run of consecutive pages, at most `most` of them."""
     return [page for place, page in enumerate(pages[:most]) if page == pages[0] + place]

@@ -154,7 +154,7 @@ def page_range(state: FilesState) -> str:
 
 
 def link_words(url: str, hours: float, now: float) -> str:
-    """Return the reach of a signed address and its expiry on this machine's clock."""
+    """Return who can open a signed address, and until when by this machine's clock."""
     until = datetime.fromtimestamp(now + 3600 * hours).strftime("%a %d %b, %H:%M")
     if on_this_machine(url):
         return f"The link works until {until}, on this machine alone, while its server runs."

@@ -22,7 +22,7 @@ from carrel.store.files.service import FilesService
 from carrel.store.session.service import SessionService
 from carrel.system.atomic import write_private
 from carrel.system.filenames import file_name
-from carrel.system.hashes import hashed_name
+from carrel.system.hashes import hashed_name, sha256
 from carrel.wire.files import File
 
 MOST = 2000
@@ -187,8 +187,7 @@ def _digest(content: Path | bytes) -> str:
     """Return the SHA-256 in hex."""
     if isinstance(content, bytes):
         return hashlib.sha256(content).hexdigest()
-    with content.expanduser().open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return sha256(content.expanduser())
 
 
 class _Chunks:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from carrel.store.activity.uploads import UploadSource, source_name
+from carrel.system.hashes import sha256, sha256_of
 
 if TYPE_CHECKING:
     from carrel.client import Client
@@ -26,7 +26,7 @@ async def same_file(client: Client, source: UploadSource) -> File | None:
 
     name = source_name(source)
     size = size_of(source) if isinstance(source, Path) else source[1]
-    digest: bytes | None = None
+    digest: str | None = None
     async for file in client.files.every(name):
         if (file.filename, file.bytes) == (name, size):
             digest = digest or await _hash(source)
@@ -35,23 +35,12 @@ async def same_file(client: Client, source: UploadSource) -> File | None:
     return None
 
 
-async def _hash(source: UploadSource) -> bytes:
+async def _hash(source: UploadSource) -> str:
     if isinstance(source, Path):
-        return await asyncio.to_thread(_hash_path, source)
-    digest = hashlib.sha256()
-    async for chunk in source[2]:
-        digest.update(chunk)
-    return digest.digest()
+        return await asyncio.to_thread(sha256, source)
+    return await sha256_of(source[2])
 
 
-def _hash_path(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").digest()
-
-
-async def _remote_hash(client: Client, file_id: str) -> bytes:
-    digest = hashlib.sha256()
+async def _remote_hash(client: Client, file_id: str) -> str:
     async with client.files.content(file_id) as content:
-        async for chunk in content:
-            digest.update(chunk)
-    return digest.digest()
+        return await sha256_of(content)

@@ -11,6 +11,7 @@ from pathlib import Path
 from carrel.config.tools import CommandSettings, ServerSettings
 from carrel.store.tools.state import Consent
 from carrel.system.atomic import write_private
+from carrel.system.hashes import sha256
 from carrel.text import redact
 
 _LONGEST_SCRIPT = 1_000_000
@@ -90,6 +91,6 @@ def _content(path: Path) -> str:
     try:
         if not path.is_file() or path.stat().st_size > _LONGEST_SCRIPT:
             return ""
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return sha256(path)
     except (OSError, ValueError):
         return ""

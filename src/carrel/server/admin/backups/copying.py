@@ -46,9 +46,9 @@ async def copy_blobs(
     lost: Collection[str] = (),
     lose: Callable[[str], None] | None = None,
 ) -> int:
-    """Copy the bytes that the target lacks and return the number of all.
+    """Copy the bytes that the target lacks; return the total size.
 
-    Those that are `lost` are left out. `lose` is told of others that the source lacks.
+    Hashes that are `lost` are left out; `lose` is called with each other one that the source lacks.
     """
 
     async def copy(hash: str) -> int:
@@ -77,7 +77,7 @@ async def copy_to_bucket(
 ) -> None:
     """Copy the bytes that a bucket lacks, then read all of them there.
 
-    What a restore that broke off, or another program, left damaged is written once more.
+    Bytes that an interrupted restore or another program left damaged are written once more.
 
     Raises:
         BackupError: the source lacks bytes, or the store gives back others than it was sent,

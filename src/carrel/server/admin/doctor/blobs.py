@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 async def check_blobs(settings: ServerSettings) -> list[Finding]:
-    """Check whether bytes can be written, and those of the records are there."""
+    """Check that bytes can be written, and that those named by records exist."""
     part = "blobs"
     if settings.blobs is None:
         folder = FolderLayout(settings.data).blob_folder
@@ -117,6 +117,6 @@ def _skew(answer: httpx.Response, before: float) -> float | None:
 
 
 def _code(answer: httpx.Response) -> str:
-    """Return the name that an object store gives an error."""
+    """Return an object store's code of an error."""
     _, _, rest = answer.text.partition("<Code>")
     return rest.partition("</Code>")[0][:50]

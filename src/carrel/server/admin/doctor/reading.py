@@ -17,7 +17,7 @@ _READ_SECONDS = 60
 
 
 async def check_reading(settings: ServerSettings) -> list[Finding]:
-    """Read a text and a picture with a parser and the OCR process of its own."""
+    """Read a text with a parser and a picture with OCR, in processes of their own."""
     from carrel.server.reading.options import ReadOptions, UnreadableDocument
     from carrel.server.reading.processes.recogniser import OCRUnavailable
     from carrel.server.reading.reader import Reader

@@ -40,7 +40,7 @@ _FORBIDDEN = sa.text(
 
 
 async def check_records(settings: ServerSettings) -> list[Finding]:
-    """Check whether the records are whole and of this version; of a database, its workers too."""
+    """Check that the records are whole and of this version; of a database also its workers."""
     if settings.database is not None:
         return await asyncio.to_thread(_postgresql, settings.database)
     return await asyncio.to_thread(_sqlite, FolderLayout(settings.data))

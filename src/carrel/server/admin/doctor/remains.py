@@ -58,7 +58,7 @@ def _search(settings: ServerSettings, folder: FolderLayout, text: str) -> Iterat
 
 
 def _search_folder(folder: FolderLayout, wanted: bytes) -> Iterator[Finding]:
-    """Look through the bytes of every file: also pages that a database has freed, and its log."""
+    """Search the bytes of every file, with pages that the database has freed, and its log."""
     for path in sorted(folder.path.rglob("*")):
         name = path.relative_to(folder.path)
         if path.is_file() and (wanted in path.name.encode() or _holds(_pieces(path), wanted)):
@@ -87,7 +87,7 @@ def _pieces(path: Path) -> Iterator[bytes]:
 
 
 def _search_pages(path: Path, wanted: bytes) -> bool:
-    """Look through the pages that were read, which are compressed."""
+    """Return whether the compressed cache of read pages has a text."""
     if not path.exists():
         return False
     engine = sa.create_engine(f"sqlite:///file:{path}?mode=ro&uri=true")
@@ -100,7 +100,7 @@ def _search_pages(path: Path, wanted: bytes) -> bool:
 
 
 def _search_records(url: str, text: str) -> Iterator[Finding]:
-    """Look through each row of each table, as PostgreSQL writes it."""
+    """Search each row of each table, as PostgreSQL writes it."""
     engine = make_engine(url)
     try:
         with engine.connect() as connection:
@@ -116,7 +116,7 @@ def _search_records(url: str, text: str) -> Iterator[Finding]:
 
 
 def _search_store(url: str, text: str) -> Iterator[Finding]:
-    """Look through the key, which is a hash, and the bytes of each object of a store."""
+    """Search the key, which is a hash, and the bytes of each object of a store."""
     import obstore
     from obstore.exceptions import BaseError
 

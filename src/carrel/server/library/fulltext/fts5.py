@@ -75,7 +75,7 @@ class FTS5:
         return dict(self._rows(_HIGHLIGHT, start, end, match, json.dumps(list(ids))))
 
     def find_sharing(self, runs: Sequence[str], limit: int) -> dict[str, int]:
-        """Return the words with the most of these runs of three letters, with document counts."""
+        """Return the words that share the most of these trigrams, with their document counts."""
         query = _SHARING.format(" UNION ALL ".join([_RUN] * len(runs)))
         return dict(self._rows(query, *(f'"{run}"' for run in runs), limit))
 

@@ -53,4 +53,4 @@ class Index(Protocol):
         """Return the texts of the chunks that match, with each match between `start` and `end`."""
 
     def find_sharing(self, runs: Sequence[str], limit: int) -> Mapping[str, int]:
-        """Return the words with the most of these runs of three letters, with document counts."""
+        """Return the words that share the most of these trigrams, with their document counts."""

@@ -52,7 +52,7 @@ def distance(one: str, other: str) -> int:
 
 
 def _find_sharing_letters(index: Index, word: str) -> dict[str, int]:
-    """Return the words that share the most runs of three letters, with their document counts."""
+    """Return the words that share the most trigrams, with their document counts."""
     runs = sorted({word[start : start + 3] for start in range(len(word) - 2)})
     return dict(index.find_sharing(runs, _CANDIDATES)) if runs else {}
 

@@ -100,7 +100,7 @@ class TSVector:
         return {id: _WORD.sub(mark, text) for id, text in texts.items()}
 
     def find_sharing(self, runs: Sequence[str], limit: int) -> dict[str, int]:
-        """Return the words with the most of these runs of three letters, with document counts."""
+        """Return the words that share the most of these trigrams, with their document counts."""
         return dict(self._rows(_SHARING, list(runs), list(runs), limit))
 
     def _rows(self, query: str, *values: object) -> Sequence[Any]:

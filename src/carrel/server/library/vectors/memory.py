@@ -58,7 +58,7 @@ class _Matrix:
 
     @property
     def size(self) -> int:
-        """Its size in chunks of the server's own model."""
+        """The memory that it takes, in chunks of the server's own model."""
         return len(self.ids) * self._chunk_bytes // (2 * OWN_DIMENSIONS + 4 * _COARSE)
 
     def nearest(

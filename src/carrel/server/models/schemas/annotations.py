@@ -60,7 +60,7 @@ class FormatNotKept(ApiError):
 
 
 class AnnotationModel(Protocol):
-    """The part of the engine that is needed here."""
+    """The model as annotations need it."""
 
     @property
     def context_length(self) -> int:

@@ -79,7 +79,7 @@ class Embeddings:
         )
 
     async def _ask_own(self, request: EmbeddingRequest) -> tuple[list[list[float]], int]:
-        """Return the vectors and tokens by the server's own weights."""
+        """Return the vectors by the server's own weights, and the number of tokens."""
         vendors = not self._strict and is_embedding_name(request.model)
         if not any(vendors or card.answers_to(request.model) for card in self.models):
             raise invalid_model(request.model, self.models)
@@ -112,7 +112,7 @@ class Embeddings:
 
 
 async def ask_address(engine: Engine, request: EmbeddingRequest) -> tuple[list[list[float]], int]:
-    """Return the vectors and tokens by a model at an address.
+    """Return the vectors of a model at an address, and the number of tokens.
 
     Raises:
         ApiError: 400, it has none; 503, it does not answer.
@@ -135,7 +135,7 @@ async def ask_address(engine: Engine, request: EmbeddingRequest) -> tuple[list[l
 def _read_answer(
     answer: dict[str, Any], request: EmbeddingRequest
 ) -> tuple[list[list[float]], int]:
-    """Return the vectors and tokens in the answer of an address."""
+    """Return the vectors in the answer of an address, and the number of tokens."""
     known = {"data": answer.get("data"), "usage": answer.get("usage") or {}}
     try:
         parsed = EmbeddingList.model_validate({"id": "", "model": "", **known})
@@ -160,7 +160,7 @@ def embedding_span(model: str, texts: int) -> AbstractContextManager[Span]:
 
 
 async def vectors_at_address(engine: Engine, model: str, texts: Sequence[str]) -> list[list[float]]:
-    """Return the vectors by a model at an address, never by the server's own weights.
+    """Return the vectors of a model at an address, never of the server's own weights.
 
     Raises:
         ApiError: as `ask_address`.

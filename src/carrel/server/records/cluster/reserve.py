@@ -28,7 +28,7 @@ class TableReserve:
             connection.execute(sa.text(f"CREATE TABLE IF NOT EXISTS carrel_reserve AS {rows}"))
 
     def release(self) -> bool:
-        """Give the space back; whether there was any."""
+        """Give the space back; return whether there was any."""
         with suppress(sa.exc.DBAPIError), self._engine.begin() as connection:
             connection.execute(sa.text("DROP TABLE carrel_reserve"))
             log.warning("the disk is full: a delete uses the reserve of %d bytes", RESERVE_BYTES)
