@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carrel.wire.libraries import Span, marked
+from carrel.wire.libraries import Span, mark_matches
 
 
 def test_the_matched_words_stand_between_marks() -> None:
     spans = [Span(start=4, end=10), Span(start=18, end=24)]
-    assert marked("The notice of the notice.", spans) == "The «notice» of the «notice»."
+    assert mark_matches("The notice of the notice.", spans) == "The «notice» of the «notice»."
 
 
 @pytest.mark.parametrize(
@@ -23,10 +23,10 @@ def test_the_matched_words_stand_between_marks() -> None:
     ],
 )
 def test_signs_of_markdown_are_left_out(snippet: str, shown: str) -> None:
-    assert marked(snippet, []) == shown
+    assert mark_matches(snippet, []) == shown
 
 
 @given(st.lists(st.sampled_from(["notice", "period", "§ 4", "24 | 25"]), max_size=6))
 def test_plain_words_stay_as_they_are(words: list[str]) -> None:
     text = " ".join(words)
-    assert marked(text, []) == text
+    assert mark_matches(text, []) == text

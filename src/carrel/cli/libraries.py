@@ -327,10 +327,10 @@ for command in (shares.shares, shares.share, shares.unshare):
 
 def _hit(number: int, hit: "SearchHit") -> str:
     """Return a passage's location, then its text with the matched words marked."""
-    from carrel.wire.libraries import marked
+    from carrel.wire.libraries import mark_matches
 
     page = "" if hit.page is None else f", page {hit.page + 1}"
-    passage = output.one_line(marked(hit.snippet, hit.matches))
+    passage = output.one_line(mark_matches(hit.snippet, hit.matches))
     width = max(40, shutil.get_terminal_size().columns - 4)
     lines = textwrap.wrap(passage, width, break_long_words=False, break_on_hyphens=False)
     place = f"{number:>2}  {output.one_line(hit.document_name)}{page}"

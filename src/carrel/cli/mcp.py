@@ -43,7 +43,7 @@ def mcp(
     """Offer libraries, OCR and agents to another program's agent, over MCP on stdio.
 
     The other program starts this command and talks to it over stdin and stdout. Documents of
-    libraries are resources. A running server offers the share_client at /mcp.
+    libraries are resources. A running server offers the same at /mcp.
     """
     chosen = load_profile(profile)
     if write:

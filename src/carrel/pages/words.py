@@ -100,7 +100,7 @@ def _read(block: Image.Image, angle: int, words: Sequence[str]) -> BlockWords | 
     pieces = [
         Piece(line, left, right)
         for line, run in enumerate(runs)
-        for left, right in _joined(run, least)
+        for left, right in _join_runs(run, least)
     ]
     placed, cost = _align([_weight(word) for word in words], pieces)
     return BlockWords(upright, lines, placed, cost / max(len(words), 1))
@@ -194,7 +194,7 @@ def _lines(ink: Image.Image) -> list[tuple[int, int]]:
     return lines
 
 
-def _joined(runs: Sequence[tuple[int, int]], least: float) -> Iterator[tuple[int, int]]:
+def _join_runs(runs: Sequence[tuple[int, int]], least: float) -> Iterator[tuple[int, int]]:
     """Yield the runs, joined over gaps below `least`."""
     begin = end = None
     for left, right in runs:

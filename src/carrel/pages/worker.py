@@ -144,7 +144,7 @@ def open_pages(path: Path) -> Pages:
     return PDFPages(path) if is_pdf else PicturePages(path)
 
 
-def _within(part: float) -> float:
+def _clamp(part: float) -> float:
     return min(max(part, 0.0), 1.0)
 
 
@@ -169,7 +169,7 @@ class Worker:
             if not 0 <= request["page"] < len(pages):
                 raise NoPicture("The document has no such page.")
             left, top, width, height = request["part"] or WHOLE
-            part = (_within(left), _within(top), _within(width), _within(height))
+            part = (_clamp(left), _clamp(top), _clamp(width), _clamp(height))
             png = BytesIO()
             number, size = request["page"], max(1, request["width"])
             if request["do"] == "word":

@@ -92,7 +92,7 @@ class Remote:
         exceed it."""
         if max(sizes, default=0) <= ASKED_ABOVE:
             return None
-        return await _patiently(self._client.documents.largest)
+        return await _retry(self._client.documents.largest)
 
     async def upload(
         self, path: Path, name: str, size: int, hash: str, on_progress: Progress
@@ -131,21 +131,21 @@ class Remote:
 
     async def _if_there(self, call: Callable[[], Awaitable[object]]) -> bool:
         try:
-            await _patiently(call)
+            await _retry(call)
         except NotFound:
             return False
         return True
 
     async def _call(self, call: Callable[[], Awaitable[T]]) -> T:
         try:
-            return await _patiently(call)
+            return await _retry(call)
         except NotFound as error:
             raise SyncError(
                 "The library is not there any more. Choose another, or make it anew."
             ) from error
 
 
-async def _patiently(call: Callable[[], Awaitable[T]]) -> T:
+async def _retry(call: Callable[[], Awaitable[T]]) -> T:
     for pause in PAUSES:
         try:
             return await call()

@@ -86,13 +86,13 @@ def _mistakes(keymap: Mapping[str, str]) -> Iterator[tuple[str, str]]:
                      f"give “{other}” another key, too.")
                     for other, (theirs, there) in known.items()
                     if other != binding_id
-                    and any(_meet(mine, their) for mine, their in product(having, theirs))
+                    and any(_can_meet(mine, their) for mine, their in product(having, theirs))
                     and _normalise(key) in map(_normalise, _keys(keymap.get(other, there.key)))
                 )  # fmt: skip
 
 
-def _meet(one: type, other: type) -> bool:
-    """Return whether two bindings can be active at once, so that their keys must differ."""
+def _can_meet(one: type, other: type) -> bool:
+    """Return whether two bindings can be active at once, so that they need different keys."""
     if issubclass(one, other) or issubclass(other, one):
         return True
     if issubclass(one, App) or issubclass(other, App):

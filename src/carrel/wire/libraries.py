@@ -195,7 +195,7 @@ class SearchResult(ResponseModel):
     data: list[SearchHit]
 
 
-def marked(snippet: str, matches: list[Span]) -> str:
+def mark_matches(snippet: str, matches: list[Span]) -> str:
     """Return a snippet with its matched words between « and », and without Markdown's signs."""
     parts, end = [], 0
     for match in matches:

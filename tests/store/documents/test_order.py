@@ -8,7 +8,7 @@ from reportlab.pdfgen.canvas import Canvas
 from carrel.client import Client
 from carrel.store.documents.boxes import boxes
 from carrel.store.documents.formatting import confidence
-from carrel.store.documents.order import cells_doubtful, order_doubtful
+from carrel.store.documents.order import has_doubtful_cells, is_order_doubtful
 from carrel.wire.generation.content import FileChunk
 from carrel.wire.ocr import Block, BlockScores, OCRRequest, Page
 from support.process import RunningServer
@@ -39,7 +39,7 @@ def block(content: str, width: int, height: int, kind: str = "text") -> Block:
 def test_words_that_stand_apart_have_a_doubtful_order(
     content: str, width: int, height: int, doubtful: bool
 ) -> None:
-    assert order_doubtful(block(content, width, height)) is doubtful
+    assert is_order_doubtful(block(content, width, height)) is doubtful
 
 
 @pytest.mark.parametrize(("order", "structure"), [(0.6, None), (0.98, 0.3)])
@@ -48,18 +48,18 @@ def test_the_scores_of_the_service_say_what_is_doubtful(
 ) -> None:
     scores = BlockScores(order_confidence_score=order, structure_confidence_score=structure)
     table = block(LABELS, 560, 20, "table").model_copy(update={"confidence_scores": scores})
-    assert order_doubtful(table) is (order < 0.7)
-    assert cells_doubtful(table) is (structure is not None)
+    assert is_order_doubtful(table) is (order < 0.7)
+    assert has_doubtful_cells(table) is (structure is not None)
 
 
 @pytest.mark.parametrize("kind", ["title", "table", "image", "aside_text"])
 def test_only_flowing_text_has_an_order_to_doubt(kind: str) -> None:
-    assert not order_doubtful(block(LABELS, 560, 20, kind))
+    assert not is_order_doubtful(block(LABELS, 560, 20, kind))
 
 
 def test_a_block_without_a_place_is_not_doubted() -> None:
     edges = dict.fromkeys(("top_left_x", "top_left_y", "bottom_right_x", "bottom_right_y"))
-    assert not order_doubtful(Block.model_validate({"type": "text", "content": LABELS, **edges}))
+    assert not is_order_doubtful(Block.model_validate({"type": "text", "content": LABELS, **edges}))
 
 
 async def test_a_page_says_that_its_order_is_doubtful(

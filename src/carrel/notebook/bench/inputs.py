@@ -11,7 +11,7 @@ from typing import IO, Any, Generic, TypeAlias, TypeVar
 from PIL import Image
 
 from carrel.notebook.cells.errors import BenchError
-from carrel.notebook.cells.wait import goes_on
+from carrel.notebook.cells.wait import can_continue
 from carrel.store.core.formatting import count
 from carrel.store.core.problem import Problem
 from carrel.store.store import Store
@@ -64,7 +64,7 @@ class Outcomes(Generic[T]):
             try:
                 items.append((name, one if isinstance(one, BenchError) else work(one)))
             except BenchError as error:
-                if not goes_on(store):
+                if not can_continue(store):
                     error.partial = Outcomes(items).results
                     raise
                 items.append((name, error))

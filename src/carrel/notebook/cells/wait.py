@@ -91,7 +91,7 @@ def stop_on(event: threading.Event) -> Iterator[None]:
         _stop.reset(token)
 
 
-def goes_on(store: Store) -> bool:
+def can_continue(store: Store) -> bool:
     """Return whether a call of several steps may continue after a failed step."""
     stop = _stop.get()
     return store.session.slice.value.connection != "lost" and not (stop and stop.is_set())

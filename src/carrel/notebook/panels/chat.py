@@ -48,7 +48,7 @@ from carrel.store.store import Store
 from carrel.store.tools.formatting import consent_choices, consent_lines, consent_title
 from carrel.store.tools.state import Permission
 from carrel.wire.generation.completions import Passage
-from carrel.wire.libraries import marked
+from carrel.wire.libraries import mark_matches
 
 PAGE_WIDTH = 900
 """Width of a source's page in pixels; the view scales it to its pane."""
@@ -408,7 +408,7 @@ def _source(row: SourceRow, passage: Passage) -> Json:
         "label": row.words,
         "cited": row.cited,
         "title": source_title(passage),
-        "snippet": marked(passage.snippet, passage.matches),
+        "snippet": mark_matches(passage.snippet, passage.matches),
         # In percent of the page.
         "box": [100 * part for part in (box.left, box.top, box.width, box.height)] if box else None,
     }

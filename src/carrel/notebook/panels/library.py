@@ -193,20 +193,20 @@ class LibraryPanel(Panel):
     async def _on_open(self, document: str) -> None:
         known = self._libraries.slice.value.find(document)
         name = known.name if known is not None else ""
-        self._store.documents.open(DocumentSource("document", document, name, self._chosen()))
+        self._store.documents.open(DocumentSource("document", document, name, self._chosen_id()))
 
     @intent
     async def _on_open_hit(self, number: int) -> None:
         """Open the document of a search hit at the hit."""
         hit = self._libraries.slice.value.hits[number - 1]
-        source = DocumentSource("document", hit.document_id, hit.document_name, self._chosen())
+        source = DocumentSource("document", hit.document_id, hit.document_name, self._chosen_id())
         self._store.documents.open(source, hit.page or 0, hit.box)
 
     @intent
     async def _on_text(self, library: str, document: str) -> None:
         await self._libraries.show_text(library, document)
 
-    def _chosen(self) -> str:
+    def _chosen_id(self) -> str:
         library = self._libraries.slice.value.selected
         if library is None:
             raise ProblemError(Problem("No library selected", "", "Choose one in the list."))

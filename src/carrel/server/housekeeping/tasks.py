@@ -42,7 +42,7 @@ async def throw_away(
     pauses during a backup.
     """
 
-    async def named(hashes: Collection[str]) -> set[str]:
+    async def are_named(hashes: Collection[str]) -> set[str]:
         return await database.read(blob_records.find_named, hashes=hashes)
 
     while True:
@@ -52,10 +52,10 @@ async def throw_away(
                 if first:
                     await asyncio.to_thread(reserve.take)
                     await _delete_expired(database)
-                    if removed := await blobs.collect(named, kept):
+                    if removed := await blobs.collect(are_named, kept):
                         log.info("removed %d blobs", removed)
-            await blobs.drop_copies(named)
-            await results.collect(named, kept)
+            await blobs.drop_copies(are_named)
+            await results.collect(are_named, kept)
         except Exception as failure:
             if is_full(failure) and await asyncio.to_thread(reserve.release):
                 continue

@@ -58,7 +58,7 @@ class LibraryEmbedder:
     async def queries(self, models: set[str], query: str) -> dict[str, "Vectors"]:
         """Return the vector of a query by each model at an address that can embed it now."""
 
-        async def one(model: str) -> "tuple[str, Vectors] | None":
+        async def embed_query(model: str) -> "tuple[str, Vectors] | None":
             try:
                 return model, (await self._ask(model, [query], _QUERY_SECONDS))[0]
             except ApiError as error:
@@ -67,7 +67,7 @@ class LibraryEmbedder:
                 )
                 return None
 
-        found = await asyncio.gather(*(one(model) for model in models - {OWN_EMBEDDING}))
+        found = await asyncio.gather(*(embed_query(model) for model in models - {OWN_EMBEDDING}))
         return dict(pair for pair in found if pair is not None)
 
     async def dimensions(self, model: str) -> int:

@@ -94,7 +94,7 @@ class VectorStores:
             ApiError: as `add`, and no store is made where a file does not exist.
         """
         added = [VectorStoreFileCreate(file_id=id) for id in new.file_ids]
-        stored = await self._stored(added)
+        stored = await self._load_files(added)
         asked = LibraryCreate(name=new.name, description=new.description)
         library, _ = await self._library.create(self._caller, asked, embedding_model)
         for one, file in zip(added, stored, strict=True):
@@ -108,7 +108,7 @@ class VectorStores:
             ApiError: 404, 403 without the role of an editor or beyond a quota, 413.
         """
         await self._database.read(libraries.require, self._caller, store_id, Role.EDITOR)
-        [stored] = await self._stored([new])
+        [stored] = await self._load_files([new])
         document = await self._add(store_id, new, stored)
         return VectorStoreFile.of(document, new.file_id)
 
@@ -119,7 +119,7 @@ class VectorStores:
             ApiError: as `add`, and none is added where a file does not exist.
         """
         await self._database.read(libraries.require, self._caller, store_id, Role.EDITOR)
-        stored = await self._stored(new)
+        stored = await self._load_files(new)
         added = {
             (await self._add(store_id, one, file)).id: one.file_id
             for one, file in zip(new, stored, strict=True)
@@ -209,7 +209,7 @@ class VectorStores:
             raise NotFound.of("batch", id)
         return row
 
-    async def _stored(self, new: Sequence[VectorStoreFileCreate]) -> list[StoredFile]:
+    async def _load_files(self, new: Sequence[VectorStoreFileCreate]) -> list[StoredFile]:
         def read(connection: sa.Connection) -> list[StoredFile]:
             return [files.get(connection, self._caller, one.file_id) for one in new]
 

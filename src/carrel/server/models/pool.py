@@ -76,7 +76,7 @@ class PooledAddress:
         return self.abilities is not None and model in self.abilities.models
 
     @contextmanager
-    def used(self) -> Iterator[None]:
+    def count_request(self) -> Iterator[None]:
         """Count a request."""
         self.under_way += 1
         try:
@@ -193,7 +193,7 @@ class ModelPool:
         healthy = [each for each in self.addresses if each.healthy]
         listing = [each for each in healthy if model is not None and each.lists(model)]
         for each in listing or healthy:
-            with each.used():
+            with each.count_request():
                 answer = await each.client.pass_on(path, content, kind)
             if answer is not None:
                 return answer
@@ -269,7 +269,7 @@ class PoolClient:
             seconds = self._pool.first_token_seconds if left else None
             begun, waited = False, 0.0
             try:
-                with address.used():
+                with address.count_request():
                     async with aclosing(address.client.stream(body)) as chunks:
                         async with aclosing(_until_token(chunks, seconds)) as first:
                             async for chunk in first:
@@ -292,7 +292,7 @@ class PoolClient:
         while True:
             address = self._take(left, beginning)
             try:
-                with address.used():
+                with address.count_request():
                     return await ask(address.client)
             except ApiError as error:
                 self._note(address, error)

@@ -119,7 +119,7 @@ class RequestContext:
         An error before that still gets a status of its own.
         """
         first = await self.unless_disconnected(anext(source))
-        return EventStream(write(_chained(first, source)), source)
+        return EventStream(write(_chain(first, source)), source)
 
 
 async def _context(request: Request) -> RequestContext:
@@ -129,7 +129,7 @@ async def _context(request: Request) -> RequestContext:
 Context = Annotated[RequestContext, Depends(_context)]
 
 
-async def _chained(first: T, rest: AsyncGenerator[T]) -> AsyncGenerator[T]:
+async def _chain(first: T, rest: AsyncGenerator[T]) -> AsyncGenerator[T]:
     yield first
     async for item in rest:
         yield item

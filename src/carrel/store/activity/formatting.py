@@ -190,7 +190,7 @@ def lost_words(state: ActivityState) -> str:
 
 
 def count_left(kinds: Mapping[str, int], begun_by_kind: Mapping[str, int]) -> str:
-    """Return the interrupted work from counts by kind: items left, and items begun."""
+    """Return the interrupted work in words, from the numbers of items left and begun by kind."""
     parts = []
     for kind, number in kinds.items():
         begun = begun_by_kind.get(kind, 0)

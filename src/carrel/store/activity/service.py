@@ -36,10 +36,10 @@ Task = Callable[[Entry], object]
 
 
 class ActivityEntry:
-    """Handle through which an action reports on its item. Made on any thread, used on the owner
-    loop.
+    """Handle through which an action reports on its item.
 
-    What was `left` of an earlier start may have had its effect already.
+    Made on any thread, used on the owner loop. If an earlier start `left` the work, its effect may
+    exist already.
     """
 
     def __init__(self, service: ActivityService, item: ActivityItem) -> None:

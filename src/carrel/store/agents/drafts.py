@@ -120,7 +120,7 @@ class Draft:
         return ", ".join(filter(None, map(_connector, self.fields.get("tools", ()))))
 
     def with_connectors(self, names: str) -> Draft:
-        """Return the draft with other connectors; its other tools, and those that stay, stay."""
+        """Return the draft with these connectors; its other tools stay unchanged."""
         wanted = list(dict.fromkeys(filter(None, map(str.strip, names.split(",")))))
         tools = [*self.fields.get("tools", ())]
         kept = [tool for tool in tools if _connector(tool) in (None, *wanted)]

@@ -255,7 +255,7 @@ class AgentsService(Service[AgentsState]):
         client = await self._session.client()
         deleted = await delete_each({agent_id: "this"}, client.agents.delete, lambda id: None)
         deleted.check("agent", "agents")
-        self._trash.deleted("agents", deleted, ("agent", "agents"), self.reload)
+        self._trash.note_deletion("agents", deleted, ("agent", "agents"), self.reload)
         await self.drop(agent_id).settled()
         await self.reload().settled()
 

@@ -243,7 +243,7 @@ class BatchesService(Service[BatchesState]):
         async def submit() -> BatchJob:
             nonlocal may_be_there
             client = await self._session.client()
-            if may_be_there and (there := await _marked(client, mark)):
+            if may_be_there and (there := await _find_marked(client, mark)):
                 return there
             # The job may be made although the answer is lost.
             may_be_there = True
@@ -343,7 +343,7 @@ class BatchesService(Service[BatchesState]):
             self._ended.add(job.id)
 
 
-async def _marked(client: Client, mark: str) -> BatchJob | None:
+async def _find_marked(client: Client, mark: str) -> BatchJob | None:
     """Return the job that an earlier try to submit has made, or None."""
     async for job in client.batches.every():
         if (job.metadata or {}).get(_MARK) == mark:

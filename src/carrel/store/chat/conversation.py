@@ -114,7 +114,7 @@ class Conversation:
         """Return the conversation with a turn added at the end of the path."""
         return Conversation((*self.said, turn), (*self.after, self.last), len(self.said))
 
-    def joined(self, turns: Iterable[Turn]) -> Conversation:
+    def with_path(self, turns: Iterable[Turn]) -> Conversation:
         """Return the conversation with these turns as its path; missing ones are added."""
         joined = replace(self, last=NOTHING)
         for turn in turns:
@@ -139,7 +139,7 @@ class Conversation:
         return variants.index(self._path[place]) + 1, len(variants)
 
     def choose(self, place: int, number: int) -> Conversation:
-        """Put a place's variant of a number (from 1) on the path, with its latest continuation."""
+        """Put a variant of a place (from 1) on the path, with its latest continuation."""
         first = self._variants(place)[number - 1]
         following = (at for at in range(len(self.said) - 1, first, -1) if self._leads(first, at))
         return replace(self, last=next(following, first))

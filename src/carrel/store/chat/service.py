@@ -162,7 +162,7 @@ class ChatService(Service[ChatState]):
             there = await self._list.remote.read(session_id)
             if session is not None and there is not None:
                 conversation = self.slice.value.conversation
-                joined = conversation.joined(there.conversation.turns)
+                joined = conversation.with_path(there.conversation.turns)
                 if there.updated < session.updated:
                     joined = replace(joined, last=conversation.last)
                 self.slice.set(conversation=joined)
@@ -195,7 +195,7 @@ class ChatService(Service[ChatState]):
         rest = (one for one in self.slice.value.sessions if one.id != session_id)
         self.slice.set(sessions=tuple(rest))
         deleted = Deleted(1, 0, (), None, (session_id,))
-        self._trash.deleted("chats", deleted, ("chat", "chats"), self.reload, self.restore)
+        self._trash.note_deletion("chats", deleted, ("chat", "chats"), self.reload, self.restore)
         await self.reload().settled()
 
     async def restore(self, session_id: str) -> None:
@@ -411,7 +411,7 @@ class ChatService(Service[ChatState]):
         turns = await self._list.remote.keep(session)
         state = self.slice.value
         if turns and state.session_id == session.id:
-            joined = replace(state.conversation.joined(turns), last=state.conversation.last)
+            joined = replace(state.conversation.with_path(turns), last=state.conversation.last)
             if joined != state.conversation:
                 self.slice.set(conversation=joined)
                 await self._save()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from carrel.store.core.formatting import counted, percent
 from carrel.store.documents.blocks import Rect, blocks_of, per_page
-from carrel.store.documents.order import DOUBTFUL, cells_doubtful, order_doubtful
+from carrel.store.documents.order import DOUBTFUL, has_doubtful_cells, is_order_doubtful
 from carrel.store.documents.table_rows import as_markdown, rows_of
 
 if TYPE_CHECKING:
@@ -79,11 +79,11 @@ def boxes(page: Page) -> tuple[BlockBox, ...]:
         kind = block.type.replace("_", " ")
         name = f"{kind} {number + 1} of {len(blocks)}"
         scores = _scores(page, number)
-        sure = _sure(block, scores)
-        disordered, miscut = order_doubtful(block), cells_doubtful(block)
+        sure = _confidence_of(block, scores)
+        disordered, miscut = is_order_doubtful(block), has_doubtful_cells(block)
         low = sum(score < DOUBTFUL for score in scores)
         words = [name, *check_words(order=disordered, cells=miscut, words=low)]
-        if sure is not None and not from_file(page):
+        if sure is not None and not is_from_file(page):
             words.append(f"{_percent(sure)} sure")
         if given := block.confidence_scores:
             words += parts_sure(given.order_confidence_score, given.structure_confidence_score)
@@ -144,7 +144,7 @@ def missing_note(page: Page | None) -> str:
     """
     if page is None or not page.markdown.strip():
         return ""
-    if UNREAD in page.markdown and not from_file(page):
+    if UNREAD in page.markdown and not is_from_file(page):
         return (
             "“�” is a line in a script that OCR does not know: install tesseract-ocr and its"
             " language's package (such as tesseract-ocr-rus) where the server runs."
@@ -159,7 +159,7 @@ def missing_note(page: Page | None) -> str:
     return f"The service gives {' and '.join(missing)}." if missing else ""
 
 
-def from_file(page: Page) -> bool:
+def is_from_file(page: Page) -> bool:
     """Return whether all text of a page comes from the file, without OCR."""
     return page.confidence_scores is not None and bool(page.confidence_scores.text_from_file)
 
@@ -184,7 +184,7 @@ def sureness(pages: Sequence[Page], sure: float | None) -> str:
         return "no text found"
     if sure is None:
         return ""
-    return "text from the file" if all(map(from_file, pages)) else f"{_percent(sure)} sure"
+    return "text from the file" if all(map(is_from_file, pages)) else f"{_percent(sure)} sure"
 
 
 def parts_sure(order: float | None, structure: float | None) -> list[str]:
@@ -218,7 +218,7 @@ def _scale_rect(edges: tuple[int, ...] | list[int], width: int, height: int) -> 
     return Rect(left / width, top / height, (right - left) / width, (bottom - top) / height)
 
 
-def _sure(block: Block, scores: list[float]) -> float | None:
+def _confidence_of(block: Block, scores: list[float]) -> float | None:
     """Return a block's confidence: its own, else the mean of its words."""
     given = block.confidence_scores
     if given is not None and given.average_content_confidence_score is not None:
@@ -244,12 +244,12 @@ def _find(block: Block, text: str, at: int) -> tuple[int, int] | None:
     if content and (start := text.find(content, at)) >= 0:
         return start, start + len(content)
     name = block.table_id or block.image_id
-    pattern = rf"!?\[[^\]\n]*\]\({re.escape(name)}\)" if name else _loosely(content)
+    pattern = rf"!?\[[^\]\n]*\]\({re.escape(name)}\)" if name else _pattern_of(content)
     match = re.compile(pattern).search(text, at) if pattern else None
     return match.span() if match else None
 
 
-def _loosely(content: str) -> str:
+def _pattern_of(content: str) -> str:
     """Return a pattern of the same words with any white space between them."""
     return r"\s+".join(map(re.escape, content.split()))
 

@@ -103,7 +103,7 @@ def corrected_marks(page: Page, corrections: Corrections) -> tuple[TextMark, ...
 
 def apply_corrections(page: Page, corrections: Corrections) -> str:
     """Return the page's Markdown with its corrections applied."""
-    return _fixed(TextPassage(page.markdown, 0, None), corrected_marks(page, corrections))
+    return _apply(TextPassage(page.markdown, 0, None), corrected_marks(page, corrections))
 
 
 def corrected_page(page: Page, corrections: Corrections) -> Page:
@@ -111,7 +111,7 @@ def corrected_page(page: Page, corrections: Corrections) -> Page:
     fixed = corrected_marks(page, corrections)
     if not fixed:
         return page
-    texts = {one.block: _fixed(one, fixed) for one in passages(page) if one.start is not None}
+    texts = {one.block: _apply(one, fixed) for one in passages(page) if one.start is not None}
     blocks = [
         block.model_copy(update={"content": texts.get(number, block.content)})
         for number, block in enumerate(page.blocks or ())
@@ -120,7 +120,7 @@ def corrected_page(page: Page, corrections: Corrections) -> Page:
     return page.model_copy(update={"markdown": markdown, "blocks": blocks or page.blocks})
 
 
-def _fixed(passage: TextPassage, fixed: Iterable[TextMark]) -> str:
+def _apply(passage: TextPassage, fixed: Iterable[TextMark]) -> str:
     """Return a passage's text with the corrections in it."""
     text = passage.text
     for mark in sorted(fixed, key=lambda mark: -mark.start):

@@ -20,7 +20,7 @@ from carrel.store.documents.corrections import (
     key_of,
 )
 from carrel.store.documents.marks import TextMark, doubtful, heat, hits, marks
-from carrel.store.documents.order import DOUBTFUL, cells_doubtful, order_doubtful
+from carrel.store.documents.order import DOUBTFUL, has_doubtful_cells, is_order_doubtful
 
 if TYPE_CHECKING:
     from carrel.store.documents.reader import OCROptions
@@ -83,8 +83,8 @@ def confidence(page: Page | None, corrections: Corrections = _NONE) -> str:
         return ""
     scores = page.confidence_scores
     words = check_words(
-        order=any(map(order_doubtful, blocks_of(page))),
-        cells=any(map(cells_doubtful, blocks_of(page))),
+        order=any(map(is_order_doubtful, blocks_of(page))),
+        cells=any(map(has_doubtful_cells, blocks_of(page))),
         words=sum(key_of(mark) not in corrections for mark in doubtful(page)),
     )
     words.append(sureness([page], None if scores is None else scores.average_page_confidence_score))

@@ -19,7 +19,7 @@ SHORTEST = 6
 """Number of characters from which a line is long enough to judge."""
 
 
-def order_doubtful(block: Block) -> bool:
+def is_order_doubtful(block: Block) -> bool:
     """Return whether a block's place in the reading order is doubtful, by its score or its
     layout."""
     scores = block.confidence_scores
@@ -28,7 +28,7 @@ def order_doubtful(block: Block) -> bool:
     return _stands_apart(block)
 
 
-def cells_doubtful(block: Block) -> bool:
+def has_doubtful_cells(block: Block) -> bool:
     """Return whether a table's cells are doubtful."""
     scores = block.confidence_scores
     structure = None if scores is None else scores.structure_confidence_score

@@ -242,7 +242,7 @@ class DocumentsService(Service[DocumentState]):
             page = state.pages[number]
             found = [] if page is None else [*marks(page, state.query)]
             if not turned and not at_first:
-                found = _beyond(found, state, by)
+                found = _marks_from_here(found, state, by)
             if found and page is not None:
                 mark = found[0 if by > 0 else -1]
                 block = next(
@@ -474,7 +474,7 @@ def _choosable(page: Page | None) -> list[int | None]:
     return [*sorted(block for block in seen if block is not None)]
 
 
-def _beyond(found: list[TextMark], state: DocumentState, by: int) -> list[TextMark]:
+def _marks_from_here(found: list[TextMark], state: DocumentState, by: int) -> list[TextMark]:
     """Return the marks of the current page after the chosen one, or before it."""
     if state.mark is not None:
         at = state.mark.start

@@ -36,7 +36,7 @@ class Service(Protocol):
         """Return the cosine similarity of two texts."""
 
     async def verdict(self, judge: Judge, case: Case, answer: str) -> tuple[bool, str]:
-        """Return an agent's verdict whether an answer meets a criterion, and its reason."""
+        """Return an agent's verdict on an answer by a criterion, and its reason."""
 
 
 async def run_checks(case: Case, given: Given, service: Service) -> list[Checked]:

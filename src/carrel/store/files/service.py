@@ -172,7 +172,7 @@ class FilesService(Service[FilesState]):
                 deleted = await delete_each(names, client.files.delete, self._forget, report)
             finally:
                 self.reload()
-        self._trash.deleted("files", deleted, ("file", "files"), self.reload)
+        self._trash.note_deletion("files", deleted, ("file", "files"), self.reload)
         deleted.check("file", "files")
         return deleted.done
 

@@ -154,7 +154,7 @@ HIT_ORDERS: Mapping[str, Callable[[HitRow], Any]] = {
 def hit_rows(state: LibrariesState, sort: Sort | None = None) -> tuple[HitRow, ...]:
     """Return the search hits, best first, or in the order of a column of HIT_ORDERS."""
     # Imported late, to keep the store's start fast.
-    from carrel.wire.libraries import marked
+    from carrel.wire.libraries import mark_matches
 
     rows = [
         HitRow(
@@ -162,7 +162,7 @@ def hit_rows(state: LibrariesState, sort: Sort | None = None) -> tuple[HitRow, .
             hit.document_id,
             one_line(hit.document_name),
             "" if hit.page is None else str(hit.page + 1),
-            one_line(marked(hit.snippet, hit.matches)),
+            one_line(mark_matches(hit.snippet, hit.matches)),
         )
         for number, hit in enumerate(state.hits, 1)
     ]

@@ -211,7 +211,7 @@ class LibrariesService(Service[LibrariesState]):
         client = await self._session.client()
         with self._set_loading():
             deleted = await delete_each(names, client.libraries.delete, self._forget_library)
-        self._trash.deleted("libraries", deleted, ("library", "libraries"), self.reload)
+        self._trash.note_deletion("libraries", deleted, ("library", "libraries"), self.reload)
         await self.reload().settled()
         deleted.check("library", "libraries")
         return deleted.done
@@ -299,7 +299,7 @@ class LibrariesService(Service[LibrariesState]):
             lambda id: self.slice.set(marked=unmark(self.slice.value.marked, id)),
             report,
         )
-        self._trash.deleted("libraries", deleted, ("document", "documents"), self.reload)
+        self._trash.note_deletion("libraries", deleted, ("document", "documents"), self.reload)
         await self.reload().settled()
         deleted.check("document", "documents")
         return deleted.done

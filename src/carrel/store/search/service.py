@@ -126,11 +126,11 @@ async def _search(
 
 
 def _passage(library: Library, hit: SearchHit) -> FoundPassage:
-    from carrel.wire.libraries import marked
+    from carrel.wire.libraries import mark_matches
 
     return FoundPassage(
         "document", hit.document_id, one_line(hit.document_name), one_line(library.name),
-        one_line(marked(hit.snippet, hit.matches)), library.id, hit.page, hit.box,
+        one_line(mark_matches(hit.snippet, hit.matches)), library.id, hit.page, hit.box,
     )  # fmt: skip
 
 

@@ -65,7 +65,7 @@ class TrashService(Service[TrashState]):
         `kept` lists those."""
         self._kinds[kind] = _Kind(reload, restore, kept)
 
-    def deleted(
+    def note_deletion(
         self,
         area: DeletedFrom,
         deleted: Deleted,

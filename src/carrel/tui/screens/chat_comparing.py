@@ -106,7 +106,7 @@ class SidesPainter:
         """Repaint the next visible, changed side; the others follow in turns."""
         states = [chat.slice.value for chat in self._comparison.chats]
         self._screen.set_class(len(states) > 1, "-comparing")
-        self.sides.stand([*map(tab_words, states, side_titles(states))], self._vote_line())
+        self.sides.show_sides([*map(tab_words, states, side_titles(states))], self._vote_line())
         seen = self.sides.seen
         changed = [place for place in seen if self._shown.get(place) is not states[place]]
         if changed:

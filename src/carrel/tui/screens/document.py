@@ -324,7 +324,7 @@ class DocumentScreen(MainScreen):
 
     def action_fill(self) -> None:
         picture = self.picture
-        if not picture.filling and picture.chosen(self.state) is None:
+        if not picture.filling and picture.chosen_rect(self.state) is None:
             self.notice("Choose a block first: j and k do.")
             return
         picture.fill(not picture.filling)

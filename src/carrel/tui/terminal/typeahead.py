@@ -46,7 +46,7 @@ LEAVING = {
 
 @dataclass(frozen=True)
 class _Typed:
-    """A key or a pasted text that waits, and how many of the same came in a row with it."""
+    """A waiting key or pasted text, and how often the same came before it in a row."""
 
     event: events.Key | events.Paste
     at: float
@@ -57,7 +57,7 @@ class _Typed:
         return self.event.key if isinstance(self.event, events.Key) else None
 
     def followed_by(self, event: events.Key | events.Paste) -> "_Typed":
-        """Return what is typed after this."""
+        """Return the next waiting key or text, typed after this one."""
         now = time.monotonic()
         same = isinstance(event, events.Key) and event.key == self.key and now - self.at < GAP
         return _Typed(event, now, self.repeats + 1 if same else 0)

@@ -67,7 +67,7 @@ class Sides(Vertical):
         first = max(0, min(self.chosen, self._count - room))
         return range(first, min(first + room, self._count))
 
-    def stand(self, tabs: Sequence[str], judged: Content) -> None:
+    def show_sides(self, tabs: Sequence[str], judged: Content) -> None:
         """Show a side for each tab, and the votes in a line below."""
         self._count, self._tabs = len(tabs), tabs
         self.chosen = min(self.chosen, self._count - 1)

@@ -14,7 +14,7 @@ from carrel.tui.theme import labels
 from carrel.tui.widgets.pages.picture import PagePicture, PictureFrame
 from carrel.tui.widgets.text.pane import TextPane
 from carrel.wire.generation.completions import Passage
-from carrel.wire.libraries import marked
+from carrel.wire.libraries import mark_matches
 
 
 class SourcePane(Vertical):
@@ -54,7 +54,7 @@ class SourcePane(Vertical):
         self.call_after_refresh(self._draw, passage)
 
     def _show_passage(self, passage: Passage, *more: Content) -> None:
-        words = labels.highlight(one_line(marked(passage.snippet, passage.matches)))
+        words = labels.highlight(one_line(mark_matches(passage.snippet, passage.matches)))
         how = Content.styled("enter page · ] next · esc close", "$muted")
         quote = Content.assemble("“", words, "”")
         self.query_one("#words", Static).update(Content("\n\n").join([quote, *more, how]))

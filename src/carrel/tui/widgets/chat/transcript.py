@@ -53,7 +53,7 @@ class TurnView(Vertical):
 
     def grow(self, row: TurnRow) -> None:
         """Show more of a growing answer."""
-        if _over(row) != _over(self.row):
+        if _parts_above(row) != _parts_above(self.row):
             self._head.update(_head(row, self._place))
         if _parts_below(row) != _parts_below(self.row):
             self._foot.update(_foot(row, self._place))
@@ -200,7 +200,7 @@ def _turn(row: TurnRow, place: TurnPlace, dark: bool, *, live: bool) -> Widget:
     return Rendered(Group(_head(row, place), *body, _foot(row, place)))
 
 
-def _over(row: TurnRow) -> tuple[object, ...]:
+def _parts_above(row: TurnRow) -> tuple[object, ...]:
     """Return the parts above a turn's text."""
     return (row.figures, row.thought, row.thinking)
 

@@ -55,7 +55,7 @@ class PageView(PagePicture):
         self.filling = filling
         self._zooms[True] = ZOOMS.index(1.0)
 
-    def chosen(self, state: DocumentState) -> Rect | None:
+    def chosen_rect(self, state: DocumentState) -> Rect | None:
         """Return the rectangle of the chosen block, else of the passage from which the document was
         opened."""
         if state.page is None:
@@ -73,7 +73,7 @@ class PageView(PagePicture):
     async def show_page(self, state: DocumentState) -> None:
         """Show the current page in its current state."""
         part = self._part(state)
-        columns = self._wide(state, part)
+        columns = self._width_of_part(state, part)
         wanted = (state.picture_path, state.current, columns, part)
         frames = self._page_frames(state, part)
         if wanted == self._drawn:
@@ -97,14 +97,14 @@ class PageView(PagePicture):
 
     def _part(self, state: DocumentState) -> Rect | None:
         """Return the part that fills the pane: the chosen block with a margin, else the page."""
-        rect = self.chosen(state)
+        rect = self.chosen_rect(state)
         if not self.filling or rect is None:
             return None
         left, top = max(rect.left - MARGIN, 0.0), max(rect.top - MARGIN, 0.0)
         right = min(rect.left + rect.width + MARGIN, 1.0)
         return Rect(left, top, right - left, min(rect.top + rect.height + MARGIN, 1.0) - top)
 
-    def _wide(self, state: DocumentState, part: Rect | None) -> int:
+    def _width_of_part(self, state: DocumentState, part: Rect | None) -> int:
         """Return the width in columns of the part, or of the page."""
         columns = self.columns
         if part is not None:
@@ -128,13 +128,13 @@ class PageView(PagePicture):
             frames += [
                 PictureFrame(box.rect, doubt, heat=TINTS[box.heat]) for box in found if box.heat
             ]
-        if (rect := self.chosen(state)) is not None:
+        if (rect := self.chosen_rect(state)) is not None:
             frames.append(PictureFrame(rect, accent, marked=True))
         return tuple(frames)
 
     def _look(self, state: DocumentState, part: Rect | None) -> None:
         """Scroll to the chosen part once: later scrolling by the user is kept."""
-        chosen = self.chosen(state)
+        chosen = self.chosen_rect(state)
         seen = (state.current, chosen, part, self.zoom)
         if seen == self._seen:
             return

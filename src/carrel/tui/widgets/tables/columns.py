@@ -86,7 +86,7 @@ def column_widths(
     """
     known = any(needs)
     shown = {at: column for at, column in enumerate(columns) if not column.hidden}
-    needed_width = {at: _needed(column, needs[at], known=known) for at, column in shown.items()}
+    needed_width = {at: _measure(column, needs[at], known=known) for at, column in shown.items()}
     widths = {
         at: needed_width[at] if column.width else min(column.least, needs[at] or needed_width[at])
         for at, column in shown.items()
@@ -118,7 +118,7 @@ def column_widths(
     return [widths[at] if at in shown else 0 for at in range(len(columns))]
 
 
-def _needed(column: Column, need: int, *, known: bool) -> int:
+def _measure(column: Column, need: int, *, known: bool) -> int:
     """Return the width in cells at which nothing in a column is cut, within its limits."""
     if column.laid_out:
         return column.width
