@@ -256,40 +256,40 @@ def test_a_button_that_goes_leaves_the_focus_in_the_panel(page: Page) -> None:
     expect(page.get_by_role("dialog", name="Shortcuts")).to_be_visible()
 
 
-def test_a_kernel_that_is_gone_is_said_in_words(page: Page) -> None:
-    page.clock.install()
-    mount(page, "files", {**STATES["files"], "problem": None})
-    page.wait_for_function("model.sent.some((one) => one.name === 'refresh')")
-    kernel(page, "answer", "refresh", {})
-    page.evaluate("() => { model.send = () => { throw new Error('Cannot send'); }; }")
-    page.clock.run_for(10_000)  # nobody has to act to learn it
-    said = page.get_by_role("alert").filter(has_text="The kernel is gone.")
+def test_a_kernel_that_is_gone_is_said_in_words(new_page: Page) -> None:
+    new_page.clock.install()
+    mount(new_page, "files", {**STATES["files"], "problem": None})
+    new_page.wait_for_function("model.sent.some((one) => one.name === 'refresh')")
+    kernel(new_page, "answer", "refresh", {})
+    new_page.evaluate("() => { model.send = () => { throw new Error('Cannot send'); }; }")
+    new_page.clock.run_for(10_000)  # nobody has to act to learn it
+    said = new_page.get_by_role("alert").filter(has_text="The kernel is gone.")
     expect(said).to_contain_text("Run the cell again.")
-    expect(page.locator(".carrel")).to_have_class("carrel carrel-files gone")
-    page.evaluate("controller.abort()")
+    expect(new_page.locator(".carrel")).to_have_class("carrel carrel-files gone")
+    new_page.evaluate("controller.abort()")
 
 
 @pytest.mark.parametrize("name", ["files", "library", "agent", "chat"])
-def test_a_panel_in_sight_asks_for_news_one_answer_at_a_time(page: Page, name: str) -> None:
-    page.clock.install()
-    page.evaluate("document.querySelector('#place').style.marginTop = '2000px'")
-    mount(page, name, {**STATES[name], "problem": None})
-    hello = page.evaluate("model.sent.find((one) => one.kind === 'hello').rid")
-    kernel(page, "message", {"kind": "done", "rid": hello})
-    page.clock.run_for(20_000)
-    assert sent(page, "refresh") == []
-    page.evaluate("document.querySelector('#place').style.marginTop = '0'")
-    page.wait_for_function("model.sent.some((one) => one.name === 'refresh')")
-    page.clock.run_for(20_000)
-    assert len(sent(page, "refresh")) == 1
-    expect(page.get_by_role("alert")).to_have_count(0)
-    kernel(page, "answer", "refresh", {})
-    page.evaluate("0")
-    page.clock.run_for(6_000)
-    assert len(sent(page, "refresh")) == 2
-    page.evaluate("controller.abort()")
-    page.clock.run_for(20_000)
-    assert len(sent(page, "refresh")) == 2
+def test_a_panel_in_sight_asks_for_news_one_answer_at_a_time(new_page: Page, name: str) -> None:
+    new_page.clock.install()
+    new_page.evaluate("document.querySelector('#place').style.marginTop = '2000px'")
+    mount(new_page, name, {**STATES[name], "problem": None})
+    hello = new_page.evaluate("model.sent.find((one) => one.kind === 'hello').rid")
+    kernel(new_page, "message", {"kind": "done", "rid": hello})
+    new_page.clock.run_for(20_000)
+    assert sent(new_page, "refresh") == []
+    new_page.evaluate("document.querySelector('#place').style.marginTop = '0'")
+    new_page.wait_for_function("model.sent.some((one) => one.name === 'refresh')")
+    new_page.clock.run_for(20_000)
+    assert len(sent(new_page, "refresh")) == 1
+    expect(new_page.get_by_role("alert")).to_have_count(0)
+    kernel(new_page, "answer", "refresh", {})
+    new_page.evaluate("0")
+    new_page.clock.run_for(6_000)
+    assert len(sent(new_page, "refresh")) == 2
+    new_page.evaluate("controller.abort()")
+    new_page.clock.run_for(20_000)
+    assert len(sent(new_page, "refresh")) == 2
 
 
 def test_everything_lies_inside_the_panel_however_wide(page: Page, panel: str) -> None:

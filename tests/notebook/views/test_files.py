@@ -159,16 +159,16 @@ def test_a_refusal_is_shown_until_the_next_success(page: Page) -> None:
     expect(page.locator(".carrel-problem")).to_be_hidden()
 
 
-def test_a_silent_kernel_is_told_and_forgiven(page: Page) -> None:
-    page.clock.install()
-    mount(page, "files", files_state(file_row(1)))
-    page.clock.run_for(4000)
-    expect(page.locator(".carrel-banner")).to_be_hidden()
-    page.clock.run_for(2000)
-    expect(page.locator(".carrel-banner")).to_contain_text("run the cell again")
-    rid = page.evaluate("model.sent[0].rid")
-    kernel(page, "message", {"kind": "done", "rid": rid, "result": None})
-    expect(page.locator(".carrel-banner")).to_be_hidden()
+def test_a_silent_kernel_is_told_and_forgiven(new_page: Page) -> None:
+    new_page.clock.install()
+    mount(new_page, "files", files_state(file_row(1)))
+    new_page.clock.run_for(4000)
+    expect(new_page.locator(".carrel-banner")).to_be_hidden()
+    new_page.clock.run_for(2000)
+    expect(new_page.locator(".carrel-banner")).to_contain_text("run the cell again")
+    rid = new_page.evaluate("model.sent[0].rid")
+    kernel(new_page, "message", {"kind": "done", "rid": rid, "result": None})
+    expect(new_page.locator(".carrel-banner")).to_be_hidden()
 
 
 def test_a_file_is_offered_and_its_ranges_are_sent_when_asked_for(page: Page) -> None:
