@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
+from carrel.server import wakes
 from carrel.server.batches.service import BatchJobs
 from carrel.server.blobs.local import LocalBlobs
 from carrel.server.blobs.store import Blobs
@@ -33,6 +34,7 @@ from carrel.server.reading.reader import Reader
 from carrel.server.reading.results import Results
 from carrel.server.records.cluster.reserve import TableReserve
 from carrel.server.records.sql.database import Database
+from carrel.server.records.sql.queues import address_of
 from carrel.server.responses.background import BackgroundResponses
 from carrel.server.settings import FolderSettings, ServerSettings, ServerSettingsError
 from carrel.server.transfer.fetched import FetchedDocuments
@@ -150,6 +152,9 @@ class Server:
     def _background(self) -> Iterator[Coroutine[Any, Any, None]]:
         if self._beats:
             yield Heartbeat(self.database, self.jobs).run()
+        if self.database.shared:
+            address = address_of(self.database.engine)
+            yield wakes.listen(address, wakes.ANSWERS, self.responses.tell)
         yield throw_away(
             self.database,
             self.folder,

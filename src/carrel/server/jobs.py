@@ -111,7 +111,7 @@ class Queue:
         if delay:
             options["delay_seconds"] = delay
         self._jobs.client.enqueue_in_transaction(connection, options, *key)
-        wakes.notify(connection, self.name)
+        wakes.notify(connection, wakes.JOBS, self.name)
         after_commit(connection, self._jobs.wake, self.name, delay)
 
     def unfinished(self) -> set[tuple[str, ...]]:
@@ -173,7 +173,7 @@ class Jobs:
             await asyncio.to_thread(self._launch)
             if self._engine.dialect.name == "postgresql":
                 self._listening = asyncio.create_task(
-                    wakes.listen(address_of(self._engine), self.wake)
+                    wakes.listen(address_of(self._engine), wakes.JOBS, self.wake)
                 )
         await asyncio.to_thread(self._connect)
 

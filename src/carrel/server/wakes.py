@@ -1,7 +1,7 @@
 """Wake the threads of the job queues when a job is enqueued, so that they rarely poll.
 
 DBOS only polls, at 3 ms of processor a time. The commit that enqueues a job wakes this process, and
-the other servers of a database by NOTIFY.
+the other servers of a database by NOTIFY. So does one that carries an answer on.
 """
 
 import asyncio
@@ -18,7 +18,9 @@ log = logging.getLogger(__name__)
 SELDOM_SECONDS = 4.0
 """Seconds between two polls that no wake shortens; they find jobs whose wake was lost."""
 
-_CHANNEL = "carrel_jobs"
+JOBS, ANSWERS = "carrel_jobs", "carrel_answers"
+"""The channels: of queues by their names, and of answers in the background by their ids."""
+
 # The first wait collects the jobs of a burst; the second is for a job that ended meanwhile, which
 # DBOS counts as running a moment longer.
 _AFTER_WAKE = (0.02, 0.25)
@@ -65,22 +67,22 @@ def wake(thread: str) -> None:
         bell.notify_all()
 
 
-def notify(connection: sa.Connection, queue: str) -> None:
-    """Tell the other servers of a database of a job, once the transaction is committed."""
+def notify(connection: sa.Connection, channel: str, name: str) -> None:
+    """Tell the servers of a database of a change, once the transaction is committed."""
     if connection.dialect.name == "postgresql":
-        connection.execute(sa.select(sa.func.pg_notify(_CHANNEL, queue)))
+        connection.execute(sa.select(sa.func.pg_notify(channel, name)))
 
 
-async def listen(address: str, woken: Callable[[str], None]) -> None:
-    """Call `woken` with the queue of each job that a server of the database enqueues.
+async def listen(address: str, channel: str, woken: Callable[[str], None]) -> None:
+    """Call `woken` with each name that a server of the database tells on a channel.
 
-    Without a connection, jobs are found by the polls.
+    Without a connection, changes are found by the polls.
     """
     while True:
         try:
             connection = await psycopg.AsyncConnection.connect(address, autocommit=True)
             async with connection:
-                await connection.execute(f"LISTEN {_CHANNEL}")
+                await connection.execute(f"LISTEN {channel}")
                 async for told in connection.notifies():
                     woken(told.payload)
         except psycopg.OperationalError:

@@ -120,3 +120,18 @@ async def test_what_is_no_picture_is_refused(bench: Bench) -> None:
     refused = await bench.show("data:text/plain,hello")
     assert refused.status_code == 400
     assert "no picture" in refused.json()["message"]
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens", "counted"),
+    [("Which colour?", 10, False), ("colour " * 150, 10, True), ("Which colour?", 1000, True)],
+)
+async def test_only_a_prompt_that_may_be_long_is_counted_before_the_model_is_asked(
+    bench: Bench, text: str, tokens: int, counted: bool
+) -> None:
+    bench.model.targets.clear()
+    messages = [{"role": "user", "content": text}]
+    body = {"model": "seeing", "max_tokens": tokens, "messages": messages}
+    answer = await bench.http.post("/v1/chat/completions", json=body)
+    assert answer.status_code == 200
+    assert ("/v1/chat/completions/input_tokens" in bench.model.targets) is counted

@@ -8,6 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from carrel.server import wakes
 from carrel.server.records.accounts.caller import Caller
 from carrel.server.records.errors import NotFound
 from carrel.server.records.sql.tables import conversation_entries, conversations
@@ -113,6 +114,7 @@ def replace_unfinished(
         .where(conversations.c.id == id)
         .values(partner=partner, updated_at=datetime.now(UTC))
     )
+    wakes.notify(connection, wakes.ANSWERS, id)
     return True
 
 
@@ -131,6 +133,7 @@ def add_events(
     ]
     if rows:
         connection.execute(conversation_entries.insert(), rows)
+        wakes.notify(connection, wakes.ANSWERS, id)
 
 
 def events_after(
@@ -159,6 +162,7 @@ def delete(connection: sa.Connection, caller: Caller, id: str) -> None:
     """
     get(connection, caller, id)
     connection.execute(conversations.delete().where(conversations.c.id == id))
+    wakes.notify(connection, wakes.ANSWERS, id)
 
 
 def _is_own(caller: Caller) -> sa.ColumnElement[bool]:

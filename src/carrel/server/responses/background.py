@@ -24,8 +24,6 @@ _SILENT = timedelta(seconds=60)
 """After so long without a sign of life an answer is given up: its server is gone."""
 _MOST = 64
 """Answers under way at once."""
-_POLL_SECONDS = 0.25
-"""After so long the events of an answer that another server writes are read again."""
 
 _LAST = frozenset(("response.completed", "response.incomplete", "response.failed"))
 
@@ -40,7 +38,7 @@ class BackgroundResponses:
         self._database = database
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._news: WeakValueDictionary[str, asyncio.Event] = WeakValueDictionary()
-        """For the readers that wait for an answer: set when it goes on or ends here."""
+        """For the readers that wait for an answer: set when it goes on or ends."""
 
     def check_room(self) -> None:
         """Refuse one more answer where too many are under way.
@@ -72,7 +70,7 @@ class BackgroundResponses:
         await self._database.write(change, caller=caller, id=id)
         if task := self._tasks.get(id):
             task.cancel()
-        self._tell(id)
+        self.tell(id)
         return (await self._database.read(responses.get, caller, id)).response
 
     async def delete(self, caller: Caller, id: str) -> None:
@@ -84,7 +82,7 @@ class BackgroundResponses:
         await self._database.write(responses.delete, caller, id)
         if task := self._tasks.get(id):
             task.cancel()
-        self._tell(id)
+        self.tell(id)
 
     async def note(self, caller: Caller, id: str, events: Iterable[ResponseEvent]) -> None:
         """Store the next events of an answer for its readers.
@@ -94,7 +92,7 @@ class BackgroundResponses:
         """
         told = [event.model_dump(mode="json") for event in events]
         await self._database.write(responses.add_events, caller, id, told)
-        self._tell(id)
+        self.tell(id)
 
     async def events(self, caller: Caller, id: str, after: int) -> AsyncGenerator[Answered]:
         """Yield the events of an answer after a given one, future events included.
@@ -131,11 +129,11 @@ class BackgroundResponses:
                 yield {"type": type, "sequence_number": after + 1, "response": answer}
                 return
             with suppress(TimeoutError):
-                elsewhere = self._database.shared and id not in self._tasks
-                async with asyncio.timeout(_POLL_SECONDS if elsewhere else _BEAT_SECONDS):
+                async with asyncio.timeout(_BEAT_SECONDS):
                     await news.wait()
 
-    def _tell(self, id: str) -> None:
+    def tell(self, id: str) -> None:
+        """Let the readers of an answer look for news, those of another server's by NOTIFY."""
         if news := self._news.pop(id, None):
             news.set()
 
@@ -168,7 +166,7 @@ class BackgroundResponses:
                 await work
             with suppress(NotFound):
                 await asyncio.shield(self._database.write(change, changes=ended))
-            self._tell(id)
+            self.tell(id)
 
     async def _goes_on(self, caller: Caller, id: str) -> bool:
         """Write a heartbeat; return False if the answer was cancelled or deleted elsewhere."""
