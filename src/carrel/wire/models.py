@@ -54,7 +54,7 @@ class ModelList(ResponseModel):
 
     @property
     def chat_models(self) -> list[ModelCard]:
-        """The models that can chat, without further names of one already listed."""
+        """The models that can chat, each under one name only."""
         cards = [card for card in self.data if card.chats]
         return [
             card

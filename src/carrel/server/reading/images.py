@@ -14,12 +14,12 @@ def with_fewer_images(pages: list[Page], limit: int | None) -> list[Page]:
         return pages
     before = accumulate((len(page.images) for page in pages), initial=0)
     return [
-        _without_images(page, page.images[max(0, limit - seen) :])
+        _drop_images(page, page.images[max(0, limit - seen) :])
         for page, seen in zip(pages, before, strict=False)
     ]
 
 
-def _without_images(page: Page, left_out: Iterable[PageImage]) -> Page:
+def _drop_images(page: Page, left_out: Iterable[PageImage]) -> Page:
     names = {image.id for image in left_out}
     if not names:
         return page
@@ -27,7 +27,7 @@ def _without_images(page: Page, left_out: Iterable[PageImage]) -> Page:
     for name in names:
         start, end = _paragraph(markdown, f"![{name}]({name})")
         markdown = markdown[:start] + markdown[end:]
-        scores = _moved(scores, end, end - start)
+        scores = _move_scores(scores, end, end - start)
     return page.model_copy(
         update={
             "markdown": markdown,
@@ -47,7 +47,7 @@ def _paragraph(markdown: str, text: str) -> tuple[int, int]:
     return len(markdown[:start].removesuffix(_APART)), end
 
 
-def _moved(scores: PageScores | None, place: int, by: int) -> PageScores | None:
+def _move_scores(scores: PageScores | None, place: int, by: int) -> PageScores | None:
     """Move the words from `place` on by `characters` towards the start in the scores."""
     if scores is None or scores.word_confidence_scores is None:
         return scores

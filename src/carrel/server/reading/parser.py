@@ -57,7 +57,7 @@ class Parser:
 
     def run(self) -> None:
         """Answer requests until the pipe closes; without fork, only the first."""
-        self._say({"ready": True})
+        self._reply({"ready": True})
         while (request := read_message(self._requests)) is not None:
             copy = os.fork() if COPIES_READ else 0
             if copy == 0:
@@ -70,7 +70,7 @@ class Parser:
             if status:
                 # It may have stopped mid-message: any further output would be unreadable.
                 sys.exit(1)
-            self._say({"ready": True})
+            self._reply({"ready": True})
 
     def _answer(self, request: PipeMessage) -> None:
         limit_this_process()
@@ -78,12 +78,12 @@ class Parser:
             self._read(request.header)
         except UnreadableDocument as error:
             beyond = isinstance(error, NoSuchPage)
-            self._say({"error": error.message, "code": error.code, "beyond": beyond})
+            self._reply({"error": error.message, "code": error.code, "beyond": beyond})
         except MemoryError:
-            self._say({"error": "This document needs more memory than is allowed to read it."})
+            self._reply({"error": "This document needs more memory than is allowed to read it."})
         except Exception:
             # Only the log gets the text of an unexpected error.
-            self._say({"error": "This document cannot be read.", "trace": traceback.format_exc()})
+            self._reply({"error": "This document cannot be read.", "trace": traceback.format_exc()})
 
     def _read(self, request: dict[str, Any]) -> None:
         """Read pages of a document for each request, until it is closed."""
@@ -107,7 +107,7 @@ class Parser:
         ahead: bool,
         beyond: bool,
     ) -> None:
-        self._say({"page_count": document.page_count})
+        self._reply({"page_count": document.page_count})
         match document:
             case PDF():
                 pages = document.pages(options, self._look, ahead=ahead, beyond=beyond)
@@ -119,17 +119,17 @@ class Parser:
         for page in pages:
             failures = take_failures()
             header = {"ocr": self._ocr_used, "doubted": take_doubt(), "failures": failures}
-            self._say(header, as_json(page.model_dump(mode="json")))
+            self._reply(header, as_json(page.model_dump(mode="json")))
             self._ocr_used = False
-        self._say({"done": True})
+        self._reply({"done": True})
 
     def _show_pages(self, document: PDF | Picture | Office, pages: Sequence[int]) -> None:
         if not isinstance(document, Office):
             for index in pages:
                 encoded = io.BytesIO()
                 document.picture(index).save(encoded, "JPEG", quality=_JPEG_QUALITY)
-                self._say({"picture": index}, encoded.getvalue())
-        self._say({"done": True})
+                self._reply({"picture": index}, encoded.getvalue())
+        self._reply({"done": True})
 
     def _look(self, picture: Image.Image) -> dict[str, Any]:
         self._ocr_used = True
@@ -140,7 +140,7 @@ class Parser:
             raise SystemExit(1)
         return answer.header
 
-    def _say(self, header: dict[str, Any], body: bytes = b"") -> None:
+    def _reply(self, header: dict[str, Any], body: bytes = b"") -> None:
         write_message(self._answers, PipeMessage(header, body))
 
 

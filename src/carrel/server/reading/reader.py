@@ -263,7 +263,7 @@ class Reader:
         async with asyncio.timeout(SILENCE_SECONDS):
             return await child.receive()
 
-    def _reported(self, failure: Sequence[str]) -> str:
+    def _log_once(self, failure: Sequence[str]) -> str:
         """Log a failed step once per cause; return the step."""
         step, cause, trace = failure
         if cause not in self._logged and len(self._logged) < _CAUSES:
@@ -283,7 +283,7 @@ class Reader:
                 raise _broke_off()
             header = message.header
             if "ocr" in header:
-                failed = tuple(map(self._reported, header["failures"]))
+                failed = tuple(map(self._log_once, header["failures"]))
                 page = Page.model_validate_json(message.body)
                 yield ReadPage(page, header["ocr"], header["doubted"], failed)
             elif "page_count" in header:

@@ -65,7 +65,7 @@ def _require_free(connection: sa.Connection, row: dict[str, Any]) -> None:
 
 
 def _to_be_indexed(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a document's row that waits to be indexed; its tokens and summary count once."""
+    """Return a document's row, changed to wait for indexing without counting its tokens twice."""
     generation = row["generation"] + 1
     summarised = row["summarised_generation"]
     current = summarised is not None and summarised == row["indexed_generation"]

@@ -113,23 +113,23 @@ def _row(glyphs: Sequence[Glyph], bars: Sequence[Rule]) -> str:
     parts: list[_Part] = []
     while waiting:
         bar = waiting.pop(0)
-        over = _over_bar(bar, rest, waiting)
+        over = _build_bar(bar, rest, waiting)
         if over is not None:
             part, used = over
             parts.append(part)
             rest = [glyph for glyph in rest if glyph not in used]
             waiting = [other for other in waiting if not _holds(part.box, other)]
-    return _line(_with_matrices(rest, parts))
+    return _line(_join_matrices(rest, parts))
 
 
-def _over_bar(
+def _build_bar(
     bar: Rule, glyphs: Sequence[Glyph], bars: Sequence[Rule]
 ) -> tuple[_Part, list[Glyph]] | None:
     """Return the fraction or root of a bar, and its glyphs, or None for any other line."""
     inside = [one for one in glyphs if bar.start - 1 <= one.box.centre[0] <= bar.end + 1]
-    below = _stacked([(one.box.top - bar.at, one) for one in inside])
+    below = _stack_glyphs([(one.box.top - bar.at, one) for one in inside])
     sign = next((one for one in glyphs if _is_root_of(one, bar)), None)
-    above = [] if sign else _stacked([(bar.at - one.box.bottom, one) for one in inside])
+    above = [] if sign else _stack_glyphs([(bar.at - one.box.bottom, one) for one in inside])
     if not below or not (sign or above):
         return None
     used = [*above, *below, *([sign] if sign else [])]
@@ -154,7 +154,7 @@ def _is_index_of(glyph: Glyph, sign: Glyph, size: float) -> bool:
     return glyph != sign and glyph.size < 0.85 * size and near and y < sign.box.centre[1]
 
 
-def _stacked(glyphs: Sequence[tuple[float, Glyph]]) -> list[Glyph]:
+def _stack_glyphs(glyphs: Sequence[tuple[float, Glyph]]) -> list[Glyph]:
     """Return the glyphs at one side of a bar, each with its distance, up to a gap."""
     found: list[Glyph] = []
     reach = 0.0
@@ -179,7 +179,7 @@ def _holds(box: Box, bar: Rule) -> bool:
     return box.holds(*bar.middle)
 
 
-def _with_matrices(glyphs: Sequence[Glyph], parts: Sequence[_Part]) -> list[_Part]:
+def _join_matrices(glyphs: Sequence[Glyph], parts: Sequence[_Part]) -> list[_Part]:
     """Return the parts of a row; several rows in brackets are a matrix, or cases."""
     found: list[_Part] = list(parts)
     glyphs = sorted(glyphs, key=lambda glyph: glyph.box.left)
@@ -276,7 +276,7 @@ def _line(parts: Sequence[_Part]) -> str:
     """Return the parts on one line: accents, limits, scripts and words."""
     if not parts:
         return ""
-    parts = _words(_accented(_negated(sorted(parts, key=lambda part: part.box.left))))
+    parts = _words(_set_accents(_negate(sorted(parts, key=lambda part: part.box.left))))
     size = max(part.size for part in parts)
     main = [part for part in parts if part.size > 0.85 * size]
     base = statistics.median_low([part.base for part in main])
@@ -341,7 +341,7 @@ def _nucleus(script: _Part, nuclei: Sequence[_Part], base: float) -> tuple[int, 
     return number, up
 
 
-def _accented(parts: Sequence[_Part]) -> list[_Part]:
+def _set_accents(parts: Sequence[_Part]) -> list[_Part]:
     """Return the parts with accents set on the letter below them."""
     rest = list(parts)
     for accent in [part for part in parts if _accent(part)]:
@@ -362,7 +362,7 @@ def _accented(parts: Sequence[_Part]) -> list[_Part]:
     return rest
 
 
-def _negated(parts: Sequence[_Part]) -> list[_Part]:
+def _negate(parts: Sequence[_Part]) -> list[_Part]:
     """Return the parts with a stroke through them as their negation."""
     rest = list(parts)
     for stroke in [part for part in parts if part.latex == _STROKE]:

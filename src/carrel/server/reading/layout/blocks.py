@@ -94,7 +94,7 @@ def _from_top(lines: Iterable[Line], solids: Iterable[Region] = ()) -> list[Regi
 def _regions(found: PageParts, frame: PageFrame, evidence: Evidence) -> list[Region]:
     """Return the regions of a page in reading order."""
     size = frame.upright_size
-    turned = _turned(found)
+    turned = _turned_lines(found)
     page = read_pieces(found, frame)
     if page is None:
         ordered = pictures(found.figures, (), ())
@@ -111,7 +111,7 @@ def _regions(found: PageParts, frame: PageFrame, evidence: Evidence) -> list[Reg
             line for line in loose if not any(each.box.holds_centre(line.box) for each in joined)
         ]
         tables = fenced("tables", find_tables, page, found.rules, page.numbers(apart)) or []
-        loose, tables = _taken(loose, tables)
+        loose, tables = _fill_tables(loose, tables)
         figures = fenced("figures", _drawn, found, joined, tables, loose, turned, page)
         drawn, loose, turned = figures or ([], loose, turned)
         shown = fenced("pictures", pictures, found.figures, loose, drawn) or []
@@ -119,7 +119,7 @@ def _regions(found: PageParts, frame: PageFrame, evidence: Evidence) -> list[Reg
         blocks = text_blocks(page, page.numbers(loose), heads)
         style = Style.of(loose or page.pieces)
         solids = [*tables, *drawn, *shown]
-        ordered = fenced("columns", _in_order, blocks, solids, style, size) or _from_top(
+        ordered = fenced("columns", _sort_regions, blocks, solids, style, size) or _from_top(
             loose, solids
         )
         ordered = [part for region in ordered for part in with_text(region)]
@@ -190,7 +190,7 @@ def _running_heads(page: PageReading, evidence: Evidence, height: float) -> set[
     return heads
 
 
-def _turned(found: PageParts) -> list[Line]:
+def _turned_lines(found: PageParts) -> list[Line]:
     """Return the lines at an angle to the page."""
     items = [item for item in found.items if abs(item.angle) > UPRIGHT]
     return [*found.slanted, *(line for line, _ in text_lines(items, found.links))]
@@ -216,7 +216,7 @@ def _drawn(
     return labelled(places, lines, turned, lambda line: chances[id(line)])
 
 
-def _taken(lines: Sequence[Line], tables: list[Region]) -> tuple[list[Line], list[Region]]:
+def _fill_tables(lines: Sequence[Line], tables: list[Region]) -> tuple[list[Line], list[Region]]:
     """Assign lines inside tables to them and return the other lines and the tables."""
     held: dict[int, list[Line]] = {}
     loose = []
@@ -242,7 +242,7 @@ class _Part:
     number: int
 
 
-def _in_order(
+def _sort_regions(
     blocks: Sequence[TextBlock], solids: Sequence[Region], style: Style, size: tuple[float, float]
 ) -> list[Region]:
     """Return the regions of a page in reading order: blocks follow each other as their lines do."""

@@ -33,8 +33,8 @@ class Diagram(NamedTuple):
 def diagrams(rules: Sequence[Rule], lines: Iterable[Line]) -> list[Diagram]:
     """Return the diagrams among a page's rules; `lines` are its text.
 
-    Cells of a table share their sides, and the line between two fields of a form is no side of
-    either; boxes of a diagram have four sides of their own.
+    Each box of a diagram has four sides of its own. Cells of a table share sides, and a line
+    between two fields of a form belongs to neither.
     """
     drawn = [rule for rule in rules if not rule.faint]
     if not 0 < len(drawn) <= _MOST_RULES:

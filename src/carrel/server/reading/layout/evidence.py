@@ -102,14 +102,14 @@ class Evidence:
 
     def with_styles(self, styles: Iterable[HeadingStyle]) -> "Evidence":
         """Return the evidence, with a page's own heading styles if there are no others."""
-        return self if self.styles else replace(self, styles=_ranked(styles))
+        return self if self.styles else replace(self, styles=_rank(styles))
 
     def levelled(self, region: Region) -> Region:
         """Return a heading with its level in the document."""
         if region.kind != "heading" or not region.lines:
             return region
         style = HeadingStyle.of(region.lines[0])
-        level = self.outline.get(_folded(region.text)) or self._level(style)
+        level = self.outline.get(_fold(region.text)) or self._level(style)
         return replace(region, level=level)
 
     def _level(self, style: HeadingStyle) -> int:
@@ -149,15 +149,15 @@ def evidence_of(
             letters[line.size] += len(line.text)
     usual = max(letters, key=lambda size: letters[size], default=0.0)
     return Evidence(
-        _repeated(texts, usual),
-        _ranked(styles),
+        _repeated_heights(texts, usual),
+        _rank(styles),
         usual,
-        {_folded(title): level for title, level in outline},
+        {_fold(title): level for title, level in outline},
         sum(bool(lines) for _, lines in texts),
     )
 
 
-def _repeated(
+def _repeated_heights(
     texts: Sequence[tuple[ParsedPage, list[Line]]], usual: float
 ) -> dict[tuple[Edge, str], float]:
     """Return the heights of texts that repeat at the edges of pages, whatever their numbers."""
@@ -193,19 +193,19 @@ def _may_be_head(line: Line, usual: float) -> bool:
 
 def _patterns(text: str) -> dict[str, int | None]:
     """Return the folded text, and variants with `#` for a number that may be the page's."""
-    found: dict[str, int | None] = {_folded(text): None}
+    found: dict[str, int | None] = {_fold(text): None}
     for match in _COUNTER.finditer(text):
-        pattern = f"{_folded(text[: match.start(1)])}#{_folded(text[match.end(1) :])}"
+        pattern = f"{_fold(text[: match.start(1)])}#{_fold(text[match.end(1) :])}"
         found[pattern] = int(match[1])
     return found
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     """Return the text without spaces and case."""
     return "".join(text.split()).casefold()
 
 
-def _ranked(styles: Iterable[HeadingStyle]) -> tuple[HeadingStyle, ...]:
+def _rank(styles: Iterable[HeadingStyle]) -> tuple[HeadingStyle, ...]:
     """Return the styles of headings, the most prominent first; similar sizes are one."""
     depths: dict[HeadingStyle, set[int]] = {}
     numbered: set[int] = set()

@@ -92,7 +92,7 @@ def labelled(
             lines = [line for line in lines if line not in labels]
             turned = [line for line in turned if line not in aside]
             whole = Box.around([place.box, *(line.box for line in [*labels, *aside])])
-        shown = (*_in_order(labels, place.frames), *aside)
+        shown = (*_sort_labels(labels, place.frames), *aside)
         figures.append(Region("figure", whole, lines=tuple(captions), labels=shown))
     return figures, lines, turned
 
@@ -128,7 +128,7 @@ class _Label:
     """Whether it may stand on one line with others, as do the values of an axis."""
 
 
-def _in_order(lines: Sequence[Line], frames: Sequence[Box]) -> list[Line]:
+def _sort_labels(lines: Sequence[Line], frames: Sequence[Box]) -> list[Line]:
     """Return the labels in reading order, from row to row; a box's text is one."""
     rest = list(lines)
     labels: list[_Label] = []

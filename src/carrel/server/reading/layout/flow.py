@@ -75,7 +75,7 @@ def _cut(parts: list[T], gutter: float) -> list[list[T]]:
             start += 1
             continue
         run = _together(strips[start:end])
-        for side in _sides(run, _merged(_spans(run), gutter)):
+        for side in _sides(run, _merge(_spans(run), gutter)):
             column = side.parts
             groups += _cut(column, gutter) if len(column) < len(run) else [column]
         was_columns = True
@@ -100,19 +100,19 @@ def _shared_gutter(strips: list[list[T]], start: int, gutter: float) -> int:
     spans: list[_Span] = []
     grown: list[list[_Span]] = []
     below = strips[start + 1] if start + 1 < len(strips) else []
-    if len(below) > 1 and _across(strips[start], _merged(_spans(below), gutter)):
+    if len(below) > 1 and _across(strips[start], _merge(_spans(below), gutter)):
         return start
     for number, strip in enumerate(strips[start:], start):
         if _across(strip, spans):
             break
-        spans = _merged([*spans, *_spans(strip)], gutter)
-        if len(spans) < 2 and not _one_sided(spans[0], strips, number + 1, gutter):
+        spans = _merge([*spans, *_spans(strip)], gutter)
+        if len(spans) < 2 and not _is_one_sided(spans[0], strips, number + 1, gutter):
             break
         grown.append(spans)
     # Try the longest run first: it is usually the right one.
     while grown and not _are_columns(grown[-1], strips[start : start + len(grown)]):
         grown.pop()
-    return _without_tail(strips, start, start + len(grown), gutter)
+    return _exclude_tail(strips, start, start + len(grown), gutter)
 
 
 def _together(strips: Sequence[list[T]]) -> list[T]:
@@ -129,7 +129,7 @@ def _across(strip: list[T], spans: Sequence["_Span"]) -> bool:
     )
 
 
-def _one_sided(span: "_Span", strips: list[list[T]], following: int, gutter: float) -> bool:
+def _is_one_sided(span: "_Span", strips: list[list[T]], following: int, gutter: float) -> bool:
     """Return whether one side may still become columns: a strip below lies partly beside it."""
     left, right = span
     for strip in strips[following : following + _LOOK_AHEAD]:
@@ -142,11 +142,11 @@ def _one_sided(span: "_Span", strips: list[list[T]], following: int, gutter: flo
     return False
 
 
-def _without_tail(strips: list[list[T]], start: int, end: int, gutter: float) -> int:
+def _exclude_tail(strips: list[list[T]], start: int, end: int, gutter: float) -> int:
     """Exclude a heading of the content below from the columns above it."""
     while end - start > 1 and end < len(strips):
         last, above, below = strips[end - 1], strips[end - 2], strips[end]
-        if len(_merged(_spans(last), gutter)) > 1:
+        if len(_merge(_spans(last), gutter)) > 1:
             break
         box = Box.around(part.box for part in last)
         before = box.top - max(part.box.bottom for part in above)
@@ -173,7 +173,7 @@ def _spans(parts: Iterable[Boxed]) -> list[_Span]:
     return [(part.box.left, part.box.right) for part in parts]
 
 
-def _merged(spans: list[_Span], gutter: float) -> list[_Span]:
+def _merge(spans: list[_Span], gutter: float) -> list[_Span]:
     """Join the spans with no gutter between them, from left to right."""
     merged: list[_Span] = []
     for left, right in sorted(spans):
@@ -246,14 +246,14 @@ def rows(parts: Sequence[T]) -> list[list[T]]:
     """Group the parts of one column into rows from top to bottom, each from left to right."""
     found: list[list[T]] = []
     for part in sorted(parts, key=lambda part: part.box.centre[1]):
-        if found and all(_beside(part.box, other.box) for other in found[-1]):
+        if found and all(_is_beside(part.box, other.box) for other in found[-1]):
             found[-1].append(part)
         else:
             found.append([part])
     return [sorted(row, key=lambda part: part.box.left) for row in found]
 
 
-def _beside(one: Box, other: Box) -> bool:
+def _is_beside(one: Box, other: Box) -> bool:
     """Return whether two boxes are side by side on one line."""
     if one.shared_height(other) <= 0:
         return False

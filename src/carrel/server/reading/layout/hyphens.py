@@ -34,7 +34,7 @@ def join_texts(text: str, addition: str, compounds: Container[str] = ()) -> str:
     if not ends_in_hyphen(text):
         return f"{text} {addition}".strip()
     if text.endswith(_SOFT_HYPHENS) or (
-        text[-2].isalpha() and addition[:1].islower() and not _known(text, addition, compounds)
+        text[-2].isalpha() and addition[:1].islower() and not _is_known(text, addition, compounds)
     ):
         return text[:-1] + addition
     # Keep the hyphen: Anglo-Saxon, 1914-1918.
@@ -61,7 +61,7 @@ def compounds_of(texts: Iterable[str]) -> frozenset[str]:
     )
 
 
-def _known(before: str, after: str, compounds: Container[str]) -> bool:
+def _is_known(before: str, after: str, compounds: Container[str]) -> bool:
     """Return whether the word split at the line end is one of the compounds."""
     head, tail = _HEAD.search(before), _TAIL.match(after)
     return head is not None and tail is not None and (head[0] + tail[0]).lower() in compounds

@@ -37,7 +37,7 @@ def with_notes(regions: Sequence[Region]) -> list[Region]:
     return [
         _note(region, notes[number])
         if number in notes
-        else _without_marks(region, wanted - found.keys())
+        else _drop_marks(region, wanted - found.keys())
         for number, region in enumerate(regions)
     ]
 
@@ -55,7 +55,7 @@ def _note(region: Region, marker: str) -> Region:
     return replace(region, kind="note", text=text, marker=marker, level=0)
 
 
-def _without_marks(region: Region, unknown: set[str]) -> Region:
+def _drop_marks(region: Region, unknown: set[str]) -> Region:
     def known(line: Line, mark: LinkMark) -> bool:
         return bool(mark.url) or line.text[mark.start : mark.end] not in unknown
 

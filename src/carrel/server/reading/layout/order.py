@@ -54,7 +54,7 @@ def placement(body: Sequence[Region], place: int) -> Placement:
     if any(map(_is_spread, [region] if above is None else [region, above])):
         return "apart"
     size = region.lines[0].size if region.lines else region.box.height
-    beside = [other for other in body if other is not region and _beside(region, other, size)]
+    beside = [other for other in body if other is not region and _is_beside(region, other, size)]
     if above is None:
         return "first"
     if any(-region.box.shared_width(other.box) < _TIGHT * size for other in beside):
@@ -64,7 +64,7 @@ def placement(body: Sequence[Region], place: int) -> Placement:
     return "below"
 
 
-def _beside(region: Region, other: Region, size: float) -> bool:
+def _is_beside(region: Region, other: Region, size: float) -> bool:
     """Return whether a block stands at the side of another."""
     one, two = region.box, other.box
     return one.shared_height(two) > _SHARED * size and one.shared_width(two) <= 1

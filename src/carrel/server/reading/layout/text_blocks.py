@@ -197,13 +197,13 @@ class Style:
         right = max(line.box.right for line in lines)
         parts = [[lines[0]]]
         for above, line in pairwise(lines):
-            if not line.text[:1].islower() and _ended(above, line, right):
+            if not line.text[:1].islower() and _is_deliberate_break(above, line, right):
                 parts.append([])
             parts[-1].append(line)
         return "\n".join(join_lines(part, self.compounds) for part in parts)
 
 
-def _ended(above: Line, line: Line, right: float) -> bool:
+def _is_deliberate_break(above: Line, line: Line, right: float) -> bool:
     """Return whether the break of a line is deliberate: the next word would have fitted."""
     if ends_in_hyphen(above.text):
         return False

@@ -67,7 +67,7 @@ class _Composer:
         self._heads: dict[str, list[str]] = {"header": [], "footer": []}
 
     def page(self) -> Page:
-        for group in _grouped(self._layout.regions):
+        for group in _group(self._layout.regions):
             self._add(group)
         raster = self._raster
         return self._builder.page(
@@ -121,7 +121,7 @@ def _placing(
     return lambda boxes: raster.pixels(frame.on_page(Box.around(boxes)))
 
 
-def _grouped(regions: Sequence[Region]) -> Iterator[list[Region]]:
+def _group(regions: Sequence[Region]) -> Iterator[list[Region]]:
     """Yield one region at a time, but consecutive list items together."""
     group: list[Region] = []
     for region in regions:

@@ -38,7 +38,7 @@ Place = tuple[int, int, int, int] | tuple[None, None, None, None]
 class Certainty(NamedTuple):
     """The chances that a block follows the right one, and that neighbouring cells are neighbours.
 
-    None where there is nothing to doubt: the file says so.
+    None if the file itself says so.
     """
 
     order: float | None = None

@@ -69,7 +69,7 @@ class Decoder:
                 found.append(Letter(" ", min(1.0, apart), end))
             found.append(self._letter(guess, chances[start:stop], start))
             end = stop
-        return _with_wide_spaces(found, steps)
+        return _add_wide_spaces(found, steps)
 
     def _letter(self, guess: int, chances: "NDArray[float32]", start: int) -> Letter:
         confidence = float(chances[:, guess].max())
@@ -77,10 +77,10 @@ class Decoder:
         if rare is not None and chances[:, rare].max() >= _TELLING:
             guess = rare
         letter = self._alphabet[guess]
-        return Letter(_parted(letter) if confidence < _SURE else letter, confidence, start)
+        return Letter(_split_accent(letter) if confidence < _SURE else letter, confidence, start)
 
 
-def _with_wide_spaces(found: list[Letter], steps: Sequence[tuple[int, int, float]]) -> list[Letter]:
+def _add_wide_spaces(found: list[Letter], steps: Sequence[tuple[int, int, float]]) -> list[Letter]:
     """Add spaces of low probability where letters stand unusually far apart.
 
     `steps` holds, for each letter, its index, its step and the probability of a space before it.
@@ -98,7 +98,7 @@ def _with_wide_spaces(found: list[Letter], steps: Sequence[tuple[int, int, float
     return found
 
 
-def _parted(letter: str) -> str:
+def _split_accent(letter: str) -> str:
     """Split a Latin letter into base letter and combining accent."""
     parted = unicodedata.normalize("NFD", letter)
     return parted if parted[:1].isascii() else letter

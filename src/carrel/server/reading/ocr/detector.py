@@ -69,7 +69,7 @@ class Detector:
         boxes, _ = self._boxes(self._model(tensor)[0], (height, width))
         tops = sorted((float(box[0][1]), float(box[0][0]), n) for n, box in enumerate(boxes))
         found = []
-        for number in _in_rows(tops):
+        for number in _sort_by_rows(tops):
             corners = np.asarray(boxes[number], np.float32)
             pixels = get_rotate_crop_image(picture, corners)
             if pixels.size:
@@ -86,7 +86,7 @@ def _model_size(width: int, height: int) -> tuple[int, int]:
     return fitted(width), fitted(height)
 
 
-def _in_rows(tops: list[tuple[float, float, int]]) -> list[int]:
+def _sort_by_rows(tops: list[tuple[float, float, int]]) -> list[int]:
     """Sort line numbers from top to bottom, and from left to right within a row.
 
     `tops` holds each line's top, left and number, from top to bottom.

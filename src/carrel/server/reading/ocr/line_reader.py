@@ -85,7 +85,7 @@ class LineReader:
 
     def read(self, pixels: "Pixels") -> ReadLine:
         """Read a line from its BGR pixels, which show nothing else."""
-        line = _fitted(pixels)
+        line = _fit(pixels)
         ink = _ink(line)
         found = self._letters(line, ink.tolist())
         sure = [letter.confidence for letter in found if not letter.text.isspace()]
@@ -114,7 +114,7 @@ def _alphabet_beside(path: Path) -> list[str]:
     return dictionary.read_text("utf-8").rstrip("\n").split("\n")
 
 
-def _fitted(crop: "Pixels") -> "Pixels":
+def _fit(crop: "Pixels") -> "Pixels":
     """Scale a line to the reading height."""
     import cv2
     import numpy as np

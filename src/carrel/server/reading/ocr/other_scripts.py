@@ -118,7 +118,7 @@ def _choose(pictures: Sequence["Pixels"]) -> str | None:
 def _read(pictures: Sequence["Pixels"], language: str) -> list[ReadLine]:
     """Read pictures of lines; a line that fails is empty."""
     nothing = ReadLine("", 0.0, [])
-    shown = [_shown(picture) for picture in pictures]
+    shown = [_render_line(picture) for picture in pictures]
     if not shown:
         return []
     pages = io.BytesIO()
@@ -140,11 +140,11 @@ def _read(pictures: Sequence["Pixels"], language: str) -> list[ReadLine]:
     for number, word in _words(answer.stdout.decode("utf-8", "replace"), shown):
         words.setdefault(number, []).append(word)
     if SCRIPTS[language[:3]] == "HANGUL":
-        words = {number: _joined(line, pictures[number]) for number, line in words.items()}
+        words = {number: _join_syllables(line, pictures[number]) for number, line in words.items()}
     return [_line(words[number]) if number in words else nothing for number in range(len(shown))]
 
 
-def _joined(words: Sequence[ReadWord], pixels: "Pixels") -> list[ReadWord]:
+def _join_syllables(words: Sequence[ReadWord], pixels: "Pixels") -> list[ReadWord]:
     """Join the syllables of Korean words, which Tesseract parts."""
     least = _BLANK * pixels.shape[0] / pixels.shape[1]
     joined = [words[0]]
@@ -180,7 +180,7 @@ def _words(table: str, shown: Sequence[Image.Image]) -> Iterator[tuple[int, Read
         yield number, ReadWord(text, sure, min(1.0, max(0.0, start)), min(1.0, max(0.0, end)))
 
 
-def _shown(pixels: "Pixels") -> Image.Image:
+def _render_line(pixels: "Pixels") -> Image.Image:
     """Return a line as dark letters on white paper, with a margin."""
     import numpy as np
 

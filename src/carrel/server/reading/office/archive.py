@@ -43,12 +43,12 @@ def refuse_bomb(data: bytes) -> None:
                             raise _bomb()
                     whole += 1
     except DAMAGE as error:
-        raise _damaged() from error
+        raise _damage_error() from error
     if entries and not whole:
-        raise _damaged()
+        raise _damage_error()
 
 
-def _damaged() -> UnreadableDocument:
+def _damage_error() -> UnreadableDocument:
     return UnreadableDocument(
         "This file is damaged: it cannot be unpacked. Save it again in its program, or send"
         " another copy."

@@ -38,14 +38,14 @@ def compose_parts(index: int, parts: Sequence[Part], options: ReadOptions) -> Pa
 
 
 def _add_picture(builder: PageBuilder, data: bytes) -> None:
-    picture = _decoded(data)
+    picture = _decode(data)
     if picture is not None:
         builder.add_image(picture.size, lambda: picture)
     elif not data:
         builder.add("image", text_part("image", "", "*[damaged picture]*").text)
 
 
-def _decoded(data: bytes) -> Image.Image | None:
+def _decode(data: bytes) -> Image.Image | None:
     """Decode a picture; None for a drawing, a broken one, or one of too many pixels."""
     try:
         with warnings.catch_warnings():

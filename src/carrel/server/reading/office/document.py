@@ -63,7 +63,11 @@ def _read(data: bytes, mimetype: str) -> Pages:
     Fall back to kreuzberg, then to the text as it stands.
     """
     reader = _reader(mimetype)
-    attempts = (reader, lambda data: reader(mended(data)), partial(_other, mimetype=mimetype))
+    attempts = (
+        reader,
+        lambda data: reader(mended(data)),
+        partial(_convert, mimetype=mimetype),
+    )
     for attempt in attempts:
         try:
             return attempt(data)
@@ -123,7 +127,7 @@ def _office_reader(mimetype: str) -> Callable[[bytes], Pages]:
         from carrel.server.reading.office.opendocument import open_document_pages
 
         return open_document_pages
-    return partial(_other, mimetype=mimetype)
+    return partial(_convert, mimetype=mimetype)
 
 
 _EXCEL = "application/vnd.ms-excel"
@@ -141,7 +145,7 @@ def _plain(data: bytes) -> list[Part]:
     return plain_parts(decode_text(data))
 
 
-def _other(data: bytes, mimetype: str) -> Pages:
+def _convert(data: bytes, mimetype: str) -> Pages:
     """Convert the rarer formats to Markdown with kreuzberg."""
     from kreuzberg import ExtractionConfig, ImageExtractionConfig, PageConfig, extract_bytes_sync
 

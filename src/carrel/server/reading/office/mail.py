@@ -28,9 +28,9 @@ def _message(message: EmailMessage, level: int) -> list[Part]:
     if subject:
         parts.append(text_part("title", escaped(subject, line_start=False), f"{'#' * level} "))
     head = [(name, text) for name in _HEADERS if (text := _plain(message.get(name)))]
-    head += [("Attached", name) for name in _attached(message)]
+    head += [("Attached", name) for name in _attachments(message)]
     if head:
-        parts.append(_listed(head))
+        parts.append(_list(head))
     parts += _body(message)
     if level < _DEPTH:
         for attached in message.iter_attachments():
@@ -44,12 +44,12 @@ def _plain(value: object) -> str:
     return " ".join(str(value or "").split())
 
 
-def _attached(message: EmailMessage) -> list[str]:
+def _attachments(message: EmailMessage) -> list[str]:
     names = (part.get_filename() for part in message.iter_attachments())
     return [_plain(name) for name in names if name]
 
 
-def _listed(head: list[tuple[str, str]]) -> Part:
+def _list(head: list[tuple[str, str]]) -> Part:
     text = ScoredText()
     for name, value in head:
         text.syntax("\n- **" if text.length else "- **")

@@ -63,12 +63,12 @@ def _part(
     source = source.strip("\n").rstrip()
     if source.strip():
         table = _table(tokens) if kind == "table" else None
-        yield Part(kind, _scored(source, kind), table, links=tuple(_links(tokens)))
+        yield Part(kind, _split_words(source, kind), table, links=tuple(_links(tokens)))
     for data in pictures:
         yield Part("image", picture=data)
 
 
-def _scored(source: str, kind: BlockType) -> ScoredText:
+def _split_words(source: str, kind: BlockType) -> ScoredText:
     """Separate the words of a text from the syntax before them."""
     text = ScoredText()
     for number, line in enumerate(source.split("\n")):

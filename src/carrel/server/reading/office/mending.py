@@ -39,7 +39,7 @@ def mended(data: bytes) -> bytes:
                 for kind, other in _KINDS:
                     content = content.replace(kind, other)
             elif name == "xl/workbook.xml":
-                content = _without_lost_sheets(content, files.get(_RELATIONS, b""))
+                content = _drop_lost_sheets(content, files.get(_RELATIONS, b""))
             target.writestr(name, content)
     return written.getvalue()
 
@@ -75,7 +75,7 @@ def _leading_somewhere(content: bytes, name: str, names: Container[str]) -> byte
     return written
 
 
-def _without_lost_sheets(content: bytes, relations: bytes) -> bytes:
+def _drop_lost_sheets(content: bytes, relations: bytes) -> bytes:
     """Return a workbook without the sheets that none of its relations leads to."""
     try:
         root, known = parsed(content), {each.get("Id") for each in parsed(relations)}

@@ -36,7 +36,7 @@ def _sheet(book: CalamineWorkbook, number: int) -> list[Part]:
         return parts
     if sheet.height * sheet.width > MAX_CELLS:
         raise _too_large()
-    rows = [[_shown(value) for value in row] for row in sheet.to_python(skip_empty_area=True)]
+    rows = [[_format_cell(value) for value in row] for row in sheet.to_python(skip_empty_area=True)]
     top, left = sheet.start
     covered, reach = set[tuple[int, int]](), dict[tuple[int, int], tuple[int, int]]()
     for (first_row, first), (last_row, last) in sheet.merged_cell_ranges or []:
@@ -55,7 +55,7 @@ def _sheet(book: CalamineWorkbook, number: int) -> list[Part]:
     return [*parts, Part("table", table=Table.of(cells))]
 
 
-def _shown(value: Value) -> str:
+def _format_cell(value: Value) -> str:
     """Format a cell as a spreadsheet displays it."""
     match value:
         case bool():

@@ -29,7 +29,7 @@ def slide_pages(data: bytes) -> list[list[Part]]:
     """Return the parts of every slide: its title, the rest from the top, the speaker's notes."""
     slides = list(_slides(Presentation(io.BytesIO(data))))
     return [
-        [*_shapes(_in_order(slide.shapes), 0), *_notes(slide), *_comments(slide.part)]
+        [*_shapes(_sort_shapes(slide.shapes), 0), *_notes(slide), *_comments(slide.part)]
         for slide in slides
     ]
 
@@ -45,7 +45,7 @@ def _slides(presentation: Any) -> Iterator[Any]:
             log.warning("slide %d of a presentation is missing in its file", number)
 
 
-def _in_order(shapes: Iterable[Any]) -> list[Any]:
+def _sort_shapes(shapes: Iterable[Any]) -> list[Any]:
     """Sort titles first, then by position; a shape without one counts as at 0."""
     return sorted(shapes, key=lambda shape: (not _is_title(shape), shape.top or 0, shape.left or 0))
 
@@ -69,7 +69,7 @@ def _shapes(shapes: Iterable[Any], depth: int) -> Iterator[Part]:
 def _shape(shape: Any, depth: int) -> Iterator[Part]:
     if isinstance(shape, GroupShape):
         if depth < _MAX_DEPTH:
-            yield from _shapes(_in_order(shape.shapes), depth + 1)
+            yield from _shapes(_sort_shapes(shape.shapes), depth + 1)
     elif getattr(shape, "has_table", False):
         table = _table(shape.table)
         yield Part("table", table=table, links=table.links)

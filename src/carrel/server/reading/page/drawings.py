@@ -56,9 +56,9 @@ def drawings(
         marks = [box for box, shape in thick.items() if shape.has_curve]
     marks += _bars([box for box, shape in thick.items() if shape.fill], texts)
     largest = _LARGEST * size[0] * size[1]
-    found = [box for box in _merged(marks, _REACH) if min(box.width, box.height) >= _LEAST]
-    found = _merged(_grown(box, boxes, largest) for box in found)
-    found = _merged(_framed(box, boxes, largest) for box in found)
+    found = [box for box in _merge(marks, _REACH) if min(box.width, box.height) >= _LEAST]
+    found = _merge(_grown(box, boxes, largest) for box in found)
+    found = _merge(_frame_of(box, boxes, largest) for box in found)
     return [box for box in found if _area(box) <= largest]
 
 
@@ -78,9 +78,9 @@ class _Edges:
         self._down: dict[int, list[tuple[float, float]]] = defaultdict(list)
         for line in lines:
             if abs(line.y1 - line.y2) <= _STRAIGHT:
-                self._across[round(line.y1 / _SAME)].append(_ordered(line.x1, line.x2))
+                self._across[round(line.y1 / _SAME)].append(_order(line.x1, line.x2))
             elif abs(line.x1 - line.x2) <= _STRAIGHT:
-                self._down[round(line.x1 / _SAME)].append(_ordered(line.y1, line.y2))
+                self._down[round(line.x1 / _SAME)].append(_order(line.y1, line.y2))
 
     def frame(self, box: Box) -> bool:
         """Return whether lines run along the sides of a box."""
@@ -90,7 +90,7 @@ class _Edges:
         )
 
 
-def _ordered(one: float, other: float) -> tuple[float, float]:
+def _order(one: float, other: float) -> tuple[float, float]:
     return min(one, other), max(one, other)
 
 
@@ -138,7 +138,7 @@ def _grown(box: Box, shapes: Sequence[Box], largest: float) -> Box:
     return around if _area(around) <= most else box
 
 
-def _framed(box: Box, shapes: Iterable[Box], largest: float) -> Box:
+def _frame_of(box: Box, shapes: Iterable[Box], largest: float) -> Box:
     """Return the smallest rectangle around a drawing, or the drawing itself."""
     most = min(largest, _FRAMED * _area(box))
     frames = (
@@ -153,7 +153,7 @@ def _framed(box: Box, shapes: Iterable[Box], largest: float) -> Box:
     return min(frames, key=_area, default=box)
 
 
-def _merged(boxes: Iterable[Box], reach: float = 0) -> list[Box]:
+def _merge(boxes: Iterable[Box], reach: float = 0) -> list[Box]:
     """Join the boxes that are near each other."""
     found: list[Box] = []
     for box in boxes:

@@ -180,21 +180,21 @@ class PageFrame:
 
     def straightened(self, x: float, y: float) -> tuple[float, float]:
         """Map a point of the upright but skewed picture to the layout."""
-        return self._rotated(x, y, -self.skew)
+        return self._rotate(x, y, -self.skew)
 
     def on_page(self, box: Box) -> Box:
         """Return the bounding box on the page of a box of the layout."""
         if not self.turn and not self.skew:
             return box
         corners = [
-            self._turned(*self._rotated(x, y, self.skew))
+            self._turn(*self._rotate(x, y, self.skew))
             for x in (box.left, box.right)
             for y in (box.top, box.bottom)
         ]
         xs, ys = zip(*corners, strict=True)
         return Box(min(xs), min(ys), max(xs), max(ys))
 
-    def _rotated(self, x: float, y: float, degrees: float) -> tuple[float, float]:
+    def _rotate(self, x: float, y: float, degrees: float) -> tuple[float, float]:
         if not degrees:
             return x, y
         width, height = self.upright_size
@@ -205,7 +205,7 @@ class PageFrame:
             height / 2 + dx * math.sin(angle) + dy * math.cos(angle),
         )
 
-    def _turned(self, x: float, y: float) -> tuple[float, float]:
+    def _turn(self, x: float, y: float) -> tuple[float, float]:
         match self.turn:
             case 90:
                 return self.width - y, x

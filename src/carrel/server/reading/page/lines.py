@@ -68,7 +68,7 @@ def item_line(item: TextItem, links: Sequence[Link] = ()) -> Line | None:
     if _NOTE_SIGN.search(text):
         marks += _notes(item, text)
     bold, mono, italic = font_style(item.font)
-    mono = mono and _even(item)
+    mono = mono and _is_even(item)
     return Line(text, box, _size(item), (), bold, mono, tuple(marks), italic, item.run_in)
 
 
@@ -81,7 +81,7 @@ def _size(item: TextItem) -> float:
     return size if 0.6 * size <= item.height <= 1.6 * size else item.height / _LEADING
 
 
-def _even(item: TextItem) -> bool:
+def _is_even(item: TextItem) -> bool:
     """Return whether all glyphs are as wide as the first word's, the only one `font` describes."""
     if not item.words:
         return True

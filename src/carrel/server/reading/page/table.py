@@ -103,7 +103,7 @@ class Table:
         placed: list[Cell] = []
         taken: set[tuple[int, int]] = set()
         for cell in sorted(cells, key=lambda cell: (cell.row, cell.column)):
-            fitted = _fitted(cell, taken)
+            fitted = _fit(cell, taken)
             if fitted is not None:
                 placed.append(fitted)
                 taken.update(_places(fitted))
@@ -155,7 +155,7 @@ def _places(cell: Cell) -> list[tuple[int, int]]:
     ]
 
 
-def _fitted(cell: Cell, taken: set[tuple[int, int]]) -> Cell | None:
+def _fit(cell: Cell, taken: set[tuple[int, int]]) -> Cell | None:
     if not taken.isdisjoint(_places(cell)):
         cell = replace(cell, rows=1, columns=1)
     return None if (cell.row, cell.column) in taken else cell

@@ -268,7 +268,7 @@ class _Geometry:
             np.full(count, np.log1p(len(self.down)) / 3),
             np.full(count, float(self.around.scanned)),
         ]  # fmt: skip
-        columns += self._aligned()
+        columns += self._count_aligned()
         columns += self._of_rules()
         columns += [
             self.shade >= 0,
@@ -278,7 +278,7 @@ class _Geometry:
         columns += self._of_figures()
         return [np.asarray(column, np.float32) for column in columns]
 
-    def _aligned(self) -> list[Floats]:
+    def _count_aligned(self) -> list[Floats]:
         """Return how many pieces above and below share the left, right or middle, or cross."""
         near = np.abs(self.y[:, None] - self.y) < _AROUND
         near &= np.abs(self.y[:, None] - self.y) > 0.3

@@ -70,8 +70,8 @@ def look(features: PageFeatures) -> PageView:
     """Look at a page."""
     weights = _weights()
     count = len(features.pieces)
-    x = _scaled(features.pieces, weights["piece_mean"], weights["piece_scale"])
-    pairs = _scaled(features.pairs, weights["pair_mean"], weights["pair_scale"])
+    x = _scale(features.pieces, weights["piece_mean"], weights["piece_scale"])
+    pairs = _scale(features.pairs, weights["pair_mean"], weights["pair_scale"])
     h = _relu(x @ weights["enter"] + weights["enter_bias"])
     starts = np.flatnonzero(np.diff(features.rows, prepend=-1))
     sizes = np.diff(starts, append=count)[:, None].astype(np.float32)
@@ -114,7 +114,7 @@ PAIR = 32
 """Width of the layer that judges pairs."""
 
 
-def _scaled(values: Floats, mean: Floats, scale: Floats) -> Floats:
+def _scale(values: Floats, mean: Floats, scale: Floats) -> Floats:
     scaled: Floats = np.clip((values - mean) * scale, -6, 6)
     return scaled
 

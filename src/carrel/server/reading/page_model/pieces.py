@@ -73,7 +73,7 @@ def page_pieces(
         if gaps and 1 < len(item.words) <= _FEW:
             pieces[:] = _of_item(item, down, links, gaps)
     rows = piece_rows(chain(read, *cut))
-    return _with_whole_lines([_joined(row, down, gaps) for row in rows], down)
+    return _join_whole_lines([_join(row, down, gaps) for row in rows], down)
 
 
 def mirrored_rows(rows: Iterable[Sequence[Line]], width: float) -> list[list[Line]]:
@@ -201,7 +201,7 @@ def piece_rows(pieces: Iterable[Line]) -> list[list[Line]]:
     return found
 
 
-def _joined(row: list[Line], down: Sequence[Rule], gaps: Sequence[_Gap]) -> list[Line]:
+def _join(row: list[Line], down: Sequence[Rule], gaps: Sequence[_Gap]) -> list[Line]:
     """Join neighbours in a row with a blank at most between them, in whatever font."""
     if len(row) == 1:
         return row
@@ -222,11 +222,11 @@ def _joined(row: list[Line], down: Sequence[Rule], gaps: Sequence[_Gap]) -> list
         if apart:
             joined.append(piece)
         else:
-            joined[-1] = _one(last, piece, " " if gap > _TOUCHING * height else "")
+            joined[-1] = _join_two(last, piece, " " if gap > _TOUCHING * height else "")
     return joined
 
 
-def _with_whole_lines(rows: list[list[Line]], down: Sequence[Rule]) -> list[list[Line]]:
+def _join_whole_lines(rows: list[list[Line]], down: Sequence[Rule]) -> list[list[Line]]:
     """Join the words of justified lines: they end where the line above or below does."""
     for numbers in (range(len(rows)), reversed(range(len(rows)))):
         for number in numbers:
@@ -266,11 +266,11 @@ def _set_as(line: Line, row: list[Line], down: Sequence[Rule]) -> list[Line]:
         return row
     whole = held[0]
     for piece in held[1:]:
-        whole = _one(whole, piece, " ")
+        whole = _join_two(whole, piece, " ")
     return [*row[:first], whole, *row[end:]]
 
 
-def _one(first: Line, second: Line, between: str) -> Line:
+def _join_two(first: Line, second: Line, between: str) -> Line:
     """Return two pieces as one; the longer says how it is set."""
     longer = first if len(first.text) >= len(second.text) else second
     if runs_from_right((first.text, second.text)):

@@ -98,7 +98,7 @@ class PDF:
             if not found and not any(map(self._loads, batch)):
                 raise UnreadableDocument(_DAMAGED)
             if self._evidence is None:
-                self._evidence = self._gathered(found, beyond=beyond)
+                self._evidence = self._gather_evidence(found, beyond=beyond)
             self._ahead.begin(coming)
             for index in batch:
                 page = fenced("page", self._page, index, found.get(index), options, look)
@@ -109,7 +109,7 @@ class PDF:
         allow_cpu(_SECONDS_PER_PAGE)
         return self._render(index, self._ocr_dpi(index))
 
-    def _gathered(self, parsed: Mapping[int, ParsedPage], *, beyond: bool) -> Evidence:
+    def _gather_evidence(self, parsed: Mapping[int, ParsedPage], *, beyond: bool) -> Evidence:
         """Gather the document's evidence about its pages, reusing those already `parsed`."""
         first = range(min(PAGES, self.page_count))
         missing = [index for index in first if index not in parsed] if beyond else []
@@ -151,7 +151,7 @@ class PDF:
     def _page(
         self, index: int, parsed: ParsedPage | None, options: ReadOptions, look: Look
     ) -> Page:
-        parsed = parsed or self._without_parser(index)
+        parsed = parsed or self._page_without_parser(index)
         size = (parsed.width, parsed.height)
         if not all(size):
             return self._plain_page(index, None, options)
@@ -164,7 +164,7 @@ class PDF:
             scan = read or scan
         if scan.frame.turn:
             parsed = self._ahead.take_upright(index, scan.frame.turn) or parsed
-        found = self._found(index, parsed, scan, look)
+        found = self._collect(index, parsed, scan, look)
         scored = options.granularity is not None
         layout = page_layout(found, scan.frame, self._evidence or NO_EVIDENCE, scored=scored)
         return compose(index, layout, self._raster(index, size), options)
@@ -177,8 +177,8 @@ class PDF:
         page = fenced("plain page", compose, index, PageLayout(frame, regions), raster, options)
         return page or compose(index, PageLayout(frame, []), raster, options)
 
-    def _without_parser(self, index: int) -> ParsedPage:
-        """Return a page that liteparse left out: `_found` takes its text from PDFium."""
+    def _page_without_parser(self, index: int) -> ParsedPage:
+        """Return a page that liteparse left out: `_collect` takes its text from PDFium."""
         with (
             contextlib.closing(self._document[index]) as page,
             contextlib.closing(page.get_textpage()) as text_page,
@@ -188,7 +188,7 @@ class PDF:
             width, height = page.get_size()
             return ParsedPage(index, width, height, trusted=said, needs_ocr=not said)
 
-    def _found(self, index: int, parsed: ParsedPage, scan: PageScan, look: Look) -> PageParts:
+    def _collect(self, index: int, parsed: ParsedPage, scan: PageScan, look: Look) -> PageParts:
         """Collect everything on a page: liteparse's text, the text it left out, and OCR's."""
         items, lines = parsed.items, list[Line]()
         with contextlib.closing(self._document[index]) as page:

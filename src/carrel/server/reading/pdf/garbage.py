@@ -38,7 +38,7 @@ def is_garbage(text: str) -> bool:
         return False
     written = " ".join(words)
     # Ignore accents in word patterns: é is as usual as e.
-    plain = written if written.isascii() else _without_accents(written)
+    plain = written if written.isascii() else _drop_accents(written)
     usual = len(_USUAL.findall(plain))
     return usual < (1 - _MOST_UNUSUAL) * len(words) or _odd_letters(written, plain)
 
@@ -54,6 +54,6 @@ def _odd_letters(text: str, plain: str) -> bool:
     return letters - ascii_letters > _MOST_ACCENTED * letters or vowels < _LEAST_VOWELS * letters
 
 
-def _without_accents(text: str) -> str:
+def _drop_accents(text: str) -> str:
     apart = unicodedata.normalize("NFD", text)
     return "".join(letter for letter in apart if not unicodedata.combining(letter))

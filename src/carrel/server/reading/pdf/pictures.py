@@ -49,14 +49,14 @@ def _whole(boxes: Iterable[Box]) -> list[Box]:
 def _continues(one: Box, other: Box) -> bool:
     """Return whether two boxes of one width or height touch along a whole side."""
     first, second = sorted((one, other))
-    stacked = _same(one.left, other.left) and _same(one.right, other.right)
-    beside = _same(one.top, other.top) and _same(one.bottom, other.bottom)
-    return (stacked and (_same(one.bottom, other.top) or _same(other.bottom, one.top))) or (
-        beside and _same(first.right, second.left)
+    stacked = _is_same(one.left, other.left) and _is_same(one.right, other.right)
+    beside = _is_same(one.top, other.top) and _is_same(one.bottom, other.bottom)
+    return (stacked and (_is_same(one.bottom, other.top) or _is_same(other.bottom, one.top))) or (
+        beside and _is_same(first.right, second.left)
     )
 
 
-def _same(one: float, other: float) -> bool:
+def _is_same(one: float, other: float) -> bool:
     return abs(one - other) <= _SAME
 
 

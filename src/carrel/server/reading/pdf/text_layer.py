@@ -70,7 +70,7 @@ class TextLayer:
         self.text: str = text_page.get_text_range()
         texts = self.text.split("\r\n")
         starts = accumulate((len(text) + 2 for text in texts), initial=0)
-        self._rows = list(map(_Row, starts, texts, _all_folded(texts)))
+        self._rows = list(map(_Row, starts, texts, _fold_all(texts)))
 
     def restore_characters(self, items: Iterable[TextItem]) -> None:
         """Restore characters that liteparse's items replace by ASCII."""
@@ -80,11 +80,11 @@ class TextLayer:
         for item in items:
             if RIGHT_TO_LEFT.search(item.text):
                 continue
-            folded = _folded(item.text)
+            folded = _fold(item.text)
             text = exact.get(folded)
             if text is None:
                 text = self._inside(item.box, _MARGIN)
-            if _folded(text) == folded:
+            if _fold(text) == folded:
                 item.text = " ".join(text.split())
 
     def mark_run_in_headings(self, items: Iterable[TextItem]) -> None:
@@ -112,7 +112,7 @@ class TextLayer:
     def missing_lines(self, items: Iterable[TextItem]) -> list[Line]:
         """Return the lines of the page that are missing from liteparse's items."""
         items = list(items)
-        known = _all_folded([item.text for item in items])
+        known = _fold_all([item.text for item in items])
         counts, whole = Counter(known), "".join(known)
         found = Counter(row.folded for row in self._rows)
         # liteparse splits a longer row into several items.
@@ -122,7 +122,7 @@ class TextLayer:
             if found[row.folded] > counts[row.folded]
             and not (len(row.folded) > _ALONE and row.folded in whole)
         ]
-        boxes = list(map(_with_scripts, items)) if unknown else []
+        boxes = list(map(_box_with_scripts, items)) if unknown else []
         page = Box(0, 0, *self._space.layout_size)
         missing = []
         for row in unknown:
@@ -144,17 +144,17 @@ class TextLayer:
             yield self._space.in_layout(self._page.get_rect(number))
 
 
-def _with_scripts(item: TextItem) -> Box:
+def _box_with_scripts(item: TextItem) -> Box:
     """Return the box of an item, of one with formulas with the scripts above and below it."""
     reach = _SCRIPTS * item.height if "$" in item.text else 0.0
     return item.box._replace(top=item.y - reach, bottom=item.y + item.height + reach)
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     """Fold a text so that its spellings by both readers compare equal."""
     return unicodedata.normalize("NFKC", text.translate(_LOOSE))
 
 
-def _all_folded(texts: Iterable[str]) -> list[str]:
+def _fold_all(texts: Iterable[str]) -> list[str]:
     """Fold several texts in one call, which is faster."""
-    return _folded("\0".join(text.replace("\0", "") for text in texts)).split("\0")
+    return _fold("\0".join(text.replace("\0", "") for text in texts)).split("\0")

@@ -74,7 +74,7 @@ class Recogniser:
             answer = await child.ask(message)
             if answer is not None:
                 self.failed = False
-                return _told(answer.header)
+                return _take_report(answer.header)
             await child.end()
             log.warning("the OCR process died: %s", child.ending)
         raise OCRUnavailable("the OCR process ended while it read a page")
@@ -109,7 +109,7 @@ class Recogniser:
                 log.info("OCR unloaded")
 
 
-def _told(answer: dict[str, Any]) -> dict[str, Any]:
+def _take_report(answer: dict[str, Any]) -> dict[str, Any]:
     """Remove the report of loaded models from an answer and log it."""
     if loaded := answer.pop("loaded", None):
         log.info("OCR loaded with %s in %.1f s", *loaded)

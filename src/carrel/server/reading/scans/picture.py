@@ -75,7 +75,7 @@ class Picture:
             blank = Raster(dpi, frame.width, frame.height, points, frame.crop)
             return compose(index, PageLayout(PageFrame(*size), []), blank, options)
         picture = _on_white(frame)
-        scan = recognise_page(_reduced(picture), size, look)
+        scan = recognise_page(_reduce(picture), size, look)
         found = PageParts((), scan.lines, scan.slanted, (), scan.rules, scan.figures)
         raster = Raster(dpi, picture.width, picture.height, points, picture.crop)
         layout = page_layout(found, scan.frame, scored=options.granularity is not None)
@@ -84,7 +84,7 @@ class Picture:
     def picture(self, index: int) -> Image.Image:
         """Return a frame in the size that OCR reads."""
         allow_cpu(_SECONDS_PER_PAGE)
-        return _reduced(_on_white(self._decode(index)[0]))
+        return _reduce(_on_white(self._decode(index)[0]))
 
     def _decode(self, index: int) -> tuple[Image.Image, int]:
         """Return a frame, upright by its camera orientation, and its resolution."""
@@ -135,7 +135,7 @@ def _on_white(frame: Image.Image) -> Image.Image:
     return frame.convert("RGB")
 
 
-def _reduced(picture: Image.Image) -> Image.Image:
+def _reduce(picture: Image.Image) -> Image.Image:
     """Scale a picture down to the size that OCR benefits from."""
     scale = OCR_SIDE / max(picture.size)
     if scale >= 1:

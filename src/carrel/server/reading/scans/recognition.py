@@ -52,8 +52,8 @@ def recognise_page(picture: Image.Image, size: tuple[float, float], look: Look) 
     frame = PageFrame(*size, turn=turn, skew=skew)
     width = picture.height if turn in (90, 270) else picture.width
     scale = frame.upright_size[0] / width
-    lines = _evened([_line(line, frame, scale) for line in found if not _slanted(line, skew)])
-    slanted = [_line(line, frame, scale) for line in found if _slanted(line, skew)]
+    lines = _even_out([_line(line, frame, scale) for line in found if not _is_slanted(line, skew)])
+    slanted = [_line(line, frame, scale) for line in found if _is_slanted(line, skew)]
     slanted.sort(key=lambda line: line.box.centre)
     texts = [*lines, *slanted]
     rules = fenced("pictured rules", pictured_rules, picture, frame) or []
@@ -61,7 +61,7 @@ def recognise_page(picture: Image.Image, size: tuple[float, float], look: Look) 
     return PageScan(frame, lines, slanted, rules, figures)
 
 
-def _slanted(line: dict[str, Any], skew: float) -> bool:
+def _is_slanted(line: dict[str, Any], skew: float) -> bool:
     """Return whether a line is at an angle to the page, as are labels of charts and rivers."""
     (x0, y0), (x1, y1), _, (x3, y3) = line["quad"]
     angle = abs(math.degrees(math.atan2(y1 - y0, x1 - x0)) - skew)
@@ -81,7 +81,7 @@ def _skew(lines: list[dict[str, Any]]) -> float:
     return skew if _LEAST_SKEW <= abs(skew) <= _MOST_SKEW else 0.0
 
 
-def _evened(lines: list[Line]) -> list[Line]:
+def _even_out(lines: list[Line]) -> list[Line]:
     """Equalise similar line heights.
 
     A detected line's height depends on its letters' descenders. Taken as font sizes, unequal
@@ -129,7 +129,7 @@ def recognise_part(
     frame = part.frame
 
     def placed(line: Line) -> Line:
-        place = _moved(frame.on_page(line.box), box)
+        place = _move(frame.on_page(line.box), box)
         return line.moved(place.left - line.box.left, place)
 
     lines, slanted = [*map(placed, part.lines)], [*map(placed, part.slanted)]
@@ -148,7 +148,7 @@ def recognise_part(
             )
             for rule in rules
         ],
-        [_moved(frame.on_page(figure), box) for figure in part.figures],
+        [_move(frame.on_page(figure), box) for figure in part.figures],
     )
 
 
@@ -169,7 +169,7 @@ def not_over(lines: Iterable[Line], known: Iterable[Box]) -> list[Line]:
     return [line for line in lines if not any(box.holds_centre(line.box) for box in known)]
 
 
-def _moved(box: Box, by: Box) -> Box:
+def _move(box: Box, by: Box) -> Box:
     return Box(box.left + by.left, box.top + by.top, box.right + by.left, box.bottom + by.top)
 
 

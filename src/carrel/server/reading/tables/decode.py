@@ -98,7 +98,7 @@ def table_pieces(page: PageReading, taken: Collection[int] = ()) -> list[list[in
         part
         for group in sets.groups(np.flatnonzero(cell).tolist())
         if len(group) > 1
-        for part in _parted(page, group)
+        for part in _split_group(page, group)
     ]
     found = [group for group in groups if len(group) >= _FEWEST]
     taken = {*taken, *(number for group in found for number in group)}
@@ -114,7 +114,7 @@ def table_pieces(page: PageReading, taken: Collection[int] = ()) -> list[list[in
     return found
 
 
-def _parted(page: PageReading, group: list[int]) -> list[list[int]]:
+def _split_group(page: PageReading, group: list[int]) -> list[list[int]]:
     """Split a group into tables beside or below each other that few neighbour pairs join."""
     _, line_of = _bands(page, group)
     return [
@@ -270,7 +270,7 @@ class _Decoder:
             found.append(Cell(text, row, column_number, last - row + 1, width, marks))
         kept = sorted({cell.row for cell in found})
         heads = bisect_left(kept, self._head_rows())
-        return Table.of([_in_rows(cell, kept) for cell in found], max(1, heads))
+        return Table.of([_find_in_rows(cell, kept) for cell in found], max(1, heads))
 
     def _rows(self) -> dict[int, int]:
         """Return the row of each piece. Rows end between lines where the model predicts it."""
@@ -319,9 +319,9 @@ class _Decoder:
             else:
                 columns.append(chain)
         ordered = sorted(columns, key=lambda column: sum(column.span))
-        return self._with_heads(ordered)
+        return self._add_heads(ordered)
 
-    def _with_heads(self, columns: Sequence[_Column]) -> list[_Column]:
+    def _add_heads(self, columns: Sequence[_Column]) -> list[_Column]:
         """Return the columns with their heads, which may lie beside all cells below."""
         heads = self._head_rows()
         found: list[_Column] = []
@@ -387,7 +387,7 @@ class _Decoder:
         return max(1, rows)
 
 
-def _in_rows(cell: Cell, kept: Sequence[int]) -> Cell:
+def _find_in_rows(cell: Cell, kept: Sequence[int]) -> Cell:
     """Return the cell of a table decoded by rows alone that contains a cell's beginning."""
     row = bisect_left(kept, cell.row)
     return replace(cell, row=row, rows=max(1, bisect_left(kept, cell.row + cell.rows) - row))

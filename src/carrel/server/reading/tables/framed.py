@@ -114,12 +114,12 @@ def _fields(
     for row in range(1, height):
         near = _near(across, ys[row])
         for column, (left, right) in enumerate(pairwise(xs)):
-            if not _closed(near, left, right):
+            if not _close(near, left, right):
                 sets.join((row - 1) * width + column, row * width + column)
     for column in range(1, width):
         near = _near(down, xs[column])
         for row, (top, bottom) in enumerate(pairwise(ys)):
-            if not _closed(near, top, bottom):
+            if not _close(near, top, bottom):
                 sets.join(row * width + column - 1, row * width + column)
     return [
         field
@@ -132,7 +132,7 @@ def _near(rules: Sequence[Rule], at: float) -> list[Rule]:
     return [rule for rule in rules if abs(rule.at - at) <= _TOUCH]
 
 
-def _closed(rules: Sequence[Rule], start: float, end: float) -> bool:
+def _close(rules: Sequence[Rule], start: float, end: float) -> bool:
     covered = sum(max(0.0, min(rule.end, end) - max(rule.start, start)) for rule in rules)
     return covered >= _COVER * (end - start)
 
@@ -148,7 +148,7 @@ def _rectangles(places: list[tuple[int, int]]) -> list[RuledCell]:
 
 def framed_table(grid: Grid, page: PageReading, inside: Sequence[int]) -> Table | None:
     """Return the table of a grid, or None if a field has several cells or too few have any."""
-    grid = _without_gaps(grid, page, inside)
+    grid = _drop_gaps(grid, page, inside)
     held = {
         field: [number for number in inside if box.holds_centre(page.boxes[number])]
         for field in grid.fields
@@ -187,7 +187,7 @@ def _header_rows(page: PageReading, held: dict[RuledCell, list[int]]) -> int:
     return max(1, count)
 
 
-def _without_gaps(grid: Grid, page: PageReading, inside: Sequence[int]) -> Grid:
+def _drop_gaps(grid: Grid, page: PageReading, inside: Sequence[int]) -> Grid:
     """Drop rows and columns that are only the gap of a double rule."""
     heights = sorted(page.boxes[number].height for number in inside)
     least = _NARROW * heights[len(heights) // 2]
@@ -201,7 +201,7 @@ def _without_gaps(grid: Grid, page: PageReading, inside: Sequence[int]) -> Grid:
         top, bottom = bands[field.row], bands[field.row + field.rows]
         if left < right and top < bottom:
             fields.append(RuledCell(top, left, bottom - top, right - left))
-    return Grid(_joined(grid.xs, columns), _joined(grid.ys, bands), tuple(fields))
+    return Grid(_merge_edges(grid.xs, columns), _merge_edges(grid.ys, bands), tuple(fields))
 
 
 def _edges(places: Sequence[float], middles: Sequence[float], least: float) -> list[int]:
@@ -213,7 +213,7 @@ def _edges(places: Sequence[float], middles: Sequence[float], least: float) -> l
     return numbers
 
 
-def _joined(places: Sequence[float], numbers: Sequence[int]) -> tuple[float, ...]:
+def _merge_edges(places: Sequence[float], numbers: Sequence[int]) -> tuple[float, ...]:
     """Place each merged edge midway between its outermost positions."""
     found: dict[int, list[float]] = {}
     for number, place in zip(numbers, places, strict=True):

@@ -86,13 +86,13 @@ class _Reader:
             elif depth > MAX_DEPTH:
                 loose.words(_LEFT_OUT)
             elif name in BLOCKS or holds_blocks(child):
-                yield from self._finished("text", loose)
+                yield from self._finish("text", loose)
                 loose = Inline(self._find)
                 yield from self._block(name, child, depth + 1)
             else:
                 loose.child(child, depth)
             loose.words(child.tail)
-        yield from self._finished("text", loose)
+        yield from self._finish("text", loose)
 
     def _block(self, name: str, element: Any, depth: int) -> Iterator[Part]:
         heading = _HEADING.fullmatch(name)
@@ -110,7 +110,7 @@ class _Reader:
             yield from self._table(element, depth)
         elif name == "blockquote":
             for part in self.blocks(element, depth):
-                yield _quoted(part)
+                yield _quote(part)
         elif name == "dt":
             yield from self._line("text", element)
         elif name != "hr":
@@ -119,9 +119,9 @@ class _Reader:
     def _line(self, kind: BlockType, element: Any, before: str = "") -> Iterator[Part]:
         inline = Inline(self._find)
         inline.add(element)
-        yield from self._finished(kind, inline, before)
+        yield from self._finish(kind, inline, before)
 
-    def _finished(self, kind: BlockType, inline: Inline, before: str = "") -> Iterator[Part]:
+    def _finish(self, kind: BlockType, inline: Inline, before: str = "") -> Iterator[Part]:
         if inline.text.length:
             text = ScoredText()
             text.syntax(before)
@@ -169,7 +169,7 @@ class _Reader:
             if name_of(picture) == "img":
                 inline = Inline(self._find)
                 inline.child(picture, 0)
-                yield from self._finished("text", inline)
+                yield from self._finish("text", inline)
 
 
 def _item(marker: str, parts: Sequence[Part]) -> ScoredText:
@@ -205,7 +205,7 @@ def _code(element: Any) -> Part:
     return Part("code", text)
 
 
-def _quoted(part: Part) -> Part:
+def _quote(part: Part) -> Part:
     if part.table is not None or part.picture is not None:
         return part
     text = ScoredText()
@@ -225,16 +225,16 @@ def book_pages(data: bytes) -> list[list[Part]]:
     files = {item.get("id"): item.get("href") for item in root.iter("{*}item")}
     chapters = [files.get(item.get("idref")) for item in root.iter("{*}itemref")]
     folder = posixpath.dirname(package)
-    pages = [_chapter(data, _joined(folder, name)) for name in chapters if name]
+    pages = [_chapter(data, _resolve(folder, name)) for name in chapters if name]
     return [page for page in pages if page]
 
 
 def _chapter(data: bytes, name: str) -> list[Part]:
     content = member(data, name)
     folder = posixpath.dirname(name)
-    return parts_of_html(content or b"", lambda source: member(data, _joined(folder, source)))
+    return parts_of_html(content or b"", lambda source: member(data, _resolve(folder, source)))
 
 
-def _joined(folder: str, address: str) -> str:
+def _resolve(folder: str, address: str) -> str:
     """Resolve an address inside the book to a name in the archive."""
     return posixpath.normpath(posixpath.join(folder, unquote(address.partition("#")[0])))

@@ -110,9 +110,9 @@ class Inline:
             case "a":
                 self._link(element, depth)
             case "b" | "strong":
-                self._around("**", "**", self._inner(element, depth))
+                self._add_between("**", "**", self._inner(element, depth))
             case "i" | "em":
-                self._around("*", "*", self._inner(element, depth))
+                self._add_between("*", "*", self._inner(element, depth))
             case "code" | "kbd" | "samp" | "tt":
                 self._code(" ".join("".join(element.itertext()).split()))
             case "var" if element.get("class") == "equation":
@@ -139,7 +139,7 @@ class Inline:
         elif not href.startswith(("#footnote-ref", "#endnote-ref", "#comment-ref")):
             target = address(href)
             inner = self._inner(element, depth)
-            self._around("[" if target else "", f"]({target})" if target else "", inner)
+            self._add_between("[" if target else "", f"]({target})" if target else "", inner)
             if target:
                 self.links.append(href)
 
@@ -148,7 +148,7 @@ class Inline:
         inner.add(element, depth + 1)
         return inner
 
-    def _around(self, before: str, after: str, inner: "Inline") -> None:
+    def _add_between(self, before: str, after: str, inner: "Inline") -> None:
         """Add an element's content between two marks, with its outer white space outside them."""
         self.pictures += inner.pictures
         self.links += inner.links
@@ -162,7 +162,7 @@ class Inline:
 
     def _picture(self, element: Any) -> None:
         source = (element.get("src") or "").strip()
-        data = _embedded(source) if source.lower().startswith("data:") else self._find(source)
+        data = _embed(source) if source.lower().startswith("data:") else self._find(source)
         target = address(source)
         if data:
             self.pictures.append(data)
@@ -170,7 +170,7 @@ class Inline:
             self._syntax(f"![{escaped(element.get('alt') or '', line_start=False)}]({target})")
 
 
-def _embedded(source: str) -> bytes | None:
+def _embed(source: str) -> bytes | None:
     match = _DATA.match(source)
     if not match:
         return None

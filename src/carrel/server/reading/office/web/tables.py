@@ -25,7 +25,7 @@ def table_of(element: Any) -> Table | None:
     if any(name_of(inner) == "table" for inner in element.iterdescendants()):
         return None
     rows = table_rows(element)
-    cells = _placed(rows, _MAX_SPAN)
+    cells = _place(rows, _MAX_SPAN)
     if not cells:
         return None
     heads = 0
@@ -45,7 +45,7 @@ def _table_of(row: Any) -> Any:
     return next((above for above in row.iterancestors() if name_of(above) == "table"), None)
 
 
-def _placed(rows: list[Any], most: int) -> list[Cell]:
+def _place(rows: list[Any], most: int) -> list[Cell]:
     """Place the cells of a table on its grid; each spans at most `most` columns or rows."""
     cells: list[Cell] = []
     limit = _MOST_EMPTY * sum(map(len, rows))
@@ -63,7 +63,7 @@ def _placed(rows: list[Any], most: int) -> list[Cell]:
             column += across
             if most > 1 and max(len(taken), column * len(rows)) > limit + _MAX_SPAN**2:
                 # Mostly spans, which may claim any size: ignore them.
-                return _placed(rows, 1)
+                return _place(rows, 1)
     return cells
 
 

@@ -39,7 +39,7 @@ def with_equations(data: bytes) -> bytes:
     for name in _PARTS:
         content = member(data, name)
         if content is not None and b"oMath" in content:
-            changed[name] = _in_runs(content)
+            changed[name] = _wrap_in_runs(content)
     if not changed:
         return data
     written = io.BytesIO()
@@ -52,7 +52,7 @@ def with_equations(data: bytes) -> bytes:
     return written.getvalue()
 
 
-def _in_runs(content: bytes) -> bytes:
+def _wrap_in_runs(content: bytes) -> bytes:
     root = parsed(content)
     for equation in [*root.iter(f"{{{_MATH}}}oMathPara"), *root.iter(f"{{{_MATH}}}oMath")]:
         parent = equation.getparent()
@@ -81,10 +81,10 @@ def _run(text: str) -> Any:
 
 def _content(element: Any, depth: int) -> str:
     """Return the LaTeX of everything in an element."""
-    return "" if element is None else "".join(_one(child, depth + 1) for child in element)
+    return "" if element is None else "".join(_convert_one(child, depth + 1) for child in element)
 
 
-def _one(element: Any, depth: int) -> str:
+def _convert_one(element: Any, depth: int) -> str:
     if depth > _DEPTH or not isinstance(element.tag, str):
         return ""
     name = etree.QName(element).localname

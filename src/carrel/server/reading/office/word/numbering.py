@@ -66,10 +66,10 @@ def item_numbers(data: bytes) -> list[int]:
     )
     if document is None or numbering is None:
         return []
-    return list(_counted(document, _Lists(numbering)))
+    return list(_count(document, _Lists(numbering)))
 
 
-def _counted(document: Any, lists: _Lists) -> Iterator[int]:
+def _count(document: Any, lists: _Lists) -> Iterator[int]:
     counts: dict[str, dict[str, int]] = {}
     begun: set[str] = set()
     for paragraph in document.iter("{*}p"):
