@@ -1,4 +1,4 @@
-"""Export of pages to files: Markdown, JSON, tables as CSV, pictures."""
+"""Export of pages to files, and of their parts to the clipboard."""
 
 from __future__ import annotations
 
@@ -14,16 +14,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from carrel.pages.errors import NoPicture
+from carrel.store.core.formatting import count
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.documents.blocks import Rect, blocks_of
 from carrel.store.documents.boxes import boxes
 from carrel.store.documents.corrections import Corrections, apply_corrections, corrected_page
-from carrel.store.documents.table_rows import as_csv
+from carrel.store.documents.formatting import annotation
+from carrel.store.documents.table_rows import as_csv, as_markdown
 from carrel.store.documents.tables import tables
 from carrel.system.atomic import replacing
 from carrel.system.filenames import file_name, free
 
 if TYPE_CHECKING:
+    from carrel.store.documents.state import DocumentState
     from carrel.wire.ocr import Page
 
 ExportFormat = Literal["markdown", "json", "csv", "images"]
@@ -140,3 +143,33 @@ def _decode_picture(url: str | None) -> tuple[str, bytes] | None:
         return match[1], base64.b64decode(url[match.end() :], validate=True)
     except binascii.Error:
         return None
+
+
+def copyable_parts(state: DocumentState) -> dict[str, tuple[str, str]]:
+    """Return the copyable parts: name, description and text."""
+    offers: dict[str, tuple[str, str]] = {}
+    page = None if state.page is None else corrected_page(state.page, state.corrections)
+    if page is not None:
+        blocks = blocks_of(page)
+        found = tables(page)
+        # The chosen table first.
+        for number, table in sorted(
+            enumerate(found, 1), key=lambda one: (one[1].block != state.block, one[0])
+        ):
+            size = f"{count(len(table.rows))} rows"
+            name = f"table {number}" if offers else "table"
+            offers[f"{name} as CSV"] = (size, as_csv(table.rows))
+            offers[f"{name} as Markdown"] = (size, as_markdown(table.rows))
+        if state.block is not None and state.block < len(blocks):
+            block = blocks[state.block]
+            chosen = {"block": (block.type, block.content)}
+            offers = offers | chosen if block.type == "table" else chosen | offers
+        offers["page"] = ("Markdown", page.markdown)
+    read = [apply_corrections(page, state.corrections) for page in state.pages if page is not None]
+    if len(read) > 1:
+        offers["all pages"] = (f"{count(len(read))} read", "\n\n".join(read))
+    if text := annotation(state):
+        offers["schema"] = ("the answer in it, JSON", text)
+    if state.source is not None:
+        offers |= {"name": ("", state.source.name), "id": ("", state.source.id)}
+    return offers
