@@ -42,8 +42,10 @@ _LISTENER_SECONDS = 0.5
 _DELAYED = "dbos-background-jobs"
 """The thread that enqueues delayed jobs."""
 _LATE_SECONDS = 0.05
-# A poll takes more jobs than can run at once, so that the interval does not bound the rate.
+# A poll takes more jobs than can run at once, so that the interval does not bound the rate; the
+# next is due when few are left.
 _CLAIMED = 24
+_FEW = 8
 _BETWEEN_SECONDS = 1.0
 """Time after which a taken job has its thread, or has ended."""
 STOP_SECONDS = 3.0
@@ -94,6 +96,8 @@ class Queue:
         self.slots = threading.Semaphore(running)
         self.running = 0
         """Number of running jobs."""
+        self.taken = 0
+        """Number of jobs that run or wait for a slot in this process."""
         self._jobs = jobs
 
     def enqueue(self, connection: sa.Connection, key: JobKey, *, delay: float = 0) -> None:
@@ -124,10 +128,10 @@ class Queue:
 
 
 class Jobs:
-    """The queues of this process; make only one.
+    """The queues of a process, of which there is one.
 
-    `executor` names it for ever: after a crash it continues the jobs of that name. With
-    `takes_jobs` off it only enqueues, for other processes of the database.
+    `executor` names it for ever: after a crash it goes on with the jobs of that name. With
+    `takes_jobs` off it only enqueues, and others of the same database work.
     """
 
     def __init__(
@@ -346,12 +350,15 @@ class Jobs:
         name = DBOS.workflow_id or ""
         with self._lock:
             self._held.add(name)
+            queue.taken += 1
         try:
             self._run_in_slot(queue, key)
         finally:
             with self._lock:
                 self._held.discard(name)
-            self.wake(queue.name)
+                queue.taken -= 1
+            if queue.taken <= _FEW:
+                self.wake(queue.name)
 
     def _run_in_slot(self, queue: Queue, key: JobKey) -> None:
         with queue.slots:

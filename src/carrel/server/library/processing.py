@@ -1,6 +1,6 @@
 """Processing of a document: read, cut into chunks, embedded, indexed.
 
-Reading is slow: it is a durable step whose pages are stored. The rest
+Reading is slow, except of plain text: it is a durable step whose pages are stored. The rest
 takes milliseconds, is deterministic, and becomes searchable in one transaction.
 """
 
@@ -26,7 +26,14 @@ from carrel.server.reading.options import BrokenOff, ReadOptions, UnreadableDocu
 from carrel.server.reading.processes.recogniser import OCRUnavailable
 from carrel.server.records import processing
 from carrel.server.records.embeddings import StoredVector
-from carrel.server.records.processing import ChunkText, Job, PageRow, ProcessingOutcome, Superseded
+from carrel.server.records.processing import (
+    ChunkText,
+    Job,
+    PageRow,
+    ProcessingInput,
+    ProcessingOutcome,
+    Superseded,
+)
 from carrel.server.records.sql.database import Database
 from carrel.server.vision.reader import VisionReader
 from carrel.text import clean_text
@@ -116,17 +123,23 @@ class Processing:
     def run(self, job: Job, durable_step: RunStep, step: RunStep, enqueue: Enqueue) -> None:
         """Process one document, step by step, in a worker thread."""
         try:
-            read = durable_step(self.read, job)
-            step(self.index, job, read)
+            source = step(self.begin, job)
+            # To read plain text again takes less than to remember that it was read.
+            read_step = step if _is_text(source.mime_type) else durable_step
+            step(self.index, job, read_step(self.read, job, source))
         except Superseded:
             log.info("document %s was deleted or started anew", job.document_id)
         except ProcessingFailed as error:
             durable_step(self.give_up_or_retry, job, error, enqueue)
 
     @_step
-    async def read(self, job: Job) -> Read:
+    async def begin(self, job: Job) -> ProcessingInput:
+        """Record on the document that its processing has begun; return what is to be read."""
+        return await self._database.write(processing.begin, job)
+
+    @_step
+    async def read(self, job: Job, source: ProcessingInput) -> Read:
         """Read the document's pages and store their text."""
-        source = await self._database.write(processing.begin, job)
         if source.ocr_blob is not None:
             return await self._read_again(job, source.ocr_blob)
         async with self._blobs.local(source.blob) as path:
@@ -181,7 +194,7 @@ class Processing:
         await self._database.write(publish)
 
     async def _vectors(self, model: str, texts: Sequence[str]) -> list[StoredVector | None]:
-        """Return the vectors of chunks, or None while their model is away; a job adds them."""
+        """Return the vectors of chunks; none while their model is away: a later job adds them."""
         try:
             return await self._library_embedder.chunks(model, texts)
         except ApiError as error:
