@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
@@ -14,8 +14,6 @@ from carrel.cli.options import JSONOption, ProfileOption, commands
 from carrel.config.profiles import Profile, folders, load_profile
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from carrel.store.tools.service import ToolsService
     from carrel.store.tools.state import Consent, NamedTool, ToolsState
     from carrel.wire.generation.agents import Agent

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from carrel.mcp import results
 from carrel.mcp.tool import (
@@ -17,8 +17,6 @@ from carrel.mcp.tool import (
 )
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
-
     from carrel.wire.generation.completions import Progress
     from carrel.wire.ocr import OCRDocument, Page
 

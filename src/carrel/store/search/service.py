@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from carrel.store.chat.sessions.saved import SavedSessions
+from carrel.store.chat.sessions.saved import ChatSession, SavedSessions
 from carrel.store.core.actions.action import Policy, Service, action
 from carrel.store.core.formatting import one_line
 from carrel.store.core.problem import Problem
@@ -16,7 +16,6 @@ from carrel.store.shared import Shared
 
 if TYPE_CHECKING:
     from carrel.client import Client
-    from carrel.store.chat.sessions.saved import ChatSession
     from carrel.wire.libraries import Library, PageBox, SearchHit
 
 AT_ONCE = 4

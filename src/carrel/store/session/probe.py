@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
-from carrel.config.profiles import check_url, on_this_machine
+from carrel.config.profiles import Profile, check_url, on_this_machine
 from carrel.store.core.problem import Problem
-
-if TYPE_CHECKING:
-    from carrel.config.profiles import Profile
 
 PATIENCE = 10.0
 """Timeout in seconds."""

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from carrel.config.profiles import on_this_machine
+from carrel.config.profiles import Profile, on_this_machine
 from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.problem import Problem, ProblemError
@@ -18,7 +18,6 @@ from carrel.store.session.state import READ_ONLY, Connection, SessionState
 
 if TYPE_CHECKING:
     from carrel.client import Call, Client
-    from carrel.config.profiles import Profile
     from carrel.local import Lease
     from carrel.wire.models import ModelCard
 
