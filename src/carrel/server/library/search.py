@@ -4,6 +4,7 @@ import logging
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 from pydantic import Field
@@ -13,12 +14,15 @@ from carrel.server.library.fulltext import search as fulltext
 from carrel.server.library.fulltext.words import Term, terms
 from carrel.server.library.places import TextPlaces
 from carrel.server.library.vectors.nearest import Nearest
-from carrel.server.library.vectors.stored import VectorIndex, Vectors
+from carrel.server.library.vectors.stored import VectorIndex
 from carrel.server.models.vectors.embedder import Embedder
 from carrel.server.records import embeddings
 from carrel.server.records.sql.conditions import NOW, not_expired
 from carrel.server.records.sql.tables import OWN_EMBEDDING, chunks, documents
 from carrel.wire.libraries import SearchHit
+
+if TYPE_CHECKING:
+    from carrel.server.library.vectors.stored import Vectors
 
 log = logging.getLogger(__name__)
 

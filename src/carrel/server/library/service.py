@@ -5,14 +5,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from carrel.server.blobs.store import Blobs
 from carrel.server.errors import ApiError
 from carrel.server.jobs import JobKey, Jobs, RunStep
-from carrel.server.library.embedding import AskAddress, LibraryEmbedder, Vectors
+from carrel.server.library.embedding import AskAddress, LibraryEmbedder
 from carrel.server.library.processing import CountTokens, Processing
 from carrel.server.library.reconciler import Reconciler
 from carrel.server.library.reembedding import Reembedding
@@ -33,6 +33,9 @@ from carrel.server.settings import Limits
 from carrel.server.vision.reader import VisionReader
 from carrel.wire.documents import Document
 from carrel.wire.libraries import Library, LibraryCreate, LibraryEmbeddings, SearchQuery
+
+if TYPE_CHECKING:
+    from carrel.server.library.embedding import Vectors
 
 # More than the number of parsers: the next is read while one is indexed.
 _RUNNING = 3 * PARSERS
