@@ -241,6 +241,7 @@ async def test_hostile_texts_end_with_a_reason_or_their_words(
         assert error.message.endswith(".")
     else:
         assert reading.page_count == 1
+        assert reading.pages[0].markdown.strip()
     await _still_reads(tmp_path, read)
 
 

@@ -56,6 +56,12 @@ async def test_readyz_tells_of_the_worker_and_when_it_is_silent(
             worker = (await _ready(lab, folder)).json()["worker"]
             assert (worker["running"], worker["queued"]) == (0, 0)
 
+            with monkeypatch.context() as patch:
+                patch.setattr(health, "RESERVE_BYTES", 2**62)
+                answer = await _ready(lab, folder)
+            assert answer.status_code == 503
+            assert answer.json() == {"status": "failing", "failing": ["disk"]}
+
             monkeypatch.setattr(health, "SILENT_SECONDS", -1)
             answer = await _ready(lab, folder)
             assert answer.status_code == 503
