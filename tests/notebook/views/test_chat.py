@@ -27,6 +27,14 @@ def test_an_answer_grows_by_blocks_and_keeps_those_before(page: Page) -> None:
     expect(page.locator(".carrel-turn").nth(1).locator(".carrel-text")).to_have_text("OneTwoThree")
 
 
+def test_a_new_chat_can_be_typed_into_at_once(page: Page) -> None:
+    mount(page, "chat", chat_state(session=None))
+    page.get_by_role("button", name="New", exact=True).press("Enter")
+    kernel(page, "answer", "begin", {"kind": "done"})
+    kernel(page, "state", chat_state())
+    expect(page.get_by_label("Message")).to_be_focused()
+
+
 def test_a_source_without_a_picture_says_so_beside_its_words(page: Page) -> None:
     source = {"id": 1, "label": "[1] lease.txt p.1", "title": "Source 1", "snippet": "Three."}
     source |= {"box": None, "cited": True}

@@ -196,6 +196,13 @@ def test_a_typed_page_is_gone_to_and_the_keys_work_again(page: Page) -> None:
     assert len(sent(page, "go")) == 1
 
 
+def test_the_buttons_are_skipped_to_the_text(page: Page) -> None:
+    mount(page, "document", document_state(1))
+    page.get_by_role("button", name="Skip the buttons").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".carrel-text")).to_be_focused()
+
+
 def test_escape_leaves_a_field_then_the_list_of_words(page: Page) -> None:
     mount(page, "document", document_state(1))
     page.locator(".carrel-document").focus()

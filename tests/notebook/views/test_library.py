@@ -35,6 +35,14 @@ def test_a_library_is_chosen_with_the_arrows(page: Page) -> None:
     assert sent(page, "choose")[0]["args"] == {"library": "l2"}
 
 
+def test_the_arrow_down_from_the_search_enters_the_documents(page: Page) -> None:
+    mount(page, "library", library_state())
+    page.locator(".carrel-library, .carrel-libraries").first.focus()
+    page.keyboard.press("/")
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_role("row", name="lease.pdf")).to_be_focused()
+
+
 def test_particulars_and_pages_of_a_long_list(page: Page) -> None:
     state = library_state(range="1–50 of 120", last_page=2)
     mount(page, "library", state)

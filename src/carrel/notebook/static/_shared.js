@@ -236,8 +236,12 @@ class View {
 
   /** The part below the buttons that keys work in: the rows, the list, the text or the field. */
   content() {
-    const parts = ["[role=row][tabindex='0']", ".carrel-text[tabindex='0']", "textarea", "[role=option][tabindex='0']"];
-    return parts.map((part) => this.body.querySelector(part)).find((node) => node?.checkVisibility());
+    return this.shownOf("[role=row][tabindex='0']", ".carrel-text[tabindex='0']", "textarea", "[role=option][tabindex='0']");
+  }
+
+  /** The first of these selectors' elements that is shown. @param {string[]} selectors */
+  shownOf(...selectors) {
+    return selectors.map((selector) => this.body.querySelector(selector)).find((node) => node?.checkVisibility());
   }
 
   toggleHelp() {
@@ -503,7 +507,7 @@ function searchField(view, label, send) {
     },
     onkeydown: (event) => {
       if (event.key === "ArrowDown") {
-        const first = view.root.querySelector("[role=row][tabindex='0'], [role=option][tabindex='0']");
+        const first = view.shownOf("[role=row][tabindex='0']", "[role=option][tabindex='0']");
         if (first) event.preventDefault();
         first?.focus();
       }

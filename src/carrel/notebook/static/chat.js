@@ -125,6 +125,7 @@ class ChatView extends View {
     }
     keyed(this.log, state.turns, (turn) => this.makeTurn(turn), (node, turn) => this.updateTurn(node, turn));
     this.composer.draw(state);
+    this.greet();
     for (const [name, field] of Object.entries(this.fields)) {
       if (before?.session !== state.session) field.value = state.parameters[name];
       // What is typed and not yet applied stays.
@@ -330,8 +331,17 @@ class ChatView extends View {
     if (this.following) this.log.scrollTop = this.log.scrollHeight;
   }
 
-  begin() {
-    if (this.agents.value) this.ask("begin", { agent: this.agents.value });
+  /** Begins a chat; its field gets the focus once the state has the chat. */
+  async begin() {
+    if (!this.agents.value || await this.ask("begin", { agent: this.agents.value }) === undefined) return;
+    this.begun = true;
+    this.greet();
+  }
+
+  greet() {
+    if (!this.begun || this.composer.input.disabled) return;
+    this.begun = false;
+    this.composer.input.focus();
   }
 
   choose() {

@@ -13,7 +13,7 @@ class DocumentView extends View {
     this.zoom = ZOOMS.indexOf(1);
     this.filling = false;
     this.build();
-    this.content = h("div", { class: "carrel-pane" },
+    this.opened = h("div", { class: "carrel-pane" },
       h("div", { class: "carrel-tools" }, this.title, h("span", { class: "carrel-gap" }),
         this.reading, this.readButton, this.stopButton, this.again, this.formButton, this.correctButton, this.copyMenu, this.saveMenu, this.corner()),
       this.readingForm.element,
@@ -26,7 +26,7 @@ class DocumentView extends View {
         h("div", { class: "carrel-pane" }, this.text,
           h("div", { class: "carrel-foot" }, this.search, this.markBefore, this.markAfter, h("span", { class: "carrel-gap" }), this.sure))),
       h("div", { class: "carrel-foot" }, this.pages, h("span", { class: "carrel-gap" }), this.note, this.contentsButton, this.thumbnailsButton, this.before, this.number, this.ofPages, this.after));
-    this.body.append(this.empty, this.content);
+    this.body.append(this.empty, this.opened);
     this.bindKeys();
     this.shown = null;
     this.signal.addEventListener("abort", () => this.release());
@@ -126,7 +126,7 @@ class DocumentView extends View {
     this.state = state;
     const none = state.source === null;
     this.empty.hidden = !none;
-    this.content.hidden = none;
+    this.opened.hidden = none;
     say(this.empty, state.empty);
     if (state.source !== this.correcting) {
       this.corrections.close();
