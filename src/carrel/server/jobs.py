@@ -43,9 +43,9 @@ _DELAYED = "dbos-background-jobs"
 """The thread that enqueues delayed jobs."""
 _LATE_SECONDS = 0.05
 # A poll takes more jobs than can run at once, so that the interval does not bound the rate; the
-# next is due when few are left.
+# next is due when so few wait for a slot.
 _CLAIMED = 24
-_FEW = 8
+_SPARE = 2
 _BETWEEN_SECONDS = 1.0
 """Time after which a taken job has its thread, or has ended."""
 STOP_SECONDS = 3.0
@@ -94,6 +94,7 @@ class Queue:
         self.workflow = workflow
         self.work = work
         self.slots = threading.Semaphore(running)
+        self.few = running + _SPARE
         self.running = 0
         """Number of running jobs."""
         self.taken = 0
@@ -357,7 +358,7 @@ class Jobs:
             with self._lock:
                 self._held.discard(name)
                 queue.taken -= 1
-            if queue.taken <= _FEW:
+            if queue.taken <= queue.few:
                 self.wake(queue.name)
 
     def _run_in_slot(self, queue: Queue, key: JobKey) -> None:

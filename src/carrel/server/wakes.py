@@ -15,12 +15,14 @@ import sqlalchemy as sa
 
 log = logging.getLogger(__name__)
 
-SELDOM_SECONDS = 4.0
+SELDOM_SECONDS = 10.0
 """Seconds between two polls that no wake shortens; they find jobs whose wake was lost."""
 
 JOBS, ANSWERS = "carrel_jobs", "carrel_answers"
 """The channels: of queues by their names, and of answers in the background by their ids."""
 
+_AGAIN_SECONDS = 2.0
+"""Time after which a lost connection is made again."""
 # The first wait collects the jobs of a burst; the second is for a job that ended meanwhile, which
 # DBOS counts as running a moment longer.
 _AFTER_WAKE = (0.02, 0.25)
@@ -87,4 +89,4 @@ async def listen(address: str, channel: str, woken: Callable[[str], None]) -> No
                     woken(told.payload)
         except psycopg.OperationalError:
             log.info("the database sends no notifications: polling every %d s", SELDOM_SECONDS)
-        await asyncio.sleep(SELDOM_SECONDS)
+        await asyncio.sleep(_AGAIN_SECONDS)
