@@ -320,4 +320,4 @@ def test_completion_lists_public_names_of_the_panel_alone(store: Store, kind: ty
     names = dir(kind(store))
     assert {"close", "height"} <= {*names}
     assert not [name for name in names if name.startswith("_")]
-    assert not {"comm", "observe", "trait_names"} & {*names}
+    assert not {"comm", "observe", "trait_names", "touch_still", "state"} & {*names}

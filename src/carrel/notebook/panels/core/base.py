@@ -279,9 +279,10 @@ class Panel(anywidget.AnyWidget):
         self.close()
 
     def __dir__(self) -> list[str]:
-        """Return the panel's public names, without those of a widget."""
-        own = (kind for kind in type(self).__mro__ if kind.__module__.startswith("carrel."))
-        return sorted({name for kind in own for name in vars(kind) if not name.startswith("_")})
+        """Return the names for users: the panel's own, without those that all panels share."""
+        own = type(self).__mro__[: type(self).__mro__.index(Panel)]
+        names = {name for kind in own for name in vars(kind) if not name.startswith("_")}
+        return sorted({*(names - vars(Panel).keys()), *OPTIONS, "close"})
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of profile {self._store.session.slice.value.profile}>"
