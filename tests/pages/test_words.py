@@ -144,3 +144,24 @@ def test_nothing_is_found_where_nothing_is(tmp_path: Path) -> None:
     assert find_words(other, ["quarterly", "statements", "of", "accountants"]) is None
     full = draw(tmp_path / "a.pdf", TEXT.split("\n"))
     assert find_words(full, ["word"] * (MOST_WORDS + 1)) is None
+
+
+def test_an_underlined_heading_is_not_turned(tmp_path: Path) -> None:
+    words = ["Linzensoep", "a", "la", "Waterman"]
+    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(200, 24))
+    canvas.setFont("Courier", SIZE)
+    canvas.drawString(10, 10, " ".join(words))
+    canvas.setLineWidth(0.8)
+    for left, right in ((10, 70), (72, 90), (92, 154)):
+        canvas.line(left, 6, right, 6.7)
+    canvas.save()
+    picture = pypdfium2.PdfDocument(tmp_path / "a.pdf")[0].render(scale=SCALE).to_pil()
+    found = find_words(picture.convert("RGB"), words)
+    assert found is not None
+    (top, bottom), *_ = found.lines
+    line = found.picture.convert("L").crop((0, top, found.picture.width, bottom))
+    ink = [
+        sum(255 - value for value in line.crop((0, y, line.width, y + 1)).tobytes())
+        for y in range(line.height)
+    ]
+    assert ink.index(max(ink)) > line.height / 2, "the line is below the words"

@@ -1,6 +1,7 @@
 """A folder that is dropped on the app, over a service with the documented endpoints alone."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,12 @@ async def test_syncing_by_key_with_choices_and_stopping(
     await bench.press("s")
     await bench.shows("Synced with contracts")
     await bench.press("enter")
+    await bench.shows("Nothing to do: 1 file in sync", "[✓] Delete in the library")
+    # An interrupted one that deletes shows again what it would do by now.
+    await bench.press("escape")
+    (cut,) = bench.store.sync.slice.value.folders
+    bench.store.sync.slice.set(folders=(replace(cut, reached=(0, 1)),))
+    await bench.press("s")
     await bench.shows("Nothing to do: 1 file in sync", "[✓] Delete in the library")
 
 

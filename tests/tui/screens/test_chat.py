@@ -13,6 +13,7 @@ from carrel.config.settings import settings_file
 from carrel.tui.widgets.chat.prompt import Prompt
 from carrel.tui.widgets.chat.transcript import TurnView
 from carrel.tui.widgets.inputs.fields import Field
+from carrel.tui.widgets.tables.table import VirtualTable
 from carrel.wire.generation.agents import Agent
 from support import hostile
 from support.hostile import ANSWER, LONG, UNSAFE
@@ -157,6 +158,22 @@ async def test_words_are_found_in_what_was_said(bench: Workbench, service: Scrip
     await bench.until(lambda: "find: " not in bench.text())
 
 
+async def test_the_cursor_of_the_list_is_on_the_chat_that_was_begun(
+    bench: Workbench, service: ScriptedService
+) -> None:
+    chat = bench.store.chat.slice
+    sessions = bench.app.screen.query_one("#sessions", VirtualTable)
+    for question in ("First?", "Second?"):
+        await bench.type(question)
+        await bench.press("enter")
+        service.say("Yes.")
+        service.finish()
+        await bench.until(lambda: chat.value.phase == "idle" and chat.value.sessions)
+        await bench.until(lambda: sessions.key == chat.value.session_id)
+        await bench.press("escape", "n")
+        await bench.until(lambda: not chat.value.turns)
+
+
 async def test_esc_twice_stops_the_answer_and_keeps_its_text(
     bench: Workbench, service: ScriptedService
 ) -> None:
@@ -205,6 +222,11 @@ async def test_a_long_answer_is_drawn_with_few_widgets(
     await bench.until(lambda: not any(turn.live for turn in bench.app.screen.query(TurnView)))
     assert len(bench.app.screen.query("*")) < 400
     assert "Paragraph 199 of a long answer." in bench.text()
+    # The field keeps the focus; it has no page of its own.
+    await bench.press("pageup")
+    await bench.until(lambda: "Paragraph 199 of a long answer." not in bench.text())
+    await bench.press("pagedown")
+    await bench.shows("Paragraph 199 of a long answer.")
 
 
 async def test_alt_enter_begins_a_line_and_enter_sends(

@@ -7,7 +7,6 @@ from typing import ClassVar
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Input
 
@@ -26,7 +25,7 @@ from carrel.tui.widgets.tables.table import Row, VirtualTable
 
 
 class Corrections(Dialog[None]):
-    """A list of words, the picture of the one under the cursor, and a field to correct it.
+    """A list of words, below it the picture of the one under the cursor, and a field to correct it.
 
     Lists the doubtful words of the document, or `every` word of its current page. A word is saved
     as the field is left in any way: no input is lost.
@@ -34,10 +33,8 @@ class Corrections(Dialog[None]):
 
     DEFAULT_CSS = """
     Corrections .dialog { width: 110; height: 90%; }
-    Corrections VirtualTable { border: none; width: 1fr; height: 1fr; }
-    Corrections Horizontal { height: 1fr; }
-    Corrections Vertical.cut { width: 1fr; }
-    Corrections Field { margin-top: 1; }
+    Corrections VirtualTable { border: none; height: 1fr; }
+    Corrections PagePicture { height: 25%; max-height: 12; margin-top: 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "close", "Close", show=False, id="corrections.close"),
@@ -66,16 +63,14 @@ class Corrections(Dialog[None]):
         self._edited: ReadWord | None = None
 
     def inside(self) -> ComposeResult:
-        with Horizontal():
-            yield VirtualTable(
-                Column("Read", least=12),
-                Column("Corrected", least=12),
-                Column("Page", 5, rank=2, right=True),
-                Column("Sure", 6, rank=1, right=True),
-                classes="",
-            )
-            with Vertical(classes="cut"):
-                yield PagePicture()
+        yield VirtualTable(
+            Column("Read", least=12),
+            Column("Corrected", least=12),
+            Column("Page", 5, rank=2, right=True),
+            Column("Sure", 6, rank=1, right=True),
+            classes="",
+        )
+        yield PagePicture(classes="")
         yield Field(placeholder="as read")
         yield hint(
             "enter: save, next word · alt+a: all words · clear the field to undo · esc closes"
@@ -186,4 +181,4 @@ class Corrections(Dialog[None]):
         if word is self._edited:
             picture.display = png is not None
             if png is not None:
-                await picture.show(png, columns)
+                await picture.show(png, min(columns, picture.columns_of_whole(png)))

@@ -1,5 +1,6 @@
 """Syncing a folder: the choice of folder and library, and a preview before anything changes."""
 
+import time
 from pathlib import Path
 
 from textual.content import Content
@@ -25,7 +26,11 @@ async def sync_library(place: MainScreen, library: Library) -> None:
     answer: str | None = _OTHER
     if interrupted := _find_interrupted(place, library):
         for folder in interrupted:
-            place.do(place.store.sync.sync_again(folder.id))
+            # One that deletes might delete by now more than was accepted.
+            if folder.settings.delete:
+                await _go_on(place, library, folder)
+            else:
+                place.do(place.store.sync.sync_again(folder.id))
         return
     if synced := _folder_options(place, library):
         options = [
@@ -76,7 +81,7 @@ def _name_of(folder: Path) -> str:
 
 def _folder_options(place: MainScreen, library: Library) -> list[Option]:
     """Return options for the folders synced with a library."""
-    rows = folder_rows(place.store.sync.slice.value, library.id, 0)
+    rows = folder_rows(place.store.sync.slice.value, library.id, time.time())
     return [Option(str(row.id), row.name, str(row.status)) for row in rows]
 
 

@@ -139,6 +139,7 @@ class ChatScreen(MainScreen):
     def on_mount(self) -> None:
         self._painter.start()
         self._session: str | None = None
+        self._pointed: str | None = None
         self._listed = time.monotonic()
         self._asked: tuple[Consent, Permit] | None = None
         self._ticker: Timer | None = None
@@ -159,11 +160,14 @@ class ChatScreen(MainScreen):
         sessions = self.sessions
         sessions.border_title = labels.title(sessions_title(state))
         sessions.show([_session_row(row) for row in session_rows(state, time.time())])
+        opened = next((one.id for one in state.sessions if one.id == state.session_id), None)
+        if opened is not None and opened != self._pointed:
+            # A chat that was begun is listed only with its first question.
+            self._pointed = opened
+            sessions.point_at(opened)
         if state.session_id != self._session:
             self._session = state.session_id
             self.query_one(SourcePane).show(None)
-            if state.session_id is not None:
-                sessions.point_at(state.session_id)
         if state.search:
             sessions.show_message(Content.styled("No chat has these words.", "$muted"))
         elif state.agent_id is None:
@@ -238,6 +242,10 @@ class ChatScreen(MainScreen):
         for transcript in self.query(Transcript):
             transcript.to_end()
         self.do(handle)
+
+    def on_prompt_paged(self, event: Prompt.Paged) -> None:
+        for transcript in self.query(Transcript):
+            transcript.scroll_relative(y=event.by * transcript.size.height, animate=False)
 
     def action_retry(self) -> None:
         self.do(self.store.comparison.retry())

@@ -37,6 +37,8 @@ class Prompt(MultilineField, KeyedTextArea):
             key_display="alt+enter",
             id="prompt.new_line",
         ),
+        Binding("pageup", "page(-1)", "Page up", show=False, id="prompt.page_up"),
+        Binding("pagedown", "page(1)", "Page down", show=False, id="prompt.page_down"),
     ]
 
     @dataclass
@@ -44,6 +46,12 @@ class Prompt(MultilineField, KeyedTextArea):
         """The text is to be sent. The field keeps it until `put_back` confirms its acceptance."""
 
         prompt: "Prompt"
+
+    @dataclass
+    class Paged(Message):
+        """The transcript is to scroll by a screenful, up with -1."""
+
+        by: int
 
     class Emptied(Message):
         """Backspace was pressed at the beginning."""
@@ -81,6 +89,14 @@ class Prompt(MultilineField, KeyedTextArea):
 
     def action_new_line(self) -> None:
         self.insert("\n")
+
+    def action_page(self, by: int) -> None:
+        if self.wrapped_document.height <= self.size.height:
+            self.post_message(self.Paged(by))
+        elif by < 0:
+            self.action_cursor_page_up()
+        else:
+            self.action_cursor_page_down()
 
     def typed_name(self) -> str | None:
         """Return the typed part of an `@` name before the cursor, or None."""
