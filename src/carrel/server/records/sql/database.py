@@ -93,9 +93,11 @@ class Database:
         self, work: Callable[Concatenate[sa.Connection, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         """Run `work` in a writer thread with these arguments, commit, and return its result."""
-        bound = _bind(work, *args, **kwargs)
         # A job that is enqueued there knows its request by the context.
-        return await self._writers.run(partial(copy_context().run, write, self.engine, bound))
+        context = copy_context()
+        return await self._writers.run(
+            lambda: context.run(write, self.engine, lambda one: work(one, *args, **kwargs))
+        )
 
     @asynccontextmanager
     async def alone(self, name: str) -> AsyncIterator[bool]:
@@ -168,12 +170,6 @@ class Database:
         self.engine.dispose()
         if self._watching is not None:
             self._watching.close()
-
-
-def _bind(
-    work: Callable[Concatenate[sa.Connection, P], T], *args: P.args, **kwargs: P.kwargs
-) -> Work[T]:
-    return lambda connection: work(connection, *args, **kwargs)
 
 
 def write(engine: sa.Engine, work: Work[T]) -> T:
