@@ -60,14 +60,16 @@ def file(tmp_path: Path) -> Path:
 
 
 @asynccontextmanager
-async def presented(server: RunningServer, file: Path, begin: int = 0) -> AsyncIterator[Workbench]:
+async def presented(
+    server: RunningServer, file: Path, begin: int = 0, size: tuple[int, int] = (120, 36)
+) -> AsyncIterator[Workbench]:
     """A presentation of a file, and what it needs."""
     # The demo that ships is in the package, where no test may write.
     with TemporaryDirectory() as home:
         profile = replace(profile_of(server), home=Path(home))
         async with set_up(load_demo(file), file.parent, profile, print) as demo:
             app = Presentation(profile, None, demo, begin)
-            async with app.run_test(size=(120, 36)) as pilot:
+            async with app.run_test(size=size) as pilot:
                 running = Workbench(app, pilot)
                 await running.until(lambda: app.player is not None)
                 yield running
@@ -183,12 +185,13 @@ def _prompt(bench: Workbench) -> str:
     return bench.app.screen_stack[0].query_one(Prompt).text
 
 
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)])
 async def test_the_demo_that_ships_comes_to_its_end(
-    talking: tuple[RunningServer, SpokenModel], model: SpokenModel
+    talking: tuple[RunningServer, SpokenModel], model: SpokenModel, size: tuple[int, int]
 ) -> None:
     model.answer = lambda body: {"content": "Documents that an agent can search."}
     count = len(load_demo(samples.demo()).steps)
-    async with presented(talking[0], samples.demo(), begin=count) as bench:
+    async with presented(talking[0], samples.demo(), count, size) as bench:
         await bench.until(
             lambda: _player(bench) in ((count, "ready"), (_player(bench)[0], "failed"))
         )

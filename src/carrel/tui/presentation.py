@@ -138,6 +138,10 @@ class Presentation(CarrelApp):
 
     async def show(self, show: Show) -> None:
         await self._on_top(await put(self.store, show))
+        inside = show.library is not None or show.page is not None
+        if inside and (place := self.place) is not None and place.one_pane:
+            # The documents beside the libraries, and the text beside the page.
+            place.focus_pane(1)
 
     async def focus(self, field: "Field") -> None:
         from carrel.tui.screens.chat import ChatScreen

@@ -15,7 +15,7 @@ AWAITS_KEY = "each key types"
 def way_on(state: DemoState) -> str:
     """Return the choices after a failed step, in words."""
     way = "F8 shows the recorded answer" if state.offers else "F8 goes on without it"
-    return f"{way} · F7 F8 tries again"
+    return f"{way} · F7, then F8 tries again"
 
 
 def place_words(state: DemoState) -> str:
