@@ -87,12 +87,13 @@ def text_blocks(
             continue
         if any(page.pieces[number].text.startswith(FORMULA) for number in (one, other)):
             continue
+        label = direction == 0 and _is_label(page, roles, one, other)
         first = page.pieces[min(one, other)].text
-        if roles[one] == roles[other] == _CONTENTS and _PAGE.search(first):
+        if roles[one] == roles[other] == _CONTENTS and _PAGE.search(first) and not label:
             continue
         alike = roles[one] == roles[other] and chance > _LIKELY
         close = direction < UPRIGHT and chance > _CLOSE and _is_close(page, one, other)
-        if direction == 0 and _is_label(page, roles, one, other):
+        if label:
             roles[one] = roles[other]
             close = True
         goes_on = direction >= UPRIGHT and _goes_on(page, one, other)
@@ -133,7 +134,8 @@ def _is_close(page: PageReading, one: int, other: int) -> bool:
 def _is_label(page: PageReading, roles: Indexes, one: int, other: int) -> bool:
     """Return whether a piece is the number of an item or a section whose text stands apart."""
     text = page.pieces[one].text
-    label = _LABEL.fullmatch(text) or (text.isdecimal() and roles[one] == roles[other] == _HEADING)
+    alike = roles[one] == roles[other] and roles[one] in (_HEADING, _CONTENTS)
+    label = _LABEL.fullmatch(text) or (text.isdecimal() and alike)
     gap = page.boxes[other].left - page.boxes[one].right
     return bool(label) and gap < _TAB * page.boxes[one].height
 

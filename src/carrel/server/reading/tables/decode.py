@@ -214,14 +214,19 @@ class _Column:
         rows = {row for cell in self.cells for row in range(cell.first, cell.last + 1)}
         return any(row in rows for cell in other.cells for row in range(cell.first, cell.last + 1))
 
+    def is_beside(self, other: "_Column") -> bool:
+        """Return whether both have cells side by side in a row."""
+        rows = {row: cell.box for cell in self.cells for row in range(cell.first, cell.last + 1)}
+        return any(
+            row in rows and not _over(rows[row], cell.box)
+            for cell in other.cells
+            for row in range(cell.first, cell.last + 1)
+        )
+
     def overlap(self, other: "_Column") -> float:
         """Return the overlap in parts of the narrower column, -1 if both fill a row."""
-        rows = {row: cell for cell in self.cells for row in range(cell.first, cell.last + 1)}
-        for cell in other.cells:
-            for row in range(cell.first, cell.last + 1):
-                beside = rows.get(row)
-                if beside and not _over(beside.box, cell.box):
-                    return -1
+        if self.is_beside(other):
+            return -1
         (left, right), (start, end) = self.span, other.span
         return (min(right, end) - max(left, start)) / max(1.0, min(right - left, end - start))
 
@@ -287,30 +292,39 @@ class _Decoder:
         for _, one, other, chance in self._pairs["cell"]:
             if chance > _LIKELY:
                 sets.join(one, other)
-        wide = self._page.view.flag("wide")
-        cells = []
-        for group in sets.groups(sorted(self._members)):
-            rows = [self._row[number] for number in group]
-            box = Box.around(self._page.boxes[number] for number in group)
-            mean = sum(float(wide[number]) for number in group) / len(group)
-            cells.append(_PlacedCell(group, box, min(rows), max(rows), mean > _LIKELY))
+        groups = sets.groups(sorted(self._members))
+        rows = [{self._row[number] for number in group} for group in groups]
+        # Where other cells fill each of several rows alone, none covers them all.
+        alone = {row for filled in rows for row in filled if len(filled) == 1}
+        cells = list[_PlacedCell]()
+        for group, filled in zip(groups, rows, strict=True):
+            parts = [group]
+            if len(filled) > 1 and filled <= alone:
+                parts = [[n for n in group if self._row[n] == row] for row in sorted(filled)]
+            cells += map(self._cell, parts)
         return cells
+
+    def _cell(self, pieces: list[int]) -> _PlacedCell:
+        rows = [self._row[number] for number in pieces]
+        box = Box.around(self._page.boxes[number] for number in pieces)
+        wide = self._page.view.flag("wide")[pieces].mean()
+        return _PlacedCell(pieces, box, min(rows), max(rows), bool(wide > _LIKELY))
 
     def _columns(self, cells: Sequence[_PlacedCell]) -> list[_Column]:
         """Return the columns from left to right, found by cells of a single column."""
         narrow = [cell for cell in cells if not cell.wide] or list(cells)
         cell_of = {number: place for place, cell in enumerate(narrow) for number in cell.pieces}
-        sets = Sets(len(narrow))
-        for direction, one, other, chance in self._pairs["column"]:
+        chains = [_Column([cell]) for cell in narrow]
+        for direction, one, other, chance in sorted(self._pairs["column"], key=lambda p: -p[3]):
             if direction >= UPRIGHT and chance > _LIKELY and one in cell_of and other in cell_of:
-                first, second = narrow[cell_of[one]], narrow[cell_of[other]]
-                if _over(first.box, second.box):
-                    sets.join(cell_of[one], cell_of[other])
-        chains = [
-            _Column([narrow[place] for place in group]) for group in sets.groups(range(len(narrow)))
-        ]
+                first, second = cell_of[one], cell_of[other]
+                above, below = chains[first], chains[second]
+                over = _over(narrow[first].box, narrow[second].box)
+                if over and above is not below and not above.is_beside(below):
+                    above.cells += below.cells
+                    chains = [above if chain is below else chain for chain in chains]
         columns: list[_Column] = []
-        for chain in sorted(chains, key=lambda chain: -len(chain.cells)):
+        for chain in sorted(dict.fromkeys(chains), key=lambda chain: -len(chain.cells)):
             overlap, best = max(
                 ((column.overlap(chain), n) for n, column in enumerate(columns)), default=(-1, 0)
             )

@@ -21,6 +21,8 @@ _NARROW = 0.6
 """Rules closer than this fraction of line height are a double rule."""
 _FILLED = 0.2
 """Smallest fraction of a grid's fields that hold text; a chart's are empty."""
+_DOUBTED = 0.25
+"""Largest part of neighbours in a field that may look like two cells: the rules know better."""
 _APART = 0.3
 """Pieces less likely to be of one cell than this are of two."""
 
@@ -173,7 +175,7 @@ def _several(page: PageReading, fields: Iterable[Sequence[int]]) -> bool:
         for _, one, other, chance in page.pairs("cell")
         if one in field_of and field_of[one] == field_of.get(other)
     ]
-    return sum(chance < _APART for chance in chances) > 1
+    return sum(chance < _APART for chance in chances) > max(1, _DOUBTED * len(chances))
 
 
 def _header_rows(page: PageReading, held: dict[RuledCell, list[int]]) -> int:

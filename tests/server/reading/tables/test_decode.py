@@ -1,0 +1,63 @@
+"""Tables decoded from what the page model says about pieces and their neighbours."""
+
+import numpy as np
+
+from carrel.server.reading.page.elements import Box, Line
+from carrel.server.reading.page_model.network import FLAGS, ROLES, SHARED, PageView
+from carrel.server.reading.tables.decode import PageReading, decoded_table
+
+RIGHT, LEFT, BELOW, ABOVE = range(4)
+
+
+def page(grid: list[list[tuple[str, float, float]]]) -> tuple[list[Line], PageView]:
+    """Rows of pieces with their left and right edges; those beside each other share a row."""
+    pieces = [
+        Line(text, Box(left, 20.0 * row, right, 20.0 * row + 10), 10)
+        for row, cells in enumerate(grid)
+        for text, left, right in cells
+    ]
+    count = len(pieces)
+    neighbours = np.full((4, count), count)
+    shared = np.zeros((4, count, len(SHARED)))
+    shared[:, :, SHARED.index("table")] = 1
+    shared[RIGHT : LEFT + 1, :, SHARED.index("row")] = 1
+    number = 0
+    for cells in grid:
+        for place in range(len(cells) - 1):
+            neighbours[RIGHT, number + place] = number + place + 1
+            neighbours[LEFT, number + place + 1] = number + place
+        number += len(cells)
+    roles, flags = np.zeros((count, len(ROLES))), np.zeros((count, len(FLAGS)))
+    return pieces, PageView(roles, flags, shared, neighbours)
+
+
+def share(view: PageView, what: str, upper: int, lower: int, chance: float) -> None:
+    """Make two pieces neighbours above each other that share something."""
+    view.neighbours[BELOW, upper], view.neighbours[ABOVE, lower] = lower, upper
+    view.shared[BELOW, upper, SHARED.index(what)] = chance
+    view.shared[ABOVE, lower, SHARED.index(what)] = chance
+
+
+def rows(pieces: list[Line], view: PageView) -> list[list[str]]:
+    table = decoded_table(PageReading(pieces, view), range(len(pieces)))
+    assert table is not None
+    return [[cell.text for cell in row] for row in table.rows()]
+
+
+def test_a_note_below_a_table_joins_no_columns() -> None:
+    grid = [[("A", 0, 20), ("B", 40, 60)], [("C", 0, 20), ("D", 40, 60)], [("a note", 0, 60)]]
+    pieces, view = page(grid)
+    for upper, lower, chance in ((0, 2, 1.0), (1, 3, 1.0), (3, 4, 0.8), (2, 4, 0.9)):
+        share(view, "column", upper, lower, chance)
+    view.neighbours[ABOVE, 4] = 3
+    assert rows(pieces, view)[:2] == [["A", "B"], ["C", "D"]]
+
+
+def test_names_beside_rows_of_their_own_are_not_one_cell() -> None:
+    grid = [[(name, 0, 20), (job, 40, 60), ("9", 80, 90)] for name, job in ("AX", "BY", "CZ")]
+    pieces, view = page(grid)
+    for first in (0, 3):
+        for column in range(3):
+            share(view, "column", first + column, first + 3 + column, 1.0)
+        view.shared[BELOW, first, SHARED.index("cell")] = 0.99
+    assert rows(pieces, view) == [["A", "X", "9"], ["B", "Y", "9"], ["C", "Z", "9"]]
