@@ -91,3 +91,5 @@ def test_changed_instructions_count_lines() -> None:
     old, new = agent(instructions="a\nb\nc"), agent(instructions="a\nB\nc\nd")
     change = compare_agents(old, new)[1]
     assert agents.change_words(change) == "2 of 4 lines"
+    first = compare_agents(agent(instructions=""), agent(instructions="a"))[1]
+    assert agents.change_words(first) == "1 of 1 line"

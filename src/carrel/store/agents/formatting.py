@@ -237,7 +237,7 @@ def change_words(change: FieldChange) -> str:
         added = sum(line.change == "added" for line in change.lines)
         removed = sum(line.change == "removed" for line in change.lines)
         total = len(change.lines) - (removed if added >= removed else added)
-        return f"{count(max(added, removed))} of {count(total)} lines"
+        return f"{count(max(added, removed))} of {counted(total, 'line')}"
     match change.change:
         case "same":
             value = change.new or ""
