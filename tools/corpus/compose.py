@@ -3,7 +3,6 @@
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 from carrel.server.reading.page_model.network import Role
 from corpus.document import (
@@ -14,7 +13,6 @@ from corpus.document import (
     Contents,
     Document,
     Figure,
-    Form,
     Formula,
     Heading,
     Item,
@@ -26,15 +24,18 @@ from corpus.document import (
     Paragraph,
     References,
     Run,
+    Style,
     Table,
     runs,
 )
+from corpus.figures import random_figure
 from corpus.formulas import random_formula
+from corpus.paperwork import Paperwork
 from corpus.sources import UNSPACED, Library, Voice
-from corpus.tables import Build, Maker
+from corpus.tables import Maker
 
 _LANGUAGES = {
-    "en": 12.0,
+    "en": 24.0,
     "de": 3,
     "fr": 2,
     "es": 2,
@@ -83,13 +84,17 @@ class Composer:
         self.section = [0] * 6
 
     def document(self) -> Document:
+        paper = Paperwork(self)
         kinds: list[tuple[Callable[[], Document], float]] = [
             (self.article, 5),
             (self.tabular, 5),
             (self.paper, 2.5),
-            (self.invoice, 0.9),
-            (self.form, 1.4),
-            (self.letter, 0.6),
+            (paper.invoice, 0.9),
+            (paper.form, 1.8),
+            (paper.letter, 1),
+            (paper.contract, 0.8),
+            (paper.directory, 0.7),
+            (paper.minutes, 0.6),
             (self.listing, 0.7),
             (self.leaflet, 1.2),
             (self.front_matter, 1.2),
@@ -115,7 +120,23 @@ class Composer:
         for k in range(rng.randint(1, most)):
             style = rng.choices(("", "italic", "bold"), (20, 1, 1))[0]
             pieces.append(Run((blank if k else "") + rng.choice(self.voice.sentences), style))  # type: ignore[arg-type]
+            if blank and rng.random() < 0.08:
+                pieces += self._aside_in_line()
         return Paragraph(Leaf(tuple(pieces), role), kind)
+
+    def _aside_in_line(self) -> list[Run]:
+        """Return a number or a small formula amid a text: lines may begin with it."""
+        rng = self.rng
+        number, letter = rng.randint(1, 400), rng.choice("abcknpqrtxyzαβλμσ")
+        if rng.random() < 0.5:
+            signs = ("({})", "{}", "§ {}", "No. {}", "{}.", "{} ({})", "{},{}", "[{}]", "{}–{}")
+            return [Run(" " + rng.choice(signs).format(number, rng.randint(1, 999)))]
+        where: Style = rng.choice(("sub", "sup"))
+        found = [Run(" "), Run(letter, "italic"), Run(str(rng.randint(0, 9)), where)]
+        if rng.random() < 0.5:
+            sign = rng.choice((" = ", " + ", " ≤ ", " ∈ ", " ∑ ", " √"))
+            found += [Run(sign), Run(rng.choice("abcxyz"), "italic")]
+        return found
 
     def noted(self) -> Paragraph:
         """Return a paragraph with a footnote."""
@@ -226,23 +247,12 @@ class Composer:
         return Leaf(runs(text), "caption")
 
     def figure(self) -> Figure:
-        rng = self.rng
         self.figures += 1
-        kind: Literal["bars", "boxes", "lines"] = rng.choice(("bars", "bars", "boxes", "lines"))
-        labels: list[tuple[float, float, Leaf]] = []
-        count = rng.randint(3, 6)
-        for k in range(count):
-            place = (k + 0.5) / count
-            name = self.maker.word()[:12] if rng.random() < 0.6 else str(2015 + k)
-            height = 0.5 if kind == "boxes" else 1.0
-            labels.append((place, height, Leaf(runs(name), "figure_label")))
-        if kind != "boxes":
-            top = rng.choice((5, 10, 100, 4000))
-            for k in range(5):
-                labels.append((0.0, k / 5, Leaf(runs(f"{top * (5 - k) // 5:,}"), "figure_label")))
-        caption = self._caption(1, self.figures) if rng.random() < 0.85 else None
-        heights = [rng.uniform(0.1, 0.95) for _ in range(count)]
-        return Figure(kind, labels, heights, caption, rng.random() < 0.2)
+        figure = random_figure(self.rng, self.maker.word)
+        if self.rng.random() < 0.85:
+            figure.caption = self._caption(1, self.figures)
+            figure.caption_above = self.rng.random() < 0.2
+        return figure
 
     def formula(self) -> Formula:
         self.equations += 1
@@ -337,7 +347,7 @@ class Composer:
             kind = rng.random()
             if kind < 0.2 or not blocks:
                 level = min(deep, max(2, level + rng.choice((-2, -1, 0, 0, 1))))
-                run_in = level >= 3 and rng.random() < 0.15
+                run_in = rng.random() < (0.2 if level >= 3 else 0.03)
                 blocks.append(self.heading(level, run_in=run_in))
                 blocks.append(self.paragraph())
             elif kind < 0.2 + tables:
@@ -468,110 +478,6 @@ class Composer:
         body.append(self.references())
         return Document(self.language, front, body, self.margins())
 
-    def invoice(self) -> Document:
-        rng = self.rng
-        make = self.maker
-        left: list[Block] = [
-            Paragraph(Leaf(runs(make.word() + " " + make.word(), "bold"), "text"), "address")
-        ]
-        left += [
-            Paragraph(Leaf(runs(text), "text"), "address")
-            for text in (make.phrase(30), f"{rng.randint(1000, 99999)} {make.word()}", make.word())
-        ]
-        rows: list[list[tuple[Leaf, Leaf | None]]] = [
-            [(Leaf(runs(name), "form_field"), Leaf(runs(value), "form_field"))]
-            for name, value in (
-                (
-                    rng.choice(("Invoice no.", "Number", "Our ref.")),
-                    f"{rng.randint(100, 99999)}-{rng.randint(10, 99)}",
-                ),
-                ("Date", f"{rng.randint(1, 28)}.{rng.randint(1, 12)}.{rng.randint(1999, 2026)}"),
-                (make.word(), make.phrase(20)),
-            )
-        ]
-        front: list[Block] = [Beside([left, [Form(rows)]], (3, 2))]
-        title = rng.choice(("Invoice", "INVOICE", "Rechnung", "Statement", "Quotation", "Order"))
-        body: list[Block] = [self.heading(1, title), self._goods()]
-        for _ in range(rng.randint(1, 3)):
-            body.append(self.paragraph(2))
-        return Document(self.language, front, body, self.margins())
-
-    def _goods(self) -> Table:
-        rng = self.rng
-        build = Build(5)
-        heads = rng.choice(
-            (
-                ("Pos", "Description", "Qty", "Price", "Amount"),
-                ("#", "Item", "Units", "Rate", "Total"),
-            )
-        )
-        build.head([runs(text) for text in heads])
-        total = 0.0
-        for k in range(rng.randint(2, 14)):
-            count, price = rng.randint(1, 20), rng.uniform(1, 900)
-            total += count * price
-            text = self.maker.phrase(40) if rng.random() < 0.7 else self.maker.sentences(1)[:120]
-            texts = (str(k + 1), text, str(count), f"{price:,.2f}", f"{count * price:,.2f}")
-            build.row([runs(one) for one in texts])
-        rate = rng.choice((5, 7, 19, 20))
-        for name, value in (
-            ("Subtotal", total),
-            (f"VAT {rate}%", total * rate / 100),
-            ("Total", total * (1 + rate / 100)),
-        ):
-            texts = ("", name, "", "", f"{value:,.2f}")
-            build.row(
-                [runs(one) for one in texts], strong=name == "Total", rule_above=name == "Subtotal"
-            )
-        return build.table(rng)
-
-    def form(self) -> Document:
-        rng = self.rng
-        body: list[Block] = []
-        for _ in range(rng.randint(2, 5)):
-            if rng.random() < 0.7:
-                body.append(self.heading(2))
-            if rng.random() < 0.4:
-                body.append(self.paragraph(2))
-            across = rng.choice((1, 1, 2, 2, 3))
-            rows = []
-            for _ in range(rng.randint(2, 7)):
-                row: list[tuple[Leaf, Leaf | None]] = []
-                for _ in range(across):
-                    label = self.maker.phrase(24) + rng.choice(("", ":", ":"))
-                    value = rng.choice((None, self.maker.phrase(24), str(rng.randint(1, 99999))))
-                    row.append(
-                        (
-                            Leaf(runs(label), "form_field"),
-                            Leaf(runs(value), "form_field") if value else None,
-                        )
-                    )
-                rows.append(row)
-            body.append(Form(rows, boxed=rng.random() < 0.5))
-        return Document(self.language, [self.heading(1)], body, self.margins())
-
-    def letter(self) -> Document:
-        rng = self.rng
-        make = self.maker
-        sender: list[Block] = [
-            Paragraph(Leaf(runs(text), "text"), "address")
-            for text in (make.phrase(30), make.phrase(30), make.word())
-        ]
-        date = Paragraph(
-            Leaf(runs(f"{make.word()}, {rng.randint(1, 28)}/{rng.randint(1, 12)}/2024"), "text"),
-            "date",
-        )
-        body: list[Block] = [date]
-        if rng.random() < 0.6:
-            body.append(Paragraph(Leaf(runs(make.phrase(60), "bold"), "text")))
-        body += [self.paragraph() for _ in range(rng.randint(3, 6))]
-        if rng.random() < 0.4:
-            body.insert(3, self.table())
-        if rng.random() < 0.3:
-            body.insert(3, self.items())
-        body.append(Paragraph(Leaf(runs(make.phrase(30)), "text")))
-        return Document(self.language, sender, body, self.margins())
-
     def listing(self) -> Document:
         body: list[Block] = []
         for _ in range(self.rng.randint(3, 6)):
@@ -590,7 +496,10 @@ class Composer:
             if kind < 0.5 and self.columns == 1:
                 sides = rng.choice((2, 2, 3))
                 body.append(Beside([[self.box()] for _ in range(sides)], (1,) * sides))
-            elif kind < 0.7:
+            elif kind < 0.6 and self.columns == 1:
+                beside: Block = self.figure() if rng.random() < 0.5 else self.paragraph(4)
+                body.append(Beside([[self.figure()], [beside]], (1, rng.uniform(0.7, 1.3))))
+            elif kind < 0.75:
                 body.append(self.figure())
             else:
                 body.append(self.box())
@@ -606,6 +515,9 @@ class Composer:
         body: list[Block] = [PageBreak()] if self.rng.random() < 0.4 else []
         if self.rng.random() < 0.7:
             body.append(self.heading(2, self.rng.choice(("Contents", "Table of contents"))))
-        body.append(self.contents())
+        if self.columns == 1 and self.rng.random() < 0.25:
+            body.append(Beside([[self.contents()], [self.contents()]]))
+        else:
+            body.append(self.contents())
         body += [self.heading(2), self.references()]
         return Document(self.language, front, body, self.margins())

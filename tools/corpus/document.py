@@ -145,20 +145,38 @@ class Formula:
 
 
 @dataclass
-class Figure:
-    """A drawing with its labels, each at a place between 0 and 1."""
+class Label:
+    """A text in a drawing; its place and width are parts of the drawing's width and height."""
 
-    kind: Literal["bars", "boxes", "lines"]
-    labels: list[tuple[float, float, Leaf]]
-    heights: list[float]
-    caption: Leaf | None
+    leaf: Leaf
+    left: float
+    top: float
+    width: float
+    align: Align = "center"
+
+
+Area = tuple[float, float, float, float]
+"""Left, top, width and height, as parts of a drawing."""
+
+
+@dataclass
+class Figure:
+    """A drawing with its labels: filled areas, frames, and a line through points."""
+
+    labels: list[Label]
+    bars: list[Area] = field(default_factory=list)
+    frames: list[Area] = field(default_factory=list)
+    line: list[tuple[float, float]] = field(default_factory=list)
+    height: float = 9.0
+    """In type sizes."""
+    caption: Leaf | None = None
     caption_above: bool = False
 
     def leaves(self) -> Iterator[tuple[int, Leaf]]:
         if self.caption and self.caption_above:
             yield 1, self.caption
-        for _, _, leaf in self.labels:
-            yield 0, leaf
+        for label in self.labels:
+            yield 0, label.leaf
         if self.caption and not self.caption_above:
             yield 1, self.caption
 
@@ -169,6 +187,8 @@ class Form:
 
     rows: list[list[tuple[Leaf, Leaf | None]]]
     boxed: bool = False
+    stacked: bool = False
+    """Whether a label stands above its value, not beside it."""
 
     def leaves(self) -> Iterator[tuple[int, Leaf]]:
         number = 0

@@ -20,6 +20,7 @@ SERIF = [
     "Gentium",
     "GFS Didot",
     "Noto Serif",
+    "Latin Modern Roman",
 ]
 SANS = [
     "DejaVu Sans",
@@ -34,12 +35,16 @@ SANS = [
     "Noto Sans",
     "Linux Biolinum O",
     "DejaVu Sans Condensed",
+    "Latin Modern Sans",
+    "Noto Sans Display",
 ]
 _PAGES = {
     "a4": (595.3, 841.9),
     "letter": (612.0, 792.0),
     "a5": (419.5, 595.3),
     "b5": (498.9, 708.7),
+    "legal": (612.0, 1008.0),
+    "slide": (720.0, 405.0),
 }
 
 
@@ -54,6 +59,8 @@ class HeadingLook:
     before: float = 1.2
     after: float = 0.5
     rule: bool = False
+    band: str = ""
+    """The colour behind it."""
 
 
 @dataclass(frozen=True)
@@ -134,8 +141,8 @@ def table_look(rng: random.Random) -> TableLook:
     return TableLook(
         rules=rules,
         shade=shade,
-        scale=rng.choice((0.75, 0.8, 0.85, 0.9, 0.9, 1.0, 1.0)),
-        across=rng.uniform(2, 4) if tight < 0.3 else rng.uniform(3.5, 9),
+        scale=rng.choice((0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.9, 1.0, 1.0)),
+        across=rng.uniform(1.2, 4) if tight < 0.3 else rng.uniform(3.5, 9),
         down=rng.uniform(0.2, 1.2) if tight < 0.35 else rng.uniform(1, 6),
         head_bold=rng.random() < 0.65,
         head_italic=rng.random() < 0.12,
@@ -158,6 +165,7 @@ def _headings(rng: random.Random) -> tuple[HeadingLook, ...]:
     top = rng.choice((1.0, 1.3, 1.6, 1.8, 2.0, 2.4))
     modest = rng.random() < 0.3
     """Whether lower headings are of the size of the text."""
+    band = rng.choice(_TINTS) if rng.random() < 0.07 else ""
     found = []
     for level in range(1, 5):
         scale = (
@@ -176,6 +184,7 @@ def _headings(rng: random.Random) -> tuple[HeadingLook, ...]:
                 before=rng.uniform(0.6, 1.8),
                 after=rng.uniform(0.15, 0.8),
                 rule=rng.random() < 0.06,
+                band=band if level > 1 else "",
             )
         )
     return tuple(found)
@@ -202,14 +211,17 @@ def _resembles(look: Look, kept: Look) -> bool:
 
 def _random_look(rng: random.Random, name: str) -> Look:
     serif = rng.choice(SERIF if rng.random() < 0.55 else SANS)
-    page = _PAGES[rng.choices(("a4", "letter", "a5", "b5"), (6, 3, 0.7, 0.7))[0]]
+    page = _PAGES[rng.choices(tuple(_PAGES), (6, 3, 0.7, 0.7, 0.3, 0.5))[0]]
     columns = rng.choices((1, 2, 3), (6, 4, 0.5))[0]
-    if page[0] < 500:
+    slide = page == _PAGES["slide"]
+    if page[0] < 500 or slide:
         columns = 1
-    if rng.random() < 0.1:
+    if rng.random() < 0.1 and not slide:
         page = (page[1], page[0])
     size = (
-        rng.choice((7.5, 8, 8.5, 9, 9.5, 10, 10, 10.5, 11, 12))
+        rng.choice((14, 16, 18, 20))
+        if slide
+        else rng.choice((7, 7.5, 8, 8.5, 9, 9.5, 10, 10, 10.5, 11, 12))
         if columns == 1
         else rng.choice((7.5, 8, 8.5, 9, 9, 9.5, 10))
     )

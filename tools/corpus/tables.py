@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from corpus.document import Align, Cell, Leaf, Runs, Table, plain, runs
+from corpus.document import Align, Cell, Leaf, Run, Runs, Table, plain, runs
 from corpus.sources import UNSPACED, Library, Voice
 
 _CURRENCIES = ("$", "€", "£", "CHF ", "¥", "USD ", "kr ")
@@ -75,12 +75,49 @@ class Maker:
             (self.square, 0.6),
             (self.months, 0.2 if narrow else 0.8),
             (self.public, 1.5),
+            (self.ledger, 1.2),
+            (self.counts, 0.2 if narrow else 1.6),
+            (self.halves, 0.2 if narrow else 0.8),
+            (self.timetable, 0.8),
         ]
         make = self.rng.choices([kind for kind, _ in kinds], [odds for _, odds in kinds])[0]
         table = make()
         if narrow and table.columns > 5:
             table = self.pairs() if self.rng.random() < 0.3 else self.statement()
+        change = self.rng.random()
+        if change < 0.06:
+            self._title(table)
+        elif change < 0.12:
+            self._lead(table)
+        elif change < 0.2:
+            for cell in table.cells:
+                if cell.leaf.head and (cell.leaf.row, cell.leaf.column) == (0, 0):
+                    cell.leaf.runs = ()
         return table
+
+    def _title(self, table: Table) -> None:
+        """Put the table's title into a row of its own, over all columns."""
+        for cell in table.cells:
+            cell.leaf.row = (cell.leaf.row or 0) + 1
+        title = runs(self.phrase(60), self.rng.choice(("", "bold")))
+        align: Align = self.rng.choice(("left", "center"))
+        table.cells.insert(0, _head(title, 0, 0, colspan=table.columns, align=align))
+        table.rows += 1
+        table.head_rows += 1
+
+    def _lead(self, table: Table) -> None:
+        """Lead the eye from the stubs to their values with dots."""
+        dots = self.rng.choice((".", ". ", " ."))
+        stubs = [
+            cell.leaf
+            for cell in table.cells
+            if cell.leaf.column == 0 and not cell.leaf.head and cell.leaf.colspan == 1
+        ]
+        longest = max((len(leaf.text) for leaf in stubs), default=0)
+        if longest < 50:
+            for leaf in stubs:
+                if leaf.runs:
+                    leaf.runs = (*leaf.runs, Run(" " + dots * (longest + 4 - len(leaf.text))))
 
     # pieces
 
@@ -448,6 +485,105 @@ class Maker:
         for k in range(rng.randint(2, 8)):
             name = str(2010 + k) if rng.random() < 0.5 else self.word()
             build.row([runs(name), *(runs(str(rng.randint(0, 99))) for _ in range(count))])
+        return build.table(rng)
+
+    def ledger(self) -> Table:
+        """Return an account's days: what was taken and given, and which side the balance is on."""
+        rng = self.rng
+        marks = rng.choice((("Cr", "Dr"), ("Cr.", "Dr."), ("CR", "DR"), ("+", "-"), ("", "")))
+        heads = rng.choice(
+            (
+                ("Date", "Particulars", "Debit", "Credit", "Balance"),
+                ("Date", "Description", "Withdrawals", "Deposits", "Balance"),
+                ("Date", "Ref.", "Details", "Amount", "Balance"),
+            )
+        )
+        build = Build(5)
+        build.head([runs(text) for text in heads])
+        day, balance = rng.randint(1, 3), rng.uniform(-3e4, 3e4)
+        pattern = rng.choice(("{:02}.{:02}.2023", "{:02}/{:02}/23", "{} {}", "2023-{1:02}-{0:02}"))
+        month = rng.randint(1, 12)
+        for k in range(rng.randint(4, 18)):
+            amount = rng.lognormvariate(5, 1.5) * rng.choice((-1, 1))
+            balance += amount
+            date = pattern.format(day, _MONTHS[month - 1] if pattern == "{} {}" else month)
+            side = f"{abs(balance):,.2f} {marks[balance < 0]}".strip()
+            if "Ref." in heads:
+                texts = [date, str(rng.randint(100, 9999)), self.phrase(36), f"{amount:,.2f}", side]
+            else:
+                columns = [f"{-amount:,.2f}", ""] if amount < 0 else ["", f"{amount:,.2f}"]
+                texts = [date, self.phrase(36), *columns, side]
+            if k == 0 and rng.random() < 0.4:
+                texts[2:4] = ["", ""]
+            build.row([runs(text) for text in texts])
+            day = min(28, day + rng.randint(0, 3))
+        return build.table(rng)
+
+    def counts(self) -> Table:
+        """Return many narrow columns of counts, as elections and censuses have."""
+        rng = self.rng
+        columns = rng.randint(6, 12)
+        build = Build(columns)
+        if rng.random() < 0.3:
+            build.head([runs(""), *(runs(f"({k})") for k in range(1, columns))])
+        else:
+            longest = rng.choice((5, 8, 12))
+            build.head(
+                [runs(self.word()), *(runs(self.phrase(longest)) for _ in range(columns - 1))]
+            )
+        size = rng.choice((9, 99, 999, 9_999))
+        coded = rng.random() < 0.4
+        for k in range(rng.randint(5, 24)):
+            if rng.random() < 0.06:
+                build.group(runs(self.phrase(24)), spanning=rng.random() < 0.5)
+            stub = f"{rng.randint(100, 9999)}{rng.choice('ABC')}" if coded else self.phrase(22)
+            last = k > 4 and rng.random() < 0.06
+            values = [
+                "" if rng.random() < 0.04 else f"{int(rng.uniform(0, 1) ** 2 * size):,}"
+                for _ in range(columns - 1)
+            ]
+            build.row([runs("Total" if last else stub), *map(runs, values)], strong=last)
+        return build.table(rng)
+
+    def halves(self) -> Table:
+        """Return a table folded into two halves: its columns stand twice, side by side."""
+        rng = self.rng
+        each = rng.choice((2, 2, 3))
+        build = Build(2 * each)
+        heads = [self.phrase(14), *self.heads(each - 1)]
+        if rng.random() < 0.75:
+            build.head([runs(text) for text in heads * 2])
+        make = [self.numbers() for _ in range(each - 1)]
+        for _ in range(rng.randint(3, 14)):
+            texts = [text for _ in range(2) for text in (self.phrase(22), *(one() for one in make))]
+            build.row([runs(text) for text in texts])
+        return build.table(rng)
+
+    def timetable(self) -> Table:
+        """Return times with what happens then, and where."""
+        rng = self.rng
+        columns = rng.choice((2, 3, 3, 4))
+        build = Build(columns)
+        if rng.random() < 0.6:
+            build.head([runs(text) for text in ("Time", *self.heads(columns - 1))])
+        hour = rng.randint(7, 10)
+        for _ in range(rng.randint(3, 12)):
+            start = f"{hour}:{rng.choice(('00', '15', '30', '45'))}"
+            hour = min(23, hour + rng.randint(0, 2))
+            time = start if rng.random() < 0.5 else f"{start}–{hour}:50"
+            others = [self.phrase(rng.choice((24, 50))) for _ in range(columns - 1)]
+            build.row([runs(text) for text in (time, *others)])
+        return build.table(rng)
+
+    def names(self, name: Callable[[], str]) -> Table:
+        """Return columns of names, with marks for what they said in some."""
+        rng = self.rng
+        columns = rng.choice((2, 3, 4, 5))
+        build = Build(columns)
+        if rng.random() < 0.3:
+            build.head([runs(self.word()) for _ in range(columns)])
+        for _ in range(rng.randint(3, 14)):
+            build.row([runs(name()) for _ in range(columns)])
         return build.table(rng)
 
     def public(self) -> Table:

@@ -220,41 +220,33 @@ class Page:
 
     def _figure(self, block: Figure) -> str:
         caption = self._leaf("p", block.caption, "caption") if block.caption else ""
-        count = len(block.heights)
-        drawn = []
-        for k, height in enumerate(block.heights):
-            left, width = 8 + 90 * k / count, 60 / count
-            if block.kind == "bars":
-                drawn.append(
-                    f'<i class="bar" style="left:{left:.1f}%;width:{width:.1f}%;'
-                    f'height:{height * 78:.1f}%;bottom:14%"></i>'
-                )
-            elif block.kind == "boxes":
-                drawn.append(
-                    f'<i class="frame" style="left:{left - 3:.1f}%;width:{80 / count:.1f}%;'
-                    f'height:26%;bottom:36%"></i>'
-                )
-        if block.kind == "lines":
-            points = " ".join(
-                f"{8 + 90 * k / count:.1f},{86 - h * 78:.1f}" for k, h in enumerate(block.heights)
-            )
+        drawn = [
+            f'<i class="{kind}" style="left:{100 * left:.1f}%;top:{100 * top:.1f}%;'
+            f'width:{100 * width:.1f}%;height:{100 * height:.1f}%"></i>'
+            for kind, areas in (("bar", block.bars), ("frame", block.frames))
+            for left, top, width, height in areas
+        ]
+        if block.line:
+            points = " ".join(f"{100 * x:.1f},{100 * y:.1f}" for x, y in block.line)
             drawn.append(
                 '<svg viewBox="0 0 100 100" preserveAspectRatio="none"><polyline fill="none" '
                 f'stroke="#345" stroke-width="0.6" points="{points}"/></svg>'
             )
-        labels = []
-        for x, y, leaf in block.labels:
-            if x == 0.0:
-                place = f"left:0;width:7%;top:{y * 80:.1f}%;text-align:right"
-            else:
-                width = 90 / count
-                top = 47 if block.kind == "boxes" else 88
-                place = f"left:{8 + 90 * (x - 0.5 / count) - 4:.1f}%;width:{width:.1f}%;top:{top}%"
-            labels.append(self._leaf("span", leaf, "figurelabel", place))
+        labels = [
+            self._leaf(
+                "span",
+                label.leaf,
+                "figurelabel",
+                f"left:{100 * label.left:.1f}%;width:{100 * label.width:.1f}%;"
+                f"top:{100 * label.top:.1f}%;text-align:{label.align}",
+            )
+            for label in block.labels
+        ]
         inside = "".join(drawn + labels)
         above, below = (caption, "") if block.caption_above else ("", caption)
         return (
-            f'<div class="figure">{above}<div class="drawing" dir="ltr">{inside}</div>{below}</div>'
+            f'<div class="figure">{above}<div class="drawing" style="height:{block.height:.1f}em" '
+            f'dir="ltr">{inside}</div>{below}</div>'
         )
 
     def _form(self, block: Form) -> str:
@@ -269,7 +261,8 @@ class Page:
                 )
                 cells.append(f'<div style="width:{width:.1f}%">{inside}</div>')
             found.append(f'<div class="fields">{"".join(cells)}</div>')
-        return f'<div class="form{" boxed" if block.boxed else ""}">{"".join(found)}</div>'
+        kind = " boxed" * block.boxed + " stacked" * block.stacked
+        return f'<div class="form{kind}">{"".join(found)}</div>'
 
     def _contents(self, block: Contents) -> str:
         found = []
@@ -342,9 +335,9 @@ class Page:
             "text-align:center;line-height:1.15}.fraction>span{display:block;padding:0 .2em}"
             ".fraction>span:first-child{border-bottom:.5pt solid}.root{border-top:.5pt solid}"
             ".big{font-size:1.5em}",
-            ".figure{margin:1em 0}.drawing{position:relative;height:9em}"
+            ".figure{margin:1em 0}.drawing{position:relative}"
             ".drawing>*{position:absolute;font-style:normal}.figurelabel{font-size:.75em;"
-            "text-align:center;line-height:1.1}"
+            "line-height:1.1}"
             ".bar{background:#6a8caf}.frame{border:.6pt solid #333}"
             ".drawing svg{left:0;top:0;width:100%;height:100%}",
             ".form{margin:.6em 0}.fields>div{display:inline-block;"
@@ -352,7 +345,7 @@ class Page:
             "box-sizing:border-box}.form .label{font-weight:bold;margin-right:.4em}"
             ".boxed .fields>div{border:.5pt solid #555;"
             "min-height:2.6em}.boxed .label{display:block;"
-            "font-weight:normal;font-size:.8em}"
+            "font-weight:normal;font-size:.8em}.stacked .label{display:block}"
             ".blank{display:inline-block;width:30%;border-bottom:.4pt solid #000;height:.8em}"
             ".boxed .blank{border:0}",
             ".reference{padding-inline-start:1.8em;"
@@ -391,6 +384,7 @@ class Page:
             f"text-align:{'center' if style.align == 'center' else 'start'};"
             f"margin:{style.before}em 0 {style.after}em;"
             + ("border-bottom:.6pt solid #000;" if style.rule else "")
+            + (f"background:{style.band};padding:.15em .3em;" if style.band else "")
         )
         common = (
             f"font-weight:{'bold' if style.bold else 'normal'};"

@@ -2,15 +2,20 @@
 
 import hashlib
 import json
+import lzma
 import pickle
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from carrel.server.reading.page.elements import Box, Line
+from carrel.server.reading.page.elements import Line
 from carrel.server.reading.page.lines import runs_from_right
 from carrel.server.reading.page.parsed import ParsedPage
 from carrel.server.reading.page_model.features import (
@@ -20,9 +25,24 @@ from carrel.server.reading.page_model.features import (
 )
 from carrel.server.reading.page_model.network import FLAGS, ROLES, SHARED
 from carrel.server.reading.page_model.pieces import mirrored_rows, page_pieces
-from carrel.server.reading.pdf.liteparse import parse_pages
+from teaching.variation import as_scanned, varied
 
 UNKNOWN = -1
+VARIED = 5
+"""Variations of a page that are taught beside it."""
+
+Label = dict[str, Any] | None
+"""An element of the truth; None for a piece that is part of none."""
+
+
+@dataclass
+class LabelledPage:
+    """A page's pieces in rows, what is drawn around them, and each piece's element."""
+
+    name: str
+    rows: list[list[Line]]
+    around: Surroundings
+    labels: list[Label]
 
 
 @dataclass
@@ -41,72 +61,85 @@ def documents(folder: Path) -> list[Path]:
     return sorted(found, key=lambda path: hashlib.sha256(path.name.encode()).digest())
 
 
-def taught_pages(
-    labels: Path, random: np.random.Generator, *, scans: bool = True
-) -> Iterator[Taught]:
-    """Yield the pages of a document; with `scans` each also as OCR would see it."""
-    truth = json.loads(labels.read_text())
-    data = labels.with_suffix(".pdf").read_bytes()
-    count = len(truth["pages"])
-    for parsed in parse_pages(data, range(count)):
-        page = truth["pages"][parsed.index]
-        taught = _taught(parsed, page["elements"], None)
-        if taught is not None:
-            yield taught
-        scanned = _taught(parsed, page["elements"], random) if scans else None
-        if scanned is not None:
-            yield scanned
+def labelled_pages(labels: Path) -> list[LabelledPage]:
+    """Return the pages of a document that have text."""
+    from carrel.server.reading.pdf.liteparse import parse_pages
+
+    truth = json.loads(labels.read_text())["pages"]
+    found = []
+    for parsed in parse_pages(labels.with_suffix(".pdf").read_bytes(), range(len(truth))):
+        name = f"{labels.parent.name}/{labels.stem}/{parsed.index}"
+        page = _labelled(name, parsed, truth[parsed.index]["elements"])
+        if page:
+            found.append(page)
+    return found
 
 
-def _taught(
-    parsed: ParsedPage, elements: Sequence[dict[str, Any]], random: np.random.Generator | None
-) -> Taught | None:
+def _labelled(
+    name: str, parsed: ParsedPage, elements: Sequence[dict[str, Any]]
+) -> LabelledPage | None:
     rows = page_pieces(parsed.items, [], parsed.rules, parsed.links)
     if not rows:
         return None
-    labels = [_label(piece, elements) for row in rows for piece in row]
+    labels = _labels([piece for row in rows for piece in row], elements)
     around = Surroundings(parsed.width, parsed.height, parsed.rules, parsed.shades, parsed.drawings)
     if runs_from_right(piece.text for row in rows for piece in row):
         labels = [label for row in _by_row(labels, rows) for label in reversed(row)]
         rows, around = mirrored_rows(rows, around.width), around.mirrored()
-    if random is not None:
-        rows, around = _as_scanned(rows, around, random)
-    features = page_features(rows, around)
-    truth = _truth(labels, features)
-    # Half precision: a corpus must fit into memory.
-    pieces, pairs = features.pieces.astype(np.float16), features.pairs.astype(np.float16)
-    return Taught(replace(features, pieces=pieces, pairs=pairs), *truth)
+    return LabelledPage(name, rows, around, labels)
 
 
-def _by_row(
-    labels: Sequence[dict[str, Any] | None], rows: Sequence[Sequence[Line]]
-) -> Iterator[list[dict[str, Any] | None]]:
+def _by_row(labels: Sequence[Label], rows: Sequence[Sequence[Line]]) -> Iterator[list[Label]]:
     rest = iter(labels)
     for row in rows:
         yield [next(rest) for _ in row]
 
 
-def _label(piece: Line, elements: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
-    """Return the element of which most of a piece is part."""
-    best, most = None, 0.0
-    box = piece.box
-    for element in elements:
-        for left, top, right, bottom in element["boxes"]:
-            across = min(box.right, right) - max(box.left, left)
-            down = min(box.bottom, bottom) - max(box.top, top)
-            if across > 0 and down > 0 and across * down > most:
-                best, most = element, across * down
-    return best if most > 0.3 * box.width * box.height else None
+def _labels(pieces: Sequence[Line], elements: Sequence[dict[str, Any]]) -> list[Label]:
+    """Return for each piece the element of which most of it is part."""
+    places = [(box, element) for element in elements for box in element["boxes"]]
+    if not places:
+        return [None] * len(pieces)
+    boxes = np.array([box for box, _ in places])
+    found: list[Label] = []
+    for piece in pieces:
+        box = np.array(piece.box)
+        shared = np.minimum(boxes[:, 2:], box[2:]) - np.maximum(boxes[:, :2], box[:2])
+        areas = np.maximum(shared, 0).prod(1)
+        best = int(areas.argmax())
+        most = areas[best] > 0.3 * piece.box.width * piece.box.height
+        found.append(places[best][1] if most else None)
+    return found
+
+
+def views(page: LabelledPage, seed: int) -> Iterator[Taught]:
+    """Yield a page as it is, some variations of it, and as OCR would see it."""
+    # Each page has chance of its own: one more changes no other.
+    digest = hashlib.sha256(f"{seed} {page.name}".encode()).digest()
+    random = np.random.default_rng(int.from_bytes(digest[:8]))
+    whole = (page.rows, page.around, page.labels)
+    yield seen(*whole)
+    for _ in range(VARIED):
+        yield seen(*varied(*whole, random))
+    rows, around, labels = varied(*whole, random) if random.random() < 0.5 else whole
+    yield seen(*as_scanned(rows, around, random), labels)
+
+
+def seen(rows: list[list[Line]], around: Surroundings, labels: Sequence[Label]) -> Taught:
+    features = page_features(rows, around)
+    # Half precision: a corpus must fit into memory.
+    pieces, pairs = features.pieces.astype(np.float16), features.pairs.astype(np.float16)
+    return Taught(replace(features, pieces=pieces, pairs=pairs), *_truth(labels, features))
 
 
 def _truth(
-    labels: Sequence[dict[str, Any] | None], features: PageFeatures
+    labels: Sequence[Label], features: PageFeatures
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     count = len(labels)
     roles = np.full(count, UNKNOWN, np.int8)
     flags = np.full((count, len(FLAGS)), UNKNOWN, np.int8)
     shared = np.full((*features.neighbours.shape, len(SHARED)), UNKNOWN, np.int8)
-    seen: set[Any] = set()
+    begun: set[Any] = set()
     for number, label in enumerate(labels):
         if label is None or label["role"] not in ROLES:
             continue
@@ -117,8 +150,8 @@ def _truth(
                 (label.get("colspan") or 1) > 1,
                 (label.get("rowspan") or 1) > 1,
             )
-        flags[number, 3] = label["id"] not in seen
-        seen.add(label["id"])
+        flags[number, 3] = label["id"] not in begun
+        begun.add(label["id"])
     for direction, neighbours in enumerate(features.neighbours):
         for number, other in enumerate(neighbours):
             mine, its = labels[number], labels[other] if other < count else None
@@ -143,56 +176,31 @@ def _meet(one: dict[str, Any], two: dict[str, Any], what: str) -> int:
     return int(start < end)
 
 
-def _as_scanned(
-    rows: Sequence[Sequence[Line]], around: Surroundings, random: np.random.Generator
-) -> tuple[list[list[Line]], Surroundings]:
-    """Return the pieces as OCR finds them: no faces, sizes by height, places not quite right."""
-    shake = float(random.uniform(0.01, 0.06))
-    found = []
-    for row in rows:
-        scanned = []
-        for piece in row:
-            box, size = piece.box, piece.size
-            left, top, right, bottom = (
-                edge + float(random.normal(0, shake * size)) for edge in box
-            )
-            height = 1.0 * size * float(random.normal(1, 0.04))
-            middle = (top + bottom) / 2
-            place = Box(left, middle - height / 2, max(right, left + 1), middle + height / 2)
-            scanned.append(
-                replace(piece, box=place, size=height, bold=False, italic=False, mono=False)
-            )
-        found.append(scanned)
-    rules = [
-        rule._replace(faint=False)
-        for rule in around.rules
-        if not rule.faint and random.random() < 0.9 and rule.end - rule.start > 20
-    ]
-    kept = around.figures if random.random() < 0.5 else ()
-    return found, Surroundings(around.width, around.height, rules, (), kept, scanned=True)
+def parsed_corpus(folder: Path, workers: int, most: int | None = None) -> list[LabelledPage]:
+    """Return all pages of a corpus, or those of its first documents."""
+    with ProcessPoolExecutor(workers, get_context("forkserver")) as pool:
+        return list(chain(*pool.map(labelled_pages, documents(folder)[:most], chunksize=4)))
 
 
-def gather(
-    folder: Path,
-    seed: int,
-    most: int | None = None,
-    *,
-    scans: bool = True,
-    cache: Path | None = None,
-) -> list[Taught]:
-    """All pages of a corpus, or those of its first documents; `cache` keeps what was parsed."""
-    pages: list[Taught] = []
-    for labels in documents(folder)[:most]:
-        kept = cache / f"{labels.parent.name}-{labels.stem}.pickle" if cache else None
-        if kept and kept.exists():
-            pages += pickle.loads(kept.read_bytes())
-            continue
-        # Each document has chance of its own: one more changes no other.
-        digest = hashlib.sha256(f"{seed} {labels.stem}".encode()).digest()
-        random = np.random.default_rng(int.from_bytes(digest[:8]))
-        found = list(taught_pages(labels, random, scans=scans))
-        if kept:
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            kept.write_bytes(pickle.dumps(found))
-        pages += found
-    return pages
+def taught(pages: Iterable[LabelledPage], seed: int, workers: int) -> list[Taught]:
+    """Return every view of the pages."""
+    look = partial(_all_views, seed=seed)
+    with ProcessPoolExecutor(workers, get_context("forkserver")) as pool:
+        return list(chain(*pool.map(look, pages, chunksize=32)))
+
+
+def _all_views(page: LabelledPage, seed: int) -> list[Taught]:
+    return list(views(page, seed))
+
+
+def write_pages(pages: Sequence[LabelledPage], path: Path) -> None:
+    """Write pages into one file, which another machine can teach from."""
+    with lzma.open(path, "wb", preset=1) as file:
+        pickle.dump(pages, file)
+
+
+def read_pages(path: Path) -> list[LabelledPage]:
+    """Read a file of `write_pages`, of our own making."""
+    with lzma.open(path) as file:
+        found: list[LabelledPage] = pickle.load(file)
+    return found

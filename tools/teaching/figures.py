@@ -5,11 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from carrel.server.reading.page_model.network import FLAGS, ROLES, SHARED, look
-from teaching.dataset import Taught
+from teaching.dataset import LabelledPage, seen
 
 
-def report(name: str, pages: Sequence[Taught]) -> None:
+def report(name: str, labelled: Sequence[LabelledPage]) -> None:
     """Print precision and recall for each role, flag and shared thing."""
+    pages = [seen(page.rows, page.around, page.labels) for page in labelled]
     views = [look(page.features) for page in pages]
     if not views:
         return

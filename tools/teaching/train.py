@@ -1,8 +1,14 @@
-"""Teaches the page model: gradient descent on pages, many at a time, in JAX."""
+"""Teaches the page model: gradient descent on pages, many at a time, in JAX.
+
+A class of larger networks is taught first; then one of the size that ships learns from the truth
+and from them.
+"""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -12,96 +18,61 @@ import numpy as np
 
 from carrel.server.reading.page_model.features import DIRECTIONS, PAIR_FEATURES
 from carrel.server.reading.page_model.network import FLAGS, PAIR, ROLES, SHARED
-from teaching.dataset import UNKNOWN, Taught
-
-WIDTH, LAYERS = 64, 4
-NODES = 6144
-"""Pieces in a batch: pages are added while they fit."""
-PAGES = 256
-NOISE, DROPPED = 0.1, 0.1
-"""Deviation of the noise on features, and the part of a layer that is left out, in teaching."""
+from teaching.shelf import NODES, NOTHING, PAGES, Batch, Shelf, batches
 
 Weights = dict[str, Any]
-_SCALES = ("_mean", "_scale")
-"""Ends of the names of what is not taught: `_` stands before these."""
+_AT_ONCE = 50
+"""Steps that the machine takes without looking up."""
 
 
-def batches(pages: Sequence[Taught], random: np.random.Generator) -> Iterator[dict[str, Any]]:
-    """Batches of one shape, in random order."""
-    waiting: list[Taught] = []
-    held = 0
-    for number in random.permutation(len(pages)):
-        page = pages[number]
-        count = len(page.roles)
-        if count > NODES:
-            continue
-        if held + count > NODES or len(waiting) == PAGES:
-            yield _batch(waiting)
-            waiting, held = [], 0
-        waiting.append(page)
-        held += count
-    if waiting:
-        yield _batch(waiting)
+@dataclass(frozen=True)
+class Course:
+    """The size of a network, and how it is taught."""
+
+    width: int = 64
+    layers: int = 4
+    steps: int = 12_000
+    rate: float = 3e-3
+    """Of learning, at its highest."""
+    noise: float = 0.1
+    """Deviation of the noise on features."""
+    dropped: float = 0.1
+    """Part of a layer that is left out."""
+    decay: float = 0.03
+    """Part of the weights that is lost at each step, times the rate."""
+    kept: float = 0.998
+    """Of the mean of the weights over the steps: that is what is taught in the end."""
+    trust: float = 0.8
+    """In what the teachers say, where there are some; the rest is the truth's."""
 
 
-def _batch(pages: Sequence[Taught]) -> dict[str, Any]:
-    features = len(pages[0].features.pieces[0])
-    batch: dict[str, Any] = {
-        "x": np.zeros((NODES, features), np.float32),
-        "pairs": np.zeros((len(DIRECTIONS), NODES, PAIR_FEATURES), np.float32),
-        "neighbours": np.full((len(DIRECTIONS), NODES), NODES, np.int32),
-        "rows": np.full(NODES, NODES - 1, np.int32),
-        "page": np.full(NODES, PAGES - 1, np.int32),
-        "roles": np.full(NODES, UNKNOWN, np.int8),
-        "flags": np.full((NODES, len(FLAGS)), UNKNOWN, np.int8),
-        "shared": np.full((len(DIRECTIONS), NODES, len(SHARED)), UNKNOWN, np.int8),
-    }
-    at = row = 0
-    for number, page in enumerate(pages):
-        count = len(page.roles)
-        here = slice(at, at + count)
-        batch["x"][here] = page.features.pieces
-        batch["pairs"][:, here] = page.features.pairs
-        neighbours = page.features.neighbours
-        batch["neighbours"][:, here] = np.where(neighbours < count, neighbours + at, NODES)
-        batch["rows"][here] = page.features.rows + row
-        batch["page"][here] = number
-        batch["roles"][here] = page.roles
-        batch["flags"][here] = page.flags
-        batch["shared"][:, here] = page.shared
-        at, row = at + count, row + int(page.features.rows[-1]) + 1
-    return batch
-
-
-def initial(pages: Sequence[Taught], seed: int) -> Weights:
-    """Weights before the first step; features are scaled by what a sample of pages shows."""
+def initial(shelf: Shelf, course: Course, seed: int) -> Weights:
+    """Weights before the first step; features are scaled by what a sample of pieces shows."""
     random = np.random.default_rng(seed)
-    sample = pages[:2000]
-    x = np.concatenate([page.features.pieces for page in sample]).astype(np.float32)
-    pairs = np.concatenate(
-        [page.features.pairs.reshape(-1, PAIR_FEATURES) for page in sample]
-    ).astype(np.float32)
+    step = max(1, len(shelf.rows) // 200_000)
+    x = shelf.x[:-1:step].astype(np.float32)
+    pairs = shelf.pairs[:, :-1:step].reshape(-1, PAIR_FEATURES).astype(np.float32)
 
     def matrix(*shape: int) -> np.ndarray:
         return random.normal(0, np.sqrt(1.6 / shape[-2]), shape).astype(np.float32)
 
-    d = len(DIRECTIONS)
+    d, width = len(DIRECTIONS), course.width
     weights = {
-        "enter": matrix(x.shape[1], WIDTH),
-        "enter_bias": np.zeros(WIDTH, np.float32),
-        "leave": matrix(WIDTH, len(ROLES) + len(FLAGS)),
+        "enter": matrix(x.shape[1], width),
+        "enter_bias": np.zeros(width, np.float32),
+        "leave": matrix(width, len(ROLES) + len(FLAGS)),
         "leave_bias": np.zeros(len(ROLES) + len(FLAGS), np.float32),
-        "one": matrix(WIDTH, d * PAIR),
-        "other": matrix(WIDTH, d * PAIR),
+        "one": matrix(width, d * PAIR),
+        "other": matrix(width, d * PAIR),
         "pair": matrix(d, PAIR_FEATURES, PAIR),
         "pair_bias": np.zeros((d, PAIR), np.float32),
         "share": matrix(d, PAIR, len(SHARED)),
         "share_bias": np.zeros((d, len(SHARED)), np.float32),
     }
-    for layer in range(LAYERS):
-        weights[f"mix{layer}"] = matrix((3 + d) * WIDTH, WIDTH) * 0.7
-        weights[f"pair{layer}"] = matrix(d, PAIR_FEATURES, WIDTH) * 0.3
-        weights[f"mix_bias{layer}"] = np.zeros(WIDTH, np.float32)
+    for layer in range(course.layers):
+        weights[f"mix{layer}"] = matrix((3 + d) * width, width) * 0.7
+        weights[f"pair{layer}"] = matrix(d, PAIR_FEATURES, width) * 0.3
+        weights[f"mix_bias{layer}"] = np.zeros(width, np.float32)
     scales = {
         "piece_mean": x.mean(0),
         "piece_scale": 1 / (x.std(0) + 0.02),
@@ -111,33 +82,46 @@ def initial(pages: Sequence[Taught], seed: int) -> Weights:
     return {**weights, **{f"_{name}": value for name, value in scales.items()}}
 
 
-def _forward(weights: Weights, batch: dict[str, Any], key: Any) -> tuple[Any, Any, Any]:
-    noise, drops, *kept = jax.random.split(key, 2 + LAYERS)
+Said = tuple[Any, Any, Any]
+"""Logits of roles, flags and what neighbours share."""
+
+
+def _forward(
+    weights: Weights, shelf: Shelf, batch: Batch, key: Any = None, noise: float = 0, drop: float = 0
+) -> Said:
+    """Return what a network says of a batch; with a `key`, as it is taught."""
+    layers = sum(name.startswith("mix_bias") for name in weights)
+    keys = jax.random.split(key, 2 + layers) if key is not None else None
 
     def scaled(values: Any, name: str) -> Any:
         mean, scale = weights[f"_{name}_mean"], weights[f"_{name}_scale"]
-        return jnp.clip((values - mean) * scale, -6, 6)
+        return jnp.clip((values.astype(jnp.float32) - mean) * scale, -6, 6)
 
-    x, pairs = scaled(batch["x"], "piece"), scaled(batch["pairs"], "pair")
-    # A corpus is small beside the pages there are: nothing may hang on one feature's exact value.
-    x += NOISE * jax.random.normal(noise, x.shape)
-    x *= jax.random.bernoulli(drops, 1 - DROPPED / 2, x.shape)
-    rows, page, neighbours = batch["rows"], batch["page"], batch["neighbours"]
+    x, pairs = scaled(shelf.x[batch.pieces], "piece"), scaled(shelf.pairs[:, batch.pieces], "pair")
+    if keys is not None:
+        # No corpus is as varied as pages are: nothing may hang on one feature's exact value.
+        x += noise * jax.random.normal(keys[0], x.shape)
+        x *= jax.random.bernoulli(keys[1], 1 - drop / 2, x.shape)
+    ways = shelf.ways[:, batch.pieces].astype(jnp.int32)
+    neighbours = jnp.where(ways == NOTHING, NODES, jnp.arange(NODES) + ways)
 
     def mean(h: Any, groups: Any, count: int) -> Any:
-        sums = jax.ops.segment_sum(h, groups, count)
-        sizes = jax.ops.segment_sum(jnp.ones(len(h)), groups, count)
+        sums = jax.ops.segment_sum(h, groups, count, indices_are_sorted=True)
+        sizes = jax.ops.segment_sum(jnp.ones(len(h)), groups, count, indices_are_sorted=True)
         return (sums / jnp.maximum(sizes, 1)[:, None])[groups]
 
     h = jax.nn.relu(x @ weights["enter"] + weights["enter_bias"])
-    nowhere = jnp.zeros((1, WIDTH))
-    for layer in range(LAYERS):
+    nowhere = jnp.zeros((1, h.shape[1]))
+    for layer in range(layers):
         whole = jnp.concatenate([h, nowhere])
-        seen = [h, *(whole[n] for n in neighbours), mean(h, rows, NODES), mean(h, page, PAGES)]
+        of_rows, of_pages = mean(h, batch.rows, NODES + 1), mean(h, batch.pages, PAGES + 1)
+        seen = [h, *(whole[n] for n in neighbours), of_rows, of_pages]
         mixed = jnp.concatenate(seen, axis=1) @ weights[f"mix{layer}"]
         mixed += jnp.einsum("dnf,dfw->nw", pairs, weights[f"pair{layer}"])
         mixed = jax.nn.relu(mixed + weights[f"mix_bias{layer}"])
-        h = h + mixed * jax.random.bernoulli(kept[layer], 1 - DROPPED, h.shape) / (1 - DROPPED)
+        if keys is not None:
+            mixed *= jax.random.bernoulli(keys[2 + layer], 1 - drop, h.shape) / (1 - drop)
+        h = h + mixed
         h = h / jnp.sqrt((h * h).mean(1, keepdims=True) + 1e-3)
     said = h @ weights["leave"] + weights["leave_bias"]
     whole = jnp.concatenate([h, nowhere])
@@ -151,20 +135,28 @@ def _forward(weights: Weights, batch: dict[str, Any], key: Any) -> tuple[Any, An
     return said[:, : len(ROLES)], said[:, len(ROLES) :], jnp.stack(shared)
 
 
-def _loss(weights: Weights, batch: dict[str, Any], key: Any) -> Any:
-    roles, flags, shared = _forward(weights, batch, key)
-    truth = batch["roles"].astype(jnp.int32)
+def _loss(said: Said, shelf: Shelf, batch: Batch, teachers: Said | None, trust: float) -> Any:
+    """Return how far a network is from the truth, and from what its teachers say."""
+    roles, flags, shared = said
+    truth = shelf.roles[batch.pieces].astype(jnp.int32)
     known = truth >= 0
-    # Rare roles count more, but not as much more as they are rarer.
     counts = jnp.bincount(
         jnp.where(known, truth, 0), weights=known.astype(jnp.float32), length=len(ROLES)
     )
+    # Rare roles count more, but not as much more as they are rarer.
     weight = (1 / jnp.sqrt(jnp.maximum(counts, 20)))[jnp.maximum(truth, 0)] * known
-    chosen = jnp.take_along_axis(jax.nn.log_softmax(roles), jnp.maximum(truth, 0)[:, None], axis=1)[
-        :, 0
-    ]
+    right = jax.nn.one_hot(truth, len(ROLES))
+    true_flags = shelf.flags[batch.pieces].astype(jnp.float32)
+    true_shared = shelf.shared[:, batch.pieces].astype(jnp.float32)
+    if teachers:
+        right = (1 - trust) * right + trust * teachers[0]
+        true_flags = jnp.where(true_flags < 0, -1, (1 - trust) * true_flags + trust * teachers[1])
+        true_shared = jnp.where(
+            true_shared < 0, -1, (1 - trust) * true_shared + trust * teachers[2]
+        )
+    chosen = (jax.nn.log_softmax(roles) * right).sum(1)
     of_roles = -(chosen * weight).sum() / jnp.maximum(weight.sum(), 1e-6)
-    return of_roles + 0.5 * _binary(flags, batch["flags"]) + _binary(shared, batch["shared"])
+    return of_roles + 0.5 * _binary(flags, true_flags) + _binary(shared, true_shared)
 
 
 def _binary(logits: Any, truth: Any) -> Any:
@@ -175,61 +167,103 @@ def _binary(logits: Any, truth: Any) -> Any:
     return (sums / jnp.maximum(known.sum(axes), 1)).sum()
 
 
-def train(
-    pages: Sequence[Taught],
-    weights: Weights,
-    seed: int,
-    steps: int,
-    highest: float,
-    keep: Callable[[Weights], None],
-) -> Weights:
-    """Teach for some steps, the rate falling from its highest to nothing.
+def _views(teachers: Sequence[Weights], shelf: Shelf, batch: Batch) -> Said:
+    """Return the mean of what teachers say, as probabilities."""
+    said = [_forward(weights, shelf, batch) for weights in teachers]
+    return (
+        sum(jax.nn.softmax(one[0]) for one in said) / len(said),
+        sum(jax.nn.sigmoid(one[1]) for one in said) / len(said),
+        sum(jax.nn.sigmoid(one[2]) for one in said) / len(said),
+    )
 
-    `keep` gets the weights in between.
-    """
-    random = np.random.default_rng(seed)
-    fixed = {name: value for name, value in weights.items() if name.startswith("_")}
-    free = {name: value for name, value in weights.items() if name not in fixed}
-    moments = jax.tree.map(jnp.zeros_like, (free, free))
 
-    @partial(jax.jit, donate_argnums=(0, 1))
-    def step(free: Weights, moments: Any, batch: Any, rate: float, number: float, key: Any) -> Any:
-        loss, slope = jax.value_and_grad(lambda f: _loss({**f, **fixed}, batch, key))(free)
-        norm = jnp.sqrt(sum((g * g).sum() for g in jax.tree.leaves(slope)))
-        slope = jax.tree.map(lambda g: g * jnp.minimum(1, 5 / (norm + 1e-6)), slope)
-        first = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, moments[0], slope)
-        second = jax.tree.map(lambda m, g: 0.99 * m + 0.01 * g * g, moments[1], slope)
-        fix1, fix2 = 1 - 0.9**number, 1 - 0.99**number
-        free = jax.tree.map(
-            lambda w, m, v: w * (1 - rate * 0.01) - rate * (m / fix1) / (jnp.sqrt(v / fix2) + 1e-7),
-            free, first, second,
-        )  # fmt: skip
-        return free, (first, second), loss
-
-    number, losses = 0, list[float]()
+def _endless(rows: np.ndarray, counts: np.ndarray, random: np.random.Generator) -> Iterator[Batch]:
     while True:
-        for batch in batches(pages, random):
-            number += 1
-            rate = highest * min(1, number / 100) * 0.5 * (1 + np.cos(np.pi * number / steps))
-            key = jax.random.fold_in(jax.random.key(seed), number)
-            free, moments, loss = step(free, moments, batch, rate, float(number), key)
-            losses.append(float(loss))
-            if number % 50 == 0:
-                clock = time.strftime("%H:%M:%S")
-                print(f"  {clock} step {number} loss {np.mean(losses[-50:]):.4f}", flush=True)
-            if number % 250 == 0 or number == steps:
-                keep({**fixed, **jax.tree.map(np.asarray, free)})
-            if number == steps:
-                return {**fixed, **jax.tree.map(np.asarray, free)}
+        yield from batches(rows, counts, random)
 
 
-def load(path: Path) -> Weights:
-    """Return weights that `save` wrote, to go on from."""
-    with np.load(path) as file:
-        return {
-            f"_{name}" if name.endswith(_SCALES) else name: file[name].astype(np.float32)
-            for name in file.files
-        }
+def train(
+    name: str,
+    shelf: Shelf,
+    counts: np.ndarray,
+    course: Course,
+    seeds: Sequence[int],
+    teachers: Sequence[Weights] = (),
+) -> list[Weights]:
+    """Teach a network for each seed, all on the same pages; return their mean weights.
+
+    The rate of learning rises, and then falls to nothing.
+    """
+    each = [initial(shelf, course, seed) for seed in seeds]
+    fixed = {key: value for key, value in each[0].items() if key.startswith("_")}
+    free = {
+        key: jnp.stack([weights[key] for weights in each]) for key in each[0] if key not in fixed
+    }
+    keys = jnp.stack([jax.random.key(seed) for seed in seeds])
+
+    @partial(jax.jit, donate_argnums=0)
+    def steps(moving: Any, shelf: Any, teachers: Any, given: Any) -> Any:
+        moving, losses = jax.lax.scan(partial(step, shelf, teachers), moving, given)
+        return moving, losses.mean()
+
+    def step(shelf: Shelf, teachers: Any, moving: Any, given: Any) -> Any:
+        batch, (number, *state) = Batch(*given), moving
+        views = _views(teachers, shelf, batch) if teachers else None
+
+        def loss_of(free: Weights, key: Any) -> Any:
+            said = _forward({**free, **fixed}, shelf, batch, key, course.noise, course.dropped)
+            return _loss(said, shelf, batch, views, course.trust)
+
+        def learn(key: Any, free: Weights, mean: Weights, moments: Any) -> Any:
+            loss, slope = jax.value_and_grad(loss_of)(free, jax.random.fold_in(key, number))
+            return *_moved(course, number + 1, free, mean, moments, slope), loss
+
+        *state, losses = jax.vmap(learn)(keys, *state)
+        return (number + 1, *state), losses.mean()
+
+    moving: Any = (
+        jnp.int32(0),
+        free,
+        jax.tree.map(jnp.array, free),
+        jax.tree.map(jnp.zeros_like, (free, free)),
+    )
+    at_hand = _endless(np.asarray(shelf.rows), counts, np.random.default_rng(seeds[0]))
+    told, done = time.monotonic(), 0
+    while done < course.steps:
+        some = list(islice(at_hand, min(_AT_ONCE, course.steps - done)))
+        given = tuple(np.stack(parts) for parts in zip(*some, strict=True))
+        moving, loss = steps(moving, shelf, tuple(teachers), given)
+        done += len(some)
+        if time.monotonic() - told > 20 or done == course.steps:
+            told = time.monotonic()
+            clock = time.strftime("%H:%M:%S")
+            print(f"  {clock} {name} step {done} loss {float(loss):.4f}", flush=True)
+    mean = jax.tree.map(np.asarray, moving[2])
+    return [
+        {**fixed, **{key: value[number] for key, value in mean.items()}}
+        for number in range(len(seeds))
+    ]
+
+
+def _moved(
+    course: Course, number: Any, free: Weights, mean: Weights, moments: Any, slope: Weights
+) -> tuple[Weights, Weights, Any]:
+    """Return weights, their mean and the slope's moments after a step."""
+    falling = 0.5 * (1 + jnp.cos(jnp.pi * number / course.steps))
+    rate = course.rate * jnp.minimum(1, number / 100) * falling
+    norm = jnp.sqrt(sum((g * g).sum() for g in jax.tree.leaves(slope)))
+    slope = jax.tree.map(lambda g: g * jnp.minimum(1, 5 / (norm + 1e-6)), slope)
+    first = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, moments[0], slope)
+    second = jax.tree.map(lambda m, g: 0.99 * m + 0.01 * g * g, moments[1], slope)
+    fix1, fix2 = 1 - 0.9 ** number.astype(float), 1 - 0.99 ** number.astype(float)
+    free = jax.tree.map(
+        lambda w, m, v: w * (1 - rate * course.decay)
+        - rate * (m / fix1) / (jnp.sqrt(v / fix2) + 1e-7),
+        free, first, second,
+    )  # fmt: skip
+    kept = jnp.minimum(course.kept, number / (number + 10))
+    mean = jax.tree.map(lambda old, new: kept * old + (1 - kept) * new, mean, free)
+    return free, mean, (first, second)
 
 
 def save(weights: Weights, path: Path) -> None:

@@ -473,26 +473,25 @@ class Program:
     # others
 
     def _figure(self, block: Figure) -> str:
-        width, height = 220, 90
-        count = len(block.heights)
+        width, height = 220, 10 * block.height
         drawn = []
-        for k, value in enumerate(block.heights):
-            x = width * (0.1 + 0.9 * k / count)
-            if block.kind == "boxes":
-                drawn.append(f"\\put({x:.0f},30){{\\framebox({180 / count:.0f},26){{}}}}")
-            else:
-                drawn.append(
-                    f"\\put({x:.0f},14){{\\rule{{{110 / count:.0f}bp}}{{{value * 70:.0f}bp}}}}"
-                )
-        for x, y, leaf in block.labels:
-            if x == 0.0:
-                place = f"\\put(0,{height - 6 - y * 70:.0f})"
-            else:
-                place = (
-                    f"\\put({width * (0.1 + 0.9 * (x - 0.5 / count)):.0f},"
-                    f"{40 if block.kind == 'boxes' else 3})"
-                )
-            drawn.append(f"{place}{{\\tiny {self._leaf(leaf)}}}")
+        for left, top, wide, high in block.frames:
+            drawn.append(
+                f"\\put({width * left:.0f},{height * (1 - top - high):.0f})"
+                f"{{\\framebox({width * wide:.0f},{height * high:.0f}){{}}}}"
+            )
+        for left, top, wide, high in block.bars:
+            drawn.append(
+                f"\\put({width * left:.0f},{height * (1 - top - high):.0f})"
+                f"{{\\rule{{{width * wide:.1f}bp}}{{{height * high:.1f}bp}}}}"
+            )
+        for label in block.labels:
+            side = {"left": "[l]", "right": "[r]"}.get(label.align, "")
+            drawn.append(
+                f"\\put({width * label.left:.0f},{height * (1 - label.top) - 6:.0f})"
+                f"{{\\makebox({width * label.width:.0f},6){side}"
+                f"{{\\tiny {self._leaf(label.leaf)}}}}}"
+            )
         picture = (
             f"{{\\par\\setlength\\unitlength{{1bp}}\\centering\\begin{{picture}}({width},{height})"
             f"{''.join(drawn)}\\end{{picture}}\\par}}"

@@ -6,6 +6,7 @@ import random
 import subprocess
 from dataclasses import replace
 from functools import cache, partial
+from itertools import pairwise
 from typing import Any
 
 from reportlab.lib import colors
@@ -264,6 +265,7 @@ class Setter:
                 spaceBefore=style.before * size,
                 spaceAfter=style.after * size,
                 keepWithNext=1,
+                backColor=style.band or None,
             ),
         )
 
@@ -409,7 +411,8 @@ class Setter:
         for row in block.rows:
             cells = []
             for label, value in row:
-                words = f"<b>{self._leaf(label)}</b> "
+                between = "<br/>" if block.boxed or block.stacked else " "
+                words = f"<b>{self._leaf(label)}</b>{between}"
                 words += (
                     self._leaf(value)
                     if value
@@ -488,28 +491,39 @@ class Drawing(Flowable):  # type: ignore[misc]
     def __init__(self, setter: Setter, figure: Figure, room: float) -> None:
         super().__init__()
         self.setter, self.figure = setter, figure
-        self.width, self.height = room, 96.0
+        self.width, self.height = room, figure.height * setter.look.size
 
     def draw(self) -> None:
-        canvas, figure = self.canv, self.figure
-        count = len(figure.heights)
-        step = self.width * 0.9 / count
+        canvas, figure, setter = self.canv, self.figure, self.setter
         canvas.setFillColorRGB(0.42, 0.55, 0.69)
-        for k, value in enumerate(figure.heights):
-            x = self.width * 0.1 + k * step
-            if figure.kind == "boxes":
-                canvas.rect(x, 34, step * 0.86, 26, fill=0)
-            else:
-                canvas.rect(x, 14, step * 0.6, value * 76, stroke=0, fill=1)
-        canvas.setFont(self.setter._font, self.setter.look.size * 0.7)
-        for x, y, leaf in figure.labels:
-            red, green, blue = colour(leaf) if self.setter.twin else (0, 0, 0)
-            canvas.setFillColorRGB(red / 255, green / 255, blue / 255)
-            text = html.unescape(self.setter._escaped(leaf.text))
-            if x == 0.0:
-                canvas.drawString(0, 84 - y * 72, text)
-            else:
-                height = 44 if figure.kind == "boxes" else 4
-                canvas.drawCentredString(
-                    self.width * 0.1 + (x * count - 0.5) * step + step * 0.4, height, text
+        for areas, filled in ((figure.bars, 1), (figure.frames, 0)):
+            for left, top, width, height in areas:
+                canvas.rect(
+                    left * self.width,
+                    (1 - top - height) * self.height,
+                    width * self.width,
+                    height * self.height,
+                    stroke=1 - filled,
+                    fill=filled,
                 )
+        for (x, y), (next_x, next_y) in pairwise(figure.line):
+            canvas.line(
+                x * self.width,
+                (1 - y) * self.height,
+                next_x * self.width,
+                (1 - next_y) * self.height,
+            )
+        size = setter.look.size * 0.7
+        canvas.setFont(setter._font, size)
+        for label in figure.labels:
+            red, green, blue = colour(label.leaf) if setter.twin else (0, 0, 0)
+            canvas.setFillColorRGB(red / 255, green / 255, blue / 255)
+            text = html.unescape(setter._escaped(label.leaf.text))
+            x, y = label.left * self.width, (1 - label.top) * self.height - size
+            width = label.width * self.width
+            if label.align == "left":
+                canvas.drawString(x, y, text)
+            elif label.align == "right":
+                canvas.drawRightString(x + width, y, text)
+            else:
+                canvas.drawCentredString(x + width / 2, y, text)

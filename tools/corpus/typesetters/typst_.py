@@ -2,6 +2,7 @@
 
 import random
 from functools import cache
+from itertools import pairwise
 
 import typst
 
@@ -265,8 +266,9 @@ class Program:
             words = f"align(center, {words})"
         rule = " + v(-.5em) + line(length: 100%, stroke: .6pt)" if style.rule else ""
         before, after = style.before * style.scale, style.after * style.scale + 0.25
+        band = f'fill: rgb("{style.band}"), inset: 3pt, ' if style.band else ""
         return (
-            f"block(above: {before:.2f}em, below: {after:.2f}em, sticky: true, width: 100%, "
+            f"block(above: {before:.2f}em, below: {after:.2f}em, sticky: true, width: 100%, {band}"
             f"{{ set par(justify: false, first-line-indent: 0pt, leading: .4em); {words}{rule} }})"
         )
 
@@ -306,7 +308,8 @@ class Program:
                 inset = inset.replace("left", "right")
             if item.marker:
                 marker = self._leaf(item.leaf, f"[#{_string(item.marker)}]")
-                body = f"grid(columns: (1.5em, 1fr), {marker}, ({words}))"
+                room = max(1.5, 0.6 * len(item.marker) + 0.5)
+                body = f"grid(columns: ({room:.1f}em, 1fr), {marker}, ({words}))"
             else:
                 body = f"{{ set par(hanging-indent: 1.6em); par({words}) }}"
             found.append(f"block(spacing: .55em, width: 100%, {inset}, {body})")
@@ -448,46 +451,32 @@ class Program:
     # others
 
     def _figure(self, block: Figure) -> str:
-        count = len(block.heights)
         drawn = []
-        for k, height in enumerate(block.heights):
-            left = 8 + 90 * k / count
-            if block.kind == "bars":
+        for paint, areas in (
+            ("fill: rgb(106, 140, 175)", block.bars),
+            ("stroke: .6pt", block.frames),
+        ):
+            for left, top, width, height in areas:
                 drawn.append(
-                    f"place(bottom + left, dx: {left:.1f}%, dy: -14%, "
-                    f"rect(width: {60 / count:.1f}%, "
-                    f"height: {height * 78:.1f}%, fill: rgb(106, 140, 175)))"
+                    f"place(top + left, dx: {100 * left:.1f}%, dy: {100 * top:.1f}%, "
+                    f"rect(width: {100 * width:.1f}%, height: {100 * height:.1f}%, {paint}))"
                 )
-            elif block.kind == "boxes":
-                drawn.append(
-                    f"place(top + left, dx: {left - 3:.1f}%, dy: 38%, "
-                    f"rect(width: {80 / count:.1f}%, "
-                    "height: 26%, stroke: .6pt))"
-                )
-            elif k:
-                before = block.heights[k - 1]
-                drawn.append(
-                    f"place(top + left, line(start: "
-                    f"({left - 90 / count:.1f}%, {86 - before * 78:.1f}%), "
-                    f"end: ({left:.1f}%, {86 - height * 78:.1f}%), stroke: .7pt))"
-                )
-        for x, y, leaf in block.labels:
-            if x == 0.0:
-                place, width = f"dx: 0%, dy: {y * 80:.1f}%", "7%"
-                align = "right"
-            else:
-                top = 47 if block.kind == "boxes" else 88
-                place, width = (
-                    f"dx: {8 + 90 * (x - 0.5 / count) - 4:.1f}%, dy: {top}%",
-                    f"{90 / count:.1f}%",
-                )
-                align = "center"
+        for (x, y), (next_x, next_y) in pairwise(block.line):
             drawn.append(
-                f"place(top + left, {place}, box(width: {width}, "
-                f"align({align}, {self._leaf(leaf)})))"
+                f"place(top + left, line(start: ({100 * x:.1f}%, {100 * y:.1f}%), "
+                f"end: ({100 * next_x:.1f}%, {100 * next_y:.1f}%), stroke: .7pt))"
+            )
+        for label in block.labels:
+            drawn.append(
+                f"place(top + left, dx: {100 * label.left:.1f}%, dy: {100 * label.top:.1f}%, "
+                f"box(width: {100 * label.width:.1f}%, "
+                f"align({label.align}, {self._leaf(label.leaf)})))"
             )
         inside = " + ".join(drawn)
-        body = f"block(width: 100%, height: 8em, {{ set text(size: .75em); {inside} }})"
+        body = (
+            f"block(width: 100%, height: {block.height:.1f}em, "
+            f"{{ set text(size: .75em); {inside} }})"
+        )
         caption = ""
         if block.caption:
             caption = f"block(spacing: .7em, text(size: .9em, {self._leaf(block.caption)}))"
@@ -516,7 +505,8 @@ class Program:
                         f".8em, {named}) + linebreak() + {given})"
                     )
                 else:
-                    cells.append(f"(strong({named}) + h(.5em) + {given})")
+                    between = "linebreak()" if block.stacked else "h(.5em)"
+                    cells.append(f"(strong({named}) + {between} + {given})")
             columns = ", ".join(["1fr"] * len(cells))
             gutter = "0pt" if block.boxed else "8pt"
             found.append(
