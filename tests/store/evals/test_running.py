@@ -141,7 +141,9 @@ async def test_a_run_is_kept_with_all_that_it_was(records: Records) -> None:
     assert sorted(body["random_seed"] for body in engine.asked) == [40, 40, 41, 41]
     assert all((one.prompt_tokens, one.completion_tokens) == (5, 3) for one in kept.attempts)
     assert kept.cost == pytest.approx(4 * (5 * 1.0 + 3 * 100.0) / 1_000_000)
+    assert "100 % (95 % interval" in summary_words(report(kept))
     assert summary_words(report(kept)).endswith(" · 0.00122 EUR")
+    assert "interval" not in summary_words(report(kept.model_copy(update={"attempts": []})))
     with pytest.raises(ProblemError, match="There is no run “nothing”"):
         records.get("nothing")
 

@@ -100,7 +100,8 @@ def summary_words(report: Report) -> str:
     attempts = report.run.attempts
     tokens = sum(one.prompt_tokens + one.completion_tokens for one in attempts)
     judging = sum(one.judging for one in attempts)
-    parts.append(f"{rate_words(report.tally)} (95 % interval {interval_words(report.tally)})")
+    if report.tally.total:
+        parts.append(f"{rate_words(report.tally)} (95 % interval {interval_words(report.tally)})")
     parts.append(
         f"{count(tokens)} tokens" + (f" and {count(judging)} of judges" if judging else "")
     )
