@@ -1,5 +1,7 @@
 """Tables decoded from what the page model says about pieces and their neighbours."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from carrel.server.reading.page.elements import Box, Line
@@ -9,7 +11,7 @@ from carrel.server.reading.tables.decode import PageReading, decoded_table
 RIGHT, LEFT, BELOW, ABOVE = range(4)
 
 
-def page(grid: list[list[tuple[str, float, float]]]) -> tuple[list[Line], PageView]:
+def page(grid: Sequence[Sequence[tuple[str, float, float]]]) -> tuple[list[Line], PageView]:
     """Rows of pieces with their left and right edges; those beside each other share a row."""
     pieces = [
         Line(text, Box(left, 20.0 * row, right, 20.0 * row + 10), 10)
