@@ -171,9 +171,9 @@ def apply(
 ) -> None:
     """Bring agents in step with their files.
 
-    New agents are made, changed ones get a new version; a second run changes nothing. If something
-    was changed at the service that the files do not know, it is shown, and nothing is sent unless
-    you agree or give --overwrite: the exit code is 5 then.
+    New agents are made, changed ones get a new version; a second run changes nothing. Changes
+    at the service that the files do not have are shown first, and nothing is sent unless you agree
+    or give --overwrite; else the exit code is 5.
     """
     from carrel.store.agents.plan import carry_out, done_words, make_plan
 

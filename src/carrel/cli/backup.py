@@ -29,7 +29,7 @@ def backup(
 
     The backup shows one moment: records are a snapshot, and the bytes they name are copied after
     it while garbage collection waits. It is complete once BACKUP exists; until then it is called
-    BACKUP.part, and the same command goes on with it. Every byte is checked by its hash.
+    BACKUP.part, and the same command resumes it. Every byte is checked by its hash.
 
     A backup restores to a data folder or to a database, whichever it came from. It holds keys and
     passwords: keep it as safe as the server.

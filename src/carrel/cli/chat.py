@@ -69,7 +69,7 @@ def chat(
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option(min=0, metavar="N", help="The seed to draw with, the same for all."),
+        typer.Option(min=0, metavar="N", help="The random seed, the same for all."),
     ] = None,
     profile: ProfileOption = None,
     json: JSONOption = False,
@@ -79,7 +79,7 @@ def chat(
     Function calls of the agent are answered by the commands of the settings with their names.
 
     With --version or --beside, each answers in turn, with its time to the first token, tokens a
-    second and tokens used. Versions that are not active, and agents of files, answer as an agent
+    second and tokens used. Versions that are not active, and agents from files, answer as an agent
     made for the question and removed after it.
     """
     from carrel.store.chat.parameters import Parameters

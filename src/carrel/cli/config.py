@@ -23,7 +23,7 @@ app = commands("Settings of the terminal app: colours, keys, pictures and mouse.
 
 @app.command("show")
 def show(json: JSONOption = False) -> None:
-    """Show every setting in force, with its description."""
+    """Show every current setting, with its description."""
     settings = _check()
     if json:
         output.as_json(_plain(settings))

@@ -55,8 +55,8 @@ def doctor(
         typer.Option(
             metavar="TEXT",
             show_default=False,
-            help="Look for this id, or these words, in all that the server keeps, and at nothing "
-            "else: what was deleted for ever is in none of it.",
+            help="Search everything that the server keeps for this id or these words, and check "
+            "nothing else. Of what was deleted for ever, nothing is found.",
         ),
     ] = None,
     profile: ProfileOption = None,

@@ -69,7 +69,7 @@ def try_(
         typer.Option(metavar="N", min=0, help="Seeds: N for the first attempt, then N + 1 …"),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with such a run that did not finish.")
+        bool, typer.Option("--resume", help="Continue an unfinished run of the same questions.")
     ] = False,
     junit: JUnitOption = None,
     profile: ProfileOption = None,
@@ -77,9 +77,8 @@ def try_(
 ) -> None:
     """Run test cases against an agent, and keep the run.
 
-    Exit code 4: a case failed. With a baseline, it tells of regressions alone, and those need
-    evidence: what chance explains is flaky. Ctrl+C stops a run and keeps what has ended; --resume
-    goes on with it.
+    Exit code 4: a case failed or, with a baseline, got worse by more than chance explains. Ctrl+C
+    stops a run and keeps its answers; --resume continues it.
     """
     from carrel.store.evals.cases import load_set
     from carrel.store.evals.running import Plan
@@ -136,7 +135,7 @@ def runs(
 def votes(profile: ProfileOption = None, json: JSONOption = False) -> None:
     """Count the votes of all comparisons, per version.
 
-    They are those of the chats on this machine and at the service.
+    Counts the chats on this machine and at the service.
     """
     from carrel.store.chat.sessions.remote_chats import every_comparison
     from carrel.store.chat.sessions.saved import SavedSessions

@@ -69,7 +69,7 @@ def add(
             min=1,
             max=36500,
             show_default=False,
-            help="The days after which the key ends. Default: it does not.",
+            help="Days until the key expires. Default: never.",
         ),
     ] = None,
     read_only: Annotated[

@@ -100,7 +100,7 @@ def embeddings(
         typer.Option(
             metavar="NAME",
             help="Embed the library anew with this model of the server's addresses; carrel-embed "
-            "is the server's own. Searches go by the present one until that is done.",
+            "is the server's own. Searches use the present model until then.",
         ),
     ] = None,
     profile: ProfileOption = None,

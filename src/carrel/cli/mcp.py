@@ -27,7 +27,7 @@ def mcp(
             metavar="DIR",
             file_okay=False,
             exists=True,
-            help="The folder whose files the agent may have read. Default: the working folder.",
+            help="The folder from which the agent may send files. Default: the working folder.",
         ),
     ] = Path(),
     write: Annotated[

@@ -23,7 +23,9 @@ KEYS = "space pause · ←→ steps · +- speed · q quit"
 
 
 def replay(
-    file: Annotated[Path, typer.Argument(help="A recording, as --record makes it.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A recording, as --record makes it.")
+    ],
     html: Annotated[
         Path | None,
         typer.Option(

@@ -21,7 +21,7 @@ def search(
     query: Annotated[str, typer.Argument(metavar="QUERY", help="The search terms.")],
     limit: Annotated[
         int,
-        typer.Option(metavar="N", min=1, max=100, help="The maximum number of passages a library."),
+        typer.Option(metavar="N", min=1, max=100, help="The most passages per library."),
     ] = 10,
     profile: ProfileOption = None,
     json: JSONOption = False,

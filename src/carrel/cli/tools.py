@@ -77,7 +77,7 @@ def allow(name: ToolArgument, profile: ProfileOption = None) -> None:
 
 @app.command("forget")
 def forget(name: ToolArgument, profile: ProfileOption = None) -> None:
-    """Take the permission of a tool back."""
+    """Withdraw a tool's permission."""
     consent = _change(profile, name, allowed=False)
     output.note(f"{consent.name} is asked for again before it runs.")
 
