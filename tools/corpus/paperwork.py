@@ -150,7 +150,7 @@ class Paperwork:
         if rng.random() < 0.4:
             lines.append(f"{word().lower()}@{word().lower()}.org")
         kept = [lines[0], *(line for line in lines[1:] if rng.random() < 0.85)]
-        strong: Style = rng.choice(("", "bold"))
+        strong: Style = rng.choice(("", "", "", "bold"))
         return [
             Paragraph(Leaf(runs(line, strong if k == 0 else ""), "text"), "address")
             for k, line in enumerate(kept)

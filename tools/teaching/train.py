@@ -145,9 +145,9 @@ def _loss(said: Said, shelf: Shelf, batch: Batch, teachers: Said | None, trust: 
     )
     # Rare roles count more, but not as much more as they are rarer.
     weight = (1 / jnp.sqrt(jnp.maximum(counts, 20)))[jnp.maximum(truth, 0)] * known
-    right = jax.nn.one_hot(truth, len(ROLES))
-    true_flags = shelf.flags[batch.pieces].astype(jnp.float32)
-    true_shared = shelf.shared[:, batch.pieces].astype(jnp.float32)
+    right: Any = jax.nn.one_hot(truth, len(ROLES))
+    true_flags: Any = shelf.flags[batch.pieces].astype(jnp.float32)
+    true_shared: Any = shelf.shared[:, batch.pieces].astype(jnp.float32)
     if teachers:
         right = (1 - trust) * right + trust * teachers[0]
         true_flags = jnp.where(true_flags < 0, -1, (1 - trust) * true_flags + trust * teachers[1])
