@@ -5,7 +5,7 @@ import csv
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carrel.server.reading.markdown.page_builder import written
+from carrel.server.reading.markdown.page_builder import render_table
 from carrel.server.reading.page.table import Cell as ServerCell
 from carrel.server.reading.page.table import LinkMark
 from carrel.server.reading.page.table import Table as ServerTable
@@ -34,7 +34,7 @@ def test_csv_is_read_by_others(rows: tuple[tuple[str, ...], ...]) -> None:
 @given(ROWS)
 def test_every_form_that_the_server_writes_says_the_same(rows: tuple[tuple[str, ...], ...]) -> None:
     table = ServerTable.of_rows(rows)
-    markdown, html = (rows_of(str(written(table, form))) for form in FORMS)
+    markdown, html = (rows_of(str(render_table(table, form))) for form in FORMS)
     read = tuple(map(tuple, csv.reader(as_csv(html).splitlines())))
     assert markdown == html == read == tuple(tuple(" ".join(c.split()) for c in r) for r in rows)
 
@@ -43,7 +43,7 @@ def test_a_link_in_a_cell_is_its_words_in_every_form() -> None:
     cell = ServerCell("see [1] and more", 0, 0, marks=(LinkMark(4, 7, "https://example.org/a"),))
     table = ServerTable.of([cell, ServerCell("b", 1, 0)])
     for form in FORMS:
-        assert rows_of(str(written(table, form))) == (("see [1] and more",), ("b",))
+        assert rows_of(str(render_table(table, form))) == (("see [1] and more",), ("b",))
 
 
 def test_html_cells_over_several_columns_and_rows_leave_the_others_in_place() -> None:

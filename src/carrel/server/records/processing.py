@@ -55,7 +55,7 @@ class Job:
 class ProcessingInput:
     """The input of a processing.
 
-    `ocr_blob` is the OCR result of a restored document, whose pages are in it.
+    `ocr_blob` is the stored OCR result of a restored document, which is not read again.
     """
 
     blob: str

@@ -162,7 +162,7 @@ class Player(Service[DemoState]):
             holds = self._condition(step)
             await self._do(step, fast=fast)
             if holds is not None:
-                await self._until(holds, step)
+                await self._wait_until(holds, step)
         except (Failed, ProblemError) as error:
             trouble = str(error.problem) if isinstance(error, ProblemError) else str(error)
             offers = step.recorded is not None
@@ -193,7 +193,7 @@ class Player(Service[DemoState]):
             if step.pace == "human" and not fast:
                 await asyncio.sleep(self._pace.uniform(FASTEST, SLOWEST))
 
-    async def _until(self, holds: Callable[[], bool], step: Step) -> None:
+    async def _wait_until(self, holds: Callable[[], bool], step: Step) -> None:
         loop = asyncio.get_running_loop()
         left = step.limit
         while not holds():

@@ -119,8 +119,11 @@ class Target:
     def __init__(
         self, client: Client, version: Agent, *, active: bool, made: Callable[[str], object]
     ) -> None:
-        """Take the version. `made` is called with the id of a created agent, and with an empty id
-        at its end."""
+        """Take the version.
+
+        `made` is called with the id of an agent that was created for it, and with an empty id once
+        that agent is deleted.
+        """
         self._client = client
         self._asked = AnsweringAgent(version, active)
         self._version = version
@@ -228,7 +231,7 @@ class Target:
 
 
 class Asking:
-    """The service as one answer's checks need it. `judging` counts the judges' tokens."""
+    """The requests that checks of an answer make. `judging` counts the judges' tokens."""
 
     def __init__(self, client: Client, pace: Pace, judges: dict[str, str]) -> None:
         """Take the service. `judges` maps the set's names of judges to agent ids."""

@@ -67,7 +67,7 @@ class AgentForm(Dialog[Filled]):
         self._keep = keep
         self._timer: Timer | None = None
 
-    def inside(self) -> ComposeResult:
+    def compose_content(self) -> ComposeResult:
         fields = self._start.fields
         arguments = fields.get("completion_args", {})
         with VerticalScroll(can_focus=False):

@@ -51,7 +51,7 @@ class ParametersForm(Dialog[Parameters]):
         self._models = models
         self._tools = tools
 
-    def inside(self) -> ComposeResult:
+    def compose_content(self) -> ComposeResult:
         with VerticalScroll(can_focus=False):
             yield from self._fields()
         yield hint(
@@ -103,7 +103,7 @@ class SaveDialog(Dialog[Path]):
         super().__init__("Save this chat")
         self._chat = chat
 
-    def inside(self) -> ComposeResult:
+    def compose_content(self) -> ComposeResult:
         yield Field("~/chat.md")
         yield hint("enter saves · .md is what is shown, .json has every variant · esc closes")
 
@@ -148,7 +148,7 @@ class VotesDialog(Dialog[None]):
         super().__init__("Votes of all comparisons")
         self._votes = votes
 
-    def inside(self) -> ComposeResult:
+    def compose_content(self) -> ComposeResult:
         name, *figures = HEADINGS
         columns = (Column(figure, 9, right=True) for figure in figures)
         yield VirtualTable(Column(name, least=20), *columns, classes="")

@@ -62,7 +62,7 @@ class Corrections(Dialog[None]):
         self._words: tuple[ReadWord, ...] = ()
         self._edited: ReadWord | None = None
 
-    def inside(self) -> ComposeResult:
+    def compose_content(self) -> ComposeResult:
         yield VirtualTable(
             Column("Read", least=12),
             Column("Corrected", least=12),

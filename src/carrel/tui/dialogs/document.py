@@ -38,7 +38,7 @@ class DocumentForm(Dialog[DocumentFields]):
         super().__init__("Edit document")
         self._start = said
 
-    def inside(self) -> ComposeResult:
+    def compose_content(self) -> ComposeResult:
         yield Label("Name")
         yield Field(self._start.name)
         yield Label("Attributes, one a line, such as year: 2024")

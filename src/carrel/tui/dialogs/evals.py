@@ -59,7 +59,7 @@ class Evals(Dialog[str]):
         self._going_on: str | None = None
         """The id of the shown run while it is unfinished."""
 
-    def inside(self) -> ComposeResult:
+    def compose_content(self) -> ComposeResult:
         yield Static(id="said")
         yield VirtualTable(
             Column("Case", least=20),

@@ -68,7 +68,7 @@ class OCRForm(Dialog[OCROptions]):
         chosen = [options.model] if options.model and options.model not in models else []
         self._models = [*models, *chosen]
 
-    def inside(self) -> ComposeResult:
+    def compose_content(self) -> ComposeResult:
         options = self._options
         with VerticalScroll(can_focus=False):
             known = f" of {self._pages}" if self._pages else ""

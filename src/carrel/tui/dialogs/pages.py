@@ -44,7 +44,7 @@ class Contents(Dialog[int]):
         self._headings = headings
         self._page = page
 
-    def inside(self) -> ComposeResult:
+    def compose_content(self) -> ComposeResult:
         table = VirtualTable(Column("Title"), Column("Page", 6, right=True), classes="")
         table.styles.height = min(len(self._headings) + 1, max(self.app.size.height - 8, 4))
         yield table
@@ -122,7 +122,7 @@ class Thumbnails(Dialog[int]):
         self._first = 0
         self._across = self._down = 1
 
-    def inside(self) -> ComposeResult:
+    def compose_content(self) -> ComposeResult:
         yield Container()
         yield hint("arrows choose · enter goes to the page · esc closes")
 

@@ -71,7 +71,7 @@ class Palette(Dialog[Command]):
         self._shown: list[Command] = []
         self._timer: Timer | None = None
 
-    def inside(self) -> ComposeResult:
+    def compose_content(self) -> ComposeResult:
         yield Field(placeholder="A name or an action; > for actions alone")
         options = OptionList()
         options.can_focus = False

@@ -61,7 +61,7 @@ class RequestLog(Dialog[None]):
         super().__init__("Requests")
         self._store = store
 
-    def inside(self) -> ComposeResult:
+    def compose_content(self) -> ComposeResult:
         with Horizontal():
             yield VirtualTable(
                 Column("Time", 8),

@@ -40,7 +40,7 @@ class SampleDialog(Dialog[str]):
         super().__init__("The sample")
         self._service = service
 
-    def inside(self) -> ComposeResult:
+    def compose_content(self) -> ComposeResult:
         with VerticalScroll(classes="words", can_focus=False):
             yield Static(id="steps")
         yield hint("esc stops it. What it makes is called “Sample”; delete it any time.")

@@ -41,7 +41,7 @@ class Search(Dialog["FoundPassage"]):
         self._timer: Timer | None = None
         self._shown: dict[str, FoundPassage] = {}
 
-    def inside(self) -> ComposeResult:
+    def compose_content(self) -> ComposeResult:
         yield Field(placeholder="what to look for in all libraries and chats")
         options = OptionList()
         options.can_focus = False

@@ -45,7 +45,7 @@ class ServiceList(Dialog[tuple[ServiceVerb, str]]):
         super().__init__("Services")
         self._options = options
 
-    def inside(self) -> ComposeResult:
+    def compose_content(self) -> ComposeResult:
         yield Menu(self._options, self)
         yield hint("enter connects · e edits · D removes · esc closes")
 
@@ -78,7 +78,7 @@ class ServiceForm(Dialog[Profile]):
         self._plain: Profile | None = None
         self._trying = False
 
-    def inside(self) -> ComposeResult:
+    def compose_content(self) -> ComposeResult:
         profile = self._edited or Profile("")
         yield Label("Address")
         yield Field(profile.url or "", id="url", placeholder="https://api.example.com")

@@ -101,7 +101,7 @@ class SyncDialog(Dialog[SyncWish]):
         self._preview_shown: Preview | None = None
         self._failed = False
 
-    def inside(self) -> ComposeResult:
+    def compose_content(self) -> ComposeResult:
         yield Static(id="what")
         if billed := service_words(self._store.session.slice.value):
             yield Static(labels.line(billed, "$hosted"))

@@ -38,7 +38,7 @@ class Trash(Dialog[None]):
         self._trash = trash
         self._do = do
 
-    def inside(self) -> ComposeResult:
+    def compose_content(self) -> ComposeResult:
         yield VirtualTable(
             Column("Kind", 8),
             Column("Name", least=18, paths=True),

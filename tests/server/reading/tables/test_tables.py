@@ -13,7 +13,7 @@ from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import SimpleDocTemplate
 from reportlab.platypus import Table as Drawn
 
-from carrel.server.reading.markdown.page_builder import written
+from carrel.server.reading.markdown.page_builder import render_table
 from carrel.server.reading.options import ReadResult
 from carrel.server.reading.page.elements import Box, Line
 from carrel.server.reading.page.table import Cell, Table
@@ -252,7 +252,7 @@ def test_a_few_words_with_like_spaces_between_them_are_a_justified_line() -> Non
 @given(st.lists(st.lists(texts, min_size=1, max_size=4), min_size=1, max_size=4))
 def test_html_says_every_cell(rows: list[list[str]]) -> None:
     table = Table.of_rows(rows)
-    (grid,) = grids_of(str(written(table, "html")))
+    (grid,) = grids_of(str(render_table(table, "html")))
     assert [(cell.row, cell.column) for cell in grid] == [(c.row, c.column) for c in table.cells]
     assert [cell.text for cell in grid] == [" ".join(cell.text.split()) for cell in table.cells]
     assert len(grid) == table.height * table.width
@@ -260,7 +260,7 @@ def test_html_says_every_cell(rows: list[list[str]]) -> None:
 
 @given(st.lists(st.lists(texts, min_size=1, max_size=4), min_size=1, max_size=4))
 def test_markdown_has_as_many_fields_in_every_row(rows: list[list[str]]) -> None:
-    lines = str(written(Table.of_rows(rows), "markdown")).splitlines()
+    lines = str(render_table(Table.of_rows(rows), "markdown")).splitlines()
     assert len(lines) == len(rows) + 1
     width = max(map(len, rows))
     for line in lines:

@@ -54,7 +54,7 @@ def check_size(*schemas: object) -> None:
     try:
         size = len(json.dumps(schemas))
     except RecursionError:
-        raise _too_deep() from None
+        raise _depth_error() from None
     if size > MAX_BYTES:
         raise TooLarge(f"it has {size:,} bytes; at most {MAX_BYTES:,} are allowed.")
     parts = 0
@@ -75,7 +75,7 @@ class _Measure:
     def size(self, schema: object, depth: int) -> int:
         """Return the number of subschemas, references replaced by their targets."""
         if depth > MAX_DEPTH:
-            raise _too_deep()
+            raise _depth_error()
         if isinstance(schema, list):
             return self._sum(schema, depth)
         if not isinstance(schema, dict):
@@ -121,7 +121,7 @@ def _values(part: object) -> Iterable[object]:
     return part.values() if isinstance(part, dict) else ()
 
 
-def _too_deep() -> TooLarge:
+def _depth_error() -> TooLarge:
     return TooLarge(f"it is nested more than {MAX_DEPTH} deep.")
 
 

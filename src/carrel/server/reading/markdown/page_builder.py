@@ -119,10 +119,10 @@ class PageBuilder:
         """Add a table; `source` are its lines, `markdown` is its author's own notation."""
         form = self._options.table_format
         if form is None:
-            content = markdown or written(table, "markdown", source)
+            content = markdown or render_table(table, "markdown", source)
             self.add("table", content, boxes, certainty)
             return
-        content = written(table, form, source)
+        content = render_table(table, form, source)
         number = self._index * IDS_PER_PAGE + len(self._tables)
         name = f"tbl-{number}.{'html' if form == 'html' else 'md'}"
         self._tables.append(
@@ -249,7 +249,7 @@ def _data_url(picture: Image.Image) -> str:
     return "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
 
 
-def written(table: Table, form: TableFormat, source: Sequence[Line] = ()) -> ScoredText:
+def render_table(table: Table, form: TableFormat, source: Sequence[Line] = ()) -> ScoredText:
     """Render a table in one form; `source` are its lines on the page."""
     text = ScoredText()
     if form == "html":

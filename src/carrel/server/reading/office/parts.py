@@ -19,7 +19,7 @@ class Part:
 
 
 def text_part(kind: BlockType, text: str, before: str = "", after: str = "") -> Part:
-    """Return a part of plain words with syntax around them."""
+    """Return a part of plain text between Markdown syntax."""
     scored = ScoredText()
     scored.syntax(before)
     scored.content(text, ())

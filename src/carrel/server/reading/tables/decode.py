@@ -378,7 +378,7 @@ class _Decoder:
         low = next((n + 1 for n in range(first - 1, -1, -1) if n in taken), 0)
         high = next((n - 1 for n in range(last + 1, len(spans)) if n in taken), len(spans) - 1)
 
-        def away(span: tuple[int, int]) -> float:
+        def distance(span: tuple[int, int]) -> float:
             return abs(spans[span[0]][0] + spans[span[1]][1] - left - right)
 
         options = [
@@ -387,7 +387,7 @@ class _Decoder:
             for end in range(last, high + 1)
             if end > start
         ]
-        return min(options, key=away, default=(first, last))
+        return min(options, key=distance, default=(first, last))
 
     def _head_rows(self) -> int:
         """Return the number of rows at the top that are mostly head cells, at least 1."""

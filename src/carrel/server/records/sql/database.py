@@ -101,7 +101,7 @@ class Database:
 
     @asynccontextmanager
     async def alone(self, name: str) -> AsyncIterator[bool]:
-        """Yield whether this server alone is in a block of this name; others stay out."""
+        """Hold the lock of this name, if no other server holds it; yield whether it is held."""
         if not self.shared:
             yield True
             return

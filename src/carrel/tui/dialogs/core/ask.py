@@ -27,7 +27,7 @@ class Ask(Dialog[str]):
         self._placeholder = placeholder
         self._value = value
 
-    def inside(self) -> ComposeResult:
+    def compose_content(self) -> ComposeResult:
         yield Field(self._value, placeholder=self._placeholder)
         yield hint("enter accepts · esc closes")
 
@@ -49,7 +49,7 @@ class AskNumber(Dialog[int]):
         self._about = about
         self._value = value
 
-    def inside(self) -> ComposeResult:
+    def compose_content(self) -> ComposeResult:
         yield Field(self._value, placeholder=self._about)
         yield hint("enter accepts · esc closes")
 
@@ -128,7 +128,7 @@ class Choose(Dialog[str]):
         self._options = options
         self._about = about
 
-    def inside(self) -> ComposeResult:
+    def compose_content(self) -> ComposeResult:
         if self._about:
             yield Static(Content("\n").join([*self._about, Content("")]))
         yield Menu(self._options, self)
@@ -155,7 +155,7 @@ class ChooseMany(Dialog[tuple[str, ...]]):
         super().__init__(title)
         self._options = options
 
-    def inside(self) -> ComposeResult:
+    def compose_content(self) -> ComposeResult:
         yield Choices(*(Selection(_words(option), option.id) for option in self._options))
         yield hint("space marks · enter accepts · esc closes")
 

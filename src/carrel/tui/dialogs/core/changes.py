@@ -54,7 +54,7 @@ class Changes(Dialog[str]):
         self._rows = rows
         self._answers = answers
 
-    def inside(self) -> ComposeResult:
+    def compose_content(self) -> ComposeResult:
         yield Static(self._about)
         yield _Shown()
         yield hint(f"v side by side · [ ] changes · esc {self._leaving}")

@@ -43,7 +43,7 @@ class Columns(Dialog[None]):
         self._columns = {column.name: column for column in columns}
         self._widths = widths
 
-    def inside(self) -> ComposeResult:
+    def compose_content(self) -> ComposeResult:
         table = VirtualTable(
             Column("Column"), Column("Sort", 4), Column("Width", 5, right=True), classes=""
         )

@@ -28,7 +28,7 @@ class Confirm(Dialog[bool]):
         self._about = [*about, Content(""), labels.line(at, "$hosted")] if at else about
         self._verb = verb
 
-    def inside(self) -> ComposeResult:
+    def compose_content(self) -> ComposeResult:
         with VerticalScroll(classes="words", can_focus=False):
             yield Static(Content("\n").join(self._about))
         yield buttons(("no", "Cancel"), ("yes", self._verb))
@@ -62,7 +62,7 @@ class Permit(Dialog[str]):
         self._about = about
         self._choices = choices
 
-    def inside(self) -> ComposeResult:
+    def compose_content(self) -> ComposeResult:
         with VerticalScroll(classes="words", can_focus=False):
             yield Static(Content("\n").join(self._about))
         yield buttons(*self._choices)

@@ -66,9 +66,9 @@ class Dialog(ModalScreen[T | None]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog") as box:
             box.border_title = labels.title(self._title)
-            yield from self.inside()
+            yield from self.compose_content()
 
-    def inside(self) -> ComposeResult:
+    def compose_content(self) -> ComposeResult:
         """Return the content of the box."""
         raise NotImplementedError
 

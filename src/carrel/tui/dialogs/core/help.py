@@ -26,7 +26,7 @@ class Help(Dialog[None]):
         self._about = about
         self._groups = groups
 
-    def inside(self) -> ComposeResult:
+    def compose_content(self) -> ComposeResult:
         with TextPane(classes="words"):
             if self._about:
                 yield Static(Content(self._about))

@@ -131,7 +131,7 @@ class PathDialog(Dialog[tuple[Path, ...]]):
         self._kind = kind
         self._completion = PathCompletion("", ())
 
-    def inside(self) -> ComposeResult:
+    def compose_content(self) -> ComposeResult:
         yield Field(placeholder=self._kind.placeholder)
         matches = OptionList()
         matches.can_focus = False

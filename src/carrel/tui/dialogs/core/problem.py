@@ -30,7 +30,7 @@ class ProblemPanel(Dialog[None]):
         super().__init__(problem.title)
         self._problem = problem
 
-    def inside(self) -> ComposeResult:
+    def compose_content(self) -> ComposeResult:
         with TextPane(classes="words"):
             yield Static(labels.block(self._problem.detail))
             if self._problem.advice:
