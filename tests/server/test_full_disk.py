@@ -68,7 +68,7 @@ def server(
             yield server
 
 
-LONG = "".join(chr(256 + n * n % 9973) for n in range(10**6))
+LONG = "".join(chr(256 + n * n % 9973) for n in range(9 * 10**5))
 """A text that hardly becomes shorter where it is compressed."""
 
 
