@@ -133,7 +133,7 @@ class BackgroundResponses:
                     await news.wait()
 
     def tell(self, id: str) -> None:
-        """Let the readers of an answer look for news, those of another server's by NOTIFY."""
+        """Wake the readers of an answer, in other servers by NOTIFY."""
         if news := self._news.pop(id, None):
             news.set()
 
