@@ -19,7 +19,7 @@ from carrel.store.documents.corrections import (
     page_words,
     place_of,
 )
-from carrel.store.documents.export import ReadDocument, files
+from carrel.store.documents.export.formats import ReadDocument, files
 from carrel.store.documents.formatting import page_hits
 from carrel.store.documents.marks import TextMark, doubtful, mark_text, runs, unmark
 from carrel.store.documents.service import NOTHING_OPEN

@@ -20,7 +20,7 @@ from carrel.notebook.results.frames import frame
 from carrel.notebook.results.pictures import DOUBTFUL, SURE, as_tag, draw_frame, open_picture
 from carrel.store.core.formatting import counted
 from carrel.store.documents.boxes import boxes, sureness
-from carrel.store.documents.export import ReadDocument, as_json, markdown
+from carrel.store.documents.export.formats import ReadDocument, as_json, markdown
 from carrel.store.documents.formatting import confidence, option_words
 from carrel.store.documents.service import DocumentsService
 from carrel.store.documents.table_rows import Rows, as_csv, as_markdown

@@ -23,7 +23,7 @@ from carrel.store.documents.corrections import (
     doubtful_words,
     page_words,
 )
-from carrel.store.documents.export import ExportFormat, zip_files
+from carrel.store.documents.export.formats import ExportFormat, zip_files
 from carrel.store.documents.formatting import (
     annotation,
     changed_words,

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import time
 from collections.abc import Coroutine, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,18 +13,18 @@ from carrel.store.activity.service import ActivityEntry
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.actions.handle import Handle
-from carrel.store.core.formatting import one_line
 from carrel.store.core.problem import Problem, ProblemError
-from carrel.store.documents import export
 from carrel.store.documents.blocks import Rect
 from carrel.store.documents.boxes import block_at, boxes, passages, rect_of
-from carrel.store.documents.corrections import SavedCorrections, key_of, place_of
-from carrel.store.documents.formatting import Heading, headings
+from carrel.store.documents.corrections import SavedCorrections, key_of
+from carrel.store.documents.export.exports import Export, Exports
+from carrel.store.documents.export.formats import ExportFormat, NamedFile
+from carrel.store.documents.formatting import Heading
 from carrel.store.documents.marks import TextMark, marks
+from carrel.store.documents.pictures import Pictures
 from carrel.store.documents.reader import OCR, DocumentReader, OCROptions, ocr_needs
 from carrel.store.documents.remembered import RememberedOptions
 from carrel.store.documents.state import DocumentState, OpenedDocument
-from carrel.store.journal.entries import Entry
 from carrel.store.shared import Shared
 
 if TYPE_CHECKING:
@@ -35,8 +33,6 @@ if TYPE_CHECKING:
 
 LARGE = 20
 """Number of unread pages above which a hosted, billing service reads only on request."""
-EXPORT = "export a document"
-"""Name of the task in the journal."""
 NOTHING_OPEN = Problem("Nothing is open", "", "Open a file or a document first.")
 
 
@@ -47,12 +43,12 @@ class DocumentsService(Service[DocumentState]):
         super().__init__(shared.loop, DocumentState(), shared.session)
         self._session = shared.session
         self._activity = shared.activity
-        self._renderer = shared.renderer
         self._copies = shared.copies
         self._reader = DocumentReader(shared.session)
         self._remembered = remembered
         self._corrections = corrections
-        shared.activity.set_task(EXPORT, self._save_left)
+        self._pictures = Pictures(shared.renderer, shared.copies)
+        self._exports = Exports(shared, self._reader, corrections, self._pictures, self._save)
 
     # Opening and reading
 
@@ -110,7 +106,7 @@ class DocumentsService(Service[DocumentState]):
         if source is not None and opened is None:
             return self.open(source, state.current)
         if source is None or opened is None:
-            return self._refuse_to_read()
+            return self._refuse()
         entry = self._activity.begin(
             "ocr",
             source.name,
@@ -175,17 +171,17 @@ class DocumentsService(Service[DocumentState]):
 
     def picture(self, page: int, width: int, part: Rect | None = None) -> Handle[bytes]:
         """Draw a page of the open document, or a part of it, as PNG of `width` pixels."""
-        return self._loop.run(self._picture(self.slice.value, page, width, part))
+        return self._loop.run(self._pictures.draw(self.slice.value, page, width, part))
 
     def word_picture(self, mark: TextMark, width: int) -> Handle[bytes | None]:
         """Draw a word of the open document as PNG of `width` pixels; None if its place on the page
         is unknown."""
-        return self._loop.run(self._word_picture(self.slice.value, mark, width))
+        return self._loop.run(self._pictures.draw_word(self.slice.value, mark, width))
 
     def contents(self) -> Handle[tuple[Heading, ...]]:
         """Return the table of contents: the document's bookmarks, else the headings of the pages
         read."""
-        return self._loop.run(self._contents(self.slice.value))
+        return self._loop.run(self._pictures.contents(self.slice.value))
 
     # Navigation
 
@@ -272,87 +268,33 @@ class DocumentsService(Service[DocumentState]):
     # Export
 
     @action(Policy.BESIDE)
-    def as_files(self, format: export.ExportFormat) -> Coroutine[Any, Any, list[export.NamedFile]]:
+    def as_files(self, format: ExportFormat) -> Coroutine[Any, Any, list[NamedFile]]:
         """Return the read pages as files."""
-        return self._files(self.slice.value, format)
+        return self._exports.files(self.slice.value, format)
 
-    def save(self, format: export.ExportFormat, to: Path) -> Handle[tuple[Path, ...]]:
+    def save(self, format: ExportFormat, to: Path) -> Handle[tuple[Path, ...]]:
         """Write the read pages to a folder, or to a file with that name; return the paths.
 
         The progress is in the activity.
         """
-        return self._begin_saving(self.slice.value, format, to.expanduser().absolute())
-
-    def _begin_saving(
-        self, state: DocumentState, format: export.ExportFormat, to: Path, left: Entry | None = None
-    ) -> Handle[tuple[Path, ...]]:
+        state = self.slice.value
         if state.source is None:
-            return self._refuse_to_save()
-        entry = self._activity.begin(
-            "export",
-            state.source.name,
-            task=EXPORT,
-            needs={**ocr_needs(state.source, state.options), "format": format, "to": str(to)},
-            left=left,
-        )
-        return entry.follow(
-            self._save(state, format, to, entry), lambda: self._begin_saving(state, format, to)
-        )
-
-    def _save_left(self, entry: Entry) -> Handle[tuple[Path, ...]]:
-        needs = entry.needs
-        state = DocumentState(
-            source=DocumentSource(**needs["source"]), options=OCROptions(**needs["options"])
-        )
-        return self._begin_saving(state, needs["format"], Path(needs["to"]), entry)
+            return self._refuse()
+        return self._exports.begin(Export(state.source, state, format, to.expanduser().absolute()))
 
     @action(Policy.QUEUE, lane="save")
-    async def _refuse_to_save(self) -> tuple[Path, ...]:
+    def _save(self, export: Export, entry: ActivityEntry) -> Coroutine[Any, Any, tuple[Path, ...]]:
+        return self._exports.save(export, entry)
+
+    @action(Policy.BESIDE)
+    async def _refuse(self) -> Any:
         raise ProblemError(NOTHING_OPEN)
-
-    @action(Policy.QUEUE, lane="save")
-    async def _save(
-        self, state: DocumentState, format: export.ExportFormat, to: Path, entry: ActivityEntry
-    ) -> tuple[Path, ...]:
-        await entry.secure()
-        if state.opened is None and state.source is not None:
-            state = await self._last_read(state.source, state.options)
-        made, written = await self._files(state, format), []
-        size = sum(len(content) for _, content in made)
-        entry.progress(0, size)
-        paths = export.write(to, made, again=entry.left)
-        while path := await asyncio.to_thread(next, paths, None):
-            written.append(path)
-            entry.progress(sum(len(content) for _, content in made[: len(written)]), size)
-        return tuple(written)
-
-    async def _last_read(self, source: DocumentSource, options: OCROptions) -> DocumentState:
-        """Return a document as it was read last, without opening it."""
-        copy = await self._copies.fetch(source)
-        kept = await self._reader.results.load(self._reader.key(copy, options))
-        return DocumentState(
-            source=source,
-            opened=OpenedDocument(source, copy),
-            pages=tuple(page for _, page in sorted(kept.pages.items())),
-            annotation=kept.annotation,
-            options=options,
-            corrections=await asyncio.to_thread(self._corrections.load, copy.hash),
-        )
-
-    async def _files(
-        self, state: DocumentState, format: export.ExportFormat
-    ) -> list[export.NamedFile]:
-        if state.source is None or not any(state.pages):
-            raise ProblemError(Problem("Nothing is read yet", "", "Wait for the first page."))
-        pages = [page for page in state.pages if page is not None]
-        what = export.ReadDocument(state.source.name, pages, state.annotation, state.corrections)
-        return await export.files(what, format, functools.partial(self._picture, state))
 
     # The reading
 
     async def _count(self, opened: OpenedDocument) -> None:
         try:
-            count = await self._renderer.page_count(opened.copy.path)
+            count = await self._pictures.page_count(opened.copy.path)
         except NoPicture as error:
             self.slice.set(no_picture=str(error))
         else:
@@ -367,43 +309,6 @@ class DocumentsService(Service[DocumentState]):
         if count is None and asked and kept.pages.keys() >= {*asked}:
             count = asked[-1] + 1
         self._put(kept.pages, count, kept.annotation)
-
-    async def _picture(
-        self, state: DocumentState, page: int, width: int, part: Rect | None = None
-    ) -> bytes:
-        region = None if part is None else _region(part)
-        return await self._renderer.render(await self._find_copy(state), page, width, region)
-
-    async def _word_picture(self, state: DocumentState, mark: TextMark, width: int) -> bytes | None:
-        page = state.pages[mark.page] if mark.page < len(state.pages) else None
-        place = None if page is None else place_of(page, mark)
-        if place is None or state.no_picture is not None:
-            return None
-        rect, words, at = place
-        path = await self._find_copy(state)
-        return await self._renderer.render_word(path, mark.page, width, _region(rect), words, at)
-
-    async def _find_copy(self, state: DocumentState) -> Path:
-        """Return the copy from which pictures are drawn; another workbench may have evicted it."""
-        if state.opened is None or state.no_picture is not None:
-            raise NoPicture(state.no_picture or "No document is open.")
-        copy = state.opened.copy
-        if not copy.path.exists():
-            copy = await self._copies.fetch(state.opened.source)
-        return copy.path
-
-    async def _contents(self, state: DocumentState) -> tuple[Heading, ...]:
-        if state.picture_path is not None and state.no_picture is None:
-            with suppress(NoPicture):
-                if marks := await self._renderer.bookmarks(state.picture_path):
-                    return tuple(
-                        Heading(mark.level, one_line(mark.title), mark.page) for mark in marks
-                    )
-        return headings(state)
-
-    @action(Policy.LATEST, lane="read")
-    async def _refuse_to_read(self) -> None:
-        raise ProblemError(NOTHING_OPEN)
 
     @action(Policy.LATEST, lane="read")
     async def _read(
@@ -460,10 +365,6 @@ class DocumentsService(Service[DocumentState]):
         )
         if state.place is not None and state.block is None and state.page is not None:
             self.slice.set(block=block_at(state.page, state.place))
-
-
-def _region(rect: Rect) -> tuple[float, float, float, float]:
-    return rect.left, rect.top, rect.width, rect.height
 
 
 def _choosable(page: Page | None) -> list[int | None]:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import cast
 
-from carrel.store.documents.export import ExportFormat, copyable_parts
+from carrel.store.documents.export.formats import ExportFormat, copyable_parts
 from carrel.tui.base.screen import MainScreen
 from carrel.tui.dialogs.core.ask import Ask, Option, copy_options
 

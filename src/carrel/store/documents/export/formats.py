@@ -1,4 +1,4 @@
-"""Export of pages to files, and of their parts to the clipboard."""
+"""The forms of an export, and the copyable parts of a page."""
 
 from __future__ import annotations
 
