@@ -65,7 +65,7 @@ def test_a_file_becomes_its_model(tmp_path: Path) -> None:
             6,
             "steps.0.checks.0.text: it is not known here. Known: type, tolerance.",
         ),
-        ("name: s\nsteps:\n- question: a\n  question: b\n", 4, "“question” is there twice."),
+        ("name: s\nsteps:\n- question: a\n  question: b\n", 4, "“question” occurs twice."),
         ("name: s\n\tsteps: []\n", 2, "This is not YAML: indent with spaces, not tabs."),
         ("name: s\n", 1, "steps is missing."),
         ("name: s\nsteps:\n- checks: []\n", 3, "question is missing."),
@@ -94,7 +94,7 @@ def test_lines_of_json_know_their_number(tmp_path: Path) -> None:
     [
         ("{}\n{a}", "Line 2: This is not JSON: Expecting property name"),
         ("{}\n[1]", "Line 2: Expected an object"),
-        ('{}\n{"a": 1, "a": 2}', "Line 2: This is not usable: “a” is there twice."),
+        ('{}\n{"a": 1, "a": 2}', "Line 2: This is not usable: “a” occurs twice."),
     ],
 )
 def test_a_line_that_is_no_object_is_refused(text: str, reason: str) -> None:

@@ -292,7 +292,7 @@ def _check_plain(node: yaml.Node) -> None:
             if not key.tag.endswith(":str"):
                 raise YAMLError(line, "A key has to be text: put quotes around it.")
             if key.value in seen:
-                raise YAMLError(line, f"“{key.value}” is there twice.")
+                raise YAMLError(line, f"“{key.value}” occurs twice.")
             seen.add(key.value)
             _check_plain(value)
 

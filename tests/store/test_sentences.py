@@ -115,7 +115,7 @@ CONNECTION = (
         not_so=session.status(connected(connection="lost", since=0.0), NOW),
     ),
     row(
-        *("This is done at ", ", a hosted service that bills what it does."),
+        *("Sent to ", ", a hosted service that bills for requests."),
         so=session.service_words(HOSTED),
         not_so=session.service_words(connected()),
     ),
@@ -148,7 +148,7 @@ FAILURES = tuple(
             errors.ServiceError("Not allowed.", 403),
         ),
         (
-            ("Not there any more", "Load the list again."),
+            ("Not there any more", "Reload the list."),
             errors.NotFound("There is no file “f”.", 404),
             errors.ServiceError("Full.", 507),
         ),

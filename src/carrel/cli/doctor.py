@@ -161,7 +161,7 @@ async def _service(profile: Profile) -> AsyncIterator[ServiceFinding]:
             return
         except Unauthorized as error:
             yield ServiceFinding("address", "ok", "it answers")
-            yield ServiceFinding("key", "failed", str(error), "Ask the service's keeper for one.")
+            yield ServiceFinding("key", "failed", str(error), "Ask the service's operator for one.")
             return
         except ServiceError as error:
             yield ServiceFinding("address", "failed", str(error), error.reference)

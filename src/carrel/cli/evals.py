@@ -211,7 +211,7 @@ def _last(records: "Records", run: "Run") -> "Run":
         alike = (theirs.agent_id, theirs.cases.name) == (mine.agent_id, mine.cases.name)
         if alike and other.finished and theirs.begun < mine.begun:
             return other
-    raise CommandError("There is no run before this one to compare with.")
+    raise CommandError("There is no earlier run to compare with.")
 
 
 def _reports(runs: "Sequence[Run]", baseline: "Run | None") -> "list[Report]":
@@ -326,5 +326,5 @@ def _outcome(only: str | None) -> "Outcome | None":
 
     found = next((outcome for outcome in OUTCOMES if outcome == only), None)
     if only is not None and found is None:
-        raise CommandError(f"“{only}” is no result. Known: {', '.join(OUTCOMES)}.", Code.USAGE)
+        raise CommandError(f"“{only}” is not a result. Known: {', '.join(OUTCOMES)}.", Code.USAGE)
     return found

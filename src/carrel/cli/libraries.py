@@ -344,7 +344,7 @@ def _filters(attributes: "Sequence[str]") -> str | None:
         name, given, value = attribute.partition("=")
         if not given:
             raise CommandError(
-                f"“{attribute}” is no attribute. Write it as NAME=VALUE.", Code.USAGE
+                f"“{attribute}” is not an attribute. Write it as NAME=VALUE.", Code.USAGE
             )
         try:
             filters[name] = jsonlib.loads(value)

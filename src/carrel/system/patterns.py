@@ -33,7 +33,7 @@ def search(pattern: str, text: str) -> str | None:
     try:
         found = regex.search(pattern, text, timeout=SECONDS, concurrent=True)
     except (regex.error, RecursionError) as error:
-        raise PatternError(f"This is no regular expression: {error}.") from error
+        raise PatternError(f"This is not a regular expression: {error}.") from error
     except TimeoutError:
         raise PatternError(
             f"This pattern takes longer than {SECONDS:g} s. Nest no repetitions in one another."

@@ -369,11 +369,11 @@ class CarrelApp(App[Profile]):
         if not self._started or self._quitting or (place := self.place) is None:
             self.exit()
             return
-        from carrel.tui.flows.activity import may_quit
+        from carrel.tui.flows.activity import may_leave
 
         async def leave() -> None:
             try:
-                if await may_quit(place):
+                if await may_leave(place):
                     self.exit()
             finally:
                 self._quitting = False

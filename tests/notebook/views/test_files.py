@@ -147,10 +147,10 @@ def test_a_letter_typed_in_a_field_is_only_a_letter(page: Page) -> None:
 def test_a_refusal_is_shown_until_the_next_success(page: Page) -> None:
     mount(page, "files", files_state(file_row(1)))
     page.get_by_role("button", name="Copy link").click()
-    problem = {"title": "Not there any more", "detail": "f1", "advice": "Load the list again."}
+    problem = {"title": "Not there any more", "detail": "f1", "advice": "Reload the list."}
     kernel(page, "answer", "link", {"kind": "error", "problem": problem})
     expect(page.locator(".carrel-problem")).to_contain_text(
-        "Not there any more f1 Load the list again."
+        "Not there any more f1 Reload the list."
     )
     kernel(page, "state", {"loading": True})
     expect(page.locator(".carrel-problem")).to_be_visible()

@@ -41,12 +41,12 @@ def test_yaml_and_jsonl_hold_the_same_cases(tmp_path: Path) -> None:
         (
             "cases:\n- question: a\n  checks:\n  - regex: '['\n",
             4,
-            "cases.0.checks.0.regex: This is no regular expression: unterminated character set",
+            "cases.0.checks.0.regex: This is not a regular expression: unterminated character set",
         ),
         (
             "cases:\n- question: a\n  checks:\n  - json_schema: {type: nothing}\n",
             4,
-            "This is no JSON schema",
+            "This is not a JSON schema",
         ),
         (
             "cases:\n- question: a\n  checks:\n  - similar: {to: b}\n",

@@ -29,9 +29,9 @@ def test_plain_text_needs_no_quotes() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("year 2024", "Line 1 is no attribute. Write a name, a colon"),
-        ("a: 1\n: 2", "Line 2 is no attribute. Write a name, a colon"),
-        ("a: 1\na: 2", "Line 2 is no attribute. “a” is there twice."),
+        ("year 2024", "Line 1 is not an attribute. Write a name, a colon"),
+        ("a: 1\n: 2", "Line 2 is not an attribute. Write a name, a colon"),
+        ("a: 1\na: 2", "Line 2 is not an attribute. “a” occurs twice."),
         ('"a: 1', "A quote is not closed."),
         ('a: {"b": 1}', "A value is text, a number, true, false, or a list of these."),
         ("a: null", "A value is text, a number"),

@@ -82,7 +82,7 @@ def request_rows_of(call: Call):  # type: ignore[no-untyped-def]
 def test_an_answer_is_read_as_far_as_it_is_kept() -> None:
     assert answer_text(LIST) == '{\n  "data": []\n}'
     assert answer_text(replace(LIST, received='{"data": [1, 2')) == '{"data": [1, 2'
-    assert answer_text(replace(LIST, received="")) == "1.2 kB that are not kept."
+    assert answer_text(replace(LIST, received="")) == "1.2 kB, not kept."
     signed = replace(LIST, path="/v1/files/f/url", received="")
     assert "signed address" in answer_text(signed)
     assert request_text(replace(LIST, upload="a b.pdf")) == "The file a b.pdf"

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from carrel.config.profiles import Profile, add_profile, folders, load_profile, profiles
+from carrel.store.unfinished import Unfinished
 from carrel.tui.widgets.inputs.fields import Field
 from support.process import RunningServer
 from support.service import reply, service
@@ -106,6 +107,21 @@ async def test_a_profile_is_removed_with_its_key() -> None:
         await bench.shows("Removed old and its key")
     assert [profile.name for profile in profiles()] == ["local"]
     assert "k-old" not in folders().credentials_file.read_text()
+
+
+@pytest.mark.usefixtures("offline")
+async def test_leaving_for_another_service_asks_while_something_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    add_profile(Profile("far", "http://127.0.0.1:9"))
+    monkeypatch.setattr(Unfinished, "running_words", ("Upload: 3",))
+    async with workbench(Profile("local")) as bench:
+        await bench.press("f3", "down", "enter")
+        await bench.shows("Something still runs", "Upload: 3", "Leave and resume later")
+        await bench.press("escape")
+        assert not bench.app._exit
+        await bench.press("f3", "down", "enter", "q")
+        await bench.until(lambda: bench.app._exit)
 
 
 @pytest.mark.usefixtures("offline")

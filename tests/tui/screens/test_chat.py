@@ -183,9 +183,37 @@ async def test_esc_twice_stops_the_answer_and_keeps_its_text(
     await bench.shows("Once upon a time")
     await bench.press("escape")
     assert bench.store.chat.slice.value.phase == "writing"
+    await bench.shows("◐ support v4", "■ Stop  esc again")
     await bench.press("escape")
     await bench.shows("Once upon a time", "Stopped.")
     await service.closed.wait()
+
+
+async def test_esc_long_after_another_does_not_stop_the_answer(
+    bench: Workbench, service: ScriptedService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("carrel.tui.base.screen.ARMED", 0.1)
+    await bench.type("Tell me everything")
+    await bench.press("enter")
+    service.say("Once upon a time")
+    await bench.press("escape")
+    await bench.shows("■ Stop  esc again")
+    await bench.shows("■ Stop  esc esc")
+    await bench.press("escape")
+    await bench.shows("■ Stop  esc again")
+    assert bench.store.chat.slice.value.phase == "writing"
+
+
+async def test_a_notice_is_seen_while_an_answer_is_written(
+    bench: Workbench, service: ScriptedService
+) -> None:
+    await bench.type("Tell me everything")
+    await bench.press("enter")
+    service.say("Once upon a time")
+    await bench.shows("Once upon a time")
+    await bench.type("And then?")
+    await bench.press("enter")
+    await bench.shows("The answer is still being written: esc esc stops it.", "■ Stop")
 
 
 async def test_ctrl_c_stops_too(bench: Workbench, service: ScriptedService) -> None:

@@ -212,7 +212,7 @@ async def test_a_documents_name_and_attributes_are_edited(
     area = bench.app.screen.query_one(MultilineField)
     area.text = "shelf: south\ncolours"
     await bench.press("f2")
-    await bench.shows("Line 2 is no attribute.")
+    await bench.shows("Line 2 is not an attribute.")
     area.text = 'shelf: south\ncolours: ["green", "red"]'
     await bench.press("f2")
     await bench.shows("lamp.txt", "south", "green, red")

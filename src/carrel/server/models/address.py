@@ -334,7 +334,7 @@ def unreachable() -> ApiError:
     """Return the error of an address that does not answer, or answers wrongly."""
     return ApiError(
         503,
-        "The language model does not answer, or broke off. Try again; if it stays so, see the"
+        "The language model does not answer, or broke off. Try again; if that fails too, see the"
         " server's log and check the model's address.",
         headers={"retry-after": str(_RETRY_SECONDS)},
     )

@@ -20,8 +20,8 @@ def to_yaml(draft: Draft, libraries: Mapping[str, str]) -> str:
     text = dump({MESSAGE: draft.message or None, **shown})
     about = [
         "The next version of an agent." if draft.agent_id else "A new agent.",
-        f"{MESSAGE} is what this version is about. It may stay empty, as may all but name, model.",
-        "What is saved here is checked and shown before anything is sent.",
+        f"{MESSAGE} describes this version. Only name and model are required.",
+        "Saved changes are checked and shown before anything is sent.",
     ]
     if libraries:
         about.append("Libraries, for a tool of the type document_library:")

@@ -226,7 +226,7 @@ def refusal(error: ValidationError) -> Problem:
         f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}."
         for one in error.errors(include_url=False, include_input=False, include_context=False)
     ]
-    return Problem("An agent cannot be like this", " ".join(complaints))
+    return Problem("This agent is not valid", " ".join(complaints))
 
 
 class SavedDrafts:

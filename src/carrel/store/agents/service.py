@@ -15,6 +15,7 @@ from carrel.store.agents.state import AgentsState, Switched
 from carrel.store.agents.trials import is_left_over, is_trial, remove_trial
 from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.deleting import delete_each
+from carrel.store.core.formatting import counted
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.shared import Shared
 
@@ -143,8 +144,7 @@ class AgentsService(Service[AgentsState]):
             change = AgentUpdate(model=model, version_message=f"Model {model}"[:500])
             self._remember(agent, await client.agents.update(agent_id, change))
         await self.reload().settled()
-        count = f"{len(agent_ids)} agents have" if len(agent_ids) > 1 else "One agent has"
-        self._notifications.notify(f"{count} the model {model} now.")
+        self._notifications.notify(f"Switched {counted(len(agent_ids), 'agent')} to {model}.")
 
     @action(Policy.QUEUE, lane="drafts")
     async def keep(self, draft: Draft) -> None:
@@ -214,7 +214,7 @@ class AgentsService(Service[AgentsState]):
         if to not in (None, version):
             raise ProblemError(
                 Problem(
-                    f"{agent.name} v{agent.version} is active by now",
+                    f"{agent.name} v{agent.version} became active meanwhile",
                     "Nothing was changed.",
                     "Look again, then roll back.",
                 )

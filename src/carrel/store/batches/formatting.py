@@ -20,7 +20,7 @@ NOW = ("now", "Now, file by file", "Each opens as soon as it is read.")
 AS_A_BATCH = (
     "batch",
     "As one batch job",
-    "Cheaper at most hosted services; may take hours, and all come at its end.",
+    "Cheaper at most hosted services; may take hours; all results come at the end.",
 )
 """The two ways to read many files at a hosted service: id, label and description."""
 
@@ -39,7 +39,7 @@ _STATUSES: dict[str, ActivityStatus] = {
 }
 _ENDS = {
     "FAILED": "The batch failed",
-    "TIMEOUT_EXCEEDED": "The batch took longer than it may",
+    "TIMEOUT_EXCEEDED": "The batch exceeded its time limit",
 }
 
 
@@ -83,7 +83,7 @@ def read_words(read: int, failed: int) -> str:
 def _facts(job: BatchJob) -> list[tuple[str, str]]:
     facts = []
     if job.status == "CANCELLATION_REQUESTED":
-        facts.append(("Asked", "to stop; it keeps the answers that it has"))
+        facts.append(("Stopping", "the answers so far are kept"))
     if job.output_file is not None:
         facts.append(("Answers", count(job.succeeded_requests)))
     if job.failed_requests:

@@ -38,7 +38,7 @@ NO_QUESTION = Problem("Nothing was asked yet", "", "Ask something first.")
 NOT_OPENED = Problem("Not sent", "Its chat was not opened.", "↑ brings the question back.")
 OPENING = Problem("Not yet", "The chat is still being opened.", "Try again in a moment.")
 UPLOADING = Problem("Not sent yet", "A file is still being uploaded.", "Send again in a moment.")
-UNREADABLE = Problem("This session cannot be opened", "Its file is missing or damaged.")
+UNREADABLE = Problem("This chat cannot be opened", "Its file is missing or damaged.")
 WAITS = Problem("The agent waits for a result", "", "Answer its call first, or try again.")
 
 

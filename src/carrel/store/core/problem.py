@@ -79,7 +79,7 @@ def _of_known(error: BaseException) -> Problem | None:
         case errors.Unauthorized():
             return Problem("The key was refused", str(error), "F3 and e in the app change it.")
         case errors.NotFound():
-            return Problem("Not there any more", str(error), "Load the list again.")
+            return Problem("Not there any more", str(error), "Reload the list.")
         case errors.Invalid():
             return Problem("The service did not accept this", str(error))
         case errors.UnreadableFile():

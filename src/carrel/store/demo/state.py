@@ -8,7 +8,7 @@ from typing import Literal
 from carrel.store.core.problem import Problem
 
 RECORDED = "⚑ Recorded answer"
-LEFT_OUT = "The keys of this step are for the terminal."
+LEFT_OUT = "This step's keys work in the terminal only."
 AWAITS_KEY = "each key types"
 
 

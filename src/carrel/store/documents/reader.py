@@ -81,10 +81,10 @@ class OCROptions:
         try:
             schema = json.loads(self.schema)
         except ValueError as error:
-            raise ProblemError(Problem("The schema is no JSON", str(error))) from error
+            raise ProblemError(Problem("The schema is not JSON", str(error))) from error
         if not isinstance(schema, dict):
             raise ProblemError(
-                Problem("The schema is no JSON schema", "", 'Begin with {"type": "object", …}.')
+                Problem("The schema is not a JSON schema", "", 'Begin with {"type": "object", …}.')
             )
         named = {"name": "document", "schema": schema}
         return ResponseFormat.model_validate({"type": "json_schema", "json_schema": named})

@@ -219,7 +219,9 @@ class Target:
 
     def _deletion_problem(self) -> Problem:
         name = f"v{self._version.version} of {one_line(self._version.name)}"
-        return Problem(f"{name} is gone", "It was deleted during the run.", "What ended is kept.")
+        return Problem(
+            f"{name} is gone", "It was deleted during the run.", "Finished answers are kept."
+        )
 
     def _replacement_problem(self, version: int) -> Problem:
         number = self._version.version

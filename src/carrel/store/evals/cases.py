@@ -98,7 +98,7 @@ class Check(_Strict):
         try:
             re.compile(value or "")
         except re.error as error:
-            raise ValueError(f"This is no regular expression: {error}") from error
+            raise ValueError(f"This is not a regular expression: {error}") from error
         return value
 
     @field_validator("json_schema")
@@ -110,7 +110,7 @@ class Check(_Strict):
             try:
                 validators.validator_for(value).check_schema(value)
             except SchemaError as error:
-                raise ValueError(f"This is no JSON schema: {error.message}") from error
+                raise ValueError(f"This is not a JSON schema: {error.message}") from error
         return value
 
     @model_validator(mode="after")
@@ -219,7 +219,7 @@ def load_set(path: Path) -> CaseSet:
     for index, case in enumerate(cases):
         if case.id in first:
             document, where = places[index]
-            reason = f"The case “{case.id}” is there twice: give one a name."
+            reason = f"The case “{case.id}” occurs twice: give one a name."
             raise FileError(path, document.mistake(where, "").line, reason)
         first[case.id] = index
     return CaseSet(name=name, cases=tuple(cases))
@@ -238,7 +238,7 @@ def add_case(path: Path, case: Case) -> None:
     if path.exists():
         known = load_set(path)
         if case.id in (one.id for one in known.cases):
-            raise FileError(path, None, f"The case “{case.id}” is there already.")
+            raise FileError(path, None, f"The case “{case.id}” already exists.")
         before = path.read_text(encoding="utf-8")
         before += "" if before.endswith("\n") else "\n"
     if path.suffix == ".jsonl":

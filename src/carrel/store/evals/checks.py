@@ -100,12 +100,12 @@ def _source(wanted: Source, passages: Sequence[Passage]) -> tuple[bool, str]:
     of_document = [one for one in passages if one.document_name == wanted.document]
     if not of_document:
         names = list(dict.fromkeys(one_line(one.document_name) for one in passages))
-        return False, f"the passages are of {', '.join(names)}" if names else "there are none"
+        return False, f"the passages are from {', '.join(names)}" if names else "there are none"
     pages = sorted({one.page + 1 for one in of_document if one.page is not None})
     if wanted.page is None or wanted.page in pages:
         return True, "a passage is from there"
     said = ", ".join(map(str, pages)) or "no known page"
-    return False, f"the passages are of page {said}"
+    return False, f"the passages are from page {said}"
 
 
 def _number(wanted: Number, text: str) -> tuple[bool, str]:

@@ -175,7 +175,7 @@ def progress_words(progress: Progress) -> str:
 def kept_words(progress: Progress) -> str:
     """Return a hint to resume a stopped run."""
     kept = f"{count(progress.done)} of {count(progress.run.total)}"
-    return f"{kept} are kept: --resume goes on with them."
+    return f"{kept} are kept: --resume continues."
 
 
 def attempt_words(attempt: Attempt) -> str:

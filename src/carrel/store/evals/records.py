@@ -24,7 +24,7 @@ from carrel.system.locking import Locked, lock_file
 
 FORMAT = 1
 
-TAKEN = Problem("This run is under way", "Another program goes on with it.", "Wait for its end.")
+TAKEN = Problem("This run is under way", "Another program continues it.", "Wait for its end.")
 
 
 class _Kept(BaseModel):
@@ -194,11 +194,12 @@ class Records:
             try:
                 return _read(path)
             except ValueError as error:
-                raise ProblemError(Problem("This file is no run", wanted)) from error
+                raise ProblemError(Problem("This file is not a run", wanted)) from error
         names = sorted(one.stem for one in self._folder.glob("*.jsonl"))
         found = [wanted] if wanted in names else [one for one in names if one.startswith(wanted)]
         if len(found) != 1:
-            title = f"There is no run “{wanted}”" if not found else "More than one run begins so"
+            start = "More than one run begins with" if found else "There is no run"
+            title = f"{start} “{wanted}”"
             raise ProblemError(Problem(title, ", ".join(found[:5]), "See: carrel agents runs"))
         try:
             return _read(self._folder / f"{found[0]}.jsonl")
@@ -315,7 +316,7 @@ def _append(file: BufferedWriter, path: Path, line: str) -> None:
 
 def _unwritable(path: Path, error: OSError) -> ProblemError:
     detail = f"{path}: {error.strerror}."
-    advice = "Make room, then go on with the run: what has ended is kept."
+    advice = "Make room, then resume the run: finished answers are kept."
     return ProblemError(Problem("The run cannot be kept", detail, advice))
 
 

@@ -28,7 +28,7 @@ def from_text(text: str) -> dict[str, Any]:
             continue
         name, value = _read(line.strip(), number)
         if name in attributes:
-            raise _wrong(number, f"“{name}” is there twice.")
+            raise _wrong(number, f"“{name}” occurs twice.")
         attributes[name] = value
     return attributes
 
@@ -73,4 +73,4 @@ def _parse(text: str) -> Any:
 
 
 def _wrong(number: int, reason: str) -> ProblemError:
-    return ProblemError(Problem(f"Line {number} is no attribute", reason))
+    return ProblemError(Problem(f"Line {number} is not an attribute", reason))

@@ -89,7 +89,7 @@ def answer_text(call: Call) -> str:
         return _readable(call.received)
     if call.path.endswith("url") and call.status == HTTPStatus.OK:
         return "A signed address. It opens without a key, so it is not kept."
-    return "" if not call.bytes else f"{size(call.bytes)} that are not kept."
+    return "" if not call.bytes else f"{size(call.bytes)}, not kept."
 
 
 def as_curl(call: Call, url: str | None) -> str | None:

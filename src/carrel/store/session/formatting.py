@@ -60,4 +60,4 @@ def service_words(state: SessionState) -> str:
         return ""
     host = urlsplit(state.url or "").netloc
     where = f"{state.profile} ({host})" if host else state.profile
-    return f"This is done at {where}, a hosted service that bills what it does."
+    return f"Sent to {where}, a hosted service that bills for requests."

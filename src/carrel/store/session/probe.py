@@ -37,7 +37,7 @@ async def probe(profile: Profile) -> Problem | None:
     except Unauthorized:
         return Problem("The key was refused", f"{url} did not accept it.")
     except ValueError:
-        return Problem("The key cannot be one", "It has characters that no request can carry.")
+        return Problem("This is not a key", "It has characters that a request cannot carry.")
     except ClientError as error:
         return Problem.of(error)
     return None

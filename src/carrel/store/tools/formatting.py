@@ -16,7 +16,7 @@ _LETTERS: dict[str, Permission] = {"y": "once", "c": "chat", "a": "always"}
 PAUSED = Problem(
     f"Paused after {STEPS} steps",
     "The agent went on calling functions.",
-    "Retry lets it go on, asking again begins anew.",
+    "Retry continues; a new question starts over.",
 )
 
 
@@ -33,7 +33,7 @@ def consent_lines(consent: Consent) -> tuple[str, str, str]:
     return (
         one_line(f"{consent.name}: {consent.runs}"),
         _who_asks(consent),
-        "“Always” counts until the settings name another command or address.",
+        "“Always” lasts until the settings name another command or address.",
     )
 
 

@@ -42,8 +42,8 @@ from carrel.tui.workbench import Workbench
 T = TypeVar("T")
 S = TypeVar("S", bound=Any)
 
-ARMED = 1.5
-"""Seconds within which a second esc stops the running task."""
+ARMED = 3.0
+"""Seconds within which a second esc stops the running task; the status line says so meanwhile."""
 TICK = 1.0
 """Seconds between two updates of the age of shown data while the service is lost."""
 WORK_HZ = 2.0
@@ -100,7 +100,7 @@ class MainScreen(Frame):
         self.store = store
         self.workbench = workbench
         self._closers: list[Callable[[], None]] = []
-        self._armed = 0.0
+        self._armed: Timer | None = None
         self._notice_timer: Timer | None = None
         self._still: Timer | None = None
 
@@ -360,15 +360,21 @@ class MainScreen(Frame):
 
     def action_back(self) -> None:
         if self.can_stop():
-            if time.monotonic() - self._armed < ARMED:
-                self._armed = 0.0
+            armed = self.status.armed
+            self._disarm()
+            if armed:
                 self.stop()
-                return
-            self._armed = time.monotonic()
-            self.notice("esc again stops it.")
+            else:
+                self.status.armed = True
+                self._armed = self.set_timer(ARMED, self._disarm)
             return
         if not (self.list_filter.step_back() or self.back()):
             self.app.call_next(self.workbench.go_back)
+
+    def _disarm(self) -> None:
+        self.status.armed = False
+        if self._armed is not None:
+            self._armed.stop()
 
     def action_filter_list(self) -> None:
         if isinstance(over := self.focused, VirtualTable | TextPane):

@@ -56,20 +56,23 @@ async def offer_left(place: MainScreen) -> None:
         place.notice("In Activity, r resumes what is left and x drops it.")
 
 
-async def may_quit(place: MainScreen) -> bool:
-    """Ask before quitting while something runs; return whether to quit now."""
+async def may_leave(place: MainScreen, verb: str = "quit") -> bool:
+    """Ask before quitting, or leaving for another service, while something runs; return whether
+    to do it now."""
     unfinished = place.store.unfinished
     if not (running := unfinished.running_words):
         return True
+    later = f"{verb.capitalize()} and resume later"
     options = [
-        Option("wait", "Wait", "quits as soon as it is done", key="w"),
-        Option("later", "Quit and resume later", "the next start offers it", key="q"),
-        Option("cancel", "Cancel it and quit", "what was sent stays", key="x"),
+        Option("wait", "Wait", f"{verb}s as soon as it is done", key="w"),
+        Option("later", later, "the next start offers it", key="q"),
+        Option("cancel", f"Cancel it and {verb}", "what was sent stays", key="x"),
     ]
     about = [labels.line(words) for words in running]
     answer = await place.ask(Choose("Something still runs", options, about))
     if answer == "wait":
-        place.notice("Quits once that is done. ctrl+q quits now, and the next start resumes it.")
+        when = f"{verb.capitalize()}s once that is done."
+        place.notice(f"{when} ctrl+q quits now, and the next start resumes it.")
         await unfinished.idle()
     elif answer == "cancel":
         unfinished.cancel()

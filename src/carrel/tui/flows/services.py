@@ -5,6 +5,7 @@ from carrel.tui.base.screen import MainScreen
 from carrel.tui.dialogs.core.ask import Option
 from carrel.tui.dialogs.core.confirm import Confirm
 from carrel.tui.dialogs.service import ServiceForm, ServiceList
+from carrel.tui.flows.activity import may_leave
 from carrel.tui.theme import labels
 
 _NEW = "\0new"
@@ -52,7 +53,7 @@ async def connect(place: MainScreen) -> None:
         profile = await place.ask(ServiceForm(known.get(name)))
     else:
         profile = known[name]
-    if profile is not None:
+    if profile is not None and await may_leave(place, "leave"):
         place.app.exit(profile)
 
 

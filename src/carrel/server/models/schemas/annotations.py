@@ -125,7 +125,7 @@ def check_formats(request: OCRRequest) -> None:
         try:
             schemas.check(schema)
         except schemas.BadSchema as error:
-            raise InvalidRequest(loc, f"This is no JSON schema: {error}") from error
+            raise InvalidRequest(loc, f"This is not a JSON schema: {error}") from error
 
 
 async def annotate(result: OCRResult, request: OCRRequest, engine: Engine, owner: str) -> OCRResult:

@@ -20,13 +20,15 @@ class StatusLine(Widget):
     connection: reactive[Content] = reactive(Content(""), layout=True)
     """The state of the connection, at the beginning."""
     doing: reactive[Content] = reactive(Content(""))
-    """The running task, before the notice."""
+    """The running task of the screen."""
     notice: reactive[Content] = reactive(Content(""))
-    """The last notice, until it expires."""
+    """The last notice, until it expires; before the running task, which it may answer."""
     work: reactive[str] = reactive("")
-    """All running tasks if there are several; hidden behind a notice."""
+    """All running tasks if there are several; hidden behind the others."""
     stop: reactive[bool] = reactive(False)
     """Whether the running task can be stopped."""
+    armed: reactive[bool] = reactive(False)
+    """Whether one more esc stops it."""
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return max(len(self._connection_lines(width)), 1)
@@ -36,11 +38,13 @@ class StatusLine(Widget):
 
     def render(self) -> RenderResult:
         width = self.content_size.width
-        right = Content.assemble(("■ Stop", "$failed"), ("  esc esc", "$muted"))
+        keys = ("  esc again", "$failed") if self.armed else ("  esc esc", "$muted")
+        right = Content.assemble(("■ Stop", "$failed"), keys)
         right = right if self.stop else Content("")
         work = Content.styled(f"◐ {self.work}", "$muted") if self.work else Content("")
         *lines, connection = self._connection_lines(width) or [Content("")]
-        parts = [part for part in (connection, self.doing or self.notice or work) if part]
+        doing = [part for part in (self.notice, self.doing) if part] or [work]
+        parts = [part for part in (connection, *doing) if part]
         room = width - right.cell_length
         left = Content(" · ").join(parts).truncate(max(room - 1, 0), ellipsis=True)
         last = left.pad_right(max(room - left.cell_length, 0)) + right
