@@ -70,7 +70,7 @@ async def test_cases_are_run_compared_and_shown(run: Run, cases: Path, tmp_path:
     assert "✗ contains “hello”: it is not there" in answers.out
     only = await run("agents", "runs", kept[0]["id"], "--only", "failed")
     assert "goodbye" in only.out and "● passed" not in only.out
-    assert "is no result" in (await run("agents", "runs", "--only", "bad", code=2)).err
+    assert "is not a result" in (await run("agents", "runs", "--only", "bad", code=2)).err
     listed = (await run("agents", "runs")).out
     assert "echo v0" in listed and "greetings" in listed
     await run("agents", "delete", "echo")

@@ -118,7 +118,7 @@ def test_a_batch_of_failures_has_failed(http: httpx.Client) -> None:
         ({"endpoint": "/v1/ocr", "requests": [{"body": {}}], "agent_id": "a"}, "No agent answers"),
         (
             {"endpoint": CHAT, "requests": [{"custom_id": "a", "body": {}}] * 2},
-            "The custom_id 'a' is there twice.",
+            "The custom_id 'a' occurs twice.",
         ),
     ],
 )

@@ -82,7 +82,7 @@ def test_what_a_service_gave_is_not_checked_again() -> None:
         ("name: support\nmodel: [m\n", 3, "This is not YAML"),
         ("name: support\n\tmodel: m\n", 2, "This is not YAML"),
         ("name: support\nmodel: \x07m\n", 2, "a character that YAML does not allow"),
-        ("name: support\nmodel: m\nname: other\n", 3, "“name” is there twice"),
+        ("name: support\nmodel: m\nname: other\n", 3, "“name” occurs twice"),
         ("name: &a support\nmodel: *a\n", 2, "not referred to by"),
         ("name: support\nmodel: m\n1: x\n", 3, "A key has to be text"),
         ("name: support\nmodel: m\nmetadata: {a: !!binary aGk=}\n", 3, "A value may be"),

@@ -53,7 +53,7 @@ def test_yaml_and_jsonl_hold_the_same_cases(tmp_path: Path) -> None:
             4,
             "Give at_least or at_most",
         ),
-        ("cases:\n- question: a\n- question: a\n", 3, "The case “a” is there twice"),
+        ("cases:\n- question: a\n- question: a\n", 3, "The case “a” occurs twice"),
     ],
 )
 def test_a_mistake_is_named_with_its_line(
@@ -69,7 +69,7 @@ def test_a_line_of_jsonl_is_named_too(tmp_path: Path) -> None:
     path = written(tmp_path, '{"question": "a"}\n{"question": "b", "check": []}\n', "set.jsonl")
     with pytest.raises(FileError, match="line 2: check: did you mean checks"):
         load_set(path)
-    with pytest.raises(FileError, match="line 2: The case “a” is there twice"):
+    with pytest.raises(FileError, match="line 2: The case “a” occurs twice"):
         load_set(written(tmp_path, '{"question": "a"}\n{"question": "a"}\n', "twice.jsonl"))
 
 
@@ -81,7 +81,7 @@ def test_a_case_is_added_at_the_end(tmp_path: Path, name: str) -> None:
     add_case(path, first)
     add_case(path, second)
     assert load_set(path).cases == (first, second)
-    with pytest.raises(FileError, match="is there already"):
+    with pytest.raises(FileError, match="already exists"):
         add_case(path, second)
 
 

@@ -162,7 +162,7 @@ async def test_a_turn_of_a_chat_becomes_a_case(desk: Desk) -> None:
     assert second.checks[0].similar and second.checks[0].similar.at_most == 0.8
     again = desk.evals.add_case(path, bad)
     await again.settled()
-    assert again.error is not None and "is there already" in again.error.detail
+    assert again.error is not None and "already exists" in again.error.detail
     for index in (0, 3, 4):
         with pytest.raises(ProblemError, match="No answer to take"):
             case_of(_chat(), index, good=True)

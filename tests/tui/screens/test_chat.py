@@ -202,6 +202,8 @@ async def test_esc_long_after_another_does_not_stop_the_answer(
     await bench.press("escape")
     await bench.shows("■ Stop  esc again")
     assert bench.store.chat.slice.value.phase == "writing"
+    await bench.press("ctrl+c")
+    await bench.shows("Stopped.")
 
 
 async def test_a_notice_is_seen_while_an_answer_is_written(
@@ -214,6 +216,8 @@ async def test_a_notice_is_seen_while_an_answer_is_written(
     await bench.type("And then?")
     await bench.press("enter")
     await bench.shows("The answer is still being written: esc esc stops it.", "■ Stop")
+    await bench.press("ctrl+c")
+    await bench.shows("Stopped.")
 
 
 async def test_ctrl_c_stops_too(bench: Workbench, service: ScriptedService) -> None:

@@ -28,7 +28,7 @@ def find_lines(inputs: Sequence[tuple[str, Path]]) -> list[NewLine]:
     seen: set[str] = set()
     for line in named:
         if line.custom_id in seen:
-            raise ApiError(400, f"The custom_id {line.custom_id[:80]!r} is there twice.")
+            raise ApiError(400, f"The custom_id {line.custom_id[:80]!r} occurs twice.")
         seen.add(line.custom_id)
     return named
 

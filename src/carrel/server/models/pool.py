@@ -391,7 +391,7 @@ def _away_error(model: str, addresses: Sequence[PooledAddress]) -> ApiError:
         return unreachable()
     return ApiError(
         503,
-        f"No address of the language model {model[:80]} answers. Try again; if it stays so, see"
+        f"No address of the language model {model[:80]} answers. Try again; if that fails too, see"
         " the server's log and check the addresses.",
         headers={"retry-after": f"{SICK_SECONDS:.0f}"},
     )
