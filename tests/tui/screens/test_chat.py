@@ -197,10 +197,9 @@ async def test_esc_long_after_another_does_not_stop_the_answer(
     await bench.press("enter")
     service.say("Once upon a time")
     await bench.press("escape")
-    await bench.shows("■ Stop  esc again")
+    await asyncio.sleep(0.2)
     await bench.shows("■ Stop  esc esc")
     await bench.press("escape")
-    await bench.shows("■ Stop  esc again")
     assert bench.store.chat.slice.value.phase == "writing"
     await bench.press("ctrl+c")
     await bench.shows("Stopped.")
