@@ -301,9 +301,7 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
-        raise ValueError(
-            f"“{next(name for name in names if names.count(name) > 1)}” occurs twice"
-        )
+        raise ValueError(f"“{next(name for name in names if names.count(name) > 1)}” occurs twice")
     return found
 
 
