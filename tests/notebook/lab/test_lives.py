@@ -11,6 +11,11 @@ from support.process import serve
 pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.timeout(300)]
 
 CONNECT = "import carrel\nbench = carrel.connect()\nbench.files"
+# The host's wait for a panel's module, two seconds, is over before the module arrives.
+IMPATIENT = """() => {
+  const timeout = AbortSignal.timeout.bind(AbortSignal);
+  AbortSignal.timeout = (ms) => timeout(ms === 2000 ? 0 : ms);
+}"""
 
 
 @pytest.fixture
@@ -52,6 +57,22 @@ def test_two_views_of_a_panel_show_the_same_and_live_apart(page: Page, tmp_path:
     }""")
     expect(panels(page)).to_have_count(1)
     upload(panels(page), tmp_path / "alone.txt")
+
+
+@pytest.mark.parametrize("shown", ["bench.files", "bench"])
+def test_a_panel_hears_its_kernel_though_its_module_arrived_late(
+    notebook: Notebook, tmp_path: Path, shown: str
+) -> None:
+    page = notebook(CONNECT, shown)
+    page.evaluate(IMPATIENT)
+    failures: list[str] = []
+    page.on("pageerror", lambda error: failures.append(str(error)))
+    run_cell(page, 1)
+    cell = page.locator(".jp-CodeCell").nth(1)
+    if shown == "bench":
+        cell.get_by_role("tab", name="Files").click()
+    mark(upload(cell.get_by_role("region", name="Files"), tmp_path / f"{shown}.txt"))
+    assert any("Failed to initialize model" in failure for failure in failures)
 
 
 def test_a_reloaded_page_shows_the_panel_as_it_was(page: Page, tmp_path: Path) -> None:

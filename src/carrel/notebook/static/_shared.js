@@ -166,7 +166,21 @@ class View {
     // A host that knows that the kernel was restarted says so before anyone types.
     this.listen("comm_live_update", () => this.hello());
     window.addEventListener("pageshow", (event) => { if (event.persisted) this.hello(); }, { signal });
-    this.hello();
+    this.listenPastTheHost().then(() => { if (!signal.aborted) this.hello(); });
+  }
+
+  /**
+   * Hands the kernel's messages to the model without anywidget's wait for this module, which runs
+   * by now: where it took longer than two seconds, 0.11 drops every message. Without such a wait
+   * this changes nothing.
+   */
+  async listenPastTheHost() {
+    try {
+      const model = await this.model.widget_manager.get_model(this.model.get("still"));
+      model.comm.on_msg(Object.getPrototypeOf(model.constructor.prototype)._handle_comm_msg.bind(model));
+    } catch {
+      // A host with other models: it is heard as it speaks.
+    }
   }
 
   hello() {

@@ -134,7 +134,8 @@ class Panel(anywidget.AnyWidget):
             raise TypeError(no_option(type(self).__name__, name, OPTIONS))
         id = uuid.uuid4().hex[:12]
         self._still = Still(store, id, self, lambda content: self._post(None, content))
-        super().__init__(state=self._state(), still=id, **options)
+        # The view finds its model in the host by the id of its static page.
+        super().__init__(state=self._state(), still=id, model_id=id, **options)
         self.on_msg(self._receive)
 
     def _state(self) -> Json:
@@ -389,6 +390,8 @@ class Panel(anywidget.AnyWidget):
                 if rested:
                     self.refresh()
                     self._loads()
+                # The host may have dropped updates before the view could hear them.
+                self.send_state("state")
                 self._post(view, {"kind": "done", "rid": rid, "result": None})
                 self._greet(view)
                 self._still.renew()
