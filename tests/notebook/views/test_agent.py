@@ -171,6 +171,7 @@ def test_making_a_version_active_shows_what_changes_and_asks(page: Page) -> None
     expect(review).to_contain_text("0.7 → 0.3")
     page.keyboard.press("Escape")
     expect(review).to_be_hidden()
+    expect(page.get_by_role("row", name="v0")).to_be_focused()
     assert sent(page, "make_active") == []
     page.keyboard.press("Shift+A")
     answer(page, "preview", {"title": "Make v0 active?", "about": "What changes:", "rows": ROWS})

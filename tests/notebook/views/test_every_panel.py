@@ -197,6 +197,12 @@ def test_the_shortcuts_are_listed(page: Page, panel: str) -> None:
     expect(page.locator(".carrel")).to_be_focused()
 
 
+def test_no_heading_and_no_column_is_without_words(page: Page, panel: str) -> None:
+    mount(page, panel, {**STATES[panel], "problem": None, "title": ""})
+    shown = page.locator(":is(h3, h4, th)").filter(visible=True)
+    assert "" not in shown.all_text_contents()
+
+
 def test_a_key_without_a_meaning_is_told(page: Page) -> None:
     mount(page, "chat", {**STATES["chat"], "problem": None})
     page.locator(".carrel").press("t")

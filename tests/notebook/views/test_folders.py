@@ -94,6 +94,16 @@ def test_a_synced_folder_shows_how_it_stands_and_is_stopped(page: Page) -> None:
     assert sent(page, "look")[0]["args"]["include"] == "*.pdf"
 
 
+def test_in_a_narrow_panel_the_notes_of_a_folder_stand_below(page: Page) -> None:
+    page.set_viewport_size({"width": 480, "height": 900})
+    folder = {"id": 7, "name": "contracts", "notes": ["synced 12 min ago"], "percent": None}
+    status = {"text": "○ Matched at 17:03 · not watching", "role": "muted"}
+    folder |= {"status": status, "running": False}
+    mount(page, "library", library_state(folders=[folder]))
+    notes = page.get_by_text("synced 12 min ago")
+    assert notes.evaluate("one => one.scrollWidth <= one.clientWidth")
+
+
 def test_of_a_dropped_folder_goes_up_what_the_kernel_wants(page: Page) -> None:
     mount(page, "library", library_state())
     page.evaluate(DROP)

@@ -71,13 +71,13 @@ def test_a_narrow_panel_leaves_out_the_column_that_is_always_the_same(page: Page
     def heads() -> list[str]:
         return page.get_by_role("columnheader").filter(visible=True).all_inner_texts()
 
-    every = ["", "Name", "Purpose", "Size", "Pages", "OCR", "Created"]
+    every = ["Marked", "Name", "Purpose", "Size", "Pages", "OCR", "Created"]
     page.set_viewport_size({"width": 640, "height": 700})
     page.wait_for_function("document.querySelector('th:nth-child(3)').offsetWidth === 0")
     assert heads() == [one for one in every if one != "Purpose"]
     page.set_viewport_size({"width": 340, "height": 700})
     page.wait_for_function("document.querySelector('th:nth-child(4)').offsetWidth === 0")
-    assert heads() == ["", "Name", "OCR"]
+    assert heads() == ["Marked", "Name", "OCR"]
     page.set_viewport_size({"width": 1400, "height": 700})
     expect(page.get_by_role("columnheader", name="Purpose")).to_be_visible()
     assert heads() == every

@@ -47,7 +47,7 @@ class Grid {
     this.sort = null;
     this.heads = options.columns.map((column, index) => this.createHead(column, index));
     const labels = [...this.heads];
-    if (options.marks) labels.unshift(h("th", { role: "columnheader", scope: "col", class: "mark", "aria-label": "Marked" }));
+    if (options.marks) labels.unshift(h("th", { role: "columnheader", scope: "col", class: "mark" }, h("span", { class: "carrel-unseen" }, "Marked")));
     this.head = h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, ...labels));
     this.body = h("tbody", { role: "rowgroup", onkeydown: (event) => this.pressed(event) });
     this.empty = h("div", { class: "carrel-empty", hidden: true });

@@ -200,7 +200,7 @@ class AgentView extends View {
     this.versions.hidden = this.empty.hidden = true;
     if (what === "review" && this.state.trial) say(this.title, this.state.title);
     this.draw(this.state);
-    if (what === "versions") this.root.focus();
+    if (what === "versions") (this.content() ?? this.root).focus();
   }
 
   mark(id) {

@@ -55,7 +55,7 @@ class ChatView extends View {
       this.composer.element, this.uploads.input, this.uploads.button, this.cancelButton, this.retryButton, this.sendButton, this.stopButton);
     // What is waited for changes every second; only that it begins and ends is read out.
     this.phase = h("div", { class: "carrel-status" });
-    this.news = h("div", { class: "carrel-news", role: "status", "aria-live": "polite", "aria-atomic": "true" });
+    this.news = h("div", { class: "carrel-news carrel-unseen", role: "status", "aria-live": "polite", "aria-atomic": "true" });
     this.permission = h("div", { class: "carrel-question", role: "alertdialog", hidden: true });
     this.source = new SourcePane(this);
     this.tools = h("div", { class: "carrel-more", hidden: true });

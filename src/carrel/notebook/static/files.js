@@ -98,7 +98,7 @@ class FilesView extends View {
   drawPreview(preview) {
     const texts = preview.kind === "text" || preview.kind === "lines";
     const name = preview.pages > 1 ? `${preview.name} · ${preview.pages} pages` : preview.name;
-    say(this.name, name);
+    say(this.name, name || "Details");
     this.name.title = name;
     say(this.note, preview.note);
     this.note.hidden = !preview.note;
