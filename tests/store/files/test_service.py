@@ -12,6 +12,7 @@ from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.lists import KEPT, Sort
 from carrel.store.files.formatting import file_rows, sort_files, sort_words
 from carrel.store.files.state import FilesState
+from carrel.store.notifications import NotificationsState
 from carrel.store.session.state import READ_ONLY
 from carrel.store.store import Store
 from support.cuts import line
@@ -47,7 +48,25 @@ async def test_an_upload_is_in_the_list_and_in_the_activity(empty: Store, tmp_pa
     (item,) = empty.activity.slice.value.items
     assert (item.kind, item.status, item.subject) == ("upload", "done", file.id)
     assert item.done == item.total == path.stat().st_size
-    assert empty.notifications.slice.value.items[-1].text == "Uploaded letter.pdf."
+
+
+async def test_an_upload_is_said_when_the_list_has_it(empty: Store, tmp_path: Path) -> None:
+    said: list[tuple[str, int]] = []
+
+    def note(new: NotificationsState, old: object) -> None:
+        said.append((new.items[-1].text, len(empty.files.slice.value.items)))
+
+    empty.notifications.slice.changed.connect(note)
+    await empty.files.upload(made(tmp_path, "letter.pdf"))
+    await until(empty.notifications.slice, lambda state: len(said) == 1)
+    missing = empty.files.upload(tmp_path / "missing.txt")
+    pair = [empty.files.upload(made(tmp_path, name)) for name in ("a.txt", "b.txt")]
+    stopped = empty.files.upload(made(tmp_path, "stopped.txt"))
+    stopped.cancel()
+    await asyncio.gather(*(handle.settled() for handle in (missing, *pair, stopped)))
+    await until(empty.notifications.slice, lambda state: len(said) == 2)
+    empty.notifications.slice.changed.disconnect(note)
+    assert said == [("Uploaded letter.pdf.", 1), ("Uploaded 2 files.", 3)]
 
 
 async def test_uploads_wait_for_each_other(empty: Store, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from carrel.client.documents import Documents
 from carrel.store.libraries.phase import document_phase
+from carrel.store.notifications import NotificationsState
 from carrel.store.store import Store
 from carrel.wire.documents import Document, DocumentList, DocumentUpdate
 from support.documents import digital_pdf
@@ -27,6 +28,25 @@ async def made(store: Store, name: str = "contracts") -> str:
     library = await store.libraries.create(name)
     assert library is not None
     return library.id
+
+
+async def test_an_added_document_is_said_when_the_list_has_it(
+    libraries: Store, tmp_path: Path
+) -> None:
+    library_id = await made(libraries)
+    listed: list[int] = []
+
+    def note(new: NotificationsState, old: object) -> None:
+        if new.items[-1].text == "Added lease.pdf.":
+            listed.append(len(libraries.libraries.slice.value.documents))
+
+    libraries.notifications.slice.changed.connect(note)
+    await libraries.libraries.upload(
+        library_id, digital_pdf(tmp_path / "lease.pdf", pages=1, text=TEXT)
+    )
+    await until(libraries.notifications.slice, lambda state: bool(listed))
+    libraries.notifications.slice.changed.disconnect(note)
+    assert listed == [1]
 
 
 async def test_the_status_of_a_document_moves_by_itself(libraries: Store, tmp_path: Path) -> None:

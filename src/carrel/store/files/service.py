@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import filecmp
+import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,7 +52,8 @@ class FilesService(Service[FilesState]):
         self._activity = shared.activity
         self._notifications = shared.notifications
         self._readings = Readings(shared.profile)
-        self._uploaded = 0  # files since no upload waited
+        self._uploaded: list[str] = []  # names since no upload ran
+        self._due = 0.0
         shared.activity.set_task(UPLOAD_FILE, self._upload_left)
         shared.activity.set_task(DOWNLOAD, self._download_left)
 
@@ -200,10 +202,9 @@ class FilesService(Service[FilesState]):
             needs={**needs, "purpose": purpose},
             left=left,
         )
-        return entry.follow(
-            self._upload(source, purpose, entry, once),
-            lambda: self.upload(source, purpose=purpose, once=once),
-        )
+        sent = self._upload(source, purpose, entry, once)
+        sent.add_done_callback(lambda _: self._show_arrived())
+        return entry.follow(sent, lambda: self.upload(source, purpose=purpose, once=once))
 
     def _upload_left(self, entry: Entry) -> Handle[File]:
         purpose = entry.needs.get("purpose")
@@ -270,20 +271,23 @@ class FilesService(Service[FilesState]):
 
         file = await retry_while_lost(self._session, entry, send)
         entry.set_subject(file.id)
-        self._uploaded += 1
-        if not self._lane("upload").others_wait:
-            number, self._uploaded = self._uploaded, 0
-            words = file.filename if number == 1 else f"{count(number)} files"
-            self._notifications.notify(f"Uploaded {words}.")
-        self._show_arrived()
+        self._uploaded.append(file.filename)
         return file
 
-    @action(Policy.JOIN)
+    @action(Policy.RENEW)
     async def _show_arrived(self) -> None:
-        """Reload the list, rate-limited while many files arrive."""
-        if self._lane("upload").others_wait:
-            await asyncio.sleep(ARRIVING)
-        self.reload()
+        """Reload the list, rate-limited while many files arrive; then say so after the last one."""
+        uploads, now = self._lane("upload"), time.monotonic()
+        if not self._uploaded or (uploads.busy and now < self._due):
+            return
+        self._due = now + ARRIVING
+        names: list[str] = []
+        if not uploads.busy:
+            names, self._uploaded = self._uploaded, []
+        await self.reload().settled()
+        if names:
+            words = names[0] if len(names) == 1 else f"{count(len(names))} files"
+            self._notifications.notify(f"Uploaded {words}.")
 
     @action(Policy.QUEUE, lane="download")
     async def _download(self, file_id: str, to: Path, name: str, entry: ActivityEntry) -> Path:

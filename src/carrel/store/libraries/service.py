@@ -460,10 +460,10 @@ class LibrariesService(Service[LibrariesState]):
         # At once: a quick failure may be over before the list is reloaded.
         self._processing.show(document)
         self._poll()
-        self._notifications.notify(f"Added {document.name}.")
-        self._load_libraries_again()
+        shown = self._load_libraries_again()
         if library_id == self.slice.value.selected:
-            self._show_newest()
+            shown = self._show_newest()
+        shown.add_done_callback(lambda _: self._notifications.notify(f"Added {document.name}."))
         return document
 
     def _forget_library(self, library_id: str) -> None:
