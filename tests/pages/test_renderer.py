@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 from PIL import Image
+from pypdfium2 import PdfDocument
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
 
 from carrel.pages import renderer as module
 from carrel.pages.errors import NoPicture
 from carrel.pages.renderer import TIMEOUT, Renderer
-from support.documents import digital_pdf, docx
+from support.documents import digital_pdf, docx, filled_form
 
 
 @pytest.fixture
@@ -52,6 +53,16 @@ async def test_a_page_is_drawn_as_it_is(renderer: Renderer, tmp_path: Path) -> N
     assert picture.size == (200, 400)
     assert picture.getpixel((5, 5)) == (255, 255, 255)
     assert picture.getpixel((100, 200)) == (0, 0, 0)
+
+
+async def test_the_values_of_a_form_are_drawn(renderer: Renderer, tmp_path: Path) -> None:
+    path = filled_form(tmp_path / "a.pdf")
+    with PdfDocument(path) as document:
+        wide, high = document[0].get_size()
+    value = (74 / wide, (high - 666) / high, 150 / wide, 14 / high)
+    picture = opened(await renderer.render(path, 0, 300, value))
+    ink = sum(picture.convert("L").histogram()[:100])
+    assert ink > 0.03 * picture.width * picture.height
 
 
 async def test_an_endless_page_is_drawn_smaller(renderer: Renderer, tmp_path: Path) -> None:

@@ -43,6 +43,34 @@ def font(size: int, *, bold: bool = False) -> ImageFont.FreeTypeFont:
     return ImageFont.truetype(_FONTS / ("VeraBd.ttf" if bold else "Vera.ttf"), size)
 
 
+def filled_form(path: Path) -> Path:
+    """Write a form with a filled, an empty and a hidden field, two check boxes and a link."""
+    canvas = Canvas(str(path), pagesize=A4)
+    form = canvas.acroForm
+    for y, text in (
+        (700, "Please fill in every field of this form in capital letters, and sign it on the"),
+        (686, "next page."),
+        (620, "We write to the address that you give us, and to no other."),
+        (580, "By letter"),
+        (560, "By telephone"),
+        (500, "The office is open from nine to twelve on every working day of the week but"),
+        (486, "Wednesday."),
+    ):
+        canvas.drawString(92 if text.startswith("By") else 72, y, text)
+    for y, value, flags in (
+        (650, "ADA LOVELACE OF LONDON", "print"),
+        (540, "", "print"),
+        (520, "AN EARLIER NAME", "hidden"),
+    ):
+        place = {"x": 72, "y": y, "width": 400, "height": 18, "borderWidth": 0}
+        form.textfield(name=f"f{y}", value=value, fontSize=12, annotationFlags=flags, **place)
+    for y, checked in ((578, True), (558, False)):
+        form.checkbox(name=f"f{y}", checked=checked, x=72, y=y, size=14)
+    canvas.linkURL("https://example.org/", (139, 616, 207, 634))
+    canvas.save()
+    return path
+
+
 def digital_pdf(path: Path, pages: int = 2, text: str = TEXT) -> Path:
     """An A4 PDF with a text layer: a heading, `text`, a list and a table on every page.
 

@@ -55,6 +55,9 @@ class PDFPages:
             if "password" in str(error).lower():
                 raise NoPicture("This PDF needs a password.") from None
             raise NoPicture("This PDF is damaged.") from error
+        with suppress(pypdfium2.PdfiumError):
+            # To draw the values filled into its form, if it has one.
+            self._document.init_forms()
 
     def __len__(self) -> int:
         return len(self._document)

@@ -29,7 +29,7 @@ _MARKER = re.compile(
 _LABEL = re.compile(r"\(?(\d{1,2}(\.\d{1,2})+\.?|(\d{1,2}|[A-Za-z]|[ivx]{2,4})[.)])")
 _TAB = 4.0
 """Largest gap between a number and the text that it counts, in line heights."""
-_BULLET = re.compile(rf"[{BULLETS}]\s*(?=\w)")
+_BULLET = re.compile(rf"[{BULLETS}☐☑☒]\s*(?=\w)")
 _PLAIN = frozenset[Role](["text", "quote", "aside", "reference", "form_field"])
 """Roles that a bullet or a label disproves."""
 _ENTRY = re.compile(r"([^\s.…])(?:\s|\.|…)+(\d{1,4}|[ivxlc]{1,7})$")
@@ -238,7 +238,7 @@ def with_list_levels(found: Sequence[Region], size: float) -> list[Region]:
             levelled.append(region)
             continue
         edge = region.lines[0].box.left
-        if above and above.kind == "list_item" and region.box.top < above.box.top:
+        if above and region.box.top < above.lines[-1].box.centre[1]:
             edges = []
         while edges and edge < edges[-1] - size / 2:
             edges.pop()

@@ -26,6 +26,7 @@ from carrel.server.reading.page.lines import text_turn
 from carrel.server.reading.page.parsed import ParsedPage
 from carrel.server.reading.pdf.drawn_text import DPI as DRAWN_DPI
 from carrel.server.reading.pdf.drawn_text import drawn_text
+from carrel.server.reading.pdf.forms import filled_form, with_ticks
 from carrel.server.reading.pdf.formulas import with_display_formulas
 from carrel.server.reading.pdf.garbage import is_garbage
 from carrel.server.reading.pdf.liteparse import ReadAhead
@@ -66,8 +67,10 @@ class PDF:
             self._document = pypdfium2.PdfDocument(path)
         except pypdfium2.PdfiumError as error:
             raise UnreadableDocument(_reason(error)) from error
+        form = fenced("form", filled_form, self._document)
+        self._ticks = form.ticks if form else {}
         # liteparse detects formats by file extension, and stored files have none.
-        data = path.read_bytes()
+        data = form.data if form else path.read_bytes()
         # liteparse takes a PDF with other data before its header for an office file.
         self._ahead = ReadAhead(data[max(0, data.find(_HEADER)) :])
         self.page_count = len(self._document)
@@ -190,7 +193,7 @@ class PDF:
 
     def _collect(self, index: int, parsed: ParsedPage, scan: PageScan, look: Look) -> PageParts:
         """Collect everything on a page: liteparse's text, the text it left out, and OCR's."""
-        items, lines = parsed.items, list[Line]()
+        items, rules, lines = parsed.items, parsed.rules, list[Line]()
         with contextlib.closing(self._document[index]) as page:
             space = PageSpace(page, scan.frame.turn, scan.frame.width / page.get_width())
             pictures = fenced("pictures", embedded_pictures, page, space) or []
@@ -201,6 +204,8 @@ class PDF:
                     there = (items, lines, page, text_page, space)
                     with_formulas = fenced("formulas", with_display_formulas, *there)
                     items, lines = with_formulas or (items, lines)
+            if ticks := self._ticks.get(index):
+                items, rules = with_ticks(items, rules, ticks, space)
         if parsed.drawn or scan.lines:
             known = [item.box for item in items] + [line.box for line in lines]
             if parsed.drawn:
@@ -213,7 +218,7 @@ class PDF:
         figures += [
             box for box in scan.figures if not any(known.holds_centre(box) for known in figures)
         ]
-        rules = [*parsed.rules, *scan.rules]
+        rules = [*rules, *scan.rules]
         drawn = (parsed.drawings, parsed.shades)
         return PageParts(items, lines, scan.slanted, parsed.links, rules, figures, *drawn)
 

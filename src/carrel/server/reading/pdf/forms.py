@@ -1,0 +1,150 @@
+"""Values filled into a PDF's form, made part of its pages: its text layer leaves them out."""
+
+import ctypes
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from io import BytesIO
+from typing import Any, NamedTuple
+
+from pypdfium2 import raw
+
+from carrel.server.reading.page.elements import Box
+from carrel.server.reading.page.parsed import PlacedWord, TextItem
+from carrel.server.reading.page.rules import Rule
+from carrel.server.reading.pdf.page_space import Bounds, PageSpace
+
+# It warns of forms in XFA, which have fields of this kind, too.
+logging.getLogger("pypdfium2").setLevel(logging.ERROR)
+_UNSEEN = raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW
+_TICKS = (raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON)
+_BLANK = 0.15
+"""Width of a narrow blank, as a part of a line's height."""
+_EDGE = 2.0
+"""Points. An edge of a tick is drawn no farther from it."""
+
+
+class Tick(NamedTuple):
+    """A check box or radio button."""
+
+    bounds: Bounds
+    checked: bool
+
+
+class FilledForm(NamedTuple):
+    """A PDF with its fields drawn into its pages, and the ticks of each page."""
+
+    data: bytes
+    ticks: Mapping[int, Sequence[Tick]]
+
+
+def filled_form(document: Any) -> FilledForm | None:
+    """Draw the fields of PDFium's `document` into its pages; return None if it has none."""
+    if document.get_formtype() == raw.FORMTYPE_NONE:
+        return None
+    document.init_forms()
+    ticks = {}
+    for index in range(len(document)):
+        with closing(document[index]) as page:
+            found = list(_fields(page))
+            if found:
+                ticks[index] = [tick for tick in found if tick]
+                _flatten(document, page)
+    if not ticks:
+        return None
+    with closing(BytesIO()) as file:
+        document.save(file)
+        return FilledForm(file.getvalue(), ticks)
+
+
+def with_ticks(
+    items: Sequence[TextItem], rules: Sequence[Rule], ticks: Sequence[Tick], space: PageSpace
+) -> tuple[list[TextItem], list[Rule]]:
+    """Return a page's items and rules with signs for its ticks in place of what is drawn there."""
+    boxes = [space.in_layout(tick.bounds) for tick in ticks]
+    kept = [item for item in items if not any(box.holds_centre(item.box) for box in boxes)]
+    signs = [
+        _sign("☒" if tick.checked else "☐", _beside_label(box, kept))
+        for tick, box in zip(ticks, boxes, strict=True)
+    ]
+    return kept + signs, [rule for rule in rules if not any(_frames(rule, box) for box in boxes)]
+
+
+def _frames(rule: Rule, box: Box) -> bool:
+    """Return whether a rule is an edge of a tick."""
+    across, down = (box.left, box.right), (box.top, box.bottom)
+    edges, along = (down, across) if rule.across else (across, down)
+    return any(abs(rule.at - edge) < _EDGE for edge in edges) and (
+        along[0] - _EDGE < rule.start and rule.end < along[1] + _EDGE
+    )
+
+
+def _beside_label(box: Box, items: Iterable[TextItem]) -> Box:
+    """Return a tick's box moved to the text next to it, a narrow blank apart."""
+    texts = [item.box for item in items if box.shared_height(item.box) > 0]
+    label = max(texts, key=box.shared_width, default=box)
+    gap = -box.shared_width(label)
+    if abs(gap) >= box.width:
+        return box
+    way = gap - _BLANK * box.height
+    if label.left < box.left:
+        way = -way
+    return box._replace(left=box.left + way, right=box.right + way)
+
+
+def _sign(text: str, box: Box) -> TextItem:
+    place = (box.left, box.top, box.width, box.height)
+    return TextItem(text, *place, 0.0, "", 0.0, [PlacedWord(text, *place)])
+
+
+def _fields(page: Any) -> Iterator[Tick | None]:
+    """Yield each field that is seen on a page: a tick, or None."""
+    for annotation in _annotations(page, raw.FPDF_ANNOT_WIDGET):
+        if raw.FPDFAnnot_GetFlags(annotation) & _UNSEEN:
+            continue
+        is_tick = raw.FPDFAnnot_GetFormFieldType(page.formenv, annotation) in _TICKS
+        checked = is_tick and bool(raw.FPDFAnnot_IsChecked(page.formenv, annotation))
+        yield Tick(_bounds(annotation), checked) if is_tick else None
+
+
+def _flatten(document: Any, page: Any) -> None:
+    """Draw a page's annotations into it, and put its links back: PDFium removes them."""
+    links = [
+        (_rect(annotation), _address(document, annotation))
+        for annotation in _annotations(page, raw.FPDF_ANNOT_LINK)
+    ]
+    page.flatten()
+    for rect, address in links:
+        annotation = raw.FPDFPage_CreateAnnot(page, raw.FPDF_ANNOT_LINK)
+        raw.FPDFAnnot_SetRect(annotation, rect)
+        raw.FPDFAnnot_SetURI(annotation, address)
+        raw.FPDFPage_CloseAnnot(annotation)
+
+
+def _annotations(page: Any, kind: int) -> Iterator[Any]:
+    for number in range(raw.FPDFPage_GetAnnotCount(page)):
+        annotation = raw.FPDFPage_GetAnnot(page, number)
+        if annotation:
+            if raw.FPDFAnnot_GetSubtype(annotation) == kind:
+                yield annotation
+            raw.FPDFPage_CloseAnnot(annotation)
+
+
+def _rect(annotation: Any) -> Any:
+    rect = raw.FS_RECTF()
+    raw.FPDFAnnot_GetRect(annotation, rect)
+    return rect
+
+
+def _bounds(annotation: Any) -> Bounds:
+    rect = _rect(annotation)
+    return rect.left, rect.bottom, rect.right, rect.top
+
+
+def _address(document: Any, link: Any) -> bytes:
+    """Return the address that a link annotation leads to, empty if it leads to none."""
+    action = raw.FPDFLink_GetAction(raw.FPDFAnnot_GetLink(link))
+    size = raw.FPDFAction_GetURIPath(document, action, None, 0)
+    address = ctypes.create_string_buffer(size)
+    raw.FPDFAction_GetURIPath(document, action, address, size)
+    return address.value
