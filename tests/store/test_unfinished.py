@@ -109,6 +109,23 @@ async def test_what_was_cancelled_or_dropped_does_not_come_back(
         assert not store.unfinished.left
 
 
+async def test_a_sync_runs_and_is_cancelled_before_its_first_file(
+    opened: Opened, tmp_path: Path
+) -> None:
+    folder = made(tmp_path / "notes", 1).parent
+    async with opened() as store:
+        library = await store.libraries.create("Notes")
+        assert library is not None
+        handle = store.sync.sync(library.id, folder)
+        assert store.unfinished.running_words == ("Sync: 1",)
+        store.unfinished.cancel()
+        await store.unfinished.idle()
+        assert handle.outcome == "cancelled"
+        assert not store.unfinished.running_words
+        await store.sync.sync(library.id, folder)
+        assert not store.unfinished.running_words
+
+
 async def test_files_from_a_browser_are_named_and_not_counted_as_resumable(
     opened: Opened, tmp_path: Path
 ) -> None:

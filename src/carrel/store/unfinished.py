@@ -72,6 +72,9 @@ class Unfinished:
         """The running work in words: a line per kind, and the answers under way; empty if nothing
         runs."""
         kinds = Counter(item.kind for item in self.running)
+        if syncs := len(self._sync.under_way):
+            # A sync has no item while it compares.
+            kinds["sync"] = max(kinds["sync"], syncs)
         words = tuple(f"{KINDS[kind]}: {count(number)}" for kind, number in kinds.items())
         if answers := len(self._answering):
             words += (f"{counted(answers, 'answer')}: Retry in Chat asks again",)
@@ -80,6 +83,8 @@ class Unfinished:
     def cancel(self) -> None:
         """Cancel all running and waiting work."""
         self._activity.cancel(*(item.id for item in self.running))
+        for handle in self._sync.under_way:
+            handle.cancel()
         for chat in self._answering:
             chat.stop()
 

@@ -100,7 +100,8 @@ class SyncService(Service[SyncState]):
     @property
     def under_way(self) -> tuple[Handle[None], ...]:
         """The running syncs that end by themselves, without watches."""
-        return tuple(run.handle for run in self._runs.values() if not run.watch)
+        runs = (run for run in self._runs.values() if not run.watch)
+        return tuple(run.handle for run in runs if not run.handle.done())
 
     def drop(self) -> None:
         """Forget interrupted syncs and watches; the next sync of a folder continues there."""
