@@ -139,7 +139,7 @@ async def test_files_from_a_browser_are_named_and_not_counted_as_resumable(
         store.files.upload(made(tmp_path, 1))
         await asyncio.sleep(0)
     async with opened() as store:
-        lost = "2 files from a browser or from memory cannot be resumed; drop them again"
+        lost = "2 files from a browser or from memory cannot be resumed; upload them again"
         said, named = store.unfinished.left
         assert said == "1 of 3 uploads left"
         assert named.startswith(lost) and "kept.pdf" in named and "\n" not in named
@@ -148,6 +148,13 @@ async def test_files_from_a_browser_are_named_and_not_counted_as_resumable(
         await store.unfinished.idle()
         assert store.unfinished.left == (named,)
         assert not store.unfinished.resumable
+
+        async def content() -> AsyncIterator[bytes]:
+            yield b"abc"
+
+        await store.files.upload(("kept.pdf", 3, content()))
+        (named,) = store.unfinished.left
+        assert "1 file" in named and "dropped" in named and "kept" not in named
         store.unfinished.drop()
         assert not store.unfinished.left
 

@@ -11,7 +11,7 @@ def test_files_of_a_browser_are_said_to_be_lost(store: Store) -> None:
     assert not work
     item = ActivityItem("1", "upload", "<b>scan</b>.pdf", "interrupted")
     store.activity.slice.put(ActivityState((item,)))
-    lost = "1 file from a browser or from memory cannot be resumed; drop it again: "
+    lost = "1 file from a browser or from memory cannot be resumed; upload it again: "
     assert repr(work) == f"<{lost}<b>scan</b>.pdf · drop() forgets it>"
     assert "<b>" not in work._repr_html_()
     with pytest.raises(BenchError, match=r"Nothing can be resumed\. 1 file"):

@@ -233,7 +233,7 @@ def test_a_restarted_kernel_is_said_before_anyone_acts(page: Page, panel: str) -
 
 
 def test_what_cannot_be_resumed_is_said_without_a_button(page: Page) -> None:
-    lost = "1 file from a browser or from memory cannot be resumed; drop it again: a.pdf"
+    lost = "1 file from a browser or from memory cannot be resumed; upload it again: a.pdf"
     state = {**STATES["files"], "problem": None, "left": [lost], "resumable": False}
     mount(page, "files", state)
     said = page.get_by_role("status").filter(has_text=lost)

@@ -21,7 +21,7 @@ class UnfinishedWork:
         Files that have arrived are not sent again.
 
         Raises:
-            BenchError: nothing can be resumed: files from a browser are to be dropped again.
+            BenchError: nothing can be resumed: files from a browser are to be uploaded again.
         """
         if self and not self._store.unfinished.resumable:
             raise BenchError(Problem("Nothing can be resumed", f"{self._left}."))

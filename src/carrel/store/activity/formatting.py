@@ -186,7 +186,7 @@ def lost_words(state: ActivityState) -> str:
     more = f" and {count(len(lost) - NAMED)} more" if len(lost) > NAMED else ""
     names = ", ".join(map(one_line, lost[:NAMED]))
     files = f"{counted(len(lost), 'file')} from a browser or from memory cannot be resumed"
-    return f"{files}; drop {'it' if len(lost) == 1 else 'them'} again: {names}{more}"
+    return f"{files}; upload {'it' if len(lost) == 1 else 'them'} again: {names}{more}"
 
 
 def count_left(kinds: Mapping[str, int], begun_by_kind: Mapping[str, int]) -> str:

@@ -121,9 +121,8 @@ class ActivityService:
     ) -> ActivityEntry:
         """Return a new, queued item. May be called from any thread.
 
-        With a `task` that can repeat it from `needs`, the item is journaled and replaces the
-        interrupted item `left`, or one that does the same. With `needs` alone, the next start
-        shows it but cannot repeat it.
+        With `needs`, the item is journaled and replaces the interrupted item `left`, or one that
+        does the same. The next start repeats it by its `task`; without one, it is only shown.
         """
         id = f"{kind}-{uuid.uuid4().hex[:12]}"
         entry = Entry(id, kind, name, unit, total, subject, task, needs or {})
@@ -138,10 +137,10 @@ class ActivityService:
     def _begin(
         self, item: ActivityItem, entry: Entry | None, left: Entry | None, reports: ActivityEntry
     ) -> None:
-        if left is None and entry is not None and entry.task:
+        if left is None and entry is not None:
             left = next((one for one in self._interrupted.values() if one.is_like(entry)), None)
         instead = None if left is None else left.id
-        reports.left = left is not None
+        reports.left = left is not None and bool(left.task)
         self._interrupted.pop(instead or "", None)
         if entry is not None:
             self._journal.add(entry, instead)

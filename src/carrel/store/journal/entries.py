@@ -38,8 +38,9 @@ class Entry:
         return str(self.needs.get("path") or self.needs.get("to") or "")
 
     def is_like(self, other: Entry) -> bool:
-        """Whether both do the same."""
-        return (self.task, {**self.needs}) == (other.task, {**other.needs})
+        """Whether both do the same; a file without a path is known by its name and size."""
+        same = (self.task, {**self.needs}) == (other.task, {**other.needs})
+        return same and (bool(self.task) or (self.kind, self.name) == (other.kind, other.name))
 
 
 @dataclass(frozen=True, slots=True)
