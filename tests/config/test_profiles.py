@@ -182,6 +182,15 @@ def test_a_secret_in_an_address_is_not_repeated() -> None:
     assert "hunter2" not in str(error.value)
 
 
+@pytest.mark.parametrize("secret", ["-" * 20 + "a" * 23, "a-b_c-d_e-" * 4 + "fgh"])
+def test_a_key_of_the_server_is_no_name_and_no_address(secret: str) -> None:
+    key = f"carrel_{secret}"
+    for profile in (Profile("work", key), Profile(key, "https://api.example.com")):
+        with pytest.raises(ConfigError, match="looks like an API key") as error:
+            add_profile(profile)
+        assert secret not in str(error.value)
+
+
 def test_prices_are_kept_and_checked(home: Path) -> None:
     price = Price(2.0, 6.0, "EUR")
     add_profile(Profile("work", "https://api.example.com", prices={"large": price}))

@@ -295,6 +295,8 @@ def check_url(url: str) -> str:
     except ValueError:
         usable = False
     if not usable:
+        if looks_like_key(url):
+            raise ConfigError("This address looks like an API key.")
         raise ConfigError(f"“{url}” is not an address like https://api.example.com")
     if parts.username or parts.password or parts.query or parts.fragment:
         # The address is not repeated: it may contain a secret.

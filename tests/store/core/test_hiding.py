@@ -23,6 +23,7 @@ HIDER = Hider(["work", "work-eu", "api.example.com", "k-of-mine"])
         ("0b7c51e2…5e6f", "•" * 13),
         ("ag_0690a1b2c3d4e5f6", "•" * 19),
         ("the key k-of-mine", "the key •••••••••"),
+        ("carrel_" + "a-b_c-d_e-" * 4 + "fgh.", "•" * 50 + "."),
     ],
 )
 def test_it_is_illegible(text: str, hidden: str) -> None:
