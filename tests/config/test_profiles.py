@@ -15,6 +15,7 @@ from carrel.config.profiles import (
     default_profile,
     folders,
     load_profile,
+    profile_at,
     profiles,
     remove_profile,
     use_profile,
@@ -174,6 +175,14 @@ def test_an_address_is_kept_without_what_the_client_adds(given: str, kept: str) 
 def test_what_is_no_address_is_refused(url: str) -> None:
     with pytest.raises(ConfigError, match="not an address"):
         check_url(url)
+
+
+def test_a_key_in_the_place_of_an_address_or_a_name_is_not_repeated() -> None:
+    key = "abcdefghijkl0123456789mnopqrstuv"
+    for use in (load_profile, profile_at):
+        with pytest.raises(ConfigError, match=r"API key") as error:
+            use(key)
+        assert key not in str(error.value)
 
 
 def test_a_secret_in_an_address_is_not_repeated() -> None:

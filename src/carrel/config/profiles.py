@@ -162,6 +162,8 @@ def load_profile(name: str | None = None, environ: Mapping[str, str] = os.enviro
             f"{folders().config_file}: the default profile “{wanted}” does not exist. "
             "Choose another with: carrel profiles use NAME"
         )
+    if looks_like_key(wanted):
+        raise ConfigError("There is no profile of this name, which looks like an API key.")
     raise ConfigError(
         f"There is no profile “{wanted}”. See: carrel profiles list, or add it with: "
         f"carrel profiles add {wanted} --url ADDRESS"

@@ -24,8 +24,10 @@ from carrel.client import (
     Unreachable,
 )
 from carrel.client.http import transport
+from carrel.wire.files import FileQuery
 from carrel.wire.generation.agents import AgentCreate
 from carrel.wire.generation.completions import CompletionRequest
+from carrel.wire.libraries import LibraryCreate
 from carrel.wire.ocr import OCRRequest
 from support.service import Request, listen, reply, service
 
@@ -47,6 +49,20 @@ async def test_the_key_travels_as_a_bearer() -> None:
     async with service(reply(EMPTY)) as odd, Client(odd.url, f" {KEY}\n") as client:
         await client.files.list()
     assert odd.requests[0].headers["authorization"] == f"Bearer {KEY}"
+
+
+async def test_a_text_with_the_key_is_not_sent() -> None:
+    key = "ThisIsTheKey4OfTheService"
+    async with service(reply(EMPTY)) as odd, Client(odd.url, key) as client:
+        for sending in (
+            client.libraries.create(LibraryCreate(name=f"my {key}")),
+            client.files.list(FileQuery(search=key)),
+            client.agents.get(key),
+        ):
+            with pytest.raises(ClientError, match="holds the API key") as error:
+                await sending
+            assert key not in str(error.value)
+    assert odd.requests == []
 
 
 async def test_without_a_key_there_is_no_such_header() -> None:

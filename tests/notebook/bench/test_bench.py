@@ -188,6 +188,38 @@ def test_a_file_is_uploaded_and_shown(bench: Bench, lease: Path) -> None:
     assert file.id in {each.id for each in bench.client.files.list().data}
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda bench, key: carrel.connect(key),
+        lambda bench, key: carrel.connect(url=key, api_key="https://api.example.com"),
+        lambda bench, key: bench.upload(key),
+        lambda bench, key: bench.ask(key, "Hello!"),
+        lambda bench, key: bench.ask("support", key),
+        lambda bench, key: bench.library(key),
+        lambda bench, key: bench.create_library(key),
+        lambda bench, key: bench.create_agent("helper", instructions=f"Say {key}."),
+    ],
+)
+def test_a_key_in_the_wrong_place_goes_nowhere(
+    bench: Bench, server: RunningServer, call: Callable[[Bench, str], object]
+) -> None:
+    with pytest.raises(BenchError) as error:
+        call(bench, server.api_key)
+    shown = "\n".join(error.value._render_traceback_())
+    assert server.api_key not in f"{shown} {error.value!r}"
+
+
+@pytest.mark.parametrize("panel", ["files", "libraries", "agents", "workbench"])
+def test_with_a_refused_key_a_panel_is_shown_and_says_so(server: RunningServer, panel: str) -> None:
+    with carrel.connect(url=server.url, api_key="another-key") as bench:
+        shown = getattr(bench, panel)
+        bundle = shown._repr_mimebundle_()
+        assert bundle is not None and bundle[0]["text/html"]
+        if panel != "workbench":
+            assert shown.state["problem"]["title"] == "The key was refused"
+
+
 def test_a_missing_path_is_an_error_in_words(bench: Bench) -> None:
     with pytest.raises(BenchError) as error:
         bench.upload("/nowhere/report.pdf")

@@ -31,6 +31,8 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _ERROR_BYTES = 1 << 20
 _ANSWER_BYTES = 256 << 20
 """Largest answer in bytes that is read into memory."""
+_LEAST_KEY = 16
+"""Characters from which a key is told from other words."""
 _JSON = "application/json"
 ANYTHING = "*/*"
 """Accept header of a download, the only kind of answer without a size limit."""
@@ -165,11 +167,18 @@ class Transport:
             content=upload,
             headers=headers,
         )
+        self._check_without_key(request.url, b"" if upload is not None else request.content)
         if options.get("unhurried"):
             request.extensions["timeout"]["read"] = None
         body, name = options.get("body"), "" if upload is None else upload.name
         async with self._send(request, path, body=body, upload=name) as response:
             yield response
+
+    def _check_without_key(self, url: httpx.URL, content: bytes) -> None:
+        """Refuse a text with the key: a name or a question is shown and kept."""
+        key = self._key.encode()
+        if len(key) >= _LEAST_KEY and (key in content or key in url.raw_path):
+            raise ClientError("This text holds the API key of the profile. Nothing was sent.")
 
     @asynccontextmanager
     async def open_signed(self, url: str) -> AsyncIterator[httpx.Response]:

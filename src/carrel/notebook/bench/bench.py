@@ -19,7 +19,7 @@ from carrel.notebook.bench.inputs import OneInput
 from carrel.notebook.bench.keywords import AgentKeywords, spell
 from carrel.notebook.bench.together import Together
 from carrel.notebook.cells.cell import answer_progress, keep
-from carrel.notebook.cells.errors import BenchError
+from carrel.notebook.cells.errors import BenchError, hide_key
 from carrel.notebook.cells.wait import check_handle, permission, wait_for
 from carrel.notebook.panels.activity import ActivityPanel
 from carrel.notebook.panels.agent import AgentPanel
@@ -79,7 +79,9 @@ class Bench(DocumentCalls, AgentCalls):
     ) -> None:
         """Begin to connect in the background."""
         try:
-            super().__init__(Store(_profile(profile, url, api_key), OwnerLoop.in_thread()))
+            chosen = _profile(profile, url, api_key)
+            hide_key(chosen.api_key)
+            super().__init__(Store(chosen, OwnerLoop.in_thread()))
         except ConfigError as error:
             raise BenchError(Problem.of(error)) from None
         self._together = Together(self._store)

@@ -10,9 +10,19 @@ from typing import Any
 from IPython.core.getipython import get_ipython
 
 from carrel.store.core.problem import Problem, ProblemError
+from carrel.text import redact
 
 _HIDDEN = ("carrel", "IPython", "ipykernel")
 """Packages whose frames are left out of tracebacks, as they say nothing about the user's code."""
+
+
+_keys: set[str] = set()
+
+
+def hide_key(key: str | None) -> None:
+    """Leave a key out of all errors from now on: a cell's error is saved with the notebook."""
+    if key:
+        _keys.add(key)
 
 
 class BenchError(Exception):
@@ -25,7 +35,10 @@ class BenchError(Exception):
     partial: Any = None
 
     def __init__(self, problem: Problem) -> None:
-        super().__init__(str(problem))
+        words = redact(str(problem))
+        for key in _keys:
+            words = words.replace(key, "…")
+        super().__init__(words)
         self.problem = problem
 
     def _render_traceback_(self) -> list[str]:

@@ -309,8 +309,10 @@ class Panel(anywidget.AnyWidget):
             return await self.draw_still()
 
         if self._loading is not None:
-            with contextlib.suppress(TimeoutError):
+            # The panel shows why nothing came.
+            with contextlib.suppress(TimeoutError, ProblemError, Cancelled):
                 self._loading.result(FIRST)
+            if self._loading.done():
                 self._loading = None
         with contextlib.suppress(TimeoutError):
             return self._store.loop.run(draw()).result(FIRST) or ""
