@@ -1,12 +1,13 @@
 """Tables decoded from what the page model says about pieces and their neighbours."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from carrel.server.reading.page.elements import Box, Line
 from carrel.server.reading.page_model.network import FLAGS, ROLES, SHARED, PageView
-from carrel.server.reading.tables.decode import PageReading, decoded_table
+from carrel.server.reading.tables.decode import PageReading, decoded_table, table_pieces
 
 RIGHT, LEFT, BELOW, ABOVE = range(4)
 
@@ -63,3 +64,15 @@ def test_names_beside_rows_of_their_own_are_not_one_cell() -> None:
             share(view, "column", first + column, first + 3 + column, 1.0)
         view.shared[BELOW, first, SHARED.index("cell")] = 0.99
     assert rows(pieces, view) == [["A", "X", "9"], ["B", "Y", "9"], ["C", "Z", "9"]]
+
+
+def test_whatever_stands_among_the_cells_is_one_of_them() -> None:
+    grid = [[(name, 0, 20), (job, 40, 60)] for name, job in ("AX", "BY", "CZ")]
+    pieces, view = page([*grid, [("reaches beyond", 50, 90)], [("within that", 80, 85)]])
+    # On the lines of the cells: the second is among them with the first only.
+    pieces[6] = replace(pieces[6], box=Box(50, 22, 68, 28))
+    pieces[7] = replace(pieces[7], box=Box(60, 23, 66, 27))
+    view.roles[:6, ROLES.index("cell")] = 0.9
+    for upper in range(4):
+        share(view, "table", upper, upper + 2, 1.0)
+    assert sorted(table_pieces(PageReading(pieces, view))[0]) == list(range(8))

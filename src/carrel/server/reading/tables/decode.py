@@ -16,8 +16,6 @@ from carrel.server.reading.page_model.pieces import piece_rows
 
 _LIKELY = 0.5
 _CERTAIN = 0.95
-_POSSIBLE = 0.1
-"""Less likely cells in a table's box are no part of it."""
 _FEWEST = 4
 """Fewest pieces of a table."""
 _DOUBT = 0.01
@@ -101,17 +99,19 @@ def table_pieces(page: PageReading, taken: Collection[int] = ()) -> list[list[in
         for part in _split_group(page, group)
     ]
     found = [group for group in groups if len(group) >= _FEWEST]
-    taken = {*taken, *(number for group in found for number in group)}
-    possible = page.view.role("cell") > _POSSIBLE
+    rest = set(range(len(page.pieces))) - {*taken, *(number for each in found for number in each)}
     for group in found:
-        box = Box.around(page.boxes[number] for number in group)
-        group += (
-            number
-            for number, other in enumerate(page.boxes)
-            if number not in taken and possible[number] and box.holds_centre(other)
-        )
-        taken.update(group)
+        # Whatever stands among a table's cells is one of them: it would be lost.
+        while inside := _inside(page, group, rest):
+            group += inside
+            rest -= set(inside)
     return found
+
+
+def _inside(page: PageReading, group: Iterable[int], rest: Iterable[int]) -> list[int]:
+    """Return the other pieces in the box around a table's."""
+    box = Box.around(page.boxes[number] for number in group)
+    return [number for number in sorted(rest) if box.holds_centre(page.boxes[number])]
 
 
 def _split_group(page: PageReading, group: list[int]) -> list[list[int]]:
