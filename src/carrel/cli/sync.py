@@ -6,7 +6,7 @@ import json as json_format
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -186,22 +186,13 @@ class _Sync:
             raise CommandError("Nothing was changed. Without --delete, the rest is synced.")
         raise CommandError(f"{error} {advice}")
 
-    async def watch(self) -> NoReturn:
+    async def watch(self) -> None:
         from carrel.client import Unreachable
         from carrel.local.installed import LocalError
-        from carrel.sync.watcher import follow
+        from carrel.sync.watcher import watch
 
-        while True:
-            try:
-                async with self._runner() as runner, contextlib.aclosing(follow(runner)) as results:
-                    async for result in results:
-                        self._tell_round(result)
-                        if isinstance(result, Unreachable):
-                            # The server of this machine may come back at another address.
-                            break
-            except (Unreachable, LocalError) as error:
-                self._tell_round(error)
-            await asyncio.sleep(_PAUSE)
+        async for result in watch(self._runner, _PAUSE, (Unreachable, LocalError)):
+            self._tell_round(result)
 
     @contextlib.asynccontextmanager
     async def _runner(self, *, preview: bool = False) -> "AsyncIterator[Runner]":

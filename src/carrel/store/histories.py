@@ -1,7 +1,5 @@
 """Local input histories, without anything that looks like a key or a signed address."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The history of visited screens, for back and forward."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from carrel.store.cache.copies import DocumentSource

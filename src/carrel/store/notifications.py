@@ -1,7 +1,5 @@
 """Short messages on finished work."""
 
-from __future__ import annotations
-
 import itertools
 import time
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Parts of the store that all areas share."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from carrel.config.profiles import Profile

@@ -1,7 +1,5 @@
 """Work in progress at exit, and its resumption at the next start."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 

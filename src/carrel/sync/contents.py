@@ -1,7 +1,5 @@
 """Content hashes of a folder's files; only changed files are read."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable, Mapping

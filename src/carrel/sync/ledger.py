@@ -4,8 +4,6 @@ It survives crashes. If it is lost, the next sync reads all files again and matc
 library by hash.
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping

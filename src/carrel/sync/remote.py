@@ -1,7 +1,5 @@
 """The library's side of a sync: documented endpoints, with retries."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable

@@ -1,7 +1,5 @@
 """One sync of a folder to a library."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable, Coroutine, Iterable, Iterator

@@ -1,15 +1,14 @@
 """Watching of a folder."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 from watchfiles import Change, awatch
 
-from carrel.client.http.errors import ClientError
+from carrel.client.http.errors import ClientError, Unreachable
 from carrel.sync.errors import SyncError
 from carrel.sync.progress import Summary
 from carrel.sync.rules import RULE_FILES, exclusion_reason
@@ -20,6 +19,28 @@ EVERY = 30.0
 or while the service was unreachable."""
 
 _QUIET_MS = 400
+
+
+async def watch(
+    connect: Callable[[], AbstractAsyncContextManager[Runner]],
+    pause: float,
+    lost: tuple[type[Exception], ...] = (Unreachable,),
+) -> AsyncGenerator[Summary | Exception]:
+    """Follow a folder over one connection after another; yield each result.
+
+    A lost service may return at another address: after `pause` seconds a new runner is connected,
+    also if connecting failed with one of `lost`.
+    """
+    while True:
+        try:
+            async with connect() as runner, contextlib.aclosing(follow(runner)) as results:
+                async for result in results:
+                    yield result
+                    if isinstance(result, Unreachable):
+                        break
+        except lost as error:
+            yield error
+        await asyncio.sleep(pause)
 
 
 async def follow(runner: Runner) -> AsyncGenerator[Summary | ClientError | SyncError]:

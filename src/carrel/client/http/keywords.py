@@ -1,7 +1,5 @@
 """Request models as keywords: `create(name="contracts")` beside `create(LibraryCreate(…))`."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import operator

@@ -1,7 +1,5 @@
 """Upload sources, and uploads that outlive a lost connection."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterable, Callable, Coroutine
 from pathlib import Path

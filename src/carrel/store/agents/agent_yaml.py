@@ -1,7 +1,5 @@
 """An agent's fields as YAML for an editor; errors name their line."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

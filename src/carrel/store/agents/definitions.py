@@ -7,8 +7,6 @@ libraries:
 - manuals
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Local copies of documents, from which page pictures are drawn."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections import Counter

@@ -1,7 +1,5 @@
 """The reading progress of each document, for lists of later runs."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -1,7 +1,5 @@
 """Exports a chat: Markdown as shown, or JSON with every variant."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Literal

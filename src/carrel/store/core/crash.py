@@ -1,7 +1,5 @@
 """Crash reports: tracebacks without secrets, written to the state folder."""
 
-from __future__ import annotations
-
 import logging
 import platform
 import traceback

@@ -1,7 +1,5 @@
 """Deletion of several items, some of which may be gone already."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 

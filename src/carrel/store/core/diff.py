@@ -1,7 +1,5 @@
 """Line diffs of two texts, with changed lines compared word by word."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Formatting of sizes, ages, counts and badges."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass

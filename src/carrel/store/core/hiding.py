@@ -1,7 +1,5 @@
 """Masks keys, ids, addresses, home paths and given names for a shared screen."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """The workbench's log: a rotating file in the state folder."""
 
-from __future__ import annotations
-
 import logging
 from logging.handlers import RotatingFileHandler
 from pathlib import Path

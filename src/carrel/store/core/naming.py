@@ -1,7 +1,5 @@
 """Items that users name by id or name: one set of rules, and its sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 

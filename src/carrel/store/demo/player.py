@@ -1,7 +1,5 @@
 """Plays the steps of a demo in a face."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections.abc import Callable

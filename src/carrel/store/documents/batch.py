@@ -1,7 +1,5 @@
 """OCR of many documents: each is an item of Activity, and its pages are cached."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -24,14 +24,6 @@ class Pictures:
         self._renderer = renderer
         self._copies = copies
 
-    async def page_count(self, path: Path) -> int:
-        """Return the number of pages.
-
-        Raises:
-            NoPicture: the document has no page that can be drawn.
-        """
-        return await self._renderer.page_count(path)
-
     async def draw(
         self, state: DocumentState, page: int, width: int, part: Rect | None = None
     ) -> bytes:

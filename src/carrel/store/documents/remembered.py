@@ -1,7 +1,5 @@
 """The last OCR options of each kind of document, on this machine."""
 
-from __future__ import annotations
-
 import json
 import mimetypes
 from collections.abc import Mapping

@@ -47,6 +47,7 @@ class DocumentsService(Service[DocumentState]):
         self._reader = DocumentReader(shared.session)
         self._remembered = remembered
         self._corrections = corrections
+        self._renderer = shared.renderer
         self._pictures = Pictures(shared.renderer, shared.copies)
         self._exports = Exports(shared, self._reader, corrections, self._pictures, self._save)
 
@@ -294,7 +295,7 @@ class DocumentsService(Service[DocumentState]):
 
     async def _count(self, opened: OpenedDocument) -> None:
         try:
-            count = await self._pictures.page_count(opened.copy.path)
+            count = await self._renderer.page_count(opened.copy.path)
         except NoPicture as error:
             self.slice.set(no_picture=str(error))
         else:

@@ -1,7 +1,5 @@
 """Rows of Markdown and HTML tables, and their conversion to CSV and Markdown."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -1,7 +1,5 @@
 """Formatting of runs and cases as rows and sentences, the same in every face."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

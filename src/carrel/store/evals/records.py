@@ -4,8 +4,6 @@ A line is written at its attempt's end, so that a killed run resumes where it wa
 twice.
 """
 
-from __future__ import annotations
-
 import os
 import time
 import uuid

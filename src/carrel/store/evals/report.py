@@ -1,7 +1,5 @@
 """A run's result: each case's outcome, and the changes against a baseline."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import reduce
 from operator import add

@@ -1,7 +1,5 @@
 """Documents of any source as files of the service; equal bytes are uploaded once."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import json

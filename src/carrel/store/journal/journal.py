@@ -1,7 +1,5 @@
 """The journal of one process: an append-only file, locked for the life of the process."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os

@@ -1,7 +1,5 @@
 """Changes the layout of tables and panes, and saves it on this machine."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The state of the layout."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

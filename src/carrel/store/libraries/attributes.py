@@ -1,7 +1,5 @@
 """A document's attributes as editable lines: `year: 2024`, `shelf: north`."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

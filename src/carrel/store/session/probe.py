@@ -1,7 +1,5 @@
 """Checks that a service answers and accepts a key, before its profile is saved."""
 
-from __future__ import annotations
-
 import asyncio
 
 from carrel.config.profiles import Profile, check_url, on_this_machine

@@ -1,7 +1,5 @@
 """The state of the connection."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Selection of the files and folders that a sync includes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 

@@ -20,7 +20,6 @@ from carrel.store.sync.round import Round
 from carrel.store.sync.state import FolderState, SyncState
 
 if TYPE_CHECKING:
-    from carrel.client import Client
     from carrel.sync.ledger import Ledger, SyncedFolder, SyncSettings
     from carrel.sync.progress import Preview as Preview
     from carrel.sync.progress import Report, SyncProgress
@@ -122,8 +121,7 @@ class SyncService(Service[SyncState]):
         folder = await self._folder(library_id or "", path)
         settings = _settings(delete, include, exclude)
         try:
-            async with self._client() as client:
-                runner = self._runner(client, folder, settings, self._show_progress)
+            async with self._connect(folder, settings, self._show_progress) as runner:
                 return await runner.preview()
         finally:
             self.slice.set(looking=None)
@@ -249,28 +247,23 @@ class SyncService(Service[SyncState]):
     ) -> None:
         round = self._round(folder, settings)
         with round.follow():
-            async with self._client() as client:
-                runner = self._runner(client, folder, settings, round.show_progress, max_delete)
+            connecting = self._connect(folder, settings, round.show_progress, max_delete)
+            async with connecting as runner:
                 summary = await runner.run()
         round.show_end(summary)
 
     async def _watch(self, folder: SyncedFolder, settings: SyncSettings) -> None:
         from carrel.client.http.errors import Unreachable
-        from carrel.sync.watcher import follow
+        from carrel.sync.watcher import watch
 
         round = self._round(folder, settings)
-        while True:
-            with round.follow():
-                async with self._client() as client:
-                    runner = self._runner(client, folder, settings, round.show_progress)
-                    async with contextlib.aclosing(follow(runner)) as results:
-                        async for result in results:
-                            round.show_end(result)
-                            if isinstance(result, Unreachable):
-                                # The service may return at another address.
-                                self._session.check_connection()
-                                break
-            await asyncio.sleep(AGAIN)
+        connect = functools.partial(self._connect, folder, settings, round.show_progress)
+        with round.follow():
+            async with contextlib.aclosing(watch(connect, AGAIN)) as results:
+                async for result in results:
+                    round.show_end(result)
+                    if isinstance(result, Unreachable):
+                        self._session.check_connection()
 
     async def _look(self, folder: SyncedFolder) -> None:
         """Preview a folder's sync, unless a sync runs or has run since the start."""
@@ -281,8 +274,8 @@ class SyncService(Service[SyncState]):
         if before is None or before.running:
             return
         try:
-            async with self._client() as client:
-                preview = await self._runner(client, folder, folder.settings).preview()
+            async with self._connect(folder, folder.settings) as runner:
+                preview = await runner.preview()
             told: dict[str, Any] = {"preview": preview, "problem": None}
         except (ClientError, SyncError) as error:
             told = {"problem": Problem.of(error)}
@@ -315,23 +308,18 @@ class SyncService(Service[SyncState]):
         )
 
     @contextlib.asynccontextmanager
-    async def _client(self) -> AsyncIterator[Client]:
-        # A separate client: the session's is closed when the server moves.
-        client = await self._session.another_client()
-        async with client:
-            yield client
-
-    def _runner(
+    async def _connect(
         self,
-        client: Client,
         folder: SyncedFolder,
         settings: SyncSettings,
         report: Report = lambda progress: None,
         max_delete: int | None = None,
-    ) -> Runner:
+    ) -> AsyncIterator[Runner]:
         from carrel.sync.runner import Runner
 
-        return Runner(client, self._ledger(), folder, settings, report, max_delete)
+        # A separate client: the session's is closed when the server moves.
+        async with await self._session.another_client() as client:
+            yield Runner(client, self._ledger(), folder, settings, report, max_delete)
 
     def _synced(self) -> Sequence[SyncedFolder]:
         # A mere look must not create a ledger.

@@ -1,7 +1,5 @@
 """Stored consents to run commands and servers of the settings."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shlex

@@ -1,7 +1,5 @@
 """Formatting of consents, and of a question's steps."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from carrel.store.core.formatting import one_line

@@ -1,7 +1,5 @@
 """Formatting of the trash and of the ways to undo."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from carrel.store.core.formatting import DAY, age, count, one_line

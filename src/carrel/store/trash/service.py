@@ -1,7 +1,5 @@
 """Announces deletions, undoes them, and lists the trash."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence

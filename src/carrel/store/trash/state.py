@@ -1,7 +1,5 @@
 """The deletions that can be undone."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

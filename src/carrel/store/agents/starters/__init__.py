@@ -1,7 +1,5 @@
 """Starters: agent definitions that ship with the package, as templates for new agents."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

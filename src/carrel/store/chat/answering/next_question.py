@@ -1,7 +1,5 @@
 """Attachments of the next question."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from carrel.store.activity.uploads import UploadSource

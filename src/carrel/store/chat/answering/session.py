@@ -1,7 +1,5 @@
 """The open session: its part of the slice, and its answering agent."""
 
-from __future__ import annotations
-
 import time
 
 from carrel.store.chat.answering.agent import AnsweringAgent

@@ -1,7 +1,5 @@
 """Watches: deliver a slice to a face on its loop, newest value only, a few times a second."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable

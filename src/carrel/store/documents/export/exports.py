@@ -1,7 +1,5 @@
 """Exports of documents, each a task of the activity that a later process can resume."""
 
-from __future__ import annotations
-
 import asyncio
 import functools
 from collections.abc import Callable
