@@ -146,7 +146,7 @@ def read_file(path: Path) -> list[Document]:
     """
     try:
         if (size := path.stat().st_size) > _MOST_BYTES:
-            raise FileError(path, None, _too_large(size))
+            raise FileError(path, None, _size_words(size))
         text = path.read_text(encoding="utf-8-sig")
         return list(read_lines(text) if path.suffix == ".jsonl" else read_all(text))
     except UnicodeDecodeError:
@@ -221,7 +221,7 @@ def dump(data: Mapping[str, Any]) -> str:
 
 def _documents(text: str, missing: str) -> Iterator[Document]:
     if len(text) > _MOST_BYTES:
-        raise YAMLError(None, _too_large(len(text)))
+        raise YAMLError(None, _size_words(len(text)))
     depth = 0
     for event in yaml.parse(text, Loader=_Loader):
         depth += isinstance(event, yaml.CollectionStartEvent)
@@ -244,7 +244,7 @@ def _documents(text: str, missing: str) -> Iterator[Document]:
         yield Document(loader.construct_document(node), line, node)
 
 
-def _too_large(size: int) -> str:
+def _size_words(size: int) -> str:
     return (
         f"It has {size / 2**20:.0f} MB; at most {_MOST_BYTES >> 20} are read. Write it as several"
         " files."

@@ -49,9 +49,9 @@ def test_fields_without_a_value_are_left_out(capsys: pytest.CaptureFixture[str])
 
 def test_times_are_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     moment = datetime(2026, 11, 20, 6, 40, tzinfo=UTC)
-    assert output.when(int(moment.timestamp())) == output.when(moment)
-    assert output.when(moment) == moment.astimezone().strftime("%Y-%m-%d %H:%M")
-    assert output.when(None) == "–"
+    assert output.local_time(int(moment.timestamp())) == output.local_time(moment)
+    assert output.local_time(moment) == moment.astimezone().strftime("%Y-%m-%d %H:%M")
+    assert output.local_time(None) == "–"
 
 
 def test_progress_is_for_terminals_alone(

@@ -131,7 +131,7 @@ def test_a_word_is_cut_out_with_a_little_room(tmp_path: Path) -> None:
     found = find_words(draw(tmp_path / "a.pdf", lines), WORDS)
     assert found is not None
     (_, left, right), at = places(lines)[WORDS.index("terminate")], WORDS.index("terminate")
-    cut = found.cut(at)
+    cut = found.crop(at)
     assert cut is not None
     assert right - left < cut.width < 2 * (right - left)
     assert cut.height < SCALE * LEADING * 1.5

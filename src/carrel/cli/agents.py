@@ -72,7 +72,7 @@ async def list_agents(
         NAME=lambda agent: agent.name,
         VERSION=lambda agent: f"v{agent.version}",
         MODEL=lambda agent: agent.model,
-        CHANGED=lambda agent: output.when(agent.updated_at),
+        CHANGED=lambda agent: output.local_time(agent.updated_at),
     )
 
 
@@ -203,7 +203,7 @@ async def versions(client: "Client", agent: AgentArgument, json: JSONOption = Fa
         ACTIVE=lambda version: "active" if version.version == active.version else "",
         NAME=lambda version: version.name,
         MODEL=lambda version: version.model,
-        CHANGED=lambda version: output.when(version.updated_at),
+        CHANGED=lambda version: output.local_time(version.updated_at),
         MESSAGE=lambda version: notes[version.version],
     )
 
@@ -253,7 +253,7 @@ async def aliases(client: "Client", agent: AgentArgument, json: JSONOption = Fal
         json,
         NAME=lambda alias: alias.alias,
         VERSION=lambda alias: f"v{alias.version}",
-        CHANGED=lambda alias: output.when(alias.updated_at),
+        CHANGED=lambda alias: output.local_time(alias.updated_at),
     )
 
 
@@ -333,7 +333,7 @@ def _print(agent: "Agent") -> None:
                 "arguments",
                 {k: v for k, v in agent.completion_args.items() if v is not None},
             ),
-            ("created", output.when(agent.created_at)),
-            ("changed", output.when(agent.updated_at)),
+            ("created", output.local_time(agent.created_at)),
+            ("changed", output.local_time(agent.updated_at)),
         ]
     )

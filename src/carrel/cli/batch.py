@@ -85,7 +85,7 @@ async def list_batches(client: "Client", json: JSONOption = False) -> None:
         STATUS=lambda job: job.status,
         DONE=lambda job: f"{job.completed_requests}/{job.total_requests}",
         FAILED=lambda job: job.failed_requests,
-        CREATED=lambda job: output.when(job.created_at),
+        CREATED=lambda job: output.local_time(job.created_at),
     )
 
 
@@ -106,8 +106,8 @@ async def show(client: "Client", batch: BatchArgument, json: JSONOption = False)
             ("agent", job.agent_id),
             ("output file", job.output_file),
             ("error file", job.error_file),
-            ("created", output.when(job.created_at)),
-            ("completed", job.completed_at and output.when(job.completed_at)),
+            ("created", output.local_time(job.created_at)),
+            ("completed", job.completed_at and output.local_time(job.completed_at)),
             *(("error", f"{error.message} ({error.count})") for error in job.errors),
         ],
         json,

@@ -90,7 +90,7 @@ def try_(
     before = records.get(baseline) if baseline not in (None, LAST) else None
     runs = _run_all(profile, agent, version or [], wanted, plan, records)
     if baseline == LAST:
-        before = _last(records, runs[0])
+        before = _find_previous(records, runs[0])
     reports = _reports(runs, before)
     _write_junit(reports[-1], junit)
     _print(reports, outcome, json)
@@ -123,7 +123,7 @@ def runs(
     shown = records.get(wanted)
     before = None
     if baseline is not None:
-        before = _last(records, shown) if baseline == LAST else records.get(baseline)
+        before = _find_previous(records, shown) if baseline == LAST else records.get(baseline)
     if case is not None:
         _print_answers([past for past in (before, shown) if past], case)
         return
@@ -203,7 +203,7 @@ async def _number(client: "Client", agent: "Agent", version: str) -> int:
     return int(name) if name.isdecimal() else (await client.agents.get(agent.id, name)).version
 
 
-def _last(records: "Records", run: "Run") -> "Run":
+def _find_previous(records: "Records", run: "Run") -> "Run":
     """Return the latest earlier finished run of the same set and agent, or None."""
     mine = run.header
     for other in records.all():

@@ -45,7 +45,7 @@ def upload(
         with Uploads(chosen, paths, UPLOAD_FILE, purpose=purpose) as uploads:
             await uploads.secure()
             for path in paths:
-                with uploads.sent(path), output.progress(f"Uploading {path.name}") as report:
+                with uploads.sending(path), output.progress(f"Uploading {path.name}") as report:
                     file = await client.files.upload(path, purpose=purpose, on_progress=report)
                 tell(file)
 
@@ -82,7 +82,7 @@ async def list_files(
         NAME=lambda file: file.filename,
         PURPOSE=lambda file: file.purpose,
         SIZE=lambda file: output.size(file.bytes),
-        CREATED=lambda file: output.when(file.created_at),
+        CREATED=lambda file: output.local_time(file.created_at),
     )
 
 
@@ -100,8 +100,8 @@ async def get(client: "Client", file: FileArgument, json: JSONOption = False) ->
             ("size", output.size(found.bytes)),
             ("type", found.mimetype),
             ("lines", found.num_lines),
-            ("created", output.when(found.created_at)),
-            ("expires", found.expires_at and output.when(found.expires_at)),
+            ("created", output.local_time(found.created_at)),
+            ("expires", found.expires_at and output.local_time(found.expires_at)),
         ],
         json,
     )

@@ -115,8 +115,8 @@ def list_keys(
                 key.user,
                 key.purpose or "",
                 "reads" if key.reads_only else "all",
-                output.when(key.created_at),
-                output.when(key.used_at),
+                output.local_time(key.created_at),
+                output.local_time(key.used_at),
                 _end(key),
                 key.user_id,
             )
@@ -160,8 +160,8 @@ def _chain(data: Path | None, database: str | None, *, make: bool = False) -> It
 
 def _end(key: "Key") -> str:
     if key.revoked_at is not None:
-        return f"revoked {output.when(key.revoked_at)}"
-    return output.when(key.expires_at)
+        return f"revoked {output.local_time(key.revoked_at)}"
+    return output.local_time(key.expires_at)
 
 
 def _plain(key: "Key") -> dict[str, Any]:

@@ -44,7 +44,7 @@ async def list_libraries(client: "Client", json: JSONOption = False) -> None:
         NAME=lambda library: library.name,
         DOCUMENTS=lambda library: library.nb_documents,
         SIZE=lambda library: output.size(library.total_size),
-        CHANGED=lambda library: output.when(library.updated_at),
+        CHANGED=lambda library: output.local_time(library.updated_at),
     )
 
 
@@ -85,8 +85,8 @@ async def show(client: "Client", library: LibraryArgument, json: JSONOption = Fa
             ("documents", found.nb_documents),
             ("size", output.size(found.total_size)),
             ("chunk size", found.chunk_size),
-            ("created", output.when(found.created_at)),
-            ("changed", output.when(found.updated_at)),
+            ("created", output.local_time(found.created_at)),
+            ("changed", output.local_time(found.updated_at)),
         ],
         json,
     )
@@ -187,7 +187,7 @@ def add(
         with Uploads(chosen, paths, UPLOAD_DOCUMENT, library=target.id) as uploads:
             await uploads.secure()
             for path in paths:
-                with uploads.sent(path), output.progress(f"Uploading {path.name}") as report:
+                with uploads.sending(path), output.progress(f"Uploading {path.name}") as report:
                     document = await client.documents.upload(target.id, path, on_progress=report)
                 output.note(f"Added {output.one_line(document.name)}.")
                 documents.append(document)
@@ -233,7 +233,7 @@ async def documents(
         STATUS=lambda document: " · ".join(filter(None, (status(document), document.error))),
         PAGES=lambda document: document.number_of_pages,
         SIZE=lambda document: output.size(document.size),
-        ADDED=lambda document: output.when(document.created_at),
+        ADDED=lambda document: output.local_time(document.created_at),
     )
 
 

@@ -38,7 +38,7 @@ class _Ledger:
                 except (ValueError, TypeError, KeyError):
                     continue  # a truncated line
 
-    def done(self, document: str, hash: str) -> bool:
+    def is_done(self, document: str, hash: str) -> bool:
         """Return whether the result exists and is current."""
         entry = self._done.get(document, {})
         return (
@@ -82,7 +82,7 @@ async def read_folder(
             label = f"{number} of {len(documents)}, {place.as_posix()}"
             try:
                 hash = await asyncio.to_thread(sha256, path)
-                if ledger.done(place.as_posix(), hash):
+                if ledger.is_done(place.as_posix(), hash):
                     before += 1
                     continue
                 result = await read(path, place, label)

@@ -51,7 +51,7 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
         _shrink(widths, room)
     for row in cells:
         line = "  ".join(_fit(cell, width) for cell, width in zip(row, widths, strict=True))
-        print(line.rstrip() if room is None else _cut(line.rstrip(), room))
+        print(line.rstrip() if room is None else _truncate(line.rstrip(), room))
 
 
 def show_list(items: Sequence[T], json: bool, **columns: Callable[[T], object]) -> None:
@@ -117,7 +117,7 @@ def show_changing() -> Iterator[Callable[[str], None]]:
 
     def show(text: str) -> None:
         if shown:
-            line = _cut(one_line(text), shutil.get_terminal_size().columns - 1)
+            line = _truncate(one_line(text), shutil.get_terminal_size().columns - 1)
             print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
 
     try:
@@ -135,7 +135,7 @@ def show_waiting(text: str) -> Iterator[None]:
         yield
 
 
-def when(moment: datetime | int | None) -> str:
+def local_time(moment: datetime | int | None) -> str:
     """Return a moment in local time: `2026-11-20 06:40`."""
     if moment is None:
         return "–"
@@ -181,11 +181,11 @@ def _shrink(widths: list[int], room: int) -> None:
 
 
 def _fit(cell: str, width: int) -> str:
-    cut = _cut(cell, width)
+    cut = _truncate(cell, width)
     return cut + " " * (width - _width(cut))
 
 
-def _cut(line: str, room: int) -> str:
+def _truncate(line: str, room: int) -> str:
     if _width(line) <= room:
         return line
     kept, left = [], room - 1

@@ -67,7 +67,7 @@ def restore(
         if check:
             with progress_of("Checking") as progress:
                 made = asyncio.run(restoring.check(backup, progress))
-            when = output.when(int(made.made_at.timestamp()))
+            when = output.local_time(int(made.made_at.timestamp()))
             output.note(
                 f"{backup} is whole: {output.counted(made.rows, 'row')},"
                 f" {output.counted(made.blobs, 'blob')},"

@@ -122,7 +122,7 @@ def sync(
             asyncio.run(command.preview())
         elif watch:
             asyncio.run(command.watch())
-        elif asyncio.run(command.once()).failures:
+        elif asyncio.run(command.run_once()).failures:
             raise typer.Exit(Code.FAILED)
 
 
@@ -158,7 +158,7 @@ class _Sync:
         if not runner.folder.library_id:
             output.note(f"The library “{output.one_line(self._library)}” would be created.")
 
-    async def once(self) -> "Summary":
+    async def run_once(self) -> "Summary":
         from carrel.sync.errors import TooManyDeletions
 
         try:
@@ -166,7 +166,7 @@ class _Sync:
                 summary = await runner.run()
         except TooManyDeletions as error:
             self._confirm(error)
-            return await self.once()
+            return await self.run_once()
         self._tell(summary)
         return summary
 

@@ -91,12 +91,12 @@ async def open_tools(profile: Profile) -> "AsyncIterator[ToolsService]":
     service = ToolsService(OwnerLoop.running(), profile, folders().state)
     asking: set[asyncio.Task[None]] = set()
 
-    def changed(new: "ToolsState", old: "ToolsState") -> None:
+    def show_change(new: "ToolsState", old: "ToolsState") -> None:
         for consent in new.asking:
             if consent not in old.asking:
                 asking.add(asyncio.create_task(_ask(service, consent)))
 
-    service.slice.changed.connect(changed)
+    service.slice.changed.connect(show_change)
     try:
         yield service
     finally:

@@ -30,8 +30,8 @@ async def list_trash(client: "Client", json: JSONOption = False) -> None:
         ID=lambda item: item.id,
         KIND=lambda item: item.kind,
         NAME=lambda item: item.name or "",
-        DELETED=lambda item: output.when(item.deleted_at),
-        UNTIL=lambda item: output.when(item.expires_at),
+        DELETED=lambda item: output.local_time(item.deleted_at),
+        UNTIL=lambda item: output.local_time(item.expires_at),
     )
 
 

@@ -48,7 +48,7 @@ class Uploads:
         await self._journal.secure()
 
     @contextmanager
-    def sent(self, path: Path) -> Iterator[None]:
+    def sending(self, path: Path) -> Iterator[None]:
         """Take a file off the journal once it is sent or has failed; not if it is cut off."""
         from carrel.client.http.errors import Unreachable
 

@@ -79,7 +79,7 @@ READING = Tools()
 )
 async def list_libraries(call: ToolCall, asked: PageArguments) -> Result:
     listed = await call.client.libraries.list(page=asked.page, page_size=LISTED)
-    rows = [_some(it, "id", "name", "description", "nb_documents") for it in listed.data]
+    rows = [_dump_fields(it, "id", "name", "description", "nb_documents") for it in listed.data]
     more = len(rows) == LISTED if listed.pagination is None else listed.pagination.has_more
     return _list("libraries", rows, asked.page, more)
 
@@ -92,7 +92,7 @@ async def list_documents(call: ToolCall, asked: DocumentListArguments) -> Result
         asked.library_id, page=asked.page, page_size=LISTED, search=asked.search
     )
     fields = ("id", "name", "mime_type", "number_of_pages", "processing_status", "summary")
-    rows = [_some(it, *fields) for it in listed.data]
+    rows = [_dump_fields(it, *fields) for it in listed.data]
     return _list("documents", rows, asked.page, listed.pagination.has_more)
 
 
@@ -114,7 +114,7 @@ async def search_library(call: ToolCall, asked: SearchArguments) -> Result:
             " the library."
         ) from None
     fields = ("document_id", "document_name", "page", "snippet", "score")
-    return {"passages": [_some(hit, *fields) for hit in found.data]}
+    return {"passages": [_dump_fields(hit, *fields) for hit in found.data]}
 
 
 @READING.offer("Read a document", "Reads pages of a library's document as Markdown.")
@@ -156,7 +156,7 @@ async def read_tables(call: ToolCall, asked: PagesArguments) -> Result:
 @READING.offer("List files", "Lists the uploaded files.", result=results.Files)
 async def list_files(call: ToolCall, asked: PageArguments) -> Result:
     listed = await call.client.files.list(page=asked.page, page_size=LISTED)
-    rows = [_some(it, "id", "filename", "bytes", "mimetype") for it in listed.data]
+    rows = [_dump_fields(it, "id", "filename", "bytes", "mimetype") for it in listed.data]
     return _list("files", rows, asked.page, len(rows) == LISTED)
 
 
@@ -185,7 +185,7 @@ async def read_file(call: ToolCall, asked: ReadFileArguments) -> Result:
 @READING.offer("List agents", "Lists the agents that can be asked.", result=results.Agents)
 async def list_agents(call: ToolCall, asked: PageArguments) -> Result:
     listed = await call.client.agents.list(page=asked.page, page_size=LISTED)
-    rows = [_some(it, "id", "name", "description", "model") for it in listed]
+    rows = [_dump_fields(it, "id", "name", "description", "model") for it in listed]
     return _list("agents", rows, asked.page, len(rows) == LISTED)
 
 
@@ -206,7 +206,7 @@ async def ask_agent(call: ToolCall, asked: QuestionArguments) -> Result:
             for choice in chunk.choices:
                 text += text_of(choice.delta.content)
                 sources = [
-                    _some(it, "document_id", "document_name", "page", "snippet")
+                    _dump_fields(it, "document_id", "document_name", "page", "snippet")
                     for it in choice.delta.sources or ()
                 ] or sources
     return {"answer": text, "sources": sources} if sources else text
@@ -247,5 +247,5 @@ def _list(name: str, rows: list[dict[str, Any]], page: int, more: bool) -> Resul
     return {name: rows, **({"next_page": page + 1} if more else {})}
 
 
-def _some(item: "BaseModel", *fields: str) -> dict[str, Any]:
+def _dump_fields(item: "BaseModel", *fields: str) -> dict[str, Any]:
     return item.model_dump(mode="json", include=set(fields), exclude_none=True)

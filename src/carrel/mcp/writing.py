@@ -58,7 +58,7 @@ async def add_document(call: ToolCall, asked: DocumentArguments) -> Result:
     elif asked.name is not None and asked.text is not None:
         data = asked.text.encode(errors="replace")
         document = await call.client.documents.upload(
-            asked.library_id, (asked.name, len(data), _once(data))
+            asked.library_id, (asked.name, len(data), _as_stream(data))
         )
     else:
         raise ToolError("Give the name and the text of the document, or a path.")
@@ -77,5 +77,5 @@ async def delete_document(call: ToolCall, asked: DocumentIDArguments) -> Result:
     return {"id": asked.document_id, "deleted": True}
 
 
-async def _once(data: bytes) -> AsyncIterator[bytes]:
+async def _as_stream(data: bytes) -> AsyncIterator[bytes]:
     yield data

@@ -49,7 +49,7 @@ class BlockWords:
     pieces: Sequence[Piece | None]
     cost: float
 
-    def cut(self, index: int) -> Image.Image | None:
+    def crop(self, index: int) -> Image.Image | None:
         """Return the part of the picture around a word, or None if it was not found."""
         if (piece := self.pieces[index]) is None:
             return None

@@ -102,7 +102,7 @@ class PicturePages:
 
     def draw(self, page: int, width: int, part: Part) -> Image.Image:
         frame = ImageSequence.Iterator(self._picture)[page]
-        whole = _on_white(_cut(ImageOps.exif_transpose(frame), part))
+        whole = _on_white(_crop(ImageOps.exif_transpose(frame), part))
         scale = min(1.0, width / whole.width, (MAX_PIXELS / (whole.width * whole.height)) ** 0.5)
         size = (max(1, round(whole.width * scale)), max(1, round(whole.height * scale)))
         return whole.resize(size, Image.Resampling.LANCZOS)
@@ -111,7 +111,7 @@ class PicturePages:
         return ()
 
 
-def _cut(picture: Image.Image, part: Part) -> Image.Image:
+def _crop(picture: Image.Image, part: Part) -> Image.Image:
     if part == WHOLE:
         return picture
     left, top = part[0] * picture.width, part[1] * picture.height
@@ -198,7 +198,7 @@ class Worker:
             picture = pages.draw(request["page"], max(round(part[2] * BLOCK_DETAIL), 200), part)
             self._block = (key, picture, find_words(picture, request["words"]))
         _, block, found = self._block
-        word = (None if found is None else found.cut(request["index"])) or block
+        word = (None if found is None else found.crop(request["index"])) or block
         height = max(round(word.height * width / word.width), 1)
         return word.resize((width, height), Image.Resampling.LANCZOS)
 

@@ -142,7 +142,7 @@ class Server:
                 await part.start()
             stack.push_async_callback(self.responses.stop)
             for work in self._background():
-                await stack.enter_async_context(_in_background(work))
+                await stack.enter_async_context(_run_in_background(work))
             yield
 
     @property
@@ -229,7 +229,7 @@ def _reranker(settings: ServerSettings) -> RerankAddress | None:
 
 
 @asynccontextmanager
-async def _in_background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+async def _run_in_background(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
     task = asyncio.create_task(work)
     try:
         yield

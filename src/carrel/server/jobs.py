@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import sqlalchemy as sa
 
 from carrel.server import wakes
-from carrel.server.records.sql.database import after_commit
+from carrel.server.records.sql.database import call_after_commit
 from carrel.server.records.sql.queues import address_of, table_of
 from carrel.server.spans import from_origin, origin, span
 
@@ -117,7 +117,7 @@ class Queue:
             options["delay_seconds"] = delay
         self._jobs.client.enqueue_in_transaction(connection, options, *key)
         wakes.notify(connection, wakes.JOBS, self.name)
-        after_commit(connection, self._jobs.wake, self.name, delay)
+        call_after_commit(connection, self._jobs.wake, self.name, delay)
 
     def unfinished(self) -> set[tuple[str, ...]]:
         """Return the keys of the waiting and running jobs, as text; blocking."""

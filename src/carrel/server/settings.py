@@ -157,7 +157,7 @@ class Connector(_Section):
     """Longest time for one call."""
 
     @model_validator(mode="after")
-    def _one_way(self) -> Self:
+    def _check_one_way(self) -> Self:
         if bool(self.url) == bool(self.command):
             raise ValueError("a connector has either a url or a command")
         if self.url is not None and urlsplit(self.url).scheme not in ("http", "https"):

@@ -209,6 +209,6 @@ class SampleService(Service[SampleState]):
 
 
 def _source() -> UploadSource:
-    from carrel.store.files.incoming import in_memory  # loads httpx
+    from carrel.store.files.incoming import as_source  # loads httpx
 
-    return in_memory(samples.content(), samples.NAME)
+    return as_source(samples.content(), samples.NAME)

@@ -188,8 +188,8 @@ class Ledger:
         )
         return _folder(*row)
 
-    def started(self, folder: SyncedFolder, settings: SyncSettings) -> None:
-        """Record the start of a folder's sync with its options; `ended` records its end."""
+    def record_start(self, folder: SyncedFolder, settings: SyncSettings) -> None:
+        """Record the start of a folder's sync with its options; `record_end` records its end."""
         text = json.dumps(asdict(settings))
         self._write(
             "UPDATE folders SET settings = ?, done = 0, total = 0 WHERE id = ?", text, folder.id
@@ -199,7 +199,7 @@ class Ledger:
         """Record the number of files done by a running sync."""
         self._write("UPDATE folders SET done = ?, total = ? WHERE id = ?", done, total, folder.id)
 
-    def ended(self, folder: SyncedFolder, at: float) -> None:
+    def record_end(self, folder: SyncedFolder, at: float) -> None:
         """Record the complete end of a sync."""
         self._write(
             "UPDATE folders SET synced_at = ?, done = NULL, total = NULL WHERE id = ?",

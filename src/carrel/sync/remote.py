@@ -83,7 +83,7 @@ class Remote:
 
     async def has(self, document_id: str) -> bool:
         """Return whether a document is in the library."""
-        return await self._if_there(lambda: self._client.documents.get(self._id, document_id))
+        return await self._ignore_missing(lambda: self._client.documents.get(self._id, document_id))
 
     async def limit(self, sizes: Iterable[int]) -> int | None:
         """Return the service's size limit of a document in bytes, requested only if a size may
@@ -105,12 +105,12 @@ class Remote:
             try:
                 async with asyncio.timeout(STALLED) as watch:
 
-                    def moved(done: int, total: int | None) -> None:
+                    def report(done: int, total: int | None) -> None:
                         watch.reschedule(asyncio.get_running_loop().time() + STALLED)
                         on_progress(done, total)
 
                     source = (name, size, _stream_checked(path, size, hash))
-                    return await self._client.documents.upload(self._id, source, on_progress=moved)
+                    return await self._client.documents.upload(self._id, source, on_progress=report)
             except TimeoutError as error:
                 raise Unreachable("The service took too long to answer an upload.") from error
 
@@ -119,15 +119,17 @@ class Remote:
     async def rename(self, document_id: str, name: str) -> bool:
         """Rename a document; False if it no longer exists."""
         changes = DocumentUpdate(name=name)
-        return await self._if_there(
+        return await self._ignore_missing(
             lambda: self._client.documents.update(self._id, document_id, changes)
         )
 
     async def delete(self, document_id: str) -> bool:
         """Delete a document; False if it no longer existed."""
-        return await self._if_there(lambda: self._client.documents.delete(self._id, document_id))
+        return await self._ignore_missing(
+            lambda: self._client.documents.delete(self._id, document_id)
+        )
 
-    async def _if_there(self, call: Callable[[], Awaitable[object]]) -> bool:
+    async def _ignore_missing(self, call: Callable[[], Awaitable[object]]) -> bool:
         try:
             await _retry(call)
         except NotFound:

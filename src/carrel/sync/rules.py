@@ -78,7 +78,7 @@ class Rules:
 
         No folder above it may be left out.
         """
-        for number, pattern in _last_first(self.never):
+        for number, pattern in _enumerate_backwards(self.never):
             if pattern.matches(path, folder=folder):
                 if pattern.includes:
                     break
@@ -95,13 +95,13 @@ class Rules:
         return None
 
     def _is_wanted(self, path: str) -> bool:
-        for _, pattern in _last_first(self.only):
+        for _, pattern in _enumerate_backwards(self.only):
             if pattern.matches_above(path):
                 return not pattern.includes
         return False
 
 
-def _last_first(patterns: tuple[Pattern, ...]) -> list[tuple[int, Pattern]]:
+def _enumerate_backwards(patterns: tuple[Pattern, ...]) -> list[tuple[int, Pattern]]:
     return list(enumerate(patterns))[::-1]
 
 

@@ -93,7 +93,7 @@ class Runner:
         if hold and self._held is None:
             self._held = set()
         with self._ledger.lock(self.folder):
-            self._ledger.started(self.folder, self._settings)
+            self._ledger.record_start(self.folder, self._settings)
             look = await self._look()
             tally = Tally(look.plan, look.sizes, self._report)
             if look.plan:
@@ -109,7 +109,7 @@ class Runner:
                 self._ledger.set_mark(self.folder, None)
                 await self._carry_out(look, tally)
                 self._ledger.set_mark(self.folder, await self._mark_if_alone(look))
-            self._ledger.ended(self.folder, time.time())
+            self._ledger.record_end(self.folder, time.time())
         return Summary(
             files=len(look.contents.files),
             found=tally.found,
@@ -177,7 +177,7 @@ class Runner:
             else:
                 lost.append(hash)
 
-        await _together(
+        await _run_all(
             check(hash, one.document_id)
             for hash, one in look.known.items()
             if one.document_id not in look.present
@@ -239,9 +239,9 @@ class Runner:
                 if each.successor is None or each.successor in look.known:
                     await self._remove(each, look, tally)
 
-        await _together(rename(each) for each in look.plan.renames)
-        await _together(upload(each) for each in look.plan.uploads)
-        await _together(remove(each) for each in look.plan.removals)
+        await _run_all(rename(each) for each in look.plan.renames)
+        await _run_all(upload(each) for each in look.plan.uploads)
+        await _run_all(remove(each) for each in look.plan.removals)
 
     @contextmanager
     def _attempt(self, path: str, tally: Tally) -> Iterator[None]:
@@ -320,7 +320,7 @@ class Runner:
         self._ledger.put(self.folder, hash, known)
 
 
-async def _together(calls: Iterable[Coroutine[None, None, None]]) -> None:
+async def _run_all(calls: Iterable[Coroutine[None, None, None]]) -> None:
     """Run the calls, `AT_ONCE` concurrently; the first failure cancels the others and is raised."""
     queue = iter(calls)
 

@@ -54,12 +54,12 @@ def validator(schema: dict[str, Any], seconds: float = SECONDS) -> Validator:
     kind = validator_for(schema, Draft202012Validator)
     until = time.monotonic() + seconds
     keywords = {**kind.VALIDATORS, "pattern": _pattern, "patternProperties": _pattern_properties}
-    bounded = extend(kind, {name: _until(until, check) for name, check in keywords.items()})
+    bounded = extend(kind, {name: _with_deadline(until, check) for name, check in keywords.items()})
     # The default registry would fetch references over the network.
     return bounded(schema, registry=Registry())
 
 
-def _until(end: float, check: Callable[..., Any]) -> Callable[..., Any]:
+def _with_deadline(end: float, check: Callable[..., Any]) -> Callable[..., Any]:
     """Return a keyword's check that stops at a time, because alternatives multiply."""
 
     def check_in_time(*arguments: Any) -> Any:

@@ -36,14 +36,14 @@ def own_bindings() -> dict[str, tuple[set[type], Binding]]:
 def owners() -> set[type]:
     """Return every imported class of the app that may have bindings."""
     own = f"{carrel.tui.__name__}."
-    return {kind for kind in _below(DOMNode) if kind.__module__.startswith(own)}
+    return {kind for kind in _subclasses(DOMNode) if kind.__module__.startswith(own)}
 
 
-def _below(kind: type) -> Iterator[type]:
+def _subclasses(kind: type) -> Iterator[type]:
     subclasses: list[type] = kind.__subclasses__()
     for below in subclasses:
         yield below
-        yield from _below(below)
+        yield from _subclasses(below)
 
 
 def usable(keymap: Mapping[str, str]) -> dict[str, str]:
@@ -86,12 +86,12 @@ def _mistakes(keymap: Mapping[str, str]) -> Iterator[tuple[str, str]]:
                      f"give “{other}” another key, too.")
                     for other, (theirs, there) in known.items()
                     if other != binding_id
-                    and any(_can_meet(mine, their) for mine, their in product(having, theirs))
+                    and any(_can_clash(mine, their) for mine, their in product(having, theirs))
                     and _normalise(key) in map(_normalise, _keys(keymap.get(other, there.key)))
                 )  # fmt: skip
 
 
-def _can_meet(one: type, other: type) -> bool:
+def _can_clash(one: type, other: type) -> bool:
     """Return whether two bindings can be active at once, so that they need different keys."""
     if issubclass(one, other) or issubclass(other, one):
         return True

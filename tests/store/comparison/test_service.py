@@ -239,11 +239,11 @@ async def test_a_draft_is_a_side_and_comes_back_as_one(
 
 async def test_all_sides_get_one_seed(store: Store, service: ScriptedService) -> None:
     comparison = await two(store, service)
-    comparison.same_seed(True)
+    comparison.set_same_seed(True)
     await ask(store, service, agent="Three.", brief="3")
     seeds = {request["random_seed"] for request in service.requests}
     assert len(seeds) == 1
-    comparison.same_seed(False)
+    comparison.set_same_seed(False)
     await ask(store, service, agent="Three.", brief="3")
     assert "random_seed" not in service.requests[-1]
 

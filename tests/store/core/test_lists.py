@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carrel.store.core.lists import NameFilter, Sort, in_order, next_sort
+from carrel.store.core.lists import NameFilter, Sort, next_sort, sort_by
 
 NAMES = ("Lease 2024.pdf", "lease draft.pdf", "handbook.docx")
 
@@ -19,8 +19,8 @@ def test_a_column_chosen_again_turns_round_and_then_sorts_no_more() -> None:
 
 def test_what_is_unknown_comes_last_in_both_directions() -> None:
     sizes = {"a": 2, "b": None, "c": 1}
-    assert in_order(sizes, sizes.get, descending=False) == ["c", "a", "b"]
-    assert in_order(sizes, sizes.get, descending=True) == ["a", "c", "b"]
+    assert sort_by(sizes, sizes.get, descending=False) == ["c", "a", "b"]
+    assert sort_by(sizes, sizes.get, descending=True) == ["a", "c", "b"]
 
 
 @pytest.mark.parametrize(

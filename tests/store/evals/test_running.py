@@ -32,7 +32,7 @@ class Answering:
     def __init__(self, results: dict[str, str]) -> None:
         self._results = results
 
-    async def offered(self, known: frozenset[str]) -> list[FunctionTool]:
+    async def offer(self, known: frozenset[str]) -> list[FunctionTool]:
         return []
 
     async def result(self, call: AgentCall) -> str | None:

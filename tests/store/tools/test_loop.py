@@ -11,7 +11,7 @@ NOON = AgentCall("a23456789", "noon", "{}")
 class Clock:
     """Answers `noon` alone."""
 
-    async def offered(self, known: frozenset[str]) -> list[FunctionTool]:
+    async def offer(self, known: frozenset[str]) -> list[FunctionTool]:
         return [FunctionTool.model_validate({"function": {"name": "noon"}})]
 
     async def result(self, call: AgentCall) -> str | None:

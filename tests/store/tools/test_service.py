@@ -93,11 +93,11 @@ async def test_a_command_answers_no_agent_that_does_not_declare_it(
 ) -> None:
     settings(tools={"weather": weather})
     undeclared = tools.of_question()
-    await undeclared.offered(NOTHING)
+    await undeclared.offer(NOTHING)
     assert await undeclared.result(call("weather", '{"city": "Paris"}')) is None
     assert not tools.slice.value.asking
     declared = tools.of_question()
-    await declared.offered(frozenset({"weather"}))
+    await declared.offer(frozenset({"weather"}))
     asked = asyncio.ensure_future(declared.result(call("weather", '{"city": "Paris"}')))
     await allow(tools)
     assert "Paris" in (await asked or "")
@@ -227,13 +227,13 @@ async def test_a_command_is_offered_only_where_it_is_named(
     tools: ToolsService, settings: Any, weather: Any
 ) -> None:
     settings(tools={"weather": weather})
-    assert await tools.of_question().offered(NOTHING) == []
-    (tool,) = await tools.of_question(["weather"]).offered(NOTHING)
+    assert await tools.of_question().offer(NOTHING) == []
+    (tool,) = await tools.of_question(["weather"]).offer(NOTHING)
     assert tool.function.description == "The weather of a city."
     assert tool.function.parameters["required"] == ["city"]
-    assert await tools.of_question(["weather"]).offered(frozenset({"weather"})) == []
+    assert await tools.of_question(["weather"]).offer(frozenset({"weather"})) == []
     with pytest.raises(ProblemError) as refused:
-        await tools.of_question(["wether"]).offered(NOTHING)
+        await tools.of_question(["wether"]).offer(NOTHING)
     assert "“wether”" in str(refused.value.problem)
 
 
@@ -258,7 +258,7 @@ async def test_a_command_that_fails_or_hangs_is_an_error_for_the_model(
     for named in await tools.list_named() or ():
         await tools.allow(named.consent, True)
     asked = tools.of_question()
-    await asked.offered(frozenset({"fails", "hangs", "gone", "loud"}))
+    await asked.offer(frozenset({"fails", "hangs", "gone", "loud"}))
     assert await asked.result(call("fails")) == (
         "Error: the command ended with exit code 1.\nno [31msuch city"
     )
@@ -278,7 +278,7 @@ async def test_the_tools_of_an_mcp_server_are_used_once_it_was_allowed(
 ) -> None:
     settings(mcp_servers={"numbers": numbers})
     asked = tools.of_question(["numbers"])
-    offered = asyncio.ensure_future(asked.offered(NOTHING))
+    offered = asyncio.ensure_future(asked.offer(NOTHING))
     await allow(tools)
     assert [tool.function.name for tool in await offered] == ["add", "fail"]
     assert (await offered)[0].function.description == "Adds two numbers."
@@ -296,7 +296,7 @@ async def test_the_tools_of_a_server_at_an_address_are_used_with_its_key(
     assert server.api_key not in consent_question(named.consent)
     await tools.allow(named.consent, True)
     asked = tools.of_question(["carrel"])
-    assert "list_agents" in {tool.function.name for tool in await asked.offered(NOTHING)}
+    assert "list_agents" in {tool.function.name for tool in await asked.offer(NOTHING)}
     assert "agents" in json.loads(await asked.result(call("list_agents")) or "")
     missing = await asked.result(call("read_document", '{"library_id": "x", "document_id": "y"}'))
     assert (missing or "").startswith("Error: ")
@@ -306,7 +306,7 @@ async def test_a_refused_server_ends_the_question(
     tools: ToolsService, settings: Any, numbers: Any
 ) -> None:
     settings(mcp_servers={"numbers": numbers})
-    offered = asyncio.ensure_future(tools.of_question(["numbers"]).offered(NOTHING))
+    offered = asyncio.ensure_future(tools.of_question(["numbers"]).offer(NOTHING))
     await allow(tools, "no")
     with pytest.raises(ProblemError, match="were not allowed"):
         await offered
@@ -319,7 +319,7 @@ async def test_a_server_that_went_away_is_started_again(
     numbers["env"] = {"PID": str(pid)}
     settings(mcp_servers={"numbers": numbers})
     asked = tools.of_question(["numbers"])
-    offered = asyncio.ensure_future(asked.offered(NOTHING))
+    offered = asyncio.ensure_future(asked.offer(NOTHING))
     await allow(tools)
     await offered
     first = int(pid.read_text())
@@ -343,7 +343,7 @@ async def test_a_server_that_does_not_start_says_why(tools: ToolsService, settin
     said = {}
     for name in ("broken", "nowhere", "gone", "silent"):
         with pytest.raises(ProblemError) as failed:
-            await tools.of_question([name]).offered(NOTHING)
+            await tools.of_question([name]).offer(NOTHING)
         said[name] = str(failed.value.problem)
     assert "“broken” did not start" in said["broken"] and "no config" in said["broken"]
     assert "“nowhere” was not reached" in said["nowhere"]
@@ -362,7 +362,7 @@ async def test_tools_of_one_name_are_told_apart(
     (named,) = await tools.list_named() or ()
     await tools.allow(named.consent, True)
     asked = tools.of_question(["numbers"])
-    names = [tool.function.name for tool in await asked.offered(NOTHING)]
+    names = [tool.function.name for tool in await asked.offer(NOTHING)]
     assert names == ["add", "numbers_add", "fail"]
     assert await asked.result(call("add", '{"a": 2}')) == "2"
     assert await asked.result(call("numbers_add", '{"a": 2, "b": 3}')) == "5"

@@ -58,7 +58,7 @@ def _refusal(response: httpx.Response, body: bytes, key: str) -> ServiceError:
     return kind(_sentence(_message(response, own)), response.status_code, _text(code), request_id)
 
 
-def without_connection(host: str, error: httpx.ConnectError) -> str:
+def connection_reason(host: str, error: httpx.ConnectError) -> str:
     """Return the reason a connection failed, and the next step."""
     cause: BaseException | None = error
     while cause is not None:

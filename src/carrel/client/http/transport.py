@@ -15,7 +15,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from carrel.client.http import calls
 from carrel.client.http.calls import SIGNED, Call
 from carrel.client.http.errors import ClientError, UnexpectedAnswer, Unreachable
-from carrel.client.http.refusals import refusal, without_connection
+from carrel.client.http.refusals import connection_reason, refusal
 from carrel.client.http.uploads import MultipartBody
 from carrel.text import clean_json, clean_text
 
@@ -275,7 +275,7 @@ def _explain_errors(host: str) -> Iterator[None]:
     except httpx.TimeoutException as error:
         raise Unreachable(f"{host} took too long to answer. Try again.") from error
     except httpx.ConnectError as error:
-        raise Unreachable(without_connection(host, error)) from error
+        raise Unreachable(connection_reason(host, error)) from error
     except (httpx.NetworkError, httpx.RemoteProtocolError, httpx.ProxyError) as error:
         raise Unreachable(f"The connection to {host} was lost. Try again.") from error
     except httpx.HTTPError as error:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from carrel.notebook.cells.errors import no_option
+from carrel.notebook.cells.errors import no_option_words
 from carrel.notebook.cells.wait import stop_on
 
 CALLS = (
@@ -41,7 +41,7 @@ class AsyncBench:
 
     def __getattr__(self, name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
         if name not in CALLS:
-            raise AttributeError(no_option("bench.aio", name, CALLS))
+            raise AttributeError(no_option_words("bench.aio", name, CALLS))
         method = getattr(self._bench, name)
 
         @functools.wraps(method)

@@ -168,7 +168,7 @@ class Bench(DocumentCalls, AgentCalls):
         wait_for(self._store, service.load())
         panel = LibraryPanel(store, service, **layout_options(height, layout))
         leave = self._together.join(service, rests=lambda: panel.rests)
-        return self._keep(panel.at_end(leave))
+        return self._keep(panel.call_on_close(leave))
 
     @check_handle
     @spell
@@ -201,7 +201,7 @@ class Bench(DocumentCalls, AgentCalls):
         wait_for(self._store, service.load())
         panel = AgentPanel(store, service, **layout_options(height, layout))
         leave = self._together.join(service, rests=lambda: panel.rests)
-        return self._keep(panel.at_end(leave))
+        return self._keep(panel.call_on_close(leave))
 
     @overload
     def chat(

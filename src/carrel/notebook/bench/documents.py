@@ -29,7 +29,7 @@ from carrel.store.cache.copies import DocumentSource
 from carrel.store.chat.conversation import Attachment
 from carrel.store.documents.reader import OCROptions
 from carrel.store.documents.service import LARGE
-from carrel.store.files.incoming import Incoming, in_memory, is_path
+from carrel.store.files.incoming import Incoming, as_source, is_path
 from carrel.store.libraries.phase import check_processed
 from carrel.store.store import Store
 from carrel.wire.documents import Document
@@ -197,7 +197,7 @@ class DocumentCalls(BenchBase):
     async def _add(self, library_id: str, given: Input) -> Document:
         libraries, content = self._store.libraries, given.content
         if isinstance(content, bytes):
-            source = in_memory(content, given.title or "document")
+            source = as_source(content, given.title or "document")
             return await libraries.upload(library_id, source).linked()
         path = isinstance(content, Path) or (isinstance(content, str) and is_path(content))
         if path and given.title is None:

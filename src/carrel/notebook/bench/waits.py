@@ -41,7 +41,9 @@ async def read(
     await service.open(source, options=options)
     if session.hosted and service.slice.value.unread > max_pages:
         await service.stop()
-        raise ProblemError(_too_many(source.name, service.slice.value.unread, max_pages, session))
+        raise ProblemError(
+            _pages_problem(source.name, service.slice.value.unread, max_pages, session)
+        )
     if service.large:  # only the user may confirm that many pages
         service.read()
     if service.slice.value.complete:  # every page was cached
@@ -72,7 +74,7 @@ def _read_pages(state: DocumentState) -> tuple[Page, ...]:
     return tuple(page for page in found if page is not None)
 
 
-def _too_many(name: str, unread: int, most: int, session: SessionState) -> Problem:
+def _pages_problem(name: str, unread: int, most: int, session: SessionState) -> Problem:
     return Problem(
         f"{name} has {count(unread)} pages that are not read yet",
         f"Profile {session.profile} is a hosted service that bills pages, and the limit of this "

@@ -71,7 +71,7 @@ def _hide_frames(frames: TracebackType | None) -> TracebackType | None:
     return TracebackType(rest, frames.tb_frame, frames.tb_lasti, frames.tb_lineno)
 
 
-def no_option(owner: str, name: str, options: Iterable[str]) -> str:
+def no_option_words(owner: str, name: str, options: Iterable[str]) -> str:
     """Return the error message for an unknown keyword argument."""
     near = get_close_matches(name, [*options], n=1)
     hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(options)}."

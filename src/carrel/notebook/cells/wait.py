@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from typing import Any, TypeVar, cast
 
 from carrel.notebook.cells.cell import CellProgress, Draw, work_progress
-from carrel.notebook.cells.errors import BenchError, no_option
+from carrel.notebook.cells.errors import BenchError, no_option_words
 from carrel.store.core.actions.handle import Cancelled, Handle
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.store import Store
@@ -137,7 +137,7 @@ def check_handle(method: F, *, waits: bool = True) -> F:
     @functools.wraps(method)
     def call(bench: Any, *args: Any, **kwargs: Any) -> Any:
         for name in kwargs.keys() - set(names):
-            raise TypeError(no_option(f"bench.{method.__name__}", name, names))
+            raise TypeError(no_option_words(f"bench.{method.__name__}", name, names))
         check_open(bench._store)
         try:
             if waits:

@@ -53,7 +53,7 @@ class ActivityPanel(Panel):
     def _table(self) -> tuple[Sequence[str], Sequence[Sequence[Cell]]]:
         # Rates and times become stale; folders and failures may contain paths and addresses.
         rows = [row["cells"][:4] for row in self.state["rows"]]
-        return _HEAD[:4], [[kind, _last(name), *rest] for kind, name, *rest in rows]
+        return _HEAD[:4], [[kind, _file_name(name), *rest] for kind, name, *rest in rows]
 
     @intent
     async def _on_cancel(self, ids: list[str]) -> None:
@@ -91,7 +91,7 @@ class ActivityPanel(Panel):
         self._store.activity.dismiss_all()
 
 
-def _last(name: Cell) -> Cell:
+def _file_name(name: Cell) -> Cell:
     path = PurePath(str(name))
     return path.name if path.is_absolute() else name
 

@@ -154,7 +154,7 @@ class ComparePanel(Panel):
 
     @intent
     async def _on_seed(self, on: bool) -> None:
-        await self._comparison.same_seed(on)
+        await self._comparison.set_same_seed(on)
 
     @intent
     async def _on_go_on(self, place: int) -> None:

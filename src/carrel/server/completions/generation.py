@@ -240,7 +240,7 @@ class _Answer:
             yield Text(news)
 
     def _news(self) -> str:
-        if self._plan.prompted.may_begin(self.text):
+        if self._plan.prompted.is_call_beginning(self.text):
             return ""
         news, self._shown = self.text[self._shown :], len(self.text)
         return news
@@ -262,7 +262,7 @@ class _Answer:
             new_call(call["name"], call["arguments"], index) for index, call in enumerate(native)
         ]
         prompted = self._plan.prompted
-        if prompted.may_begin(self.text):
+        if prompted.is_call_beginning(self.text):
             call = prompted.read_call(self.text)
             if call is not None:
                 calls.append(call)

@@ -55,7 +55,7 @@ def check_order(messages: Sequence[Message], *, own_ids: bool = True) -> None:
     called: set[str] = set()
     for number, message in enumerate(messages):
         if before not in _FOLLOWS[message.role]:
-            raise _out_of_order(
+            raise _order_error(
                 f"Unexpected role '{message.role}' after role '{before or 'none'}'", number
             )
         if isinstance(message, AssistantMessage):
@@ -77,7 +77,7 @@ def check_order(messages: Sequence[Message], *, own_ids: bool = True) -> None:
         before = message.role
     last = messages[-1]
     if isinstance(last, SystemMessage) or (isinstance(last, AssistantMessage) and not last.prefix):
-        raise _out_of_order(
+        raise _order_error(
             "Expected last role User or Tool (or Assistant with prefix True) for serving but got"
             f" {last.role}",
             len(messages) - 1,
@@ -86,7 +86,7 @@ def check_order(messages: Sequence[Message], *, own_ids: bool = True) -> None:
 
 def _check_assistant(message: AssistantMessage, number: int, *, last: bool) -> None:
     if message.prefix and not last:
-        raise _out_of_order("Only the last message may have prefix true", number)
+        raise _order_error("Only the last message may have prefix true", number)
     if not message.content and not message.tool_calls and not message.prefix:
         raise ApiError(
             400,
@@ -108,7 +108,7 @@ def _check_id(id: str, number: int) -> None:
         )
 
 
-def _out_of_order(message: str, number: int) -> ApiError:
+def _order_error(message: str, number: int) -> ApiError:
     return ApiError(400, f"{message} (message {number})", "invalid_request_message_order", "3230")
 
 

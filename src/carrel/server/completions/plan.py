@@ -169,7 +169,7 @@ def refuse_far_too_long(call: CompletionCall, context: int | None) -> None:
     if context is None:
         return
     messages = call.options.messages
-    stop = _first(call.options.stop, call.responder.arguments.stop) or []
+    stop = _first_set(call.options.stop, call.responder.arguments.stop) or []
     letters = (
         sum(letters_of(message) for message in messages)
         + sum(len(tool.model_dump_json()) for tool in tools_of(call))
@@ -211,7 +211,7 @@ async def make_plan(
     if native and not request.parallel_tool_calls:
         native["parallel_tool_calls"] = False
     prompted = _prompt_tools(box, request, session)
-    max_tokens = _first(request.max_tokens, arguments.max_tokens)
+    max_tokens = _first_set(request.max_tokens, arguments.max_tokens)
     length = _Length(session, model, max_tokens, native)
 
     messages = _with_system(
@@ -243,7 +243,7 @@ async def make_plan(
         body={
             "model": model,
             "messages": messages,
-            "temperature": _first(responder.temperature, temperature),
+            "temperature": _first_set(responder.temperature, temperature),
             **_sampling_parameters(request, responder, session),
             **({} if max_tokens is None else {"max_tokens": max_tokens}),
             **native,
@@ -251,7 +251,7 @@ async def make_plan(
             **_format(held_to, session, request.response_format or arguments.response_format),
         },
         n=request.n or 1,
-        seed=_first(request.random_seed, arguments.random_seed),
+        seed=_first_set(request.random_seed, arguments.random_seed),
         prompt_tokens=prompt_tokens,
         max_tokens=max_tokens,
         prefix=_prefix(request, messages),
@@ -399,13 +399,13 @@ def _sampling_parameters(
     request: CompletionOptions, responder: Responder, session: ModelSession
 ) -> dict[str, Any]:
     arguments = responder.arguments
-    stop = _first(request.stop, arguments.stop) or []
+    stop = _first_set(request.stop, arguments.stop) or []
     repetition = "repeat_penalty" if session.abilities.llama else "repetition_penalty"
     chosen = {
         "top_p": responder.top_p,
         "top_k": request.top_k,
-        "frequency_penalty": _first(request.frequency_penalty, arguments.frequency_penalty),
-        "presence_penalty": _first(request.presence_penalty, arguments.presence_penalty),
+        "frequency_penalty": _first_set(request.frequency_penalty, arguments.frequency_penalty),
+        "presence_penalty": _first_set(request.presence_penalty, arguments.presence_penalty),
         repetition: request.repetition_penalty,
         "stop": [text for text in ([stop] if isinstance(stop, str) else stop) if text] or None,
     }
@@ -423,7 +423,7 @@ def _passthrough_fields(call: CompletionCall, session: ModelSession) -> dict[str
     given = {
         name: value
         for name in (*_FORWARDED, *_FORWARDED_HINTS)
-        if (value := _first(getattr(request, name, None), getattr(arguments, name, None)))
+        if (value := _first_set(getattr(request, name, None), getattr(arguments, name, None)))
         not in (None, False)
     }
     if not session.is_embedded:
@@ -459,5 +459,5 @@ def _prefix(request: CompletionOptions, messages: list[ChatMessage]) -> str:
     return str(messages[-1]["content"]) if is_prefix else ""
 
 
-def _first(*values: Any) -> Any:
+def _first_set(*values: Any) -> Any:
     return next((value for value in values if value is not None), None)

@@ -117,7 +117,7 @@ class CompletionService:
                 if progress:
                     first = asyncio.ensure_future(anext(events))
                     try:
-                        async with aclosing(stages.until(first)) as steps:
+                        async with aclosing(stages.follow(first)) as steps:
                             async for step in steps:
                                 yield [step]
                         yield chunks.of_batch(await first)
@@ -226,7 +226,7 @@ class _Run:
             total_tokens=self._prompt_tokens + self._completion_tokens,
         )
 
-    def thought(self, text: str) -> Delta:
+    def thinking_delta(self, text: str) -> Delta:
         """Return a piece of thinking as a content chunk, or in the field that chats use."""
         if not text:
             return Delta()
@@ -284,7 +284,9 @@ class _Chunks:
             yield self._run.chunk(index, Delta(role="assistant", content=""))
         if isinstance(event, End):
             # A stream does not distinguish the two limits.
-            yield self._last(index, "length" if event.reason == "model_length" else event.reason)
+            yield self._final_chunk(
+                index, "length" if event.reason == "model_length" else event.reason
+            )
         elif isinstance(event, Calls):
             yield self._run.chunk(index, Delta(tool_calls=event.calls))
         elif isinstance(event, Reference):
@@ -295,15 +297,15 @@ class _Chunks:
             told = chunk.choices[0].model_copy(update={"logprobs": {"content": event.content}})
             yield chunk.model_copy(update={"choices": [told]})
         elif isinstance(event, Thought):
-            yield self._run.chunk(index, self._run.thought(event.text))
+            yield self._run.chunk(index, self._run.thinking_delta(event.text))
         elif event.text:
             yield self._run.chunk(index, Delta(content=event.text))
 
     def close_choices(self) -> Batch:
         """Return a last chunk for each choice that has none yet."""
-        return [self._last(index, "error") for index in sorted(self._open)]
+        return [self._final_chunk(index, "error") for index in sorted(self._open)]
 
-    def _last(self, index: int, reason: FinishReason) -> CompletionChunk:
+    def _final_chunk(self, index: int, reason: FinishReason) -> CompletionChunk:
         self._open.discard(index)
         return self._run.last_chunk(index, reason, with_usage=not self._open)
 
@@ -337,7 +339,7 @@ class _Collected:
         # A chat client may send unknown fields of the message back:
         # litellm does, and the request would be refused.
         prefix = None if run.responder.version is None else False
-        thought = run.thought(self.thoughts)
+        thought = run.thinking_delta(self.thoughts)
         content = content_of(self.parts)
         if thought.content is not None:
             content = [*thought.content, *as_chunks(content)]

@@ -65,7 +65,7 @@ class FunctionTools:
         ]
         return calls[0] if len(calls) == 1 else {"anyOf": calls}
 
-    def may_begin(self, text: str) -> bool:
+    def is_call_beginning(self, text: str) -> bool:
         """Return whether a streamed text may be the beginning of a call, which is not shown."""
         return self.must_call or (bool(self.functions) and text.lstrip()[:1] in ("", "{"))
 

@@ -15,7 +15,7 @@ def preferences(request: Request) -> dict[str, str]:
     return found
 
 
-def only_if_absent(request: Request) -> bool:
+def prefers_existing(request: Request) -> bool:
     """Return whether the caller prefers an existing item of that name to a new one.
 
     This is an extension.

@@ -17,7 +17,7 @@ from carrel.server.library.vectors.nearest import Nearest
 from carrel.server.library.vectors.stored import VectorIndex
 from carrel.server.models.vectors.embedder import Embedder
 from carrel.server.records import embeddings
-from carrel.server.records.sql.conditions import NOW, not_expired
+from carrel.server.records.sql.conditions import NOW, is_unexpired
 from carrel.server.records.sql.tables import OWN_EMBEDDING, chunks, documents
 from carrel.wire.libraries import SearchHit
 
@@ -47,7 +47,7 @@ _FOUND = (
         documents.c.name,
     )
     .join(documents)
-    .where(chunks.c.id.in_(sa.bindparam("ids", expanding=True)), not_expired(documents, NOW))
+    .where(chunks.c.id.in_(sa.bindparam("ids", expanding=True)), is_unexpired(documents, NOW))
 )
 
 

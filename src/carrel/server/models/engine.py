@@ -270,7 +270,7 @@ class Engine:
             for name, abilities in models.items()
         ]
 
-    async def at_address(self, model: str) -> bool:
+    async def is_at_address(self, model: str) -> bool:
         """Return whether an address lists a model of this name."""
         if self._pool is None:
             return False

@@ -271,7 +271,7 @@ class PoolClient:
             try:
                 with address.count_request():
                     async with aclosing(address.client.stream(body)) as chunks:
-                        async with aclosing(_until_token(chunks, seconds)) as first:
+                        async with aclosing(_chunks_to_token(chunks, seconds)) as first:
                             async for chunk in first:
                                 yield chunk
                         begun = True
@@ -321,7 +321,7 @@ class PoolClient:
             self._pool.record_failure(address, problem, waited)
 
 
-async def _until_token(
+async def _chunks_to_token(
     chunks: AsyncGenerator[dict[str, Any]], seconds: float | None
 ) -> AsyncGenerator[dict[str, Any]]:
     """Yield the chunks up to the first with a token; each may take some seconds.
@@ -374,13 +374,13 @@ def _common(model: str, abilities: Iterable[Abilities]) -> Abilities:
     contexts = [length for each in every if (length := each.context_of(model))]
     return Abilities(
         models={model: min(contexts, default=None)},
-        tools=_all(each.tools for each in every),
-        images=_all(each.images for each in every),
+        tools=_all_or_unknown(each.tools for each in every),
+        images=_all_or_unknown(each.images for each in every),
         llama=all(each.llama for each in every),
     )
 
 
-def _all(abilities: Iterable[bool | None]) -> bool | None:
+def _all_or_unknown(abilities: Iterable[bool | None]) -> bool | None:
     """Return False if any value is False, None if any is not known."""
     known = list(abilities)
     return None if None in known and False not in known else all(known)

@@ -26,7 +26,7 @@ class Stages:
             self._newest = progress
             self._news.set()
 
-    async def until(self, end: asyncio.Future[Any]) -> AsyncGenerator[Progress]:
+    async def follow(self, end: asyncio.Future[Any]) -> AsyncGenerator[Progress]:
         """Yield the steps as they come, until `end` is done."""
         while not end.done():
             news = asyncio.ensure_future(self._news.wait())

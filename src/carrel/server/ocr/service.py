@@ -114,7 +114,7 @@ class OCRService:
                     model=self._reader_named(body.model),
                 )
             except ReadingTimeout as timeout:
-                raise _too_slow(timeout, seconds) from timeout
+                raise _timeout_error(timeout, seconds) from timeout
             except NoSuchPage as error:
                 raise ApiError(400, error.message, param="pages") from error
             except UnreadableDocument as error:
@@ -218,7 +218,7 @@ class OCRService:
             yield DocumentFile(path, blob, name)
 
 
-def _too_slow(timeout: ReadingTimeout, seconds: float) -> ApiError:
+def _timeout_error(timeout: ReadingTimeout, seconds: float) -> ApiError:
     if timeout.read:
         read = f"{timeout.read:,} of {timeout.selected:,} pages were read and are kept: ask again"
         step = f"{read} for the rest, ask for fewer with `pages`"

@@ -195,12 +195,12 @@ class Results:
         """
         latest, last = time.time() - older_than, ""
 
-        def unused(connection: sqlite3.Connection) -> list[str]:
+        def find_unused(connection: sqlite3.Connection) -> list[str]:
             found = connection.execute(_UNUSED, (last, latest, AT_ONCE))
             return [hash for (hash,) in found]
 
         none: list[str] = []
-        while hashes := await self._run(unused, none):
+        while hashes := await self._run(find_unused, none):
             last = hashes[-1]
             gone = set(hashes) - await named(hashes)
             await self._run(partial(_forget, gone), None)

@@ -17,7 +17,7 @@ from carrel.server.records.sql.conditions import (
     contains,
     has_attribute,
     has_expired,
-    not_expired,
+    is_unexpired,
 )
 from carrel.server.records.sql.ids import new_id
 from carrel.server.records.sql.tables import document_pages, documents
@@ -97,7 +97,7 @@ def count(
     """Return the number of a library's documents, or of those among `ids`, by process status."""
     counted = (
         sa.select(documents.c.process_status, sa.func.count())
-        .where(documents.c.library_id == library_id, not_expired(documents))
+        .where(documents.c.library_id == library_id, is_unexpired(documents))
         .group_by(documents.c.process_status)
     )
     if ids is not None:
@@ -115,7 +115,7 @@ def page(
         InvalidField: the attribute filter is not a JSON object.
     """
     libraries.require(connection, caller, library_id)
-    wanted = [documents.c.library_id == library_id, not_expired(documents)]
+    wanted = [documents.c.library_id == library_id, is_unexpired(documents)]
     if query.search:
         wanted.append(contains(documents.c.name, query.search))
     wanted += _has_attributes(connection, query.filters_attributes)
@@ -148,7 +148,7 @@ def page_after(
     Raises:
         NotFound: there is no document of the id `after`.
     """
-    wanted = [documents.c.library_id == library_id, not_expired(documents)]
+    wanted = [documents.c.library_id == library_id, is_unexpired(documents)]
     if ids is not None:
         wanted.append(documents.c.id.in_(ids))
     listed = sa.select(documents).where(*wanted)
@@ -357,7 +357,7 @@ def _select_one(
 ) -> StoredDocument | None:
     query = sa.select(documents).where(*conditions)
     if not with_expired:
-        query = query.where(not_expired(documents))
+        query = query.where(is_unexpired(documents))
     row = connection.execute(query).one_or_none()
     return None if row is None else _document_of(row, _position(connection, row))
 

@@ -16,7 +16,7 @@ from carrel.server.records.sql.conditions import (
     comes_after,
     contains,
     has_expired,
-    not_expired,
+    is_unexpired,
 )
 from carrel.server.records.sql.tables import Moment, files
 from carrel.wire.files import File, FileList, FileQuery
@@ -32,7 +32,7 @@ _COLUMNS = [
 _SEEN = sa.and_(
     files.c.organisation_id == sa.bindparam("organisation"),
     sa.or_(files.c.visibility == "workspace", files.c.user_id == sa.bindparam("user")),
-    not_expired(files, NOW),
+    is_unexpired(files, NOW),
 )
 # Building them takes as long as asking.
 _PAGE = (
@@ -74,7 +74,7 @@ def get(connection: sa.Connection, caller: Caller, id: str) -> StoredFile:
     Raises:
         NotFound: it does not exist, or is hidden.
     """
-    found = _stored(connection, _SEEN, id, **_as_seen_by(caller))
+    found = _find(connection, _SEEN, id, **_as_seen_by(caller))
     if found is None:
         raise NotFound.of("file", id)
     return found
@@ -82,7 +82,7 @@ def get(connection: sa.Connection, caller: Caller, id: str) -> StoredFile:
 
 def get_signed(connection: sa.Connection, id: str) -> StoredFile | None:
     """Return the file of a signed address, if it still exists."""
-    return _stored(connection, not_expired(files), id)
+    return _find(connection, is_unexpired(files), id)
 
 
 def delete(connection: sa.Connection, caller: Caller, id: str, trash_days: int) -> None:
@@ -149,7 +149,7 @@ def _as_seen_by(caller: Caller) -> dict[str, Any]:
     }
 
 
-def _stored(
+def _find(
     connection: sa.Connection, condition: sa.ColumnElement[bool], id: str, **parameters: Any
 ) -> StoredFile | None:
     query = sa.select(*_COLUMNS, files.c.blob).where(condition, files.c.id == id)

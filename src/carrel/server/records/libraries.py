@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from carrel.server.records import trash
 from carrel.server.records.accounts.caller import Caller
 from carrel.server.records.errors import InvalidField, NotAllowed, NotFound
-from carrel.server.records.sql.conditions import comes_after, contains, not_expired
+from carrel.server.records.sql.conditions import comes_after, contains, is_unexpired
 from carrel.server.records.sql.database import take_turns
 from carrel.server.records.sql.ids import new_id
 from carrel.server.records.sql.tables import documents, libraries, library_shares
@@ -272,7 +272,7 @@ def _of_documents(figure: sa.ColumnElement[int]) -> sa.ScalarSelect[int]:
     return (
         sa.select(figure)
         .select_from(documents)
-        .where(documents.c.library_id == libraries.c.id, not_expired(documents))
+        .where(documents.c.library_id == libraries.c.id, is_unexpired(documents))
         .scalar_subquery()
     )
 

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from carrel.server.records.accounts.caller import Caller
 from carrel.server.records.errors import NotFound
 from carrel.server.records.sql import plain
-from carrel.server.records.sql.conditions import has_expired, not_expired
+from carrel.server.records.sql.conditions import has_expired, is_unexpired
 from carrel.server.records.sql.database import purge
 from carrel.server.records.sql.tables import (
     agent_aliases,
@@ -170,7 +170,7 @@ def _keep_rows(connection: sa.Connection, kind: TrashKind, id: str) -> None:
 
 
 def _is_own(caller: Caller) -> sa.ColumnElement[bool]:
-    return sa.and_(_deleter_is(caller), not_expired(trash))
+    return sa.and_(_deleter_is(caller), is_unexpired(trash))
 
 
 def _deleter_is(caller: Caller) -> sa.ColumnElement[bool]:

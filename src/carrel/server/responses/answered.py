@@ -51,14 +51,14 @@ class Response:
         self._reason: str | None = None
         self._problem: str | None = None
 
-    def queued(self) -> ModelResponse:
+    def as_queued(self) -> ModelResponse:
         """Return the answer before it is begun."""
-        return self._as("queued")
+        return self._with_status("queued")
 
     def begin(self) -> Iterator[ResponseEvent]:
         """Yield the first events of a stream."""
         for name in ("created", "in_progress"):
-            yield self._event(f"response.{name}", response=self._as("in_progress"))
+            yield self._event(f"response.{name}", response=self._with_status("in_progress"))
 
     def take(self, batch: Batch) -> Iterator[ResponseEvent]:
         """Yield the events of a batch of chunks and steps."""
@@ -74,14 +74,14 @@ class Response:
     def fail(self, message: str) -> Iterator[ResponseEvent]:
         """Yield the last event of a stream that breaks off."""
         self._problem = message
-        yield self._event("response.failed", response=self.ended())
+        yield self._event("response.failed", response=self.as_ended())
 
     def end(self) -> Iterator[ResponseEvent]:
         """Yield the last events of a stream."""
         if not any(isinstance(item, OutputMessage | OutputCall) for item in self._items):
             yield from self._open_message()
         yield from self._close()
-        ended = self.ended()
+        ended = self.as_ended()
         yield self._event(f"response.{ended.status}", response=ended)
 
     def _take(self, said: Delta) -> Iterator[ResponseEvent]:
@@ -223,16 +223,20 @@ class Response:
             {"type": type, "sequence_number": self._sequence, **fields}
         )
 
-    def ended(self) -> ModelResponse:
+    def as_ended(self) -> ModelResponse:
         """Return the answer, once all of it was taken."""
         if self._problem or self._reason == "error":
             problem = self._problem or "The model failed while it answered. Ask again."
-            return self._as("failed", error=ResponseError(code="server_error", message=problem))
+            return self._with_status(
+                "failed", error=ResponseError(code="server_error", message=problem)
+            )
         if self._reason in ("length", "model_length"):
-            return self._as("incomplete", incomplete_details=Incomplete(reason="max_output_tokens"))
-        return self._as("completed")
+            return self._with_status(
+                "incomplete", incomplete_details=Incomplete(reason="max_output_tokens")
+            )
+        return self._with_status("completed")
 
-    def _as(self, status: Status, **more: Any) -> ModelResponse:
+    def _with_status(self, status: Status, **more: Any) -> ModelResponse:
         used, talk = self._usage, self._request.conversation_id
         echoed = self._request.model_dump(
             mode="json", by_alias=True, exclude_none=True, include=_ECHOED

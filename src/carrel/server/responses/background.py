@@ -147,7 +147,7 @@ class BackgroundResponses:
     async def _write(self, caller: Caller, id: str, answer: Coroutine[Any, Any, Answered]) -> None:
         work = asyncio.ensure_future(answer)
         change = partial(responses.replace_unfinished, caller=caller, id=id)
-        ended = failed("The server stopped before it had answered. Ask again.")
+        ended = failure("The server stopped before it had answered. Ask again.")
         try:
             while not work.done():
                 if not await self._goes_on(caller, id):
@@ -155,10 +155,10 @@ class BackgroundResponses:
                 await asyncio.wait({work}, timeout=_BEAT_SECONDS)
             ended = await work
         except (ApiError, RecordError) as error:
-            ended = failed(error.message)
+            ended = failure(error.message)
         except Exception:
             log.exception("an answer in the background failed")
-            ended = failed("The server failed; its log says why. Ask again.")
+            ended = failure("The server failed; its log says why. Ask again.")
         finally:
             # What was cancelled or deleted meanwhile stays so.
             work.cancel()
@@ -177,7 +177,7 @@ class BackgroundResponses:
             return False
 
 
-def failed(message: str) -> Answered:
+def failure(message: str) -> Answered:
     """Return a failed answer's final state."""
     return {"status": "failed", "error": {"code": "server_error", "message": message}}
 
@@ -186,5 +186,8 @@ def current_state(kept: KeptResponse) -> Answered:
     """Return an answer in its present state. It has failed if its server is gone."""
     silent = datetime.now(UTC) - kept.updated_at > _SILENT
     if kept.response["status"] in UNFINISHED and silent:
-        return {**kept.response, **failed("The server stopped before it had answered. Ask again.")}
+        return {
+            **kept.response,
+            **failure("The server stopped before it had answered. Ask again."),
+        }
     return kept.response

@@ -29,7 +29,7 @@ from carrel.server.blobs.store import Download
 from carrel.server.completions.call import Batch, CompletionCall
 from carrel.server.completions.responder import Responder
 from carrel.server.datadir.signing import Kind
-from carrel.server.http.disconnect import unless_disconnected
+from carrel.server.http.disconnect import cancel_on_disconnect
 from carrel.server.http.event_stream import EventStream
 from carrel.server.records.accounts.caller import Caller
 from carrel.wire.generation.completions import CompletionChunk, CompletionOptions
@@ -92,9 +92,9 @@ class RequestContext:
             responder, asked, caller, lambda chunk: ocr.text(chunk, caller, pages)
         )
 
-    async def unless_disconnected(self, work: Coroutine[Any, Any, T]) -> T:
+    async def cancel_on_disconnect(self, work: Coroutine[Any, Any, T]) -> T:
         """Return the result of `work`, which is cancelled when the caller disconnects."""
-        return await unless_disconnected(self.request, work)
+        return await cancel_on_disconnect(self.request, work)
 
     def spend(self, tokens: int) -> None:
         """Count the tokens of the answer so far against the limits."""
@@ -118,7 +118,7 @@ class RequestContext:
 
         An error before that still gets a status of its own.
         """
-        first = await self.unless_disconnected(anext(source))
+        first = await self.cancel_on_disconnect(anext(source))
         return EventStream(write(_chain(first, source)), source)
 
 

@@ -3,7 +3,7 @@
 from fastapi import APIRouter, Request, Response
 
 from carrel.server.http.openapi import EXTENSION
-from carrel.server.http.preferences import only_if_absent
+from carrel.server.http.preferences import prefers_existing
 from carrel.server.records import libraries, shares
 from carrel.server.routes.dependencies import Context, InQuery
 from carrel.wire.libraries import (
@@ -35,7 +35,7 @@ async def create_library(
     body: LibraryCreate, request: Request, response: Response, context: Context
 ) -> Library:
     """Add a library; with `Prefer: if-absent`, answer with the caller's own of that name."""
-    model, if_absent = context.server.settings.embedding_model, only_if_absent(request)
+    model, if_absent = context.server.settings.embedding_model, prefers_existing(request)
     library, is_new = await context.server.library.create(
         context.caller, body, model, if_absent=if_absent
     )

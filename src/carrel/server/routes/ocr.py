@@ -13,5 +13,5 @@ router = APIRouter(prefix="/v1/ocr")
 async def process(body: OCRRequest, context: Context) -> Response:
     seconds = seconds_waited(context.request, context.server.settings.limits.ocr_seconds)
     work = context.server.ocr.recognise(body, context.caller, seconds)
-    result = await context.unless_disconnected(work)
+    result = await context.cancel_on_disconnect(work)
     return Response(result.model_dump_json(), media_type="application/json")

@@ -150,7 +150,7 @@ class Fetcher:
             raise _invalid("This data URL has no comma, so no content.")
         # Percent encoding and base64 never make the text shorter than its content.
         if len(body) > self._limit * 3:
-            raise self._too_large()
+            raise self._size_error()
         try:
             data = unquote_to_bytes(body)
             if head.lower().endswith(";base64"):
@@ -158,7 +158,7 @@ class Fetcher:
         except (binascii.Error, ValueError):
             raise _invalid("The content of this data URL is not valid base64.") from None
         if len(data) > self._limit:
-            raise self._too_large()
+            raise self._size_error()
         return data
 
     async def _download(self, url: str, path: Path) -> None:
@@ -212,7 +212,7 @@ class Fetcher:
                 if fields.get(b"content-encoding", b"identity").lower() != b"identity":
                     raise _refusal("The address sends the document compressed.")
                 if int(fields.get(b"content-length", b"0") or 0) > self._limit:
-                    raise self._too_large()
+                    raise self._size_error()
                 await self._save(response, path)
         except (
             httpcore.TimeoutException,
@@ -229,10 +229,10 @@ class Fetcher:
             async for chunk in response.aiter_stream():
                 size += len(chunk)
                 if size > self._limit:
-                    raise self._too_large()
+                    raise self._size_error()
                 await asyncio.to_thread(file.write, chunk)
 
-    def _too_large(self) -> ApiError:
+    def _size_error(self) -> ApiError:
         return _refusal(
             f"The document is larger than the {self._limit // 2**20} MiB that are allowed.", 413
         )

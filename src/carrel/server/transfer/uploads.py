@@ -84,7 +84,7 @@ async def _await_disconnect(request: Request) -> None:
 def _refuse_announced(request: Request, limit: int) -> None:
     announced = request.headers.get("content-length", "")
     if announced.isdecimal() and int(announced) > limit + _OVERHEAD_BYTES:
-        raise _too_large(limit)
+        raise _size_error(limit)
 
 
 def _boundary(request: Request) -> bytes:
@@ -103,7 +103,7 @@ def _missing_file() -> InvalidRequest:
     return InvalidRequest(("body", "file"), "Field required", "missing")
 
 
-def _too_large(limit: int) -> ApiError:
+def _size_error(limit: int) -> ApiError:
     size = f"{limit // 2**20} MiB" if limit >= 2**20 else f"{limit} bytes"
     return ApiError(413, f"The file is larger than the {size} this server takes.")
 
@@ -209,7 +209,7 @@ class _Receiver:
         if self._part.is_file:
             self._file_bytes += end - start
             if self._file_bytes > self._limit:
-                raise _too_large(self._limit)
+                raise _size_error(self._limit)
             self._keep(memoryview(data)[start:end])
         else:
             self._part.text += data[start:end]

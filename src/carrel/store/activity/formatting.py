@@ -18,7 +18,7 @@ from carrel.store.core.formatting import (
     size,
     time_left,
 )
-from carrel.store.core.lists import Sort, in_order
+from carrel.store.core.lists import Sort, sort_by
 
 if TYPE_CHECKING:
     from carrel.store.activity.state import ActivityItem, ActivityState
@@ -111,7 +111,7 @@ def sort_items(state: ActivityState, sort: Sort | None = None) -> list[ActivityI
     others = [item for item in state.items if item.status not in waits]
     items = sorted((*others, *waiting), key=lambda item: _URGENCY.get(item.status, 4))
     if sort is not None:
-        items = in_order(items, ACTIVITY_ORDERS[sort.column], descending=sort.descending)
+        items = sort_by(items, ACTIVITY_ORDERS[sort.column], descending=sort.descending)
     return items
 
 

@@ -31,13 +31,13 @@ async def retry_while_lost(
         try:
             return await send()
         except Unreachable:
-            was_lost = await _until_back(session, entry)
+            was_lost = await _await_service(session, entry)
             if tried_again and not was_lost:
                 raise
             tried_again = not was_lost
 
 
-async def _until_back(session: SessionService, entry: ActivityEntry) -> bool:
+async def _await_service(session: SessionService, entry: ActivityEntry) -> bool:
     """Wait for a lost service; return whether it was lost."""
     session.check_connection()
     try:

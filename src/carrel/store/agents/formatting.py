@@ -17,7 +17,7 @@ from carrel.store.agents.compare import (
 from carrel.store.agents.drafts import LIBRARY, Draft
 from carrel.store.core.diff import Hunk, hunks
 from carrel.store.core.formatting import age, count, counted, one_line
-from carrel.store.core.lists import Sort, in_order
+from carrel.store.core.lists import Sort, sort_by
 
 if TYPE_CHECKING:
     from carrel.store.agents.state import AgentsState
@@ -112,7 +112,7 @@ def version_rows(
     noted = list(zip(state.versions, version_notes(state.versions), strict=True))
     if sort is not None:
         key = VERSION_ORDERS[sort.column]
-        noted = in_order(noted, lambda pair: key(*pair), descending=sort.descending)
+        noted = sort_by(noted, lambda pair: key(*pair), descending=sort.descending)
     return tuple(
         VersionRow(
             agent.version,

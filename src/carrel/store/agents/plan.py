@@ -95,7 +95,7 @@ async def make_plan(client: Client, paths: Iterable[Path], delete: Sequence[str]
     defined = await asyncio.to_thread(read_definitions, paths)
     agents = [agent async for agent in client.agents.every() if not is_trial(agent)]
     libraries = {library.id: library.name async for library in client.libraries.every()}
-    by_name = _by_name(agents, {*(one.definition.name for one in defined), *delete})
+    by_name = _find_by_name(agents, {*(one.definition.name for one in defined), *delete})
     model = await default_model(client)
     steps = []
     # A new agent has no id yet: its name stands in until it is created.
@@ -272,13 +272,13 @@ async def _take(client: Client, step: Step, made: Mapping[str, str]) -> Agent | 
         # Another may carry out the same plan at this moment.
         new = await client.agents.create(draft.create(), if_absent=True)
         if draft.differs_from(new):
-            raise _out_of_date(new)
+            raise _changed_error(new)
         return new
     if agent is None or not step.pending:
         return agent
     now = await client.agents.get(agent.id)
     if (now.version, now.updated_at) != (agent.version, agent.updated_at):
-        raise _out_of_date(agent)
+        raise _changed_error(agent)
     if draft is None:
         await client.agents.delete(agent.id)
         return None
@@ -286,7 +286,7 @@ async def _take(client: Client, step: Step, made: Mapping[str, str]) -> Agent | 
     return now if change is None else await client.agents.update(now.id, change)
 
 
-def _out_of_date(agent: Agent) -> ProblemError:
+def _changed_error(agent: Agent) -> ProblemError:
     detail = f"{one_line(agent.name)} was changed since the plan was made."
     return ProblemError(Problem("The plan is out of date", detail, "Plan again."))
 
@@ -298,7 +298,7 @@ async def _mark(client: Client, agent: Agent) -> None:
         await client.agents.set_alias(agent.id, APPLIED, agent.version)
 
 
-def _by_name(agents: Sequence[Agent], names: Iterable[str]) -> dict[str, Agent]:
+def _find_by_name(agents: Sequence[Agent], names: Iterable[str]) -> dict[str, Agent]:
     found: dict[str, Agent] = {}
     for agent in agents:
         if agent.name not in names:

@@ -50,7 +50,7 @@ class Sources:
         part = None if height_of_width is None else _surroundings(passage, box, height_of_width)
         drawn = (part.left, part.top, part.width, part.height) if part else None
         png = await self._renderer.render(copy.path, passage.page or 0, width, drawn)
-        return Excerpt(png, _within(box, part) if box and part else box)
+        return Excerpt(png, _relative_to(box, part) if box and part else box)
 
 
 def source_of(passage: Passage) -> DocumentSource:
@@ -73,7 +73,7 @@ def _surroundings(passage: Passage, box: Rect | None, height_of_width: float) ->
     return Rect(0.0, min(max(top, 0.0), 1 - height), 1.0, height)
 
 
-def _within(box: Rect, part: Rect) -> Rect:
+def _relative_to(box: Rect, part: Rect) -> Rect:
     return Rect(
         (box.left - part.left) / part.width,
         (box.top - part.top) / part.height,

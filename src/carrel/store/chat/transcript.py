@@ -29,13 +29,13 @@ def export(session: ChatSession, form: ChatFormat) -> str:
 def _turn(session: ChatSession, turn: Turn) -> list[str]:
     if turn.role == "user":
         names = ", ".join(_plain(one.name) for one in turn.attachments)
-        return ["## You", _quoted(turn.text), *([f"Attached: {names}"] if names else [])]
+        return ["## You", _quote(turn.text), *([f"Attached: {names}"] if names else [])]
     if turn.role == "tool":
         return ["## Result", _fence(turn.text)]
     who = f"{_plain(turn.agent or session.agent_name)} {version_name(turn.version)}".strip()
     told = figures(turn)
     parts = [f"## {who}" + (f" ({told})" if told else "")]
-    parts += [_quoted(turn.text)] if turn.text else []
+    parts += [_quote(turn.text)] if turn.text else []
     parts += [f"Calls {_plain(call.name)}:\n\n{_fence(call.arguments)}" for call in turn.calls]
     parts += [f"*{_plain(note)}*"] if (note := end_note(turn)) else []
     parts += ["\n".join(f"- {_plain(source_words(source))}" for source in turn.sources)]
@@ -47,7 +47,7 @@ def _plain(text: str) -> str:
     return _MARKUP.sub(r"\\\g<0>", one_line(text))
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """Return what somebody said as a quotation, which no heading or open fence of it leaves."""
     return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
 

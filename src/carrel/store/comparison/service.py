@@ -208,7 +208,7 @@ class ComparisonService(Service[ComparisonState]):
             chat.stop()
 
     @instant
-    def same_seed(self, on: bool) -> None:
+    def set_same_seed(self, on: bool) -> None:
         """Give all sides the same random seed, or restore the agents' own."""
         seed = random.SystemRandom().randrange(1, 10**6) if on else None
         for chat in self.chats:

@@ -38,7 +38,7 @@ def next_sort(sort: Sort | None, column: str) -> Sort | None:
     return None if sort.descending else Sort(column, descending=True)
 
 
-def in_order(items: Iterable[T], key: Callable[[T], Any], *, descending: bool) -> list[T]:
+def sort_by(items: Iterable[T], key: Callable[[T], Any], *, descending: bool) -> list[T]:
     """Sort the items by a key. Items whose key is None come last in both directions."""
     keyed = [(key(item), item) for item in items]
     known = sorted(
@@ -112,7 +112,7 @@ def first_missing(seen: Seen[T], last_page: int) -> int | None:
     return next((page for page in range(min(last_page + 1, KEPT)) if page not in seen), None)
 
 
-def all_seen(seen: Seen[T]) -> tuple[T, ...]:
+def seen_items(seen: Seen[T]) -> tuple[T, ...]:
     """Return the items of the cached pages in the list's order."""
     return tuple(item for page in sorted(seen) for item in seen[page])
 

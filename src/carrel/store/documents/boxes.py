@@ -106,7 +106,7 @@ def passages(page: Page) -> tuple[TextPassage, ...]:
                 found.append(TextPassage(block.content, None, number))
             continue
         start, end = place
-        found += _between(text, at, start)
+        found += _passage_between(text, at, start)
         table = _find_table(page, block)
         found.append(
             TextPassage(text[start:end], start, number)
@@ -114,7 +114,7 @@ def passages(page: Page) -> tuple[TextPassage, ...]:
             else TextPassage(table, None, number)
         )
         at = end
-    found += _between(text, at, len(text))
+    found += _passage_between(text, at, len(text))
     return tuple(found)
 
 
@@ -260,7 +260,7 @@ def _find_table(page: Page, block: Block) -> str | None:
     return None if table is None else as_markdown(rows_of(table.content))
 
 
-def _between(text: str, start: int, end: int) -> Iterator[TextPassage]:
+def _passage_between(text: str, start: int, end: int) -> Iterator[TextPassage]:
     stripped = text[start:end].strip()
     if stripped:
         first = text.index(stripped, start)

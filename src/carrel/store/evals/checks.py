@@ -77,7 +77,9 @@ async def _result(check: Check, case: Case, given: Given, service: Service) -> t
         case Number():
             return _number(value, given.text)
         case Similar():
-            return _near(value, await service.similarity(given.text, value.to, value.model))
+            return _judge_similarity(
+                value, await service.similarity(given.text, value.to, value.model)
+            )
         case Judge():
             return await service.verdict(value, case, given.text)
         case dict():
@@ -146,7 +148,7 @@ def _schema(schema: dict[str, Any], text: str) -> tuple[bool, str]:
     return False, _short(f"{where}: {error.message}" if where else error.message)
 
 
-def _near(wanted: Similar, similarity: float) -> tuple[bool, str]:
+def _judge_similarity(wanted: Similar, similarity: float) -> tuple[bool, str]:
     low = -math.inf if wanted.at_least is None else wanted.at_least
     high = math.inf if wanted.at_most is None else wanted.at_most
     return low <= similarity <= high, f"it is {similarity:.2f}"

@@ -132,10 +132,10 @@ def _result(
 
 
 def _outcome(name: str, tally: Tally, before: Tally | None, evidence: Evidence | None) -> Outcome:
-    now = _alone(tally)
+    now = _outcome_alone(tally)
     if evidence is None or before is None or not before.total or now == "open":
         return now
-    was = _alone(before)
+    was = _outcome_alone(before)
     if name in evidence.worse or (evidence.set_worse and now == "failed" != was):
         return "regressed"
     if name in evidence.better or (evidence.set_better and was == "failed" != now):
@@ -143,7 +143,7 @@ def _outcome(name: str, tally: Tally, before: Tally | None, evidence: Evidence |
     return now if now == was else "flaky"
 
 
-def _alone(tally: Tally) -> Outcome:
+def _outcome_alone(tally: Tally) -> Outcome:
     """Return the outcome of a case without a baseline."""
     if not tally.total:
         return "open"

@@ -16,7 +16,7 @@ from carrel.store.core.formatting import (
     range_words,
     size,
 )
-from carrel.store.core.lists import NameFilter, all_seen, in_order
+from carrel.store.core.lists import NameFilter, seen_items, sort_by
 
 if TYPE_CHECKING:
     from carrel.store.activity.state import ActivityItem, ActivityState
@@ -120,7 +120,7 @@ def sort_files(state: FilesState, runs: Mapping[str | None, ActivityItem]) -> Se
     def of(file: File) -> object:
         return key(file, runs.get(file.id), state.readings.get(file.id))
 
-    return in_order(all_seen(state.seen), of, descending=sort.descending)
+    return sort_by(seen_items(state.seen), of, descending=sort.descending)
 
 
 def sort_words(state: FilesState) -> str:

@@ -152,7 +152,7 @@ def is_path(text: str) -> bool:
     return not _is_id(text) or Path(text).exists()
 
 
-def in_memory(data: bytes, name: str) -> UploadSource:
+def as_source(data: bytes, name: str) -> UploadSource:
     """Return bytes as an upload source."""
     return name, len(data), _Chunks(data)
 
@@ -175,7 +175,7 @@ def _as_source(content: Path | bytes, name: str) -> UploadSource:
         ClientError: the path is not a readable file.
     """
     if isinstance(content, bytes):
-        return in_memory(content, name)
+        return as_source(content, name)
     path = content.expanduser()
     size = size_of(path)
     return path if name == path.name else (name, size, _Chunks(path))

@@ -301,7 +301,7 @@ class FilesService(Service[FilesState]):
 
         path = await retry_while_lost(self._session, entry, fetch)
         if entry.left:
-            path = await asyncio.to_thread(_only_one, path, to, name, file_id)
+            path = await asyncio.to_thread(_keep_one, path, to, name, file_id)
         self._notifications.notify(f"Saved {path.name}.")
         return path
 
@@ -373,7 +373,7 @@ def _place(to: Path, name: str, file_id: str) -> Path:
     return free(to / file_name(name, file_id) if to.is_dir() else to)
 
 
-def _only_one(path: Path, to: Path, name: str, file_id: str) -> Path:
+def _keep_one(path: Path, to: Path, name: str, file_id: str) -> Path:
     """Return the copy that an earlier start saved without noting it, and remove the one at
     `path`."""
     earlier = to / file_name(name, file_id) if to.is_dir() else to

@@ -17,7 +17,7 @@ from carrel.store.core.formatting import (
     size,
     type_words,
 )
-from carrel.store.core.lists import Sort, in_order
+from carrel.store.core.lists import Sort, sort_by
 from carrel.store.libraries.phase import UNFINISHED, document_phase
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def hit_rows(state: LibrariesState, sort: Sort | None = None) -> tuple[HitRow, .
         for number, hit in enumerate(state.hits, 1)
     ]
     if sort is not None:
-        rows = in_order(rows, HIT_ORDERS[sort.column], descending=sort.descending)
+        rows = sort_by(rows, HIT_ORDERS[sort.column], descending=sort.descending)
     return tuple(rows)
 
 

@@ -73,7 +73,7 @@ class SyncService(Service[SyncState]):
     async def load(self) -> None:
         """Load the synced folders, and compare those with an old comparison."""
         known = {each.id: each for each in self.slice.value.folders}
-        found = self._synced()
+        found = self._folders()
         folders = tuple(known.get(each.id) or self._recall_state(each) for each in found)
         self.slice.set(folders=folders)
         for folder, state in zip(found, folders, strict=True):
@@ -82,7 +82,7 @@ class SyncService(Service[SyncState]):
 
     def recall(self) -> None:
         """Show the synced folders as earlier processes left them; on the owner loop."""
-        self.slice.set(folders=tuple(self._recall_state(each) for each in self._synced()))
+        self.slice.set(folders=tuple(self._recall_state(each) for each in self._folders()))
 
     def _recall_state(self, folder: SyncedFolder) -> FolderState:
         if self._ledger().is_busy(folder):  # in another process
@@ -228,7 +228,7 @@ class SyncService(Service[SyncState]):
         self.slice.set(folders=tuple({**old, folder.id: state}.values()))
         try:
             if not watch or max_delete is not None:
-                await self._once(folder, settings, max_delete)
+                await self._sync_once(folder, settings, max_delete)
             if watch:
                 self._ledger().watch(folder, True)
                 with self._ledger().lock_watch(folder):
@@ -242,7 +242,7 @@ class SyncService(Service[SyncState]):
                 self._change(folder.id, reached=known.progress.reached)
             self._change(folder.id, watching=False, progress=None)
 
-    async def _once(
+    async def _sync_once(
         self, folder: SyncedFolder, settings: SyncSettings, max_delete: int | None
     ) -> None:
         round = self._round(folder, settings)
@@ -321,7 +321,7 @@ class SyncService(Service[SyncState]):
         async with await self._session.another_client() as client:
             yield Runner(client, self._ledger(), folder, settings, report, max_delete)
 
-    def _synced(self) -> Sequence[SyncedFolder]:
+    def _folders(self) -> Sequence[SyncedFolder]:
         # A mere look must not create a ledger.
         return self._ledger().folders(self._service) if (self._kept_in / LEDGER).exists() else ()
 

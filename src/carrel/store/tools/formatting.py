@@ -30,7 +30,7 @@ def consent_lines(consent: Consent) -> tuple[str, str, str]:
     “Always”."""
     return (
         one_line(f"{consent.name}: {consent.runs}"),
-        _who_asks(consent),
+        _asker(consent),
         "“Always” lasts until the settings name another command or address.",
     )
 
@@ -44,7 +44,7 @@ def consent_choices(consent: Consent) -> Mapping[Permission, str]:
 def consent_question(consent: Consent) -> str:
     """Return one line: `weather runs: python weather.py. An agent calls it. Let agents run it?`"""
     verb = "runs" if consent.kind == "command" or "://" not in consent.runs else "is at"
-    asks = f"{consent.name} {verb}: {consent.runs}. {_who_asks(consent)} {consent_title(consent)}"
+    asks = f"{consent.name} {verb}: {consent.runs}. {_asker(consent)} {consent_title(consent)}"
     return one_line(asks)
 
 
@@ -59,7 +59,7 @@ def read_answer(said: str) -> Permission:
     return _LETTERS.get(said.strip().lower()[:1], "no")
 
 
-def _who_asks(consent: Consent) -> str:
+def _asker(consent: Consent) -> str:
     if consent.kind == "server":
         return "This chat uses its tools."
     given = consent.arguments.strip()

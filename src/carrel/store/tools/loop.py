@@ -22,7 +22,7 @@ answers with calls."""
 class Tools(Protocol):
     """The tools of one question."""
 
-    async def offered(self, known: frozenset[str]) -> list[FunctionTool]:
+    async def offer(self, known: frozenset[str]) -> list[FunctionTool]:
         """Return the tools that a request offers to an agent, except those it has already.
 
         Raises:
@@ -40,7 +40,7 @@ class Tools(Protocol):
 async def answer_with_tools(
     ask: Callable[[int], Awaitable[Sequence[AgentCall]]],
     tools: Tools,
-    answered: Callable[[AgentCall, str], None],
+    on_answer: Callable[[AgentCall, str], None],
     *,
     limit: int = STEPS,
 ) -> End:
@@ -49,7 +49,7 @@ async def answer_with_tools(
     Args:
         ask: lets the model answer; takes the number of the step from 1, returns the open calls.
         tools: answer the calls.
-        answered: called with each result, in the order of the calls.
+        on_answer: called with each result, in the order of the calls.
         limit: the most answers.
 
     To stop it, cancel the task: a running tool ends with it.
@@ -64,7 +64,7 @@ async def answer_with_tools(
             if result is None:
                 left_open = True
             else:
-                answered(call, result)
+                on_answer(call, result)
         if left_open:
             return "open"
     return "limit"
@@ -92,7 +92,7 @@ async def complete_with_tools(
     """
     from carrel.wire.generation.completions import ToolMessage
 
-    offered = await tools.offered(known)
+    offered = await tools.offer(known)
     if offered:
         request = request.model_copy(update={"tools": [*(request.tools or []), *offered]})
 
@@ -108,9 +108,9 @@ async def complete_with_tools(
             for call in answer.tool_calls or ()
         ]
 
-    def answered(call: AgentCall, result: str) -> None:
+    def on_answer(call: AgentCall, result: str) -> None:
         called(call, result)
         add(ToolMessage(content=result, tool_call_id=call.id, name=call.name))
 
-    end = await answer_with_tools(ask, tools, answered)
+    end = await answer_with_tools(ask, tools, on_answer)
     return request, end

@@ -214,7 +214,7 @@ class QuestionTools:
         self._offers: dict[str, _Offer] | None = None
         self._declared: frozenset[str] = frozenset()
 
-    async def offered(self, known: frozenset[str]) -> list[FunctionTool]:
+    async def offer(self, known: frozenset[str]) -> list[FunctionTool]:
         """Return the tools that the agent does not have already."""
         self._declared = known
         offers = await self._find_tools()

@@ -217,7 +217,7 @@ class MainScreen(Frame):
         """Show a part of the state now and after every change, while the screen exists."""
         self._closers.append(watch(part, show, deliver=self.call_later, hz=hz))
 
-    def once_still(self, show: Callable[[], object]) -> None:
+    def show_when_still(self, show: Callable[[], object]) -> None:
         """Show the item under the cursor once the cursor rests; a held key moves it fast."""
         if self._still is not None:
             self._still.stop()

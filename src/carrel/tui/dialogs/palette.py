@@ -107,7 +107,7 @@ class Palette(Dialog[Command]):
             commands.sort(key=lambda command: -scores[command])
             commands = [command for command in commands if scores[command] > 0]
         if not self._typed.startswith(ACTIONS):
-            commands += [self._thing(found) for found in self._finder.slice.value.found if typed]
+            commands += [self._command(found) for found in self._finder.slice.value.found if typed]
         options = self.query_one(OptionList)
         at = 0 if reset else options.highlighted or 0
         self._shown = commands
@@ -119,7 +119,7 @@ class Palette(Dialog[Command]):
         options.highlighted = min(at, len(commands) - 1) if commands else None
         self.query_one(".dialog").border_subtitle = self._subtitle()
 
-    def _thing(self, found: "FoundItem") -> Command:
+    def _command(self, found: "FoundItem") -> Command:
         details = " · ".join(filter(None, (found.details, found.kind)))
         return Command(found.name, "", lambda: self._open(found), kind=details)
 

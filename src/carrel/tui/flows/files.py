@@ -34,7 +34,7 @@ async def upload_all(
     place: MainScreen, files: Sequence[Path], uploaded: Callable[[File], object]
 ) -> None:
     """Upload files and open the screen that shows them."""
-    if not await may_upload(place, files):
+    if not await confirm_upload(place, files):
         return
     for file in files:
         # The cursor follows a few files, not many.
@@ -42,7 +42,7 @@ async def upload_all(
     place.workbench.show_uploads()
 
 
-async def may_upload(place: MainScreen, files: Sequence[Path]) -> bool:
+async def confirm_upload(place: MainScreen, files: Sequence[Path]) -> bool:
     """Ask before uploading many files, with their number and size; return True for a few."""
     if len(files) <= ASKED_ABOVE:
         return True
@@ -68,7 +68,7 @@ async def run_ocr(place: MainScreen, sources: Sequence[DocumentSource]) -> None:
         if chosen is None:
             return
         if chosen == AS_A_BATCH[0]:
-            await _as_a_batch(place, sources)
+            await _read_as_batch(place, sources)
             return
     if hosted:
         names = labels.names(source.name for source in sources)
@@ -78,7 +78,7 @@ async def run_ocr(place: MainScreen, sources: Sequence[DocumentSource]) -> None:
     place.notice(f"{len(sources)} files wait for OCR: Activity shows each.")
 
 
-async def _as_a_batch(place: MainScreen, sources: Sequence[DocumentSource]) -> None:
+async def _read_as_batch(place: MainScreen, sources: Sequence[DocumentSource]) -> None:
     names = labels.names(source.name for source in sources)
     if await place.confirm(f"Run OCR of {len(sources)} files as one batch job?", names, "Run OCR"):
         place.do(

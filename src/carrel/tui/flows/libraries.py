@@ -14,7 +14,7 @@ from carrel.tui.base.screen import MainScreen
 from carrel.tui.dialogs.core.ask import Ask, ChooseMany, Option, copy_options
 from carrel.tui.dialogs.core.path import PathDialog
 from carrel.tui.dialogs.document import DocumentFields, DocumentForm
-from carrel.tui.flows.files import may_upload
+from carrel.tui.flows.files import confirm_upload
 from carrel.tui.theme import labels
 from carrel.wire.documents import Document
 from carrel.wire.libraries import Library
@@ -59,7 +59,7 @@ async def upload(place: MainScreen, library_id: str) -> None:
 
 async def upload_all(place: MainScreen, library_id: str, files: Sequence[Path]) -> None:
     """Upload files into a library; ask first about many."""
-    if await may_upload(place, files):
+    if await confirm_upload(place, files):
         for file in files:
             place.do(place.store.libraries.upload(library_id, file))
 
@@ -101,7 +101,7 @@ async def copy_part(place: MainScreen, document: Document, passage: str) -> None
 async def reprocess(place: MainScreen, documents: Sequence[Document]) -> None:
     """Process documents of the selected library again."""
     names = labels.names(each.name for each in documents)
-    if await place.confirm(f"Process {_these(documents)} again?", names, "Reprocess"):
+    if await place.confirm(f"Process {_documents_words(documents)} again?", names, "Reprocess"):
         for document in documents:
             place.do(place.store.libraries.reprocess(document.library_id, document.id))
         place.store.libraries.mark_none()
@@ -111,7 +111,7 @@ async def delete_documents(place: MainScreen, documents: Sequence[Document]) -> 
     """Delete documents of one library."""
     library_id, ids = documents[0].library_id, [document.id for document in documents]
     names = labels.names(each.name for each in documents)
-    if await place.confirm_delete(f"Delete {_these(documents)}?", names):
+    if await place.confirm_delete(f"Delete {_documents_words(documents)}?", names):
         place.do(place.store.libraries.delete_documents(library_id, ids))
 
 
@@ -124,5 +124,5 @@ async def delete_library(place: MainScreen, library: Library) -> None:
         place.do(place.store.libraries.delete([library.id]))
 
 
-def _these(documents: Sequence[Document]) -> str:
+def _documents_words(documents: Sequence[Document]) -> str:
     return "this document" if len(documents) == 1 else f"these {count(len(documents))} documents"

@@ -137,7 +137,7 @@ class ActivityScreen(MainScreen):
         return next((item for item in items if item.id == self.table.key), None)
 
     def on_virtual_table_moved(self, event: VirtualTable.Moved) -> None:
-        self.once_still(self._show_details)
+        self.show_when_still(self._show_details)
 
     def on_virtual_table_opened(self, event: VirtualTable.Opened) -> None:
         item = self._item()

@@ -238,7 +238,7 @@ class AgentsScreen(MainScreen):
             if event.key is not None and event.key != self._state.selected:
                 self.store.agents.select(event.key)
         else:
-            self.once_still(self._show_right)
+            self.show_when_still(self._show_right)
 
     def on_virtual_table_opened(self, event: VirtualTable.Opened) -> None:
         if event.table is self.agents:

@@ -438,7 +438,7 @@ class ChatScreen(MainScreen):
     def action_same_seed(self) -> None:
         seeds = {chat.slice.value.parameters.seed for chat in self.chats}
         on = len(seeds) > 1 or seeds == {None}
-        self.do(self.store.comparison.same_seed(on))
+        self.do(self.store.comparison.set_same_seed(on))
         self.notice("All sides draw with the same seed." if on else "The seed is the agents' own.")
 
     def action_next_side(self) -> None:

@@ -228,10 +228,10 @@ class DocumentScreen(MainScreen):
         )
         if (*shown, marks) == self._text:
             return
-        moved = self._text[:2] != shown[:2]
+        on_move = self._text[:2] != shown[:2]
         self._text = (*shown, marks)
         self._fill_text(state)
-        if moved:
+        if on_move:
             self.text.scroll_home(animate=False)
         if self._form in ("rendered", "raw"):
             self.call_after_refresh(self.text.reveal, state.block, mark=state.mark is not None)
@@ -303,13 +303,13 @@ class DocumentScreen(MainScreen):
     def action_mark(self, by: int) -> None:
         before = self.state.mark
 
-        def moved(_: object) -> None:
+        def on_move(_: object) -> None:
             if self.state.mark == before:
                 what = "hits" if self.state.query else "doubtful words"
                 other = "other " if before is not None else ""
                 self.notice(f"No {other}{what} on the pages read so far.")
 
-        self.do(self.store.documents.next_mark(by), moved)
+        self.do(self.store.documents.next_mark(by), on_move)
 
     def action_zoom(self, step: int) -> None:
         self.picture.zoom_by(step)

@@ -233,7 +233,7 @@ class FilesScreen(MainScreen):
         self.query_one(FileDetails).show_preview(file.filename if file else "", state)
 
     def on_virtual_table_moved(self, event: VirtualTable.Moved) -> None:
-        self.once_still(self._look_at)
+        self.show_when_still(self._look_at)
 
     def _look_at(self) -> None:
         """Show the details of the file under the cursor."""

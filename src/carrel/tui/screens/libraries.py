@@ -257,7 +257,7 @@ class LibrariesScreen(MainScreen):
             if event.key is not None and event.key != self.store.libraries.slice.value.selected:
                 self.store.libraries.select(event.key)
             return
-        self.once_still(self._look_at)
+        self.show_when_still(self._look_at)
 
     def _look_at(self) -> None:
         """Show the details of the document or hit under the cursor."""

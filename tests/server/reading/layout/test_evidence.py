@@ -87,7 +87,7 @@ def levels(headings: list[tuple[str, float]]) -> list[int]:
     ]
     evidence = evidence_of([], styles=map(HeadingStyle.of, lines))
     regions = [Region("heading", line.box, line.text, lines=(line,)) for line in lines]
-    return [evidence.levelled(region).level for region in regions]
+    return [evidence.with_level(region).level for region in regions]
 
 
 def test_numbers_tell_levels_of_headings_in_the_same_type() -> None:

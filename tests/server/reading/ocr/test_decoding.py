@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carrel.server.reading.ocr.decoding import Decoder, Letter, covered
+from carrel.server.reading.ocr.decoding import Decoder, Letter, covered_share
 
 ALPHABET = ["", *"abdtďťéが", " "]
 
@@ -67,6 +67,6 @@ def test_a_blank_line_has_no_letters() -> None:
 def test_ink_far_from_any_letter_was_not_read() -> None:
     found = [Letter("a", 1, 2), Letter(" ", 1, 20), Letter("b", 1, 38)]
     everywhere = np.ones(40, bool)
-    assert covered(found, everywhere) == pytest.approx(11 / 40)
-    assert covered(found, everywhere & (np.arange(40) < 6)) == 1
-    assert covered([], everywhere) == 0
+    assert covered_share(found, everywhere) == pytest.approx(11 / 40)
+    assert covered_share(found, everywhere & (np.arange(40) < 6)) == 1
+    assert covered_share([], everywhere) == 0

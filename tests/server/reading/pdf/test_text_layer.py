@@ -8,7 +8,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from carrel.server.reading.pdf.liteparse import parse_pages
 from carrel.server.reading.pdf.page_space import PageSpace
-from carrel.server.reading.pdf.text_layer import corrected
+from carrel.server.reading.pdf.text_layer import correct_items
 
 
 @pytest.mark.parametrize(("rest", "run_in"), [("Helvetica", True), ("Helvetica-Bold", False)])
@@ -26,7 +26,7 @@ def test_a_line_that_begins_in_bold_and_goes_on_in_plain_has_a_run_in_heading(
     (parsed,) = parse_pages(written.getvalue(), [0])
     with pypdfium2.PdfDocument(written.getvalue()) as document:
         page = document[0]
-        items, _ = corrected(parsed.items, page.get_textpage(), PageSpace(page))
+        items, _ = correct_items(parsed.items, page.get_textpage(), PageSpace(page))
     assert [(item.text, item.run_in) for item in items] == [
         ("Rooms: all of the halls are open", run_in)
     ]

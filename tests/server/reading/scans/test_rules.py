@@ -5,7 +5,7 @@ import pytest
 from PIL import Image, ImageDraw, ImageFilter
 
 from carrel.server.reading.page.elements import PageFrame
-from carrel.server.reading.scans.rules import pictured_rules
+from carrel.server.reading.scans.rules import find_rules
 from carrel.server.reading.tables.framed import grids
 from support.documents import font
 
@@ -25,7 +25,7 @@ def test_a_grid_is_whole_though_letters_stand_close_to_its_rules(pitch: int) -> 
         pen.text((300 * SCALE, (y - 1) * SCALE), "12.50", "black", font(16), anchor="ls")
     for x in edges.values():
         pen.line([(x * SCALE, 100 * SCALE), (x * SCALE, heights[-1] * SCALE)], "black", 2)
-    (grid,) = grids(pictured_rules(page, PageFrame(*SIZE)))
+    (grid,) = grids(find_rules(page, PageFrame(*SIZE)))
     assert len(grid.fields) == 10
     assert grid.xs == pytest.approx([*edges.values()], abs=1)
     assert grid.ys == pytest.approx(heights, abs=1)
@@ -38,7 +38,7 @@ def test_letters_and_bars_are_no_rules() -> None:
         text = "the reading room holds rare volumes and keeps them"
         pen.text((60 * SCALE, (100 + 20 * row) * SCALE), text, "black", font(24, bold=row > 3))
     pen.rectangle([60 * SCALE, 300 * SCALE, 400 * SCALE, 310 * SCALE], "black")
-    assert pictured_rules(page, PageFrame(*SIZE)) == []
+    assert find_rules(page, PageFrame(*SIZE)) == []
 
 
 def test_the_grain_of_a_noisy_picture_is_no_rule_and_hides_none() -> None:
@@ -52,7 +52,7 @@ def test_the_grain_of_a_noisy_picture_is_no_rule_and_hides_none() -> None:
     grain = np.random.default_rng(1).normal(0, 18, (page.height, page.width))
     pixels = np.asarray(page, np.float64) * 0.85 + 25 + grain
     noisy = Image.fromarray(pixels.clip(0, 255).astype(np.uint8)).convert("RGB")
-    (grid,) = grids(pictured_rules(noisy, PageFrame(*SIZE)))
+    (grid,) = grids(find_rules(noisy, PageFrame(*SIZE)))
     assert grid.xs == pytest.approx((60, 200, 400), abs=1)
     assert grid.ys == pytest.approx((400, 500), abs=1)
 
@@ -71,7 +71,7 @@ def test_hairlines_out_of_focus_are_whole_in_grain() -> None:
     grain = np.random.default_rng(2).normal(0, 20, (page.height, page.width))
     pixels = np.asarray(page.filter(ImageFilter.GaussianBlur(0.6)), np.float64) * 0.85 + 25 + grain
     noisy = Image.fromarray(pixels.clip(0, 255).astype(np.uint8)).convert("RGB")
-    rules = pictured_rules(noisy, PageFrame(*SIZE))
+    rules = find_rules(noisy, PageFrame(*SIZE))
     assert len([rule for rule in rules if rule.across]) == len(heights)
     (grid,) = grids(rules)
     assert grid.xs == pytest.approx(edges, abs=1)

@@ -7,7 +7,7 @@ import numpy as np
 
 from carrel.server.reading.page.elements import Box, Line
 from carrel.server.reading.page_model.network import FLAGS, ROLES, SHARED, PageView
-from carrel.server.reading.tables.decode import PageReading, decoded_table, table_pieces
+from carrel.server.reading.tables.decode import PageReading, decode_table, table_pieces
 
 RIGHT, LEFT, BELOW, ABOVE = range(4)
 
@@ -42,7 +42,7 @@ def share(view: PageView, what: str, upper: int, lower: int, chance: float) -> N
 
 
 def rows(pieces: list[Line], view: PageView) -> list[list[str]]:
-    table = decoded_table(PageReading(pieces, view), range(len(pieces)))
+    table = decode_table(PageReading(pieces, view), range(len(pieces)))
     assert table is not None
     return [[cell.text for cell in row] for row in table.rows()]
 

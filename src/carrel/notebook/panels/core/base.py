@@ -25,7 +25,7 @@ import ipywidgets
 import traitlets
 from pydantic import ValidationError, validate_call
 
-from carrel.notebook.cells.errors import no_option
+from carrel.notebook.cells.errors import no_option_words
 from carrel.notebook.html.tables import table
 from carrel.notebook.panels.core.snapshot import Still, display_live
 from carrel.notebook.panels.core.uploads import BrowserFiles
@@ -131,7 +131,7 @@ class Panel(anywidget.AnyWidget):
         self._around: Panel | None = None
         self._files = BrowserFiles(self._post)
         for name in options.keys() - set(OPTIONS):
-            raise TypeError(no_option(type(self).__name__, name, OPTIONS))
+            raise TypeError(no_option_words(type(self).__name__, name, OPTIONS))
         id = uuid.uuid4().hex[:12]
         self._still = Still(store, id, self, lambda content: self._post(None, content))
         # The view finds its model in the host by the id of its static page.
@@ -259,7 +259,7 @@ class Panel(anywidget.AnyWidget):
             self._clock.cancel()
             self._clock = None
 
-    def at_end(self, call: Callable[[], None]) -> Self:
+    def call_on_close(self, call: Callable[[], None]) -> Self:
         """Register a callback for the panel's closing; return the panel itself."""
         self._watches.append(call)
         return self

@@ -20,7 +20,7 @@ _PIECE_BYTES = 1024 * 1024
 
 
 @contextmanager
-def in_bucket(url: str) -> Iterator[Blobs]:
+def open_bucket(url: str) -> Iterator[Blobs]:
     """Yield the bytes in a bucket.
 
     Raises:
@@ -83,7 +83,7 @@ async def copy_to_bucket(
         BackupError: the source lacks bytes, or the store gives back others than it was sent,
             or its address or credentials are wrong.
     """
-    with in_bucket(bucket) as blobs:
+    with open_bucket(bucket) as blobs:
         await copy_blobs(read, blobs, live, progress, lost)
 
         async def mend(hash: str) -> int:

@@ -22,7 +22,7 @@ from carrel.server.admin.backups.archive import (
     live_blobs,
     refuse_existing,
 )
-from carrel.server.admin.backups.copying import ReadBlob, Tell, copy_blobs, files_of, in_bucket
+from carrel.server.admin.backups.copying import ReadBlob, Tell, copy_blobs, files_of, open_bucket
 from carrel.server.admin.backups.rows import IN_PARTS, copy_table, digest, tables
 from carrel.server.admin.live_blobs import Progress
 from carrel.server.blobs.local import LocalBlobs
@@ -72,7 +72,7 @@ def folder_source(path: Path, bucket: str | None) -> Iterator[Source]:
     with ExitStack() as stack:
         read: ReadBlob = files_of(folder.blob_folder)
         if bucket:
-            read = stack.enter_context(in_bucket(bucket)).local
+            read = stack.enter_context(open_bucket(bucket)).local
         yield Source(folder, read, lambda target: _copy_sqlite(folder, target))
 
 
@@ -84,7 +84,7 @@ def database_source(url: str, bucket: str) -> Iterator[Source]:
         SharedDatabaseError: the database cannot be used.
         BackupError: the bucket's address or its credentials are wrong.
     """
-    with opened(url) as engine, in_bucket(bucket) as blobs:
+    with opened(url) as engine, open_bucket(bucket) as blobs:
         require_current(engine)
         yield Source(engine, blobs.local, lambda target: _copy_postgresql(engine, target))
 

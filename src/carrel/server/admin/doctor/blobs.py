@@ -43,7 +43,7 @@ async def check_blobs(settings: ServerSettings) -> list[Finding]:
         except OSError as error:
             said = f"{folder} cannot be written: {reason_of(error)}"
             return [failure(part, said, advice_to_write(error, folder))]
-        return [await asyncio.to_thread(_all_there, FolderLayout(settings.data))]
+        return [await asyncio.to_thread(_check_present, FolderLayout(settings.data))]
     from carrel.server.blobs.bucket import Bucket
 
     try:
@@ -53,7 +53,7 @@ async def check_blobs(settings: ServerSettings) -> list[Finding]:
     return await _bucket(bucket, settings.blobs)
 
 
-def _all_there(folder: FolderLayout) -> Finding:
+def _check_present(folder: FolderLayout) -> Finding:
     """Check whether every file that the records name is there."""
     part = "blobs"
     if not folder.database_file.exists() or folder.format != FORMAT:

@@ -60,7 +60,7 @@ def check_size(*schemas: object) -> None:
     parts = 0
     for schema in schemas:
         # References lead to places in their own schema.
-        parts = _within(parts + _Measure(schema).size(schema, 0))
+        parts = _check_size(parts + _Measure(schema).size(schema, 0))
 
 
 class _Measure:
@@ -97,12 +97,12 @@ class _Measure:
             if reference != "#" and not reference.startswith("#/"):
                 raise _indirect("$ref", reference)
             found += self._size_of_target(_target(self._root, reference), depth)
-        return _within(found)
+        return _check_size(found)
 
     def _sum(self, parts: Iterable[object], depth: int) -> int:
         total = 0
         for part in parts:
-            total = _within(total + self.size(part, depth + 1))
+            total = _check_size(total + self.size(part, depth + 1))
         return total
 
     def _size_of_target(self, target: object, depth: int) -> int:
@@ -129,7 +129,7 @@ def _indirect(name: str, value: object) -> TooLarge:
     return TooLarge(f"it names a part by {name} {str(value)[:80]!r}. Refer to parts as #/$defs/….")
 
 
-def _within(size: int) -> int:
+def _check_size(size: int) -> int:
     if size > MAX_PARTS:
         raise TooLarge(
             f"it has more than {MAX_PARTS:,} parts once its references are followed. Leave out"

@@ -61,7 +61,7 @@ class Embeddings:
         """
         try:
             async with asyncio.timeout(seconds):
-                at_address = await self._engine.at_address(request.model)
+                at_address = await self._engine.is_at_address(request.model)
                 ask = ask_address(self._engine, request) if at_address else self._ask_own(request)
                 vectors, tokens = await ask
         except TimeoutError as error:
@@ -165,7 +165,7 @@ async def vectors_at_address(engine: Engine, model: str, texts: Sequence[str]) -
     Raises:
         ApiError: as `ask_address`.
     """
-    if not await engine.at_address(model):
+    if not await engine.is_at_address(model):
         raise ApiError(
             400,
             f"No model address lists {model[:80]}, which is to embed. Add one that does, or choose"

@@ -8,7 +8,7 @@ from carrel.server.reading.layout.diagrams import Diagram, diagrams
 from carrel.server.reading.layout.evidence import Edge, Evidence, HeadingStyle
 from carrel.server.reading.layout.figures import (
     FigurePlace,
-    labelled,
+    label_figures,
     pictures,
     with_text,
 )
@@ -112,7 +112,7 @@ def _regions(found: PageParts, frame: PageFrame, evidence: Evidence) -> list[Reg
         ]
         tables = fenced("tables", find_tables, page, found.rules, page.numbers(apart)) or []
         loose, tables = _fill_tables(loose, tables)
-        figures = fenced("figures", _drawn, found, joined, tables, loose, turned, page)
+        figures = fenced("figures", _find_figures, found, joined, tables, loose, turned, page)
         drawn, loose, turned = figures or ([], loose, turned)
         shown = fenced("pictures", pictures, found.figures, loose, drawn) or []
         heads = fenced("running heads", _running_heads, page, evidence, size[1]) or set()
@@ -131,7 +131,7 @@ def _regions(found: PageParts, frame: PageFrame, evidence: Evidence) -> list[Reg
         ordered.sort(key=lambda part: (part in below) - (part in above))
         headings = (HeadingStyle.of(r.lines[0]) for r in ordered if r.kind == "heading")
         levels = evidence.with_styles(headings)
-        ordered = [levels.levelled(region) for region in ordered]
+        ordered = [levels.with_level(region) for region in ordered]
         ordered = fenced("notes", with_notes, ordered) or ordered
     ordered += [Region("aside", line.box, line.text, lines=(line,)) for line in turned]
     if page and page.from_right:
@@ -185,7 +185,7 @@ def _running_heads(page: PageReading, evidence: Evidence, height: float) -> set[
         middle = page.boxes[number].centre[1]
         edge: Edge = "header" if 2 * middle < height else "footer"
         alone = evidence.pages < 2 or folio[number] > _LIKELY
-        if alone or evidence.is_place(edge, middle) or evidence.may_vary(page.pieces[number]):
+        if alone or evidence.is_place(edge, middle) or evidence.is_variable(page.pieces[number]):
             heads.add(number)
     return heads
 
@@ -196,7 +196,7 @@ def _turned_lines(found: PageParts) -> list[Line]:
     return [*found.slanted, *(line for line, _ in text_lines(items, found.links))]
 
 
-def _drawn(
+def _find_figures(
     found: PageParts,
     joined: Sequence[Diagram],
     tables: Sequence[Region],
@@ -213,7 +213,7 @@ def _drawn(
     places = [place for place in places if not any(place.box.meets(one.box) for one in tables)]
     label, other = page.view.role("figure_label"), page.view.role("heading", "caption", "list_item")
     chances = dict(zip(map(id, page.pieces), (label - other).tolist(), strict=True))
-    return labelled(places, lines, turned, lambda line: chances[id(line)])
+    return label_figures(places, lines, turned, lambda line: chances[id(line)])
 
 
 def _fill_tables(lines: Sequence[Line], tables: list[Region]) -> tuple[list[Line], list[Region]]:

@@ -86,9 +86,9 @@ class Evidence:
         middle = line.box.centre[1]
         heights = (self.repeated.get((edge, text)) for text in _patterns(line.text))
         repeated = any(at is not None and abs(at - middle) < _SAME_PLACE for at in heights)
-        return repeated and _may_be_head(line, self.usual)
+        return repeated and _is_head_candidate(line, self.usual)
 
-    def may_vary(self, line: Line) -> bool:
+    def is_variable(self, line: Line) -> bool:
         """Return whether a line in small type has no number but the page's: other pages may vary
         such a running head.
         """
@@ -104,7 +104,7 @@ class Evidence:
         """Return the evidence, with a page's own heading styles if there are no others."""
         return self if self.styles else replace(self, styles=_rank(styles))
 
-    def levelled(self, region: Region) -> Region:
+    def with_level(self, region: Region) -> Region:
         """Return a heading with its level in the document."""
         if region.kind != "heading" or not region.lines:
             return region
@@ -165,7 +165,7 @@ def _repeated_heights(
     for page, lines in texts:
         for line in lines:
             edge = _edge(line, page.height)
-            if edge and _may_be_head(line, usual):
+            if edge and _is_head_candidate(line, usual):
                 for text, number in _patterns(line.text).items():
                     # Of all numbers, only a page's grows with the page; the words beside it may
                     # be those of a chapter.
@@ -186,7 +186,7 @@ def _edge(line: Line, height: float) -> Edge | None:
     return "footer" if line.box.top > (1 - _EDGE) * height else None
 
 
-def _may_be_head(line: Line, usual: float) -> bool:
+def _is_head_candidate(line: Line, usual: float) -> bool:
     """Return whether a line is neither larger than the text nor a caption."""
     return line.size <= _LARGER * (usual or line.size) and not LABELLED.match(line.text)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 from carrel.server.reading.layout.flow import rows
-from carrel.server.reading.layout.hyphens import continued, join_lines
+from carrel.server.reading.layout.hyphens import join_continuation, join_lines
 from carrel.server.reading.page.elements import Box, Line, Region
 from carrel.server.reading.page.lines import LABELLED, one_line
 
@@ -63,7 +63,7 @@ class FigurePlace:
     picture: bool = False
 
 
-def labelled(
+def label_figures(
     places: Sequence[FigurePlace],
     lines: list[Line],
     turned: list[Line],
@@ -136,7 +136,7 @@ def _sort_labels(lines: Sequence[Line], frames: Sequence[Box]) -> list[Line]:
         inside = [line for line in rest if frame.holds_centre(line.box)]
         rest = [line for line in rest if line not in inside]
         if inside:
-            text = reduce(continued, map(one_line, rows(inside)))
+            text = reduce(join_continuation, map(one_line, rows(inside)))
             labels.append(_Label(frame, [text], single=False))
     for stack in _stacks(rest):
         box = Box.around(line.box for line in stack)

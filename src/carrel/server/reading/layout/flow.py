@@ -50,10 +50,10 @@ def columns(parts: Sequence[T]) -> list[list[T]]:
     if not parts:
         return []
     gutter = _GUTTER * statistics.median(part.box.height for part in parts)
-    return _cut(list(parts), gutter)
+    return _split_at_gutter(list(parts), gutter)
 
 
-def _cut(parts: list[T], gutter: float) -> list[list[T]]:
+def _split_at_gutter(parts: list[T], gutter: float) -> list[list[T]]:
     if max(part.box.left for part in parts) < min(part.box.right for part in parts):
         # No two parts are side by side.
         return [sorted(parts, key=lambda part: part.box.top)]
@@ -74,10 +74,10 @@ def _cut(parts: list[T], gutter: float) -> list[list[T]]:
             was_columns = False
             start += 1
             continue
-        run = _together(strips[start:end])
+        run = _flatten(strips[start:end])
         for side in _sides(run, _merge(_spans(run), gutter)):
             column = side.parts
-            groups += _cut(column, gutter) if len(column) < len(run) else [column]
+            groups += _split_at_gutter(column, gutter) if len(column) < len(run) else [column]
         was_columns = True
         start = end
     return groups
@@ -115,7 +115,7 @@ def _shared_gutter(strips: list[list[T]], start: int, gutter: float) -> int:
     return _exclude_tail(strips, start, start + len(grown), gutter)
 
 
-def _together(strips: Sequence[list[T]]) -> list[T]:
+def _flatten(strips: Sequence[list[T]]) -> list[T]:
     return [part for strip in strips for part in strip]
 
 
@@ -200,7 +200,7 @@ def _are_columns(spans: list[_Span], strips: Sequence[list[T]]) -> bool:
     width = spans[-1][1] - spans[0][0]
     if any(right - left < _COLUMN_WIDTH * width for left, right in spans):
         return False
-    sides = _sides(_together(strips), spans)
+    sides = _sides(_flatten(strips), spans)
     counts = [len(side.parts) for side in sides]
     least, most = min(counts), max(counts)
     if least >= _COLUMN_LINES:

@@ -41,7 +41,7 @@ def join_texts(text: str, addition: str, compounds: Container[str] = ()) -> str:
     return text + addition
 
 
-def continued(line: Line, addition: Line) -> Line:
+def join_continuation(line: Line, addition: Line) -> Line:
     """Return a line joined with its continuation below."""
     text = join_texts(line.text, addition.text)
     marks = (mark.shifted(len(text) - len(addition.text)) for mark in addition.marks)

@@ -56,11 +56,11 @@ def _note(region: Region, marker: str) -> Region:
 
 
 def _drop_marks(region: Region, unknown: set[str]) -> Region:
-    def known(line: Line, mark: LinkMark) -> bool:
+    def is_known(line: Line, mark: LinkMark) -> bool:
         return bool(mark.url) or line.text[mark.start : mark.end] not in unknown
 
     lines = (
-        replace(line, marks=tuple(mark for mark in line.marks if known(line, mark)))
+        replace(line, marks=tuple(mark for mark in line.marks if is_known(line, mark)))
         for line in region.lines
     )
     return replace(region, lines=tuple(lines)) if unknown else region

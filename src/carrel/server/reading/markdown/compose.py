@@ -62,7 +62,7 @@ class _Composer:
         self._raster = raster
         self._options = options
         # A method would tie builder and composer, and keep the page's picture in memory.
-        self._place = _placing(layout.frame, raster)
+        self._place = _pixel_mapper(layout.frame, raster)
         self._builder = PageBuilder(index, options, self._place)
         self._heads: dict[str, list[str]] = {"header": [], "footer": []}
 
@@ -114,7 +114,7 @@ class _Composer:
         self._builder.add_block(kind, text, [region.box])
 
 
-def _placing(
+def _pixel_mapper(
     frame: PageFrame, raster: Raster
 ) -> Callable[[Sequence[Box]], tuple[int, int, int, int]]:
     """Return the function that converts boxes of the layout to pixels of the page."""

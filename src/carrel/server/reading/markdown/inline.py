@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from carrel.server.reading.markdown.scored_text import ScoredText
 from carrel.server.reading.page.elements import Region
-from carrel.server.reading.page.table import LinkMark, merged
+from carrel.server.reading.page.table import LinkMark, merge_marks
 
 _SYNTAX = re.compile(
     r"\\(?=[!-/:-@\[-`{-~\n])"
@@ -49,7 +49,7 @@ def address(url: str) -> str | None:
 def add_inline(text: ScoredText, region: Region) -> None:
     """Add a region's text with its links and note marks."""
     body, place = region.text, 0
-    for start, end, url in merged(sorted(_marks(region))):
+    for start, end, url in merge_marks(sorted(_marks(region))):
         target = address(url) if url else None
         if start < place or (url and target is None):
             continue

@@ -104,7 +104,7 @@ def _split_accent(letter: str) -> str:
     return parted if parted[:1].isascii() else letter
 
 
-def covered(found: Sequence[Letter], ink: "NDArray[bool_]") -> float:
+def covered_share(found: Sequence[Letter], ink: "NDArray[bool_]") -> float:
     """Return the part of a line's ink that was read, 0 to 1; `ink` flags the steps with any.
 
     The recogniser skips letters of unknown scripts, and may be certain of those between them.
@@ -141,21 +141,21 @@ def speller(texts: Sequence[str]) -> Callable[[str], str]:
     accents = sum(len(_ACCENTED.findall(text)) for text in texts)
     accented = accents * _SELDOM >= sum(map(len, texts))
 
-    def spelled(text: str) -> str:
+    def spell(text: str) -> str:
         if not accented:
             text = _ACCENT.sub("", text)
         text = _NUMBER_FORMS.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
         text = unicodedata.normalize("NFC", text)
         return _czech_or_slovak(text) if czech else text.translate(_WITHOUT_CARON)
 
-    return spelled
+    return spell
 
 
 def _czech_or_slovak(text: str) -> str:
     """Join letter and apostrophe: d, t and l with a caron look like these two in print."""
 
-    def joined(match: re.Match[str]) -> str:
+    def join(match: re.Match[str]) -> str:
         letter: str = match[1] or match[2]
         return _WITH_CARON.get(letter, letter)
 
-    return _CARON.sub(joined, text)
+    return _CARON.sub(join, text)

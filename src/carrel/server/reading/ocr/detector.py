@@ -80,10 +80,10 @@ class Detector:
 def _model_size(width: int, height: int) -> tuple[int, int]:
     scale = min(1.0, _SIDE / max(width, height))
 
-    def fitted(length: int) -> int:
+    def fit(length: int) -> int:
         return max(1, round(length * scale / _MULTIPLE)) * _MULTIPLE
 
-    return fitted(width), fitted(height)
+    return fit(width), fit(height)
 
 
 def _sort_by_rows(tops: list[tuple[float, float, int]]) -> list[int]:

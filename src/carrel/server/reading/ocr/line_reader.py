@@ -13,7 +13,7 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from carrel.server.reading.ocr.decoding import Decoder, Letter, covered
+from carrel.server.reading.ocr.decoding import Decoder, Letter, covered_share
 from carrel.server.reading.ocr.inference import load
 
 if TYPE_CHECKING:
@@ -89,19 +89,19 @@ class LineReader:
         ink = _ink(line)
         found = self._letters(line, ink.tolist())
         sure = [letter.confidence for letter in found if not letter.text.isspace()]
-        confidence = sum(sure) / max(1, len(sure)) * covered(found, ink)
+        confidence = sum(sure) / max(1, len(sure)) * covered_share(found, ink)
         text = "".join(letter.text for letter in found)
         return ReadLine(text, confidence, words_of(found, ink.tolist()))
 
     def _letters(self, line: "Pixels", ink: Sequence[bool]) -> list[Letter]:
         """Read with the fast model, then its doubtful words with the thorough one."""
-        found = self._fast.letters(_filled_up(line)) if self._fast else []
+        found = self._fast.letters(_prepare(line)) if self._fast else []
         doubtful = doubts(found, ink, _LEAST_WIDTH // _GUESS)
         if not found or sum(doubt.length for doubt in doubtful) > _MOSTLY * len(ink):
-            return self._thorough.letters(_filled_up(line))
+            return self._thorough.letters(_prepare(line))
         for doubt in reversed(doubtful):
             pixels = line[:, doubt.start * _GUESS : doubt.end * _GUESS]
-            again = self._thorough.letters(_filled_up(pixels))
+            again = self._thorough.letters(_prepare(pixels))
             found[doubt.letters] = [
                 letter._replace(start=letter.start + doubt.start) for letter in again
             ]
@@ -124,7 +124,7 @@ def _fit(crop: "Pixels") -> "Pixels":
     return np.asarray(cv2.resize(crop, (width, _HEIGHT)), np.uint8)
 
 
-def _filled_up(line: "Pixels") -> "NDArray[float32]":
+def _prepare(line: "Pixels") -> "NDArray[float32]":
     """Prepare a line for the models: padded to a recurring width, -1 to 1, channels first."""
     import numpy as np
 
@@ -207,16 +207,16 @@ def doubts(found: Sequence[Letter], ink: Sequence[bool], least: int) -> list[Dou
         for word in words
     ]
 
-    def between(number: int) -> int:
+    def step_before(number: int) -> int:
         """Return the step between a word and the one before it."""
         if number in (0, len(words)):
             return len(ink) if number else 0
         last, first = found[words[number - 1].stop - 1], found[words[number].start]
         return sum(widest_gap(ink, last.start, first.start)) // 2
 
-    def grown(first: int, last: int) -> tuple[int, int]:
+    def grow(first: int, last: int) -> tuple[int, int]:
         """Return a run of words with those around it, up to `least` steps."""
-        while between(last + 1) - between(first) < least and last + 1 - first < len(words):
+        while step_before(last + 1) - step_before(first) < least and last + 1 - first < len(words):
             if last + 1 < len(words):
                 last += 1
             else:
@@ -225,10 +225,12 @@ def doubts(found: Sequence[Letter], ink: Sequence[bool], least: int) -> list[Dou
 
     again = [False] * len(words)
     for first, last in _runs([any(unsure[max(0, n - 1) : n + 2]) for n in range(len(words))]):
-        first, last = grown(first, last)
+        first, last = grow(first, last)
         again[first : last + 1] = [True] * (last + 1 - first)
     return [
-        Doubt(slice(words[first].start, words[last].stop), between(first), between(last + 1))
+        Doubt(
+            slice(words[first].start, words[last].stop), step_before(first), step_before(last + 1)
+        )
         for first, last in _runs(again)
     ]
 

@@ -71,7 +71,7 @@ def _bomb() -> UnreadableDocument:
     )
 
 
-def parsed(content: bytes) -> Any:
+def parse_xml(content: bytes) -> Any:
     """Return the root element of a document.
 
     Raises:
@@ -81,11 +81,11 @@ def parsed(content: bytes) -> Any:
     return etree.fromstring(content, parser)
 
 
-def parsed_member(data: bytes, name: str) -> Any | None:
+def parse_member(data: bytes, name: str) -> Any | None:
     """Return the root element of a file of an archive, or None if it is missing or damaged."""
     content = member(data, name)
     try:
-        return None if content is None else parsed(content)
+        return None if content is None else parse_xml(content)
     except etree.XMLSyntaxError:
         return None
 

@@ -12,7 +12,7 @@ from carrel.server.formats.charsets import decode_text, unicode_of
 from carrel.server.processes.limits import allow_cpu
 from carrel.server.reading.office.archive import refuse_bomb
 from carrel.server.reading.office.compose import compose_parts
-from carrel.server.reading.office.mending import mended
+from carrel.server.reading.office.mending import mend
 from carrel.server.reading.office.parts import Part
 from carrel.server.reading.options import ReadOptions, UnreadableDocument, select_pages
 from carrel.wire.ocr import Page
@@ -65,7 +65,7 @@ def _read(data: bytes, mimetype: str) -> Pages:
     reader = _reader(mimetype)
     attempts = (
         reader,
-        lambda data: reader(mended(data)),
+        lambda data: reader(mend(data)),
         partial(_convert, mimetype=mimetype),
     )
     for attempt in attempts:

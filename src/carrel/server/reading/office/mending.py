@@ -8,7 +8,7 @@ from collections.abc import Container
 
 from lxml import etree
 
-from carrel.server.reading.office.archive import DAMAGE, attribute, parsed
+from carrel.server.reading.office.archive import DAMAGE, attribute, parse_xml
 
 _KINDS = (
     (b"presentationml.slideshow.main+xml", b"presentationml.presentation.main+xml"),
@@ -21,7 +21,7 @@ _RELATIONS = "xl/_rels/workbook.xml.rels"
 _EXTERNAL = re.compile("external", re.IGNORECASE)
 
 
-def mended(data: bytes) -> bytes:
+def mend(data: bytes) -> bytes:
     """Return the archive with damaged entries emptied and relations to nowhere left out."""
     written = io.BytesIO()
     with (
@@ -30,7 +30,7 @@ def mended(data: bytes) -> bytes:
     ):
         files = {_name(entry.filename): _content(source, entry) for entry in source.infolist()}
         files |= {
-            name: _leading_somewhere(content, name, files)
+            name: _drop_lost_targets(content, name, files)
             for name, content in files.items()
             if name.endswith(".rels")
         }
@@ -57,10 +57,10 @@ def _content(source: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
         return b""
 
 
-def _leading_somewhere(content: bytes, name: str, names: Container[str]) -> bytes:
+def _drop_lost_targets(content: bytes, name: str, names: Container[str]) -> bytes:
     """Return a part's relations, without those whose targets the archive lacks."""
     try:
-        root = parsed(content)
+        root = parse_xml(content)
     except etree.XMLSyntaxError:
         return content
     folder = posixpath.dirname(posixpath.dirname(name))
@@ -78,7 +78,7 @@ def _leading_somewhere(content: bytes, name: str, names: Container[str]) -> byte
 def _drop_lost_sheets(content: bytes, relations: bytes) -> bytes:
     """Return a workbook without the sheets that none of its relations leads to."""
     try:
-        root, known = parsed(content), {each.get("Id") for each in parsed(relations)}
+        root, known = parse_xml(content), {each.get("Id") for each in parse_xml(relations)}
     except etree.XMLSyntaxError:
         return content
     for sheet in [*root.iter("{*}sheet")]:

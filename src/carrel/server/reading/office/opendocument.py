@@ -4,7 +4,7 @@ from typing import Any
 
 from lxml import etree
 
-from carrel.server.reading.office.archive import attribute, member, parsed
+from carrel.server.reading.office.archive import attribute, member, parse_xml
 from carrel.server.reading.office.parts import Part
 from carrel.server.reading.office.web.html import parts_of_tree
 from carrel.server.reading.office.web.inline import name_of
@@ -28,7 +28,7 @@ def open_document_pages(data: bytes) -> list[list[Part]]:
     if content is None:
         raise UnreadableDocument("This document is damaged: it has no content.")
     try:
-        root = parsed(content)
+        root = parse_xml(content)
     except etree.XMLSyntaxError as error:
         raise UnreadableDocument("This document is damaged: its content ends early.") from error
     slides = [element for element in root.iter() if _is(element, "page")]

@@ -35,7 +35,7 @@ def _sheet(book: CalamineWorkbook, number: int) -> list[Part]:
     if sheet.start is None:
         return parts
     if sheet.height * sheet.width > MAX_CELLS:
-        raise _too_large()
+        raise _size_error()
     rows = [[_format_cell(value) for value in row] for row in sheet.to_python(skip_empty_area=True)]
     top, left = sheet.start
     covered, reach = set[tuple[int, int]](), dict[tuple[int, int], tuple[int, int]]()
@@ -86,13 +86,13 @@ def table_page(data: bytes, delimiter: str | None) -> list[Part]:
                 rows.append(row)
                 width = max(width, len(row))
             if max(len(row), len(rows) * width) > MAX_CELLS:
-                raise _too_large()
+                raise _size_error()
     except csv.Error as error:
         raise UnreadableDocument("This table is damaged: a field in it does not end.") from error
     return [Part("table", table=Table.of_rows(rows))] if rows else []
 
 
-def _too_large() -> UnreadableDocument:
+def _size_error() -> UnreadableDocument:
     return UnreadableDocument(
         f"This table has more than {MAX_CELLS:,} cells. Split it and try again."
     )

@@ -12,7 +12,7 @@ from pptx.shapes.group import GroupShape
 
 from carrel.server.reading.markdown.inline import address, escaped
 from carrel.server.reading.markdown.scored_text import ScoredText
-from carrel.server.reading.office.archive import parsed
+from carrel.server.reading.office.archive import parse_xml
 from carrel.server.reading.office.parts import Part, text_part
 from carrel.server.reading.page.table import Cell, MarkedText, Table
 
@@ -224,7 +224,7 @@ def _comments(part: Any) -> Iterator[Part]:
         if relation.is_external or not relation.reltype.endswith("/relationships/comments"):
             continue
         authors = _authors(part.package)
-        root = parsed(relation.target_part.blob)
+        root = parse_xml(relation.target_part.blob)
         for comment in root.iter("{*}cm", "{*}reply"):
             # The old kind has the text itself, the new one paragraphs, as shapes have.
             body = comment.find("{*}txBody")
@@ -244,5 +244,5 @@ def _authors(package: Any) -> dict[str, str]:
         str(author.get("id")): author.get("name", "")
         for part in package.iter_parts()
         if str(part.partname).rpartition("/")[2] in ("commentAuthors.xml", "authors.xml")
-        for author in parsed(part.blob)
+        for author in parse_xml(part.blob)
     }

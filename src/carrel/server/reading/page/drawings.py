@@ -57,7 +57,7 @@ def drawings(
     marks += _bars([box for box, shape in thick.items() if shape.fill], texts)
     largest = _LARGEST * size[0] * size[1]
     found = [box for box in _merge(marks, _REACH) if min(box.width, box.height) >= _LEAST]
-    found = _merge(_grown(box, boxes, largest) for box in found)
+    found = _merge(_grow(box, boxes, largest) for box in found)
     found = _merge(_frame_of(box, boxes, largest) for box in found)
     return [box for box in found if _area(box) <= largest]
 
@@ -128,7 +128,7 @@ def _holds_text(box: Box, texts: Iterable[Box]) -> bool:
     return any(box.holds_centre(text) for text in texts)
 
 
-def _grown(box: Box, shapes: Sequence[Box], largest: float) -> Box:
+def _grow(box: Box, shapes: Sequence[Box], largest: float) -> Box:
     """Return a drawing with the axes and other shapes that touch it or each other."""
     most = min(largest, _WITH_AXES * _area(box))
     around = box

@@ -86,7 +86,7 @@ def drawn_rules(lines: Sequence[Any], shapes: Sequence[Any]) -> list[Rule]:
         return []
     rules: list[Rule] = []
     for line in lines:
-        rules += _between(line.x1, line.y1, line.x2, line.y2)
+        rules += _straight_rule(line.x1, line.y1, line.x2, line.y2)
     for shape in shapes:
         if not shape.has_curve:
             box = shape.bbox
@@ -99,7 +99,7 @@ def joined(rules: Iterable[Rule]) -> list[Rule]:
     found: list[Rule] = []
     for across, faint in product((True, False), repeat=2):
         waiting = sorted(r for r in rules if r.across is across and r.faint is faint)
-        for group in _near(waiting):
+        for group in _group_by_position(waiting):
             at = sum(rule.at for rule in group) / len(group)
             pieces = sorted((rule.start, rule.end) for rule in group)
             start, end = pieces[0]
@@ -112,7 +112,7 @@ def joined(rules: Iterable[Rule]) -> list[Rule]:
     return found[:_MOST]
 
 
-def _near(rules: Sequence[Rule]) -> Iterable[list[Rule]]:
+def _group_by_position(rules: Sequence[Rule]) -> Iterable[list[Rule]]:
     """Group sorted rules by position."""
     group: list[Rule] = []
     for rule in rules:
@@ -124,7 +124,7 @@ def _near(rules: Sequence[Rule]) -> Iterable[list[Rule]]:
         yield group
 
 
-def _between(x1: float, y1: float, x2: float, y2: float) -> list[Rule]:
+def _straight_rule(x1: float, y1: float, x2: float, y2: float) -> list[Rule]:
     if abs(y1 - y2) <= _STRAIGHT and abs(x1 - x2) >= _SHORTEST:
         return [Rule(True, (y1 + y2) / 2, min(x1, x2), max(x1, x2))]
     if abs(x1 - x2) <= _STRAIGHT and abs(y1 - y2) >= _SHORTEST:
@@ -138,14 +138,14 @@ def _of_rectangle(
     right, bottom = left + width, top + height
     if height <= _THIN:
         middle = (top + bottom) / 2
-        return _between(left, middle, right, middle)
+        return _straight_rule(left, middle, right, middle)
     if width <= _THIN:
         middle = (left + right) / 2
-        return _between(middle, top, middle, bottom)
+        return _straight_rule(middle, top, middle, bottom)
     edges = [
-        *_between(left, top, right, top),
-        *_between(left, bottom, right, bottom),
-        *_between(left, top, left, bottom),
-        *_between(right, top, right, bottom),
+        *_straight_rule(left, top, right, top),
+        *_straight_rule(left, bottom, right, bottom),
+        *_straight_rule(left, top, left, bottom),
+        *_straight_rule(right, top, right, bottom),
     ]
     return [edge._replace(faint=faint) for edge in edges]

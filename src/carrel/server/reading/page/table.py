@@ -30,7 +30,7 @@ class MarkedText(NamedTuple):
             return self if self.text else other
         start = len(self.text) + len(between)
         marks = [*self.marks, *(mark.shifted(start) for mark in other.marks)]
-        return MarkedText(f"{self.text}{between}{other.text}", tuple(merged(marks)))
+        return MarkedText(f"{self.text}{between}{other.text}", tuple(merge_marks(marks)))
 
     def without_last_letter(self) -> "MarkedText":
         """Return the text without its last letter, a hyphen."""
@@ -55,10 +55,10 @@ class MarkedText(NamedTuple):
                 if url:
                     marks.append(LinkMark(start, length, url))
                 space = piece[-1:].isspace()
-        return cls("".join(parts), tuple(merged(marks)))
+        return cls("".join(parts), tuple(merge_marks(marks)))
 
 
-def merged(marks: Iterable[LinkMark]) -> Iterator[LinkMark]:
+def merge_marks(marks: Iterable[LinkMark]) -> Iterator[LinkMark]:
     """Merge marks of one address at most a space apart, in order."""
     last: LinkMark | None = None
     for mark in marks:

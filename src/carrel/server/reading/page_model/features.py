@@ -252,8 +252,8 @@ class _Geometry:
             width / self.width, width / text_width,
             self.left / self.width, self.right / self.width, self.x / self.width,
             self.top / self.height, self.y / self.height,
-            _near(self.left - text_left), _near(text_right - self.right),
-            _near(self.top - text_top), _near(text_bottom - self.bottom),
+            _scale_distance(self.left - text_left), _scale_distance(text_right - self.right),
+            _scale_distance(self.top - text_top), _scale_distance(text_bottom - self.bottom),
             (self.left - text_left) / text_width, (text_right - self.right) / text_width,
             np.abs(self.x - self.width / 2) < 0.5,
             np.abs(self.x - (text_left + text_right) / 2) < 0.5,
@@ -312,7 +312,7 @@ class _Geometry:
                 least = np.take_along_axis(distance, nearest[:, None], 1)[:, 0]
                 here = least < _FAR
                 columns += [
-                    _near(least),
+                    _scale_distance(least),
                     np.where(here, (end - start)[nearest] / extent, 0),
                     np.where(here, faint[nearest], 0),
                 ]
@@ -333,7 +333,7 @@ class _Geometry:
         below = np.where(beside & (top >= y), top - y, _FAR).min(1)
         area = (right - left) * (bottom - top) / (self.width * self.height)
         return [
-            inside.any(1), _near(above), _near(below),
+            inside.any(1), _scale_distance(above), _scale_distance(below),
             np.where(inside, area, 0).max(1),
         ]  # fmt: skip
 
@@ -379,7 +379,7 @@ class _Geometry:
         same_style = (self.style[one] == self.style[two]).all(1)
         columns = [
             np.ones(len(one)),
-            _near(np.maximum(-shared, 0)), _near(np.maximum(-shared_down, 0)),
+            _scale_distance(np.maximum(-shared, 0)), _scale_distance(np.maximum(-shared_down, 0)),
             np.clip(shared_down, -2, 2),
             np.clip(shared / np.maximum(least, 0.1), -1, 1),
             *(np.clip(offset, -5, 5) / 2 for offset in offsets),
@@ -387,15 +387,15 @@ class _Geometry:
             np.clip((self.y[two] - self.y[one]), -4, 4),
             np.log(self.sizes[two] / self.sizes[one]),
             self.style[two, 0] - self.style[one, 0], same_style,
-            *self._between(one, two, across=direction > 1),
-            *self._crossing(one, two, across=direction > 1),
+            *self._rules_between(one, two, across=direction > 1),
+            *self._count_crossings(one, two, across=direction > 1),
             self.shade[one] == self.shade[two], self.colour[one] == self.colour[two],
             (self.shade[one] >= 0) != (self.shade[two] >= 0),
         ]  # fmt: skip
         features[one] = np.stack(columns, axis=1)
         return features
 
-    def _crossing(self, one: Indexes, two: Indexes, *, across: bool) -> list[Floats]:
+    def _count_crossings(self, one: Indexes, two: Indexes, *, across: bool) -> list[Floats]:
         """Return how many pieces above and below cross the gap between two side by side."""
         if across:
             return [np.zeros(len(one), np.float32)] * 2
@@ -406,7 +406,7 @@ class _Geometry:
         away = np.abs(self.y - self.y[one][:, None])
         return [np.log1p((crossed & (away < reach)).sum(1)) for reach in (2.5, 12)]
 
-    def _between(self, one: Indexes, two: Indexes, *, across: bool) -> list[Floats]:
+    def _rules_between(self, one: Indexes, two: Indexes, *, across: bool) -> list[Floats]:
         """Return whether a rule parts two pieces, a faint one, and one across both; how many do."""
         rules, faint = (self.across, self.faint_across) if across else (self.down, self.faint_down)
         if not len(rules):
@@ -427,7 +427,7 @@ class _Geometry:
 PAIR_FEATURES = 23
 
 
-def _near(distance: Floats) -> Floats:
+def _scale_distance(distance: Floats) -> Floats:
     """Return a distance, 0 to 1, that tells small ones apart better than large ones."""
     near: Floats = np.log1p(np.clip(distance, 0, _FAR)) / np.log1p(_FAR)
     return near

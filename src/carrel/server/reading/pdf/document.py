@@ -32,14 +32,14 @@ from carrel.server.reading.pdf.garbage import is_garbage
 from carrel.server.reading.pdf.liteparse import ReadAhead
 from carrel.server.reading.pdf.page_space import PageSpace
 from carrel.server.reading.pdf.pictures import embedded_pictures, finest_picture, is_background
-from carrel.server.reading.pdf.text_layer import corrected
+from carrel.server.reading.pdf.text_layer import correct_items
 from carrel.server.reading.scans.recognition import (
     Look,
     PageScan,
-    not_over,
+    drop_covered,
+    merge_scans,
     recognise_page,
     recognise_part,
-    together,
 )
 from carrel.wire.ocr import Page
 
@@ -94,7 +94,7 @@ class PDF:
         evidence about the selected ones.
         """
         selected = select_pages(options, self.page_count)
-        following = self._following(selected) if ahead else []
+        following = self._next_likely(selected) if ahead else []
         for batch, coming in pairwise([*self._batches(selected), following]):
             allow_cpu(2 * _SECONDS_PER_PAGE * _BATCH)
             found = {page.index: page for page in self._ahead.take(batch)}
@@ -146,7 +146,7 @@ class PDF:
         rest = (selected[at : at + _BATCH] for at in range(known, len(selected), _BATCH))
         return [begun, *rest] if known else [*rest]
 
-    def _following(self, selected: list[int]) -> list[int]:
+    def _next_likely(self, selected: list[int]) -> list[int]:
         """Return the pages likely to be requested next: as many as now, at most one batch."""
         start = max(selected, default=-1) + 1
         return [*range(start, min(start + min(len(selected), _BATCH), self.page_count))]
@@ -199,7 +199,7 @@ class PDF:
             pictures = fenced("pictures", embedded_pictures, page, space) or []
             if parsed.trusted:
                 with contextlib.closing(page.get_textpage()) as text_page:
-                    whole = fenced("text layer", corrected, items, text_page, space)
+                    whole = fenced("text layer", correct_items, items, text_page, space)
                     items, lines = whole or (items, lines)
                     there = (items, lines, page, text_page, space)
                     with_formulas = fenced("formulas", with_display_formulas, *there)
@@ -212,7 +212,7 @@ class PDF:
                 frame = scan.frame
                 read = fenced("drawn text", self._read_drawn, index, frame, known, pictures, look)
                 scan = read or PageScan(frame)
-            lines += not_over(scan.lines, known)
+            lines += drop_covered(scan.lines, known)
         size = scan.frame.upright_size
         figures = [box for box in pictures if not is_background(box, size)]
         figures += [
@@ -232,7 +232,7 @@ class PDF:
             return PageScan(frame)
         fine = self._render(index, self._ocr_dpi(index)).rotate(frame.turn, expand=True)
         read = [recognise_part(fine, box, frame.upright_size, look) for box in parts]
-        return together(read, frame)
+        return merge_scans(read, frame)
 
     def _ocr_dpi(self, index: int) -> float:
         """Return the highest resolution useful to OCR: on small pages that of their pictures."""

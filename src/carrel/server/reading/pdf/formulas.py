@@ -194,7 +194,7 @@ def _rows(glyphs: Sequence[Glyph], rules: Sequence[Rule]) -> list[list[Glyph]]:
 def _bars(page: Any, space: PageSpace) -> Iterator[Rule]:
     """Yield the thin level lines of a page, which may be bars of fractions and roots."""
     for path in page.get_objects(filter=[FPDF_PAGEOBJ_PATH], max_depth=1):
-        box = space.in_layout(path.get_bounds())
+        box = space.to_layout(path.get_bounds())
         if box.height <= _THIN and box.width >= _SHORTEST:
             yield Rule(True, box.centre[1], box.left, box.right)
 
@@ -209,7 +209,7 @@ def _glyphs(text_page: Any, space: PageSpace) -> Iterator[Glyph]:
             continue
         FPDFText_GetCharOrigin(text_page, number, x, y)
         FPDFText_GetFontInfo(text_page, number, name, len(name), flags)
-        base = space.in_layout((x.value, y.value, x.value, y.value)).top
+        base = space.to_layout((x.value, y.value, x.value, y.value)).top
         size = FPDFText_GetFontSize(text_page, number)
         text = chr(FPDFText_GetUnicode(text_page, number))
-        yield Glyph(text, space.in_layout(bounds), base, size, name.value.decode(errors="replace"))
+        yield Glyph(text, space.to_layout(bounds), base, size, name.value.decode(errors="replace"))

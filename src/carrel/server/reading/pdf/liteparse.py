@@ -48,7 +48,7 @@ def parse_pages(data: bytes, indexes: Sequence[int], turn: int = 0) -> list[Pars
         page_orientation_corrections=[(index + 1, turn) for index in indexes] if turn else [],
     )
     pages = (fenced("parsed page", _page, page) for page in parser.parse_bytes(data).pages)
-    return [fenced("crop box", cropped, page) or page for page in pages if page]
+    return [fenced("crop box", crop_page, page) or page for page in pages if page]
 
 
 def _page(page: Any) -> ParsedPage:
@@ -107,19 +107,19 @@ _BLEED = 1.0
 """Points. Anything reaches so far beyond the page: its box is a little larger than its ink."""
 
 
-def cropped(page: ParsedPage) -> ParsedPage:
+def crop_page(page: ParsedPage) -> ParsedPage:
     """Return the page without words, links, rules and drawings beyond its edges."""
     edges = Box(0, 0, page.width, page.height)
     return replace(
         page,
-        items=[kept for item in page.items if (kept := _cut(item, edges))],
+        items=[kept for item in page.items if (kept := _crop_item(item, edges))],
         links=[link for link in page.links if edges.holds_centre(link.box)],
         rules=list(_cut_rules(page.rules, edges)),
         drawings=[box for box in page.drawings if edges.holds_centre(box)],
     )
 
 
-def _cut(item: TextItem, page: Box) -> TextItem | None:
+def _crop_item(item: TextItem, page: Box) -> TextItem | None:
     """Return an item without the words beyond the page, or None if none is left."""
     box = item.box
     if (
@@ -183,8 +183,8 @@ class ReadAhead:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     def _parse(self, indexes: list[int], turn: int = 0) -> Future[list[ParsedPage]]:
-        return self._thread.submit(_parsed, self._data, indexes, turn)
+        return self._thread.submit(_parse, self._data, indexes, turn)
 
 
-def _parsed(data: bytes, indexes: list[int], turn: int) -> list[ParsedPage]:
+def _parse(data: bytes, indexes: list[int], turn: int) -> list[ParsedPage]:
     return fenced("parser", parse_pages, data, indexes, turn) or []

@@ -25,13 +25,13 @@ class PageSpace:
         self.layout_size = self._frame.upright_size
         self._upright = PageFrame(*self.layout_size, -turn % 360)
 
-    def in_layout(self, bounds: Bounds) -> Box:
+    def to_layout(self, bounds: Bounds) -> Box:
         """Convert PDFium's bounds to a box in the layout."""
         left, bottom, right, top = bounds
         edges = (left - self._left, self._top - top, right - self._left, self._top - bottom)
         return self._upright.on_page(Box(*(self._unit * edge for edge in edges)))
 
-    def in_pdf(self, box: Box) -> Bounds:
+    def to_pdf(self, box: Box) -> Bounds:
         """Convert a box in the layout to PDFium's bounds."""
         left, top, right, bottom = (edge / self._unit for edge in self._frame.on_page(box))
         return self._left + left, self._top - bottom, self._left + right, self._top - top

@@ -28,7 +28,7 @@ def embedded_pictures(page: Any, space: PageSpace) -> list[Box]:
     width, height = space.layout_size
     boxes = []
     for bounds, _ in _pictures(page):
-        left, top, right, bottom = space.in_layout(bounds)
+        left, top, right, bottom = space.to_layout(bounds)
         box = Box(max(0.0, left), max(0.0, top), min(width, right), min(height, bottom))
         if box.width > 0 and box.height > 0:
             boxes.append(box)

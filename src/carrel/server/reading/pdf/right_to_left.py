@@ -97,7 +97,7 @@ def _letters(text_page: Any, space: PageSpace) -> Iterator[_Letter]:
             continue
         if _CONTROLS.match(text) or abs(FPDFText_GetCharAngle(text_page, number)) > _LEVEL:
             continue
-        box = space.in_layout(text_page.get_charbox(number, loose=True))
+        box = space.to_layout(text_page.get_charbox(number, loose=True))
         FPDFText_GetCharOrigin(text_page, number, x, y)
         key = (x.value, y.value, word)
         # PDFium cuts the box of a glyph into slices for its letters, in the order of reading;
@@ -109,7 +109,7 @@ def _letters(text_page: Any, space: PageSpace) -> Iterator[_Letter]:
         text = _LAM_ALEF.sub(r"\2\1", text)
         if not RIGHT_TO_LEFT.search(text):
             text = text[::-1]
-        base = space.in_layout((key[0], key[1], key[0], key[1])).top
+        base = space.to_layout((key[0], key[1], key[0], key[1])).top
         yield _Letter(unicodedata.normalize("NFC", text), boxes[key], base, key[2])
 
 

@@ -40,7 +40,7 @@ _MARGIN = 1.0
 """Points around a line in which to search for its letters."""
 
 
-def corrected(
+def correct_items(
     items: Sequence[TextItem], text_page: Any, space: PageSpace
 ) -> tuple[list[TextItem], list[Line]]:
     """Return liteparse's items with PDFium's characters and order, and the lines missing there."""
@@ -83,7 +83,7 @@ class TextLayer:
             folded = _fold(item.text)
             text = exact.get(folded)
             if text is None:
-                text = self._inside(item.box, _MARGIN)
+                text = self._text_within(item.box, _MARGIN)
             if _fold(text) == folded:
                 item.text = " ".join(text.split())
 
@@ -94,16 +94,16 @@ class TextLayer:
                 item.run_in = not self._is_bold(item.words[-1])
 
     def _is_bold(self, word: PlacedWord) -> bool:
-        left, bottom, right, top = self._space.in_pdf(Box.of(word))
+        left, bottom, right, top = self._space.to_pdf(Box.of(word))
         place = ((left + right) / 2, (bottom + top) / 2)
         number = FPDFText_GetCharIndexAtPos(self._page, *place, _NEAR, _NEAR)
         name, flags = ctypes.create_string_buffer(200), ctypes.c_int()
         FPDFText_GetFontInfo(self._page, number, name, len(name), flags)
         return number < 0 or font_style(name.value.decode(errors="replace"))[0]
 
-    def _inside(self, box: Box, margin: float = 0.0) -> str:
+    def _text_within(self, box: Box, margin: float = 0.0) -> str:
         """Return the text within `margin` points of a box."""
-        left, bottom, right, top = self._space.in_pdf(box)
+        left, bottom, right, top = self._space.to_pdf(box)
         text: str = self._page.get_text_bounded(
             left - margin, bottom - margin, right + margin, top + margin
         )
@@ -133,7 +133,7 @@ class TextLayer:
                     continue
                 if not page.holds(x, y):
                     continue
-                text = " ".join((row.text if len(pieces) == 1 else self._inside(box)).split())
+                text = " ".join((row.text if len(pieces) == 1 else self._text_within(box)).split())
                 if text:
                     missing.append(Line(text, box, box.height))
         return missing
@@ -141,7 +141,7 @@ class TextLayer:
     def _pieces(self, row: _Row) -> Iterator[Box]:
         """Yield the boxes of a row's contiguous letters."""
         for number in range(self._page.count_rects(row.start, len(row.text))):
-            yield self._space.in_layout(self._page.get_rect(number))
+            yield self._space.to_layout(self._page.get_rect(number))
 
 
 def _box_with_scripts(item: TextItem) -> Box:

@@ -88,13 +88,13 @@ class Parsers:
 
     async def _take(self, document: ReadableDocument) -> OpenParser:
         if document.hash is not None and document in self._open:
-            child = self._taken(document)
+            child = self._take_kept(document)
             if child.running:
                 return OpenParser(child, opened=True)
             await child.end()
         while True:
             if not self._idle and len(self._open) >= OPEN_DOCUMENTS:
-                await self._close(self._taken(next(iter(self._open))))
+                await self._close(self._take_kept(next(iter(self._open))))
             if not self._idle:
                 return OpenParser(await _start(), opened=False)
             child = self._idle.pop()
@@ -109,20 +109,20 @@ class Parsers:
 
     async def _keep(self, document: ReadableDocument, child: Child) -> None:
         if document in self._open:  # opened by two concurrent requests
-            await self._close(self._taken(document))
+            await self._close(self._take_kept(document))
         elif len(self._open) >= OPEN_DOCUMENTS:
-            await self._close(self._taken(next(iter(self._open))))
+            await self._close(self._take_kept(next(iter(self._open))))
         loop = asyncio.get_running_loop()
         timer = loop.call_later(self._open_seconds, self._forget, document)
         self._open[document] = _Open(child, timer)
 
-    def _taken(self, document: ReadableDocument) -> Child:
+    def _take_kept(self, document: ReadableDocument) -> Child:
         kept = self._open.pop(document)
         kept.timer.cancel()
         return kept.child
 
     def _forget(self, document: ReadableDocument) -> None:
-        task = asyncio.ensure_future(self._close(self._taken(document)))
+        task = asyncio.ensure_future(self._close(self._take_kept(document)))
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
 

@@ -65,7 +65,7 @@ class Recogniser:
                     return await self._answer(message)
             finally:
                 loop = asyncio.get_running_loop()
-                self._idle = loop.call_later(self._idle_seconds, self._when_idle)
+                self._idle = loop.call_later(self._idle_seconds, self._stop_when_idle)
 
     async def _answer(self, message: PipeMessage) -> dict[str, Any]:
         self.failed = True
@@ -93,7 +93,7 @@ class Recogniser:
             self._idle.cancel()
             self._idle = None
 
-    def _when_idle(self) -> None:
+    def _stop_when_idle(self) -> None:
         task = asyncio.ensure_future(self.stop())
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)

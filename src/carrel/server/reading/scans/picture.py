@@ -45,7 +45,7 @@ class Picture:
         Image.MAX_IMAGE_PIXELS = MAX_PIXELS
         warnings.simplefilter("error", Image.DecompressionBombWarning)
         allow_cpu(_SECONDS_PER_PAGE)
-        with _decoding():
+        with _translate_errors():
             self._file = Image.open(path, formats=FORMATS)
             paged = self._file.format in _PAGED
             self.page_count: int = getattr(self._file, "n_frames", 1) if paged else 1
@@ -88,7 +88,7 @@ class Picture:
 
     def _decode(self, index: int) -> tuple[Image.Image, int]:
         """Return a frame, upright by its camera orientation, and its resolution."""
-        with _decoding():
+        with _translate_errors():
             self._file.seek(index)
             frame = ImageOps.exif_transpose(self._file)
             dpi = max(self._file.info.get("dpi", (_DPI, _DPI)))
@@ -96,7 +96,7 @@ class Picture:
 
 
 @contextmanager
-def _decoding() -> Iterator[None]:
+def _translate_errors() -> Iterator[None]:
     """Translate Pillow's errors to faults of the picture."""
     try:
         yield

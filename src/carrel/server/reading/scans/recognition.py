@@ -11,7 +11,7 @@ from PIL import Image
 from carrel.server.reading.fence import doubt, fenced, is_doubtful
 from carrel.server.reading.page.elements import Box, Line, PageFrame, Word
 from carrel.server.reading.page.rules import Rule
-from carrel.server.reading.scans.rules import pictured_rules, turned_back
+from carrel.server.reading.scans.rules import find_rules, undo_turn
 
 Look = Callable[[Image.Image], dict[str, Any]]
 """Reads an RGB picture in the OCR process, by way of the server."""
@@ -56,8 +56,8 @@ def recognise_page(picture: Image.Image, size: tuple[float, float], look: Look) 
     slanted = [_line(line, frame, scale) for line in found if _is_slanted(line, skew)]
     slanted.sort(key=lambda line: line.box.centre)
     texts = [*lines, *slanted]
-    rules = fenced("pictured rules", pictured_rules, picture, frame) or []
-    figures = fenced("pictured figures", pictured_figures, picture, frame, texts, rules) or []
+    rules = fenced("pictured rules", find_rules, picture, frame) or []
+    figures = fenced("pictured figures", find_figures, picture, frame, texts, rules) or []
     return PageScan(frame, lines, slanted, rules, figures)
 
 
@@ -128,11 +128,11 @@ def recognise_part(
     part = recognise_page(picture.crop((left, top, right, bottom)), (box.width, box.height), look)
     frame = part.frame
 
-    def placed(line: Line) -> Line:
-        place = _move(frame.on_page(line.box), box)
-        return line.moved(place.left - line.box.left, place)
+    def place(line: Line) -> Line:
+        whole = _move(frame.on_page(line.box), box)
+        return line.moved(whole.left - line.box.left, whole)
 
-    lines, slanted = [*map(placed, part.lines)], [*map(placed, part.slanted)]
+    lines, slanted = [*map(place, part.lines)], [*map(place, part.slanted)]
     if frame.turn:
         lines, slanted = [], [*lines, *slanted]
     rules = [] if frame.turn or frame.skew else part.rules
@@ -152,7 +152,7 @@ def recognise_part(
     )
 
 
-def together(scans: Iterable[PageScan], frame: PageFrame) -> PageScan:
+def merge_scans(scans: Iterable[PageScan], frame: PageFrame) -> PageScan:
     """Merge the scans of several parts of one page."""
     found = PageScan(frame)
     for scan in scans:
@@ -163,7 +163,7 @@ def together(scans: Iterable[PageScan], frame: PageFrame) -> PageScan:
     return found
 
 
-def not_over(lines: Iterable[Line], known: Iterable[Box]) -> list[Line]:
+def drop_covered(lines: Iterable[Line], known: Iterable[Box]) -> list[Line]:
     """Return the lines that do not lie over known text."""
     known = list(known)
     return [line for line in lines if not any(box.holds_centre(line.box) for box in known)]
@@ -195,7 +195,7 @@ _LARGEST = 0.8
 """Maximum part of the page that a figure covers; a larger one is the background."""
 
 
-def pictured_figures(
+def find_figures(
     picture: Image.Image, frame: PageFrame, lines: Sequence[Line], rules: Sequence[Rule]
 ) -> list[Box]:
     """Find figures in a page's picture, in points of the upright page."""
@@ -203,7 +203,7 @@ def pictured_figures(
     import numpy as np
 
     width, height = frame.upright_size
-    grey = turned_back(picture.convert("L"), frame)
+    grey = undo_turn(picture.convert("L"), frame)
     cell = max(_CELL, (width * height / _MOST_CELLS) ** 0.5)
     grid = (max(1, round(width / cell)), max(1, round(height / cell)))
     grey = grey.resize(grid, Image.Resampling.BOX)

@@ -34,17 +34,17 @@ _UNTURN = {
 }
 
 
-def turned_back(picture: Image.Image, frame: PageFrame) -> Image.Image:
+def undo_turn(picture: Image.Image, frame: PageFrame) -> Image.Image:
     """Undo the quarter turn of a page's picture."""
     return picture.transpose(_UNTURN[frame.turn]) if frame.turn else picture
 
 
-def pictured_rules(picture: Image.Image, frame: PageFrame) -> list[Rule]:
+def find_rules(picture: Image.Image, frame: PageFrame) -> list[Rule]:
     """Find rules that may frame tables, in points of the page's upright layout."""
     # Import late: only pages that need OCR pay for it.
     import numpy as np
 
-    grey = turned_back(picture.convert("L"), frame)
+    grey = undo_turn(picture.convert("L"), frame)
     if frame.skew:
         grey = grey.rotate(frame.skew, Image.Resampling.BILINEAR, fillcolor=255)
     points = frame.upright_size[0] / grey.width
@@ -57,7 +57,7 @@ def pictured_rules(picture: Image.Image, frame: PageFrame) -> list[Rule]:
         Rule(False, (column + 0.5) * points, start * points, end * points)
         for column, start, end in _runs(standing, _DOWN / points)
     ]
-    return _meeting(joined(across), joined(down))
+    return _drop_strokes(joined(across), joined(down))
 
 
 def _strokes(pixels: "NDArray[uint8]", points: float) -> tuple["NDArray[bool_]", "NDArray[bool_]"]:
@@ -121,6 +121,6 @@ def _runs(dark: "NDArray[bool_]", least: float) -> list[tuple[int, int, int]]:
     return [(int(starts[n]) // width, int(starts[n]) % width, int(ends[n]) % width) for n in long]
 
 
-def _meeting(across: list[Rule], down: list[Rule]) -> list[Rule]:
+def _drop_strokes(across: list[Rule], down: list[Rule]) -> list[Rule]:
     """Drop strokes of large letters: a vertical rule must meet a horizontal one."""
     return [*across, *(rule for rule in down if any(rule.crosses(o, _TOUCH) for o in across))]

@@ -119,12 +119,14 @@ def _split_group(page: PageReading, group: list[int]) -> list[list[int]]:
     _, line_of = _bands(page, group)
     return [
         part
-        for side in _cut(page, group, _strips(page, group))
-        for part in _cut(page, side, line_of)
+        for side in _split_between(page, group, _strips(page, group))
+        for part in _split_between(page, side, line_of)
     ]
 
 
-def _cut(page: PageReading, group: Sequence[int], band_of: dict[int, int]) -> list[list[int]]:
+def _split_between(
+    page: PageReading, group: Sequence[int], band_of: dict[int, int]
+) -> list[list[int]]:
     """Split a group where the pieces on both sides are unlikely to share a table."""
     inside = set(group)
     pairs = [pair for pair in page.pairs("table") if inside.issuperset(pair[1:3])]
@@ -159,7 +161,7 @@ def _bands(page: PageReading, group: Iterable[int]) -> tuple[list[list[Line]], d
     }
 
 
-def decoded_table(page: PageReading, members: Sequence[int]) -> Table | None:
+def decode_table(page: PageReading, members: Sequence[int]) -> Table | None:
     """Return the table of some pieces, or None with fewer than two rows or columns."""
     table = _Decoder(page, members).table()
     return table if table.width > 1 and table.height > 1 else None
@@ -218,7 +220,7 @@ class _Column:
         """Return whether both have cells side by side in a row."""
         rows = {row: cell.box for cell in self.cells for row in range(cell.first, cell.last + 1)}
         return any(
-            row in rows and not _over(rows[row], cell.box)
+            row in rows and not _overlap(rows[row], cell.box)
             for cell in other.cells
             for row in range(cell.first, cell.last + 1)
         )
@@ -231,7 +233,7 @@ class _Column:
         return (min(right, end) - max(left, start)) / max(1.0, min(right - left, end - start))
 
 
-def _over(one: Box, two: Box) -> bool:
+def _overlap(one: Box, two: Box) -> bool:
     return one.shared_width(two) > 0.3 * min(one.width, two.width)
 
 
@@ -319,7 +321,7 @@ class _Decoder:
             if direction >= UPRIGHT and chance > _LIKELY and one in cell_of and other in cell_of:
                 first, second = cell_of[one], cell_of[other]
                 above, below = chains[first], chains[second]
-                over = _over(narrow[first].box, narrow[second].box)
+                over = _overlap(narrow[first].box, narrow[second].box)
                 if over and above is not below and not above.is_beside(below):
                     above.cells += below.cells
                     chains = [above if chain is below else chain for chain in chains]

@@ -7,7 +7,7 @@ from carrel.server.reading.page.elements import Box, Region
 from carrel.server.reading.page.lines import BULLETS
 from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.page.table import Table
-from carrel.server.reading.tables.decode import PageReading, decoded_table, table_pieces
+from carrel.server.reading.tables.decode import PageReading, decode_table, table_pieces
 from carrel.server.reading.tables.framed import Grid, framed_table, grids
 
 _FRAMED = 0.995
@@ -23,7 +23,7 @@ def find_tables(page: PageReading, rules: Sequence[Rule], numbers: Collection[in
     taken = set(range(len(page.pieces))) - set(numbers)
     for grid, inside in framed_pieces(page, rules, taken):
         framed = framed_table(grid, page, inside)
-        table = framed or decoded_table(page, inside)
+        table = framed or decode_table(page, inside)
         if table is not None:
             certainty = _FRAMED if framed else _certainty(page, inside)
             found.append(Region("table", grid.box, table=table, structure=certainty))
@@ -31,7 +31,7 @@ def find_tables(page: PageReading, rules: Sequence[Rule], numbers: Collection[in
     for members in table_pieces(page, taken):
         rest = [number for number in members if number not in taken]
         # What is left of a table beside its grid is part of no other.
-        table = decoded_table(page, rest) if 2 * len(rest) > len(members) else None
+        table = decode_table(page, rest) if 2 * len(rest) > len(members) else None
         if table is not None and not _is_list(table):
             box = Box.around(page.boxes[number] for number in rest)
             found.append(Region("table", box, table=table, structure=_certainty(page, rest)))

@@ -114,12 +114,12 @@ def _fields(
     height, width = len(ys) - 1, len(xs) - 1
     sets = Sets(height * width)
     for row in range(1, height):
-        near = _near(across, ys[row])
+        near = _rules_at(across, ys[row])
         for column, (left, right) in enumerate(pairwise(xs)):
             if not _close(near, left, right):
                 sets.join((row - 1) * width + column, row * width + column)
     for column in range(1, width):
-        near = _near(down, xs[column])
+        near = _rules_at(down, xs[column])
         for row, (top, bottom) in enumerate(pairwise(ys)):
             if not _close(near, top, bottom):
                 sets.join(row * width + column - 1, row * width + column)
@@ -130,7 +130,7 @@ def _fields(
     ]
 
 
-def _near(rules: Sequence[Rule], at: float) -> list[Rule]:
+def _rules_at(rules: Sequence[Rule], at: float) -> list[Rule]:
     return [rule for rule in rules if abs(rule.at - at) <= _TOUCH]
 
 

@@ -31,7 +31,7 @@ def has_expired(table: sa.Table) -> sa.ColumnElement[bool]:
     return gone
 
 
-def not_expired(
+def is_unexpired(
     table: sa.Table, now: sa.BindParameter[datetime] | None = None
 ) -> sa.ColumnElement[bool]:
     """Return whether a row has not expired, by now or by the moment that a parameter has."""

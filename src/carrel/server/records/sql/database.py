@@ -37,7 +37,9 @@ def make_engine(url: str) -> sa.Engine:
     return postgresql.make_engine(parsed)
 
 
-def after_commit(connection: sa.Connection, call: Callable[..., object], *args: object) -> None:
+def call_after_commit(
+    connection: sa.Connection, call: Callable[..., object], *args: object
+) -> None:
     """Call a function after the transaction of `write` commits. Equal calls run once."""
     connection.info.setdefault(_AFTER_COMMIT, {})[call, args] = None
 
@@ -46,7 +48,7 @@ def purge(connection: sa.Connection) -> None:
     """Mark a transaction as a permanent delete: its ended jobs and the WAL are cleared after it."""
     forget_ended(connection)
     if connection.dialect.name == "sqlite":
-        after_commit(connection, sqlite.truncate_log, connection.engine)
+        call_after_commit(connection, sqlite.truncate_log, connection.engine)
 
 
 class Database:

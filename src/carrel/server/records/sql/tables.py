@@ -51,7 +51,7 @@ def _reference(name: str, target: str, *, index: bool = True) -> sa.Column[Any]:
     return sa.Column(name, sa.ForeignKey(target, ondelete="CASCADE"), nullable=False, index=index)
 
 
-def _some(name: str, column: str, those: str, in_sqlite: str | None = None) -> sa.Index:
+def _partial_index(name: str, column: str, those: str, in_sqlite: str | None = None) -> sa.Index:
     """Return an index of a few of the rows."""
     return sa.Index(
         name, column, postgresql_where=sa.text(those), sqlite_where=sa.text(in_sqlite or those)
@@ -59,7 +59,7 @@ def _some(name: str, column: str, those: str, in_sqlite: str | None = None) -> s
 
 
 def _expiry_index(table: str) -> sa.Index:
-    return _some(f"ix_{table}_expires_at", "expires_at", "expires_at IS NOT NULL")
+    return _partial_index(f"ix_{table}_expires_at", "expires_at", "expires_at IS NOT NULL")
 
 
 organisations = sa.Table(
@@ -236,7 +236,7 @@ documents = sa.Table(
     sa.Index(None, "library_id", "indexed_generation", "id"),
     sa.Index("ix_documents_listed", "library_id", "created_at", "id", "expires_at"),
     _expiry_index("documents"),
-    _some(
+    _partial_index(
         "ix_documents_unsummarised",
         "last_processed_at",
         "summarised_generation IS DISTINCT FROM indexed_generation",

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from carrel.server.errors import InvalidRequest
-from carrel.server.http.preferences import only_if_absent
+from carrel.server.http.preferences import prefers_existing
 from carrel.server.records import agents
 from carrel.server.records.accounts.caller import Caller
 from carrel.server.records.agents import Position
@@ -72,7 +72,7 @@ async def create_agent(request: Request, context: Context, body: AgentCreate) ->
         present = agents.find_owned(connection, caller, body.name) if if_absent else None
         return present or agents.create(connection, caller, body)
 
-    if_absent = only_if_absent(request)
+    if_absent = prefers_existing(request)
     return await context.write(write)
 
 

@@ -53,7 +53,7 @@ async def _answer(responder: Responder, asked: CompletionOptions, context: Conte
         batches = completions.stream(call, progress="progress" in preferences(context.request))
         answer = await context.stream(batches, lambda given: _events(context, given))
     else:
-        completion = await context.unless_disconnected(completions.complete(call))
+        completion = await context.cancel_on_disconnect(completions.complete(call))
         context.spend(completion.usage.total_tokens)
         answer = Response(completion.model_dump_json(), media_type="application/json")
     warn_of(call.notes, answer)

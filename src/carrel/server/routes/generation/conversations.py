@@ -114,7 +114,7 @@ async def _send(answer: Answer, context: Context, *, stream: bool) -> Response:
     events = answer.events()
     if stream:
         return await context.stream(events, lambda given: _texts(context, answer, given))
-    await context.unless_disconnected(_drain(context, answer, events))
+    await context.cancel_on_disconnect(_drain(context, answer, events))
     whole = answer.whole().model_dump_json(exclude_none=True)
     return Response(whole, media_type="application/json")
 

@@ -37,7 +37,7 @@ async def get(model_id: str, context: Context) -> ModelCard:
 async def create_embeddings(body: EmbeddingRequest, context: Context) -> Response:
     seconds = context.server.settings.limits.completion_seconds
     work = _embeddings(context.server).create(body, seconds=seconds)
-    answer = await context.unless_disconnected(work)
+    answer = await context.cancel_on_disconnect(work)
     context.spend(answer.usage.total_tokens)
     return Response(answer.model_dump_json(), media_type="application/json")
 

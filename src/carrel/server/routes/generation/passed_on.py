@@ -33,7 +33,7 @@ async def pass_on(context: Context) -> Response:
     work = server.engine.pass_on(path.removeprefix(_PREFIX), content, kind, model=_model(content))
     try:
         async with asyncio.timeout(server.settings.limits.completion_seconds):
-            answer = await context.unless_disconnected(work)
+            answer = await context.cancel_on_disconnect(work)
     except TimeoutError:
         raise ApiError(504, "The model's address took too long to answer. Try again.") from None
     if answer is None:

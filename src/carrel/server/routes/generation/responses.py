@@ -64,8 +64,8 @@ async def respond(body: ResponseRequest, context: Context) -> Response:
             batches, lambda given: _events(context, response, given, keep)
         )
     else:
-        answer = _as_json(await context.unless_disconnected(_collect(context, response, batches)))
-        await keep(response.ended())
+        answer = _as_json(await context.cancel_on_disconnect(_collect(context, response, batches)))
+        await keep(response.as_ended())
     warn_of([*ignored_note(ignored_fields(body)), *call.notes], answer)
     return answer
 
@@ -125,7 +125,7 @@ async def _begin(
     """Begin an answer in the background; return it as queued, or as the events to come."""
     background, caller = context.server.responses, context.caller
     background.check_room()
-    begun = response.queued()
+    begun = response.as_queued()
     sent = begun.model_dump(mode="json")
     await context.write(responses.add, sent, input_items(body), streamed=body.stream)
     # Its cost is not known yet: what it may write at most counts.
@@ -142,9 +142,9 @@ async def _begin(
             async for batch in batches:
                 await note(response.take(batch))
         last = [*response.end()]
-        await keep(response.ended())
+        await keep(response.as_ended())
         await note(last)
-        return response.ended().model_dump(mode="json")
+        return response.as_ended().model_dump(mode="json")
 
     background.begin(caller, begun.id, work())
     if not body.stream:
@@ -168,7 +168,7 @@ async def _collect(
                 pass
     for _ in response.end():
         pass
-    answer = response.ended()
+    answer = response.as_ended()
     if answer.error is not None:
         raise ApiError(503, answer.error.message)
     return answer
@@ -184,11 +184,11 @@ async def _events(
             context.spend_on(batch)
             yield _text(response.take(batch))
         last = _text(response.end())
-        await keep(response.ended())
+        await keep(response.as_ended())
     except (ApiError, RecordError) as error:
         last = _text(response.fail(error.message))
         with suppress(RecordError):
-            await keep(response.ended())
+            await keep(response.as_ended())
     yield last
 
 

@@ -216,7 +216,7 @@ class Answers:
         return CompletionRequest(
             agent_id="",
             messages=await messages(client, before),
-            tools=[*await tools.offered(asked.functions)] or None,
+            tools=[*await tools.offer(asked.functions)] or None,
             tool_choice="auto" if has_called else None,
             **parameters.request(),
         )

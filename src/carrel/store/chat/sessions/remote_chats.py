@@ -121,7 +121,7 @@ class RemoteChats:
             seen = await self._last_seen.ask(
                 f"chat {session_id}",
                 tuple[Record, ConversationHistory],
-                lambda client: _all_of(client, session_id),
+                lambda client: _load_whole(client, session_id),
             )
         except NotFound:
             return None
@@ -233,7 +233,7 @@ class RemoteChats:
         if self.listed is None:
             return None
         try:
-            return _Kept.of(*await _all_of(await self._session.client(), session_id))
+            return _Kept.of(*await _load_whole(await self._session.client(), session_id))
         except NotFound:
             return None
 
@@ -283,7 +283,7 @@ async def with_agents(client: Client) -> list[Record]:
     return records
 
 
-async def _all_of(client: Client, id: str) -> tuple[Record, ConversationHistory]:
+async def _load_whole(client: Client, id: str) -> tuple[Record, ConversationHistory]:
     return await client.conversations.get(id), await client.conversations.history(id)
 
 

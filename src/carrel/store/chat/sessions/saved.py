@@ -136,7 +136,7 @@ class SavedSessions:
         """Move a session to the trash for LOCAL_DAYS; a missing one counts as deleted."""
         with self._lock:
             self._deleted.add(session_id)
-            path, aside = self._path(session_id), self._aside(session_id)
+            path, aside = self._path(session_id), self._trash_path(session_id)
             with suppress(FileNotFoundError):
                 os.utime(path)  # its days in the trash count from now
                 aside.parent.mkdir(mode=0o700, exist_ok=True)
@@ -148,7 +148,7 @@ class SavedSessions:
         with self._lock:
             self._deleted.add(session_id)
             self._path(session_id).unlink(missing_ok=True)
-            self._aside(session_id).unlink(missing_ok=True)
+            self._trash_path(session_id).unlink(missing_ok=True)
             self.changes += 1
 
     def restore(self, session_id: str) -> None:
@@ -158,14 +158,14 @@ class SavedSessions:
             OSError: the session is no longer in the trash.
         """
         with self._lock:
-            self._aside(session_id).replace(self._path(session_id))
+            self._trash_path(session_id).replace(self._path(session_id))
             self._deleted.discard(session_id)
             self.changes += 1
 
     def deleted(self) -> tuple[DeletedItem, ...]:
         """Return the sessions in the trash."""
         found = []
-        for path in self._aside("").parent.glob("*.json"):
+        for path in self._trash_path("").parent.glob("*.json"):
             with suppress(OSError, ValueError):
                 then = path.stat().st_mtime
                 session = _from_json(json.loads(path.read_text(encoding="utf-8")))
@@ -179,7 +179,7 @@ class SavedSessions:
     def remove_old(self) -> None:
         """Remove the sessions that were deleted more than LOCAL_DAYS ago."""
         oldest = time.time() - LOCAL_DAYS * 86400
-        for path in self._aside("").parent.glob("*.json"):
+        for path in self._trash_path("").parent.glob("*.json"):
             with suppress(OSError):
                 if path.stat().st_mtime < oldest:
                     path.unlink()
@@ -187,7 +187,7 @@ class SavedSessions:
     def _path(self, session_id: str) -> Path:
         return self._folder / f"{quote(session_id, safe='')}.json"
 
-    def _aside(self, session_id: str) -> Path:
+    def _trash_path(self, session_id: str) -> Path:
         return self._folder / "deleted" / self._path(session_id).name
 
     def _sessions(self) -> Iterator[ChatSession]:

@@ -44,7 +44,7 @@ def watch(
 
     Returns a function that ends the watch.
     """
-    watcher = _Watch(slice, fn, deliver or _at_once, select, 1 / hz)
+    watcher = _Watch(slice, fn, deliver or _call, select, 1 / hz)
 
     # A closure, because the signal holds bound methods only weakly.
     def changed(new: object, old: object) -> None:
@@ -60,7 +60,7 @@ def watch(
     return close
 
 
-def _at_once(run: Callable[[], None]) -> None:
+def _call(run: Callable[[], None]) -> None:
     run()
 
 
@@ -94,7 +94,7 @@ class _Watch:
             self.hand_over()
         else:
             self._waiting = True
-            loop.call_later(wait, self._after_wait, loop)
+            loop.call_later(wait, self._end_wait, loop)
 
     def hand_over(self) -> None:
         self._handed = True
@@ -104,7 +104,7 @@ class _Watch:
             self._handed = False
             logger.exception("a watch of %s failed", type(self._slice.value).__name__)
 
-    def _after_wait(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _end_wait(self, loop: asyncio.AbstractEventLoop) -> None:
         self._waiting = False
         if not self.closed and not self._handed:
             self._next = loop.time() + self._period

@@ -47,7 +47,7 @@ class TurnView(Vertical):
 
     def compose(self) -> ComposeResult:
         yield self._head
-        yield from self._cut(self.row.text)
+        yield from self._take_final(self.row.text)
         yield self._tail
         yield self._foot
 
@@ -58,7 +58,7 @@ class TurnView(Vertical):
         if _parts_below(row) != _parts_below(self.row):
             self._foot.update(_foot(row, self._place))
         self.row = row
-        if parts := self._cut(row.text):
+        if parts := self._take_final(row.text):
             self.mount_all(parts, before=self._tail)
 
     def end(self, row: TurnRow) -> None:
@@ -66,7 +66,7 @@ class TurnView(Vertical):
         self.live = False
         self.grow(row)
 
-    def _cut(self, text: str) -> list[Rendered]:
+    def _take_final(self, text: str) -> list[Rendered]:
         """Return new parts that are final; the rest becomes the tail."""
         parts = []
         tail = text[self._settled :]

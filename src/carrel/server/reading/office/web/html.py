@@ -11,7 +11,7 @@ from lxml import etree
 from lxml import html as lxml_html
 
 from carrel.server.reading.markdown.scored_text import ScoredText
-from carrel.server.reading.office.archive import member, parsed_member
+from carrel.server.reading.office.archive import member, parse_member
 from carrel.server.reading.office.parts import Part
 from carrel.server.reading.office.web.inline import (
     BLOCKS,
@@ -34,11 +34,11 @@ _ITEM = re.compile(r"[0-9]{1,6}")
 
 def parts_of_html(source: bytes | str, find: FindPicture = lambda _: None) -> list[Part]:
     """Return the parts of an HTML page, without scripts, forms and hidden elements."""
-    root = parsed_html(source)
+    root = parse_html(source)
     return [] if root is None else parts_of_tree(root, find)
 
 
-def parsed_html(source: bytes | str) -> Any | None:
+def parse_html(source: bytes | str) -> Any | None:
     """Parse an HTML page to its root element; None if it is empty."""
     parser = lxml_html.HTMLParser(
         encoding="utf-8" if isinstance(source, bytes) and _is_utf8(source) else None,
@@ -216,10 +216,10 @@ def _quote(part: Part) -> Part:
 
 def book_pages(data: bytes) -> list[list[Part]]:
     """Return the parts of every chapter, in the order of the book."""
-    container = parsed_member(data, "META-INF/container.xml")
+    container = parse_member(data, "META-INF/container.xml")
     named = () if container is None else container.iter("{*}rootfile")
     package = next((each.get("full-path") for each in named), "")
-    root = parsed_member(data, package)
+    root = parse_member(data, package)
     if root is None:
         raise UnreadableDocument("This book is damaged: it does not say which chapters it has.")
     files = {item.get("id"): item.get("href") for item in root.iter("{*}item")}

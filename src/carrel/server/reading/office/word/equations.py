@@ -9,7 +9,7 @@ from typing import Any
 from lxml import etree
 
 from carrel.server.reading.formulas.symbols import ACCENTS, FUNCTIONS, OPERATORS
-from carrel.server.reading.office.archive import attribute, member, parsed
+from carrel.server.reading.office.archive import attribute, member, parse_xml
 
 STYLE = "CarrelEquation"
 """Id of the character style of a run with an equation, which is LaTeX between dollar signs."""
@@ -53,7 +53,7 @@ def with_equations(data: bytes) -> bytes:
 
 
 def _wrap_in_runs(content: bytes) -> bytes:
-    root = parsed(content)
+    root = parse_xml(content)
     for equation in [*root.iter(f"{{{_MATH}}}oMathPara"), *root.iter(f"{{{_MATH}}}oMath")]:
         parent = equation.getparent()
         if parent is None or parent.tag == f"{{{_MATH}}}oMathPara":
@@ -96,7 +96,7 @@ def _convert_one(element: Any, depth: int) -> str:
     for child in element:
         if isinstance(child.tag, str):
             parts[etree.QName(child).localname] = _content(child, depth)
-    if (name, _setting(element, "type", "")) == ("f", "lin"):
+    if (name, _property(element, "type", "")) == ("f", "lin"):
         return f"{parts['num']}/{parts['den']}"
     if name in _TEMPLATES:
         return _TEMPLATES[name].format_map(parts)
@@ -104,7 +104,7 @@ def _convert_one(element: Any, depth: int) -> str:
         case "rad":
             return rf"\sqrt[{parts['deg']}]{{{parts['e']}}}".replace("[]", "")
         case "nary":
-            sign = _setting(element, "chr", "∫")
+            sign = _property(element, "chr", "∫")
             limits = [
                 f"{mark}{{{parts[limit]}}}"
                 for mark, limit in (("_", "sub"), ("^", "sup"))
@@ -112,10 +112,10 @@ def _convert_one(element: Any, depth: int) -> str:
             ]
             return f"{OPERATORS.get(sign, sign)}{''.join(limits)} {parts['e']}"
         case "acc":
-            accent = ACCENTS.get(_setting(element, "chr", "\u0302"), "hat")
+            accent = ACCENTS.get(_property(element, "chr", "\u0302"), "hat")
             return rf"\{accent}{{{parts['e']}}}"
         case "bar":
-            line = r"\overline" if _setting(element, "pos", "bot") == "top" else r"\underline"
+            line = r"\overline" if _property(element, "pos", "bot") == "top" else r"\underline"
             return f"{line}{{{parts['e']}}}"
         case "d" | "m" | "eqArr":
             return _several(element, name, depth)
@@ -131,8 +131,8 @@ def _several(element: Any, name: str, depth: int) -> str:
     terms = [_content(each, depth) for each in element.findall("{*}e")]
     if name == "eqArr":
         return _rows("aligned", ([term] for term in terms))
-    left, right = _setting(element, "begChr", "("), _setting(element, "endChr", ")")
-    inside = _setting(element, "sepChr", "|").join(terms)
+    left, right = _property(element, "begChr", "("), _property(element, "endChr", ")")
+    inside = _property(element, "sepChr", "|").join(terms)
     return rf"\left{_BRACES.get(left, left)}{inside}\right{_BRACES.get(right, right)}"
 
 
@@ -145,7 +145,7 @@ def _text(run: Any) -> str:
     return rf"\text{{{latex}}}" if plain and latex.strip() else latex
 
 
-def _setting(element: Any, name: str, otherwise: str) -> str:
+def _property(element: Any, name: str, otherwise: str) -> str:
     """Return a property of an element, empty if it is there without a value."""
     kind = etree.QName(element).localname
     found = element.find(f"{{*}}{kind}Pr/{{*}}{name}")

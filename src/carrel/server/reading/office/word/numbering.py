@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from carrel.server.reading.office.archive import attribute, parsed_member
+from carrel.server.reading.office.archive import attribute, parse_member
 
 
 class _Level(NamedTuple):
@@ -62,7 +62,7 @@ class _Lists:
 def item_numbers(data: bytes) -> list[int]:
     """Return the number of every item of the numbered lists, in document order."""
     document, numbering = (
-        parsed_member(data, f"word/{name}.xml") for name in ("document", "numbering")
+        parse_member(data, f"word/{name}.xml") for name in ("document", "numbering")
     )
     if document is None or numbering is None:
         return []

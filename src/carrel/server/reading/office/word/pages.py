@@ -9,9 +9,9 @@ import mammoth
 from lxml import etree
 
 from carrel.server.reading.markdown.inline import escaped
-from carrel.server.reading.office.archive import attribute, parsed_member
+from carrel.server.reading.office.archive import attribute, parse_member
 from carrel.server.reading.office.parts import Part, text_part
-from carrel.server.reading.office.web.html import parsed_html, parts_of_tree
+from carrel.server.reading.office.web.html import parse_html, parts_of_tree
 from carrel.server.reading.office.web.inline import NOTE
 from carrel.server.reading.office.word.equations import STYLE, with_equations
 from carrel.server.reading.office.word.numbering import item_numbers
@@ -54,7 +54,7 @@ def word_pages(data: bytes) -> list[list[Part]]:
         style_map=_STYLES,
         convert_image=mammoth.images.img_element(keep),
     )
-    pages = [parsed_html(page) for page in _PAGE.split(result.value)]
+    pages = [parse_html(page) for page in _PAGE.split(result.value)]
     there = [page for page in pages if page is not None]
     _number_items(there, item_numbers(data))
     _make_notes_of_comments(there, _authors(data))
@@ -74,7 +74,7 @@ def _head(kind: BlockType, text: str) -> list[Part]:
 
 def _authors(data: bytes) -> dict[str, str]:
     """Return the author of each comment, by its id."""
-    comments = parsed_member(data, "word/comments.xml")
+    comments = parse_member(data, "word/comments.xml")
     return {
         attribute(each, "id"): attribute(each, "author")
         for each in (() if comments is None else comments)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from lxml import etree
 
-from carrel.server.reading.office.archive import attribute, parsed_member
+from carrel.server.reading.office.archive import attribute, parse_member
 
 _DOCUMENT = "word/document.xml"
 _UNSEEN = frozenset(["Fallback", "del", "instrText", "delText"])
@@ -40,11 +40,11 @@ class _Section:
 
 def running_heads(data: bytes) -> list[RunningHeads]:
     """Return the headers and footers of every page; a page ends at the author's page break."""
-    document = parsed_member(data, _DOCUMENT)
+    document = parse_member(data, _DOCUMENT)
     if document is None:
         return []
     texts = _texts(data)
-    settings = parsed_member(data, "word/settings.xml")
+    settings = parse_member(data, "word/settings.xml")
     both_sides = settings is not None and settings.find("{*}evenAndOddHeaders") is not None
     sections: list[_Section] = []
     for properties in document.iter("{*}sectPr"):
@@ -72,12 +72,12 @@ def _sections_of_pages(document: Any) -> Iterator[int]:
 
 def _texts(data: bytes) -> dict[str, str]:
     """Return the text of each header and footer, by the id of its relation."""
-    relations = parsed_member(data, "word/_rels/document.xml.rels")
+    relations = parse_member(data, "word/_rels/document.xml.rels")
     texts = {}
     for relation in () if relations is None else relations:
         if str(relation.get("Type")).endswith(("/header", "/footer")):
             path = PurePosixPath("/word") / str(relation.get("Target"))
-            root = parsed_member(data, str(path).lstrip("/"))
+            root = parse_member(data, str(path).lstrip("/"))
             texts[str(relation.get("Id"))] = "" if root is None else _text(root)
     return texts
 
