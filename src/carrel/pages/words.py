@@ -41,8 +41,10 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class BlockWords:
-    """The pieces of an upright picture of a block, aligned with its words; a lower `cost` a word is
-    better."""
+    """The pieces of an upright picture of a block, aligned with its words.
+
+    A lower `cost` per word is better.
+    """
 
     picture: Image.Image
     lines: Sequence[tuple[int, int]]

@@ -239,7 +239,7 @@ class Jobs:
         return len(self._idle)
 
     def cancel_lost(self) -> None:
-        """Cancel jobs that this process took and has lost, so that others can start; blocking.
+        """Cancel jobs that this process lost, so that others can start; blocking.
 
         A job whose last write fails, as on a full disk, stays behind like that. It is lost if the
         call before this one found it so, too.

@@ -125,7 +125,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 async def _refuse_strangers(server: Server, listener: socket.socket) -> None:
-    """Refuse to serve other machines before a key was made for somebody."""
+    """Refuse to serve other machines while no API key exists."""
     address = listener.getsockname()[0]
     if ipaddress.ip_address(address).is_loopback or await server.access.has_own_keys():
         return

@@ -34,7 +34,7 @@ _seen = threading.local()
 
 
 class WakeableEvent(threading.Event):
-    """An event that ends threads, and wakes those of a name before their time-out."""
+    """An event that ends threads; it can also wake the threads of one name early."""
 
     def set(self) -> None:
         """End the threads."""

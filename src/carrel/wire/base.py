@@ -145,7 +145,7 @@ class Request(BaseModel):
 
 
 class Stored(Request):
-    """A request whose fields are kept and come in lists, which bounds them together."""
+    """A request that is stored and listed: its fields are bounded together."""
 
     @model_validator(mode="after")
     def _is_bounded(self) -> Self:

@@ -1,4 +1,4 @@
-"""Lists that go on after the id of an item, and what was deleted, as the chat dialect has them."""
+"""Lists paged by the id of an item, and answers to deletions, in the chat dialect."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Generic, Literal, Self, TypeVar

@@ -1,4 +1,4 @@
-"""Libraries as vector stores, for clients that know them by that name."""
+"""Libraries as vector stores, the name in some clients."""
 
 import operator
 from collections import Counter

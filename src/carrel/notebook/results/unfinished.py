@@ -1,4 +1,4 @@
-"""The work that an earlier kernel left, which `bench.unfinished` gives."""
+"""The work that an earlier kernel left: `bench.unfinished`."""
 
 from html import escape
 from typing import Self

@@ -32,7 +32,7 @@ def reference_name(number: int) -> str:
 
 @dataclass(frozen=True)
 class Reference:
-    """A citation, with the numbers of its passages, and the passages."""
+    """A citation: the numbers it names, and their passages."""
 
     numbers: list[int]
     sources: list[Passage] = field(default_factory=list)

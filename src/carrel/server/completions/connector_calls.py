@@ -149,7 +149,7 @@ class ConnectorCalls:
         yield await room.text(told)
 
     async def answer(self, call: FunctionCall) -> str:
-        """Return what a tool answers, or what went wrong, for the model."""
+        """Return a tool's result or error as text for the model."""
         one = self.offered.get(call.name)
         if one is None:
             return "Error: there is no such function any more."

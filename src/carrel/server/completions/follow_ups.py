@@ -71,7 +71,7 @@ def standalone(question: str, earlier: Sequence[str]) -> str:
 
 
 def _strong(found: Sequence[FoundPassage], question: str) -> list[FoundPassage]:
-    """Return the passages that are about the question, not just about those before it."""
+    """Return the passages about the question itself, not just about earlier ones."""
     stems = _stems(question)
     return [
         passage

@@ -34,7 +34,7 @@ class OwnTool(Protocol):
 
     @property
     def asked_first(self) -> Collection[str]:
-        """The names of those that are called only once the caller has allowed it."""
+        """The names of the tools that need the caller's permission."""
         ...
 
     @property

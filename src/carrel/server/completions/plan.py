@@ -377,7 +377,7 @@ class _Length:
 def _prompt_tools(
     box: FunctionTools, request: CompletionOptions, session: ModelSession
 ) -> FunctionTools:
-    """Return the tools to describe in the prompt: those of a model whose template has no tools."""
+    """Return the tools to describe in the prompt, if the model's template has none."""
     if session.abilities.tools is not False:
         return FunctionTools()
     # Such a model repeats a call when it sees its result together with the tools.

@@ -18,7 +18,7 @@ _SAFE = (
 
 @dataclass(frozen=True)
 class Responder:
-    """The responder's settings, which complete those of the request."""
+    """The responder's settings, the defaults of the request's."""
 
     model: str
     """The requested name, echoed in answers."""

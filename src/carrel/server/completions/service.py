@@ -135,7 +135,7 @@ class CompletionService:
             yield chunks.close_choices()
 
     async def run_allowed(self, responder: Responder, call: FunctionCall) -> str:
-        """Return what a connector's tool answers to a call that the caller has allowed.
+        """Run an allowed call of a connector's tool and return its answer.
 
         Raises:
             ApiError: 503, the connector does not answer.

@@ -1,1 +1,1 @@
-"""Connectors: MCP servers that the operator names, whose tools agents may use."""
+"""Connectors: MCP servers named by the operator; agents may use their tools."""

@@ -105,7 +105,7 @@ class Connectors:
 
 
 def _parameters(connector: str, schema: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the schema of a tool's arguments, or None for one that would keep the model busy."""
+    """Return the schema of a tool's arguments, or None if it is too large for the model."""
     try:
         check_size(schema)
     except TooLarge:

@@ -88,7 +88,7 @@ class FolderLayout:
 
     @property
     def name(self) -> str:
-        """The constant name of this server among those that share secrets."""
+        """The name that tells this server from others with the same secrets; it never changes."""
         return (self.path / "name").read_text("utf-8").strip()
 
     @property
@@ -210,7 +210,7 @@ class DataFolder(FolderLayout):
                 write_private(self.path / name, value)
 
     def share(self, agree: Callable[[dict[str, str]], dict[str, str]]) -> None:
-        """Exchange the folder's secrets for those that servers of one database agree on.
+        """Replace the folder's secrets with those shared by all servers of the database.
 
         Its server gets a name among them.
         """

@@ -34,9 +34,9 @@ async def throw_away(
     reserve: Reserve,
     limits: Callable[[], Limits],
 ) -> None:
-    """Remove expired files, expired items of the trash and unreferenced bytes, again and again.
+    """Remove expired files, expired items of the trash and unreferenced bytes, for ever.
 
-    Their cached pages and copies go, too. It never returns.
+    Their cached pages and copies go, too.
 
     One server does it for all of a database, except for each server's own pages and copies. It
     pauses during a backup.

@@ -15,8 +15,8 @@ _NEAR_SECONDS = 60
 class LargeBodies:
     """Lets an organisation spend a fortieth of the time on reading its large bodies.
 
-    Parsing eight megabytes of JSON blocks all requests for a tenth of a second. Their sender's next
-    large body then waits forty times as long, ten seconds at most, where others ask, too.
+    Parsing eight megabytes of JSON blocks all requests for a tenth of a second. While
+    others ask too, the sender's next large body waits forty times as long, at most ten seconds.
     """
 
     def __init__(self, app: ASGIApp) -> None:

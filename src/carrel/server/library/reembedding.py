@@ -1,4 +1,4 @@
-"""Gives the chunks of a library their vectors: all of a next model, or those that lack one.
+"""Computes missing vectors: those of a next model, or of single chunks.
 
 Each batch is stored by itself, so after a crash the job goes on where it was.
 """

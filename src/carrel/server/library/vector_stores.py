@@ -160,7 +160,7 @@ class VectorStores:
     async def files(
         self, store_id: str, query: FileQuery, batch_id: str | None = None
     ) -> VectorStoreFileList:
-        """Return a page of a store's documents, or of those that a batch added.
+        """Return a page of the documents of a store, or of a batch.
 
         Raises:
             NotFound: there is no such store or batch, or no document of the id `after`.

@@ -74,7 +74,7 @@ class ModelClient:
         self._headers = {"authorization": f"Bearer {address.key}"} if address.key else {}
 
     async def abilities(self, known: Abilities | None = None) -> Abilities:
-        """Return the properties of the address, or those known if it lists the same models.
+        """Return the properties of the address: `known` again if it still lists the same models.
 
         Raises:
             ApiError: 503, the address does not answer.

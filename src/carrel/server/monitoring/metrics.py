@@ -240,7 +240,7 @@ class _Parts(Collector):
         return ()
 
     def collect(self) -> Iterable[Metric]:
-        """Return the parts that answer, and the addresses of models that do."""
+        """Return the reachable parts and model addresses."""
         future = asyncio.run_coroutine_threadsafe(self._look(), self._loop)
         return future.result(_PARTS_SECONDS)
 

@@ -27,7 +27,7 @@ _failures: list[Failure] = []
 def fenced(step: str, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
     """Run a step of reading; return None if it fails, and keep the failure to be reported.
 
-    The caller states the plainer reading: `fenced("tables", find_tables, chunks) or []`.
+    The caller gives the fallback: `fenced("tables", find_tables, chunks) or []`.
     """
     try:
         return work(*args, **kwargs)
@@ -59,7 +59,7 @@ _doubts: list[bool] = []
 
 
 def doubt() -> None:
-    """Note that the page that is being read is in doubt."""
+    """Mark the current page as doubtful."""
     _doubts.append(True)
 
 

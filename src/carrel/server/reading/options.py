@@ -86,7 +86,7 @@ class ReadOptions:
 
 
 class ReadPage(NamedTuple):
-    """A page that was read, whether OCR was needed and doubts it, and the steps that failed."""
+    """A page as read, with the outcome of OCR and the failed steps."""
 
     page: Page
     ocr_used: bool

@@ -159,7 +159,7 @@ class Reader:
     async def _read_patiently(
         self, document: ReadableDocument, options: ReadOptions, task: Task | None
     ) -> tuple[int, list[ReadPage]]:
-        """Read once more if the first attempt failed without the document's fault."""
+        """Retry once if the first attempt failed through no fault of the document."""
         ahead = options.pages is not None and document.hash is not None
         try:
             return await self._attempt(document, options, task, ahead=ahead)

@@ -284,7 +284,7 @@ def record(connection: sa.Connection, id: str, number: int, status: int, respons
 def next_answered(
     connection: sa.Connection, id: str, *, failed: bool, after: int, limit: int
 ) -> list[AnsweredLine]:
-    """Return the next lines with an answer, or those that failed, after the number `after`."""
+    """Return the next answered or failed lines after the number `after`."""
     lines = batch_lines.c
     query = (
         sa.select(lines.number, lines.custom_id, lines.status, lines.response)

@@ -1,4 +1,4 @@
-"""Errors of records. Their messages say what happened and what to do, and may be shown."""
+"""Errors of records. Their messages may be shown to callers."""
 
 
 class RecordError(Exception):

@@ -120,7 +120,7 @@ def accessible_ids(connection: sa.Connection, caller: Caller, ids: list[str]) ->
 
 
 def find_missing(connection: sa.Connection, caller: Caller, ids: list[str]) -> list[str]:
-    """Return the libraries among `ids` that do not exist, or that the caller may not see."""
+    """Return the `ids` of libraries that do not exist for the caller."""
     visible = accessible_ids(connection, caller, ids) if ids else []
     return [id for id in ids if id not in visible]
 

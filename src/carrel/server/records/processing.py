@@ -224,7 +224,7 @@ def publish(connection: sa.Connection, job: Job, outcome: ProcessingOutcome) -> 
 def next_unsummarised(
     connection: sa.Connection, before: datetime, characters: int
 ) -> Unsummarised | None:
-    """Return the document that has waited longest for a summary among those processed `before`.
+    """Return the document processed first that lacks a summary, if processed `before`.
 
     Includes about `characters` of its text.
     """

@@ -50,7 +50,7 @@ def add(
     *,
     streamed: bool = False,
 ) -> None:
-    """Keep an answer, and delete those of the caller that are too old."""
+    """Store an answer, and delete the caller's expired ones."""
     now = datetime.now(UTC)
     old = conversations.c.created_at < now - timedelta(days=DAYS)
     connection.execute(conversations.delete().where(_is_own(caller), old))

@@ -72,7 +72,7 @@ class RequestContext:
         return self.server.settings.limits.trash_days
 
     def sign(self, kind: Kind, id: str, blob: str | None, served: Download, seconds: int) -> str:
-        """Return an address that works without a key, the object store's own where it signs."""
+        """Return an address that works without a key, signed by the object store if it can."""
         own = self.server.blobs.signed_url(blob, served, seconds) if blob else None
         base = self.server.settings.public_url or str(self.request.base_url)
         return own or self.server.signer.url(base, kind, id, seconds)

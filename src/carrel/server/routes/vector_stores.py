@@ -167,6 +167,6 @@ async def list_file_batch(
 
 
 def _warn_of_ignored(body: Request, response: Response) -> None:
-    """Name the fields that had no effect, but for those that are empty."""
+    """Name the fields without effect, except empty ones."""
     named = sorted(name for name, value in (body.model_extra or {}).items() if value)
     warn_of(ignored_note(named), response)

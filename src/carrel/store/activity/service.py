@@ -252,8 +252,7 @@ class ActivityService:
         )  # fmt: skip
 
     def leave(self) -> None:
-        """Keep items that are cancelled from now on in the journal, so that the next start resumes
-        them."""
+        """Keep items cancelled from now on in the journal; the next start resumes them."""
         self._leaving = True
 
     def close(self) -> None:

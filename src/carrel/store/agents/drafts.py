@@ -186,7 +186,7 @@ class Draft:
 
 
 def _connector(tool: Mapping[str, Any]) -> str | None:
-    """Return the name of the connector that a tool is of, or what it does by one."""
+    """Return the name of a tool's connector."""
     type = tool.get("type")
     return str(tool.get("connector_id")) if type == "connector" else _BY_CONNECTOR.get(str(type))
 

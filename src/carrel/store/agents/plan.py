@@ -322,7 +322,7 @@ async def default_model(client: Client) -> str:
 
 
 def _sort_by_handoffs(defined: Sequence[Defined], there: Mapping[str, Agent]) -> list[Defined]:
-    """Order the definitions so that a new agent comes before agents that hand over to it."""
+    """Sort the definitions: a new agent comes before the agents that hand over to it."""
     new = {one.definition.name: one for one in defined if one.definition.name not in there}
     found: dict[str, Defined] = {}
 

@@ -72,8 +72,7 @@ class SessionList:
             await asyncio.to_thread(self._saved.delete, id)
 
     async def _copy_here(self, session_id: str) -> tuple[str, ...]:
-        """Save a session locally that only the service has, so that its deletion can be undone
-        here.
+        """Copy a session of the service to this machine, so that its deletion can be undone.
 
         Returns the ids of the sessions compared to it.
         """

@@ -48,7 +48,7 @@ def _plain(text: str) -> str:
 
 
 def _quote(text: str) -> str:
-    """Return what somebody said as a quotation, which no heading or open fence of it leaves."""
+    """Return a text as a quotation that no heading or open fence in it ends."""
     return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
 
 

@@ -51,7 +51,7 @@ def sort_by(items: Iterable[T], key: Callable[[T], Any], *, descending: bool) ->
 
 @dataclass(frozen=True, slots=True)
 class NameFilter:
-    """Words that a name must contain, and words that it must not contain, in lower case."""
+    """Words required in a name, and words excluded from it, in lower case."""
 
     words: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
@@ -108,7 +108,7 @@ def with_page(seen: Seen[T], page: int, items: tuple[T, ...]) -> Seen[T]:
 
 
 def first_missing(seen: Seen[T], last_page: int) -> int | None:
-    """Return the first missing page among those that the cache can hold, or None."""
+    """Return the first missing page that the cache has room for, or None."""
     return next((page for page in range(min(last_page + 1, KEPT)) if page not in seen), None)
 
 

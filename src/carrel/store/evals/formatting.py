@@ -65,7 +65,7 @@ class RunRow:
 
 
 def case_rows(report: Report, only: Outcome | None = None) -> tuple[CaseRow, ...]:
-    """Return the cases, those to look at first; `only` selects an outcome."""
+    """Return the cases, the most urgent outcomes first; `only` selects an outcome."""
     shown = [one for one in report.cases if only is None or one.outcome == only]
     shown.sort(key=lambda one: OUTCOMES.index(one.outcome))
     return tuple(_row(one) for one in shown)

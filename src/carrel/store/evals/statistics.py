@@ -26,7 +26,7 @@ _MANY = 600
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """The number of a case's attempts, and of those that passed."""
+    """A case's attempts: total and passed."""
 
     passed: int
     total: int

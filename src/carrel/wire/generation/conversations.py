@@ -168,7 +168,7 @@ class ConversationAppend(_Turn):
 
 
 class ConversationRestart(_Turn):
-    """A new conversation that begins with another one up to an entry, that entry included."""
+    """A new conversation that begins as a copy of another, up to and including an entry."""
 
     from_entry_id: Text
     inputs: Inputs = Field(default_factory=list)

@@ -152,7 +152,7 @@ class Panel(anywidget.AnyWidget):
         }
 
     def _copy_time(self) -> float | None:
-        """Return when the copy that is shown was current; None if it is no copy."""
+        """Return the time at which the shown copy was current, or None if it is no copy."""
         return None
 
     def _view(self) -> Json:
@@ -280,7 +280,7 @@ class Panel(anywidget.AnyWidget):
         self.close()
 
     def __dir__(self) -> list[str]:
-        """Return the names for users: the panel's own, without those that all panels share."""
+        """Return the panel's own names, without those that all panels share."""
         own = type(self).__mro__[: type(self).__mro__.index(Panel)]
         names = {name for kind in own for name in vars(kind) if not name.startswith("_")}
         return sorted({*(names - vars(Panel).keys()), *OPTIONS, "close"})

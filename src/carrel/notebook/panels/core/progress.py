@@ -16,7 +16,7 @@ MORE = "more"
 
 
 def cancel(activity: ActivityService, kind: ActivityKind, id: str) -> None:
-    """Cancel one item, or all of a kind through the row for the remaining items."""
+    """Cancel one item; the row of the remaining items cancels all of its kind."""
     ids = [id]
     if id == MORE:
         items = activity.slice.value.items

@@ -23,7 +23,7 @@ class Sorted(Protocol):
 
 
 class TableLayout:
-    """A table of the layout, which the terminal's of that name shares, as a part of a panel."""
+    """A table's layout as a part of a panel, shared with the terminal's table of that name."""
 
     def __init__(self, store: Store, name: str) -> None:
         self._loop = store.loop

@@ -20,7 +20,7 @@ IN_PARTS: dict[str, Any] = {"stream_results": True, "yield_per": _ROWS}
 
 
 def tables() -> Iterator[sa.Table]:
-    """Return the tables to copy, those that others refer to first."""
+    """Return the tables to copy, referenced tables first."""
     return (table for table in metadata.sorted_tables if table not in _LEFT_OUT)
 
 

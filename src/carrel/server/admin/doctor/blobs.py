@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 async def check_blobs(settings: ServerSettings) -> list[Finding]:
-    """Check that bytes can be written, and that those named by records exist."""
+    """Check that bytes can be written, and that no record names missing bytes."""
     part = "blobs"
     if settings.blobs is None:
         folder = FolderLayout(settings.data).blob_folder

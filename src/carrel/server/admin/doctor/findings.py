@@ -50,7 +50,7 @@ def clock_of(what: str, skew: float) -> Finding:
 
 
 def advice_to_write(error: OSError, path: Path) -> str:
-    """Tell what to do about a folder that cannot be written."""
+    """Return advice for a folder that cannot be written."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return "Make room on its disk; deletes still work there."
     return f"Give it to the server's user: chown -R {getpass.getuser()} {path}"

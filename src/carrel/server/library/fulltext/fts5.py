@@ -1,4 +1,4 @@
-"""The full-text index of SQLite: FTS5 tables, whose row ids are those of chunks and of words."""
+"""The full-text index of SQLite: FTS5 tables with the row ids of chunks and of words."""
 
 import json
 from collections.abc import Collection, Sequence

@@ -169,7 +169,7 @@ def _add_servers() -> None:
 
 
 def _add_embeddings() -> None:
-    """Move the vectors to a table, where those of a library's next model grow beside them."""
+    """Move the vectors to a table with room for those of a library's next model."""
     for column in (
         sa.Column("embedding_model", sa.Text(), server_default="carrel-embed", nullable=False),
         sa.Column("embedding_dimensions", sa.Integer(), server_default="256", nullable=False),

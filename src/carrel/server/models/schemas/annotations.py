@@ -194,7 +194,7 @@ class Annotator:
         return DocumentAnnotation(answer, text != "\n\n".join(texts))
 
     async def images(self, pages: Sequence[Page], format: ResponseFormat) -> list[Page]:
-        """Return the pages with every picture annotated but those that are counted as `failed`.
+        """Return the pages with their pictures annotated; `failed` counts the exceptions.
 
         A model that sees is shown the picture; another one is told what stands around it.
         """

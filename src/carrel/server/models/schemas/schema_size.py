@@ -46,7 +46,7 @@ class TooLarge(ValueError):
 
 
 def check_size(*schemas: object) -> None:
-    """Check that one or more schemas, which a model gets together, are within the bounds.
+    """Check that the schemas of one request are within the bounds.
 
     Raises:
         TooLarge: naming the first part that is not.

@@ -113,7 +113,7 @@ def _is_label(line: Line, lines: Iterable[Line], chance: Callable[[Line], float]
 
 
 def _is_alone(line: Line, lines: Iterable[Line]) -> bool:
-    """Return whether a line is short, and part of no text of several lines."""
+    """Return whether a line is short and outside any text of several lines."""
     short = line.box.width <= _SHORT * line.box.height
     return short and not any(_adjoin(line, other) for other in lines if other is not line)
 
@@ -151,7 +151,7 @@ def _sort_labels(lines: Sequence[Line], frames: Sequence[Box]) -> list[Line]:
 
 
 def _stacks(lines: Sequence[Line]) -> list[list[Line]]:
-    """Group lines that are set below each other like those of one text."""
+    """Group lines set below each other like one text."""
     stacks: list[list[Line]] = []
     for line in sorted(lines, key=lambda line: line.box.top):
         above = next((stack for stack in stacks if _adjoin(stack[-1], line)), None)

@@ -47,7 +47,7 @@ class Detector:
     """Finds lines of text."""
 
     def __init__(self, path: Path) -> None:
-        """`path` leads to a PP-OCR detection model."""
+        """Load a PP-OCR detection model."""
         from rapidocr.ch_ppocr_det.utils import DBPostProcess
 
         self._model = load(path)

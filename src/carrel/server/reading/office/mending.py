@@ -58,7 +58,7 @@ def _content(source: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
 
 
 def _drop_lost_targets(content: bytes, name: str, names: Container[str]) -> bytes:
-    """Return a part's relations, without those whose targets the archive lacks."""
+    """Return a part's relations, without those to missing targets."""
     try:
         root = parse_xml(content)
     except etree.XMLSyntaxError:

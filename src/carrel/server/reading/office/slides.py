@@ -35,7 +35,7 @@ def slide_pages(data: bytes) -> list[list[Part]]:
 
 
 def _slides(presentation: Any) -> Iterator[Any]:
-    """Yield the slides, without those that the file names but lacks."""
+    """Yield the slides, skipping missing ones."""
     # `presentation.slides` fails as a whole where one is missing.
     entries = presentation._element.sldIdLst
     for number, entry in enumerate(() if entries is None else entries, 1):
@@ -181,7 +181,7 @@ def _pieces(paragraph: Any) -> Iterator[tuple[str, str]]:
 
 
 def _link(run: Any) -> str:
-    """Return the address that a run links to, empty for none or one that the file lacks."""
+    """Return the address of a run's link, empty if it has none or the file lacks it."""
     try:
         return run.hyperlink.address or ""
     except KeyError:
@@ -239,7 +239,7 @@ def _body_text(body: Any) -> str:
 
 
 def _authors(package: Any) -> dict[str, str]:
-    """Return the names of those who comment, by id."""
+    """Return the names of the authors of comments, by id."""
     return {
         str(author.get("id")): author.get("name", "")
         for part in package.iter_parts()

@@ -62,7 +62,7 @@ class Surroundings:
     scanned: bool = False
 
     def mirrored(self) -> "Surroundings":
-        """Return the mirrored features, so that a page read from the right looks as others do."""
+        """Return the features mirrored: a page read from the right then looks like others."""
         return replace(
             self,
             rules=[rule.mirrored(self.width) for rule in self.rules],

@@ -44,7 +44,7 @@ class Sets:
         self._owner[self.root(two)] = self.root(one)
 
     def groups(self, numbers: Iterable[int]) -> list[list[int]]:
-        """Return some numbers, grouped by set."""
+        """Group the numbers by their set."""
         found: dict[int, list[int]] = {}
         for number in numbers:
             found.setdefault(self.root(number), []).append(number)
@@ -181,7 +181,7 @@ class _PlacedCell:
 def _votes(
     pairs: Iterable[tuple[int, int, int, float]], band_of: dict[int, int], bands: int
 ) -> list[float]:
-    """Return a positive vote where what is above and below a band's end belongs together.
+    """Return the votes at each band's end, positive where both sides belong together.
 
     Two pieces that do not may be parted at the end of any band between them.
     """

@@ -21,7 +21,7 @@ class Caller:
 
 
 def identify(connection: sa.Connection, caller: Caller) -> UserIdentity:
-    """Return the caller. An organisation is one workspace, which has its id and name."""
+    """Return the caller, with the organisation as the one workspace."""
     row = connection.execute(
         sa.select(users.c.name, organisations.c.name.label("organisation"))
         .join(organisations, organisations.c.id == users.c.organisation_id)

@@ -30,7 +30,7 @@ RIGHTS = "Use the user that ran “carrel migrate”, or have the tables' owner 
 
 
 class Migrated(NamedTuple):
-    """A database that was brought to the schema of this version."""
+    """A database migrated to the schema of this version."""
 
     before: int
     """The revision that it had."""

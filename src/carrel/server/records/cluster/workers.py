@@ -28,7 +28,7 @@ def silent(connection: sa.Connection, seconds: float) -> list[str]:
 
 
 def forget(connection: sa.Connection, names: Collection[str], seconds: float) -> None:
-    """Remove those of the given processes that are still silent."""
+    """Remove the given processes, unless they have reported since."""
     gone = workers.delete().where(workers.c.name.in_(names), _silent(connection, seconds))
     connection.execute(gone)
 

@@ -72,7 +72,7 @@ class Database:
         self._watching: sqlite3.Connection | None = None
 
     def version(self) -> int | None:
-        """Return a number that changes with every commit, those of other processes included.
+        """Return a number that changes with every commit of any process.
 
         Takes microseconds. None where only asking tells.
         """
@@ -205,7 +205,7 @@ def is_away(error: Exception) -> bool:
 
 
 def is_full(error: BaseException) -> bool:
-    """Return whether an error, or one that led to it, says that a disk is full."""
+    """Return whether an error or one of its causes is a full disk."""
     seen: set[int] = set()
     found: BaseException | None = error
     while found is not None and id(found) not in seen:

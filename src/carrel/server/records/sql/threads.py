@@ -1,4 +1,4 @@
-"""Threads for what coroutines wait for, at a fraction of the time that an executor takes."""
+"""Threads for blocking calls of coroutines, cheaper than an executor."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Operations that the built-in models lack, passed on to a model address that has them."""
+"""Operations of model addresses, passed on: the built-in models lack them."""
 
 import asyncio
 import json

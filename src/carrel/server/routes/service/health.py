@@ -28,9 +28,7 @@ router = APIRouter()
 
 @router.get("/healthz", openapi_extra=EXTENSION)
 async def healthz(server: CurrentServer) -> Health:
-    """Answer that the server runs, with the size limit of uploads and the days that the trash
-    keeps.
-    """
+    """Answer that the server runs, with the limits of uploads and the days of the trash."""
     limits = server.settings.limits
     return Health(
         limits=UploadLimits(file_bytes=limits.file_bytes, document_bytes=limits.bytes_of_document),

@@ -21,7 +21,7 @@ class RunningHeads(NamedTuple):
 
 
 class _Section:
-    """The headers and footers of a section; those that it lacks are the section's before."""
+    """The headers and footers of a section; missing ones are inherited from the section before."""
 
     def __init__(self, properties: Any, before: "_Section | None", texts: dict[str, str]) -> None:
         self.first_differs = properties.find("{*}titlePg") is not None
