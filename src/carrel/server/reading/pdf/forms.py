@@ -61,7 +61,7 @@ def with_ticks(
     items: Sequence[TextItem], rules: Sequence[Rule], ticks: Sequence[Tick], space: PageSpace
 ) -> tuple[list[TextItem], list[Rule]]:
     """Return a page's items and rules with signs for its ticks in place of what is drawn there."""
-    boxes = [space.in_layout(tick.bounds) for tick in ticks]
+    boxes = [space.to_layout(tick.bounds) for tick in ticks]
     kept = [item for item in items if not any(box.holds_centre(item.box) for box in boxes)]
     signs = [
         _sign("☒" if tick.checked else "☐", _beside_label(box, kept))
