@@ -123,6 +123,19 @@ def test_the_place_of_a_passage_is_shown_until_its_block_is_known(page: Page) ->
     expect(page.locator(".carrel-place")).to_be_hidden()
 
 
+def test_words_of_a_wide_table_stay_whole_and_it_scrolls(page: Page) -> None:
+    row = "".join(f"<td>{number}28198.00</td>" for number in range(30))
+    passage = {"html": f"<table><tr>{row}</tr></table>", "raw": "", "block": 0}
+    mount(page, "document", document_state(1, passages=[passage]))
+    table = page.locator(".carrel-block table")
+    cell = table.locator("td").first.bounding_box()
+    assert cell and cell["height"] < 30
+    wide, shown, room = table.evaluate(
+        "table => [table.scrollWidth, table.clientWidth, table.parentElement.clientWidth]"
+    )
+    assert wide > shown and shown <= room
+
+
 def test_a_table_is_copied_and_the_document_saved(page: Page) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     mount(page, "document", document_state(1, tables=1))
