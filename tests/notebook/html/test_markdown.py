@@ -27,6 +27,10 @@ def test_markdown_becomes_html() -> None:
         assert part in html
 
 
+def test_a_note_of_one_word_is_shown_with_its_mark() -> None:
+    assert to_html("Rent[^1]\n\n[^1]: Why?") == "<p>Rent¹</p>\n<p>¹ Why?</p>\n"
+
+
 def test_blocks_are_the_same_html_in_pieces() -> None:
     blocks = to_blocks(TEXT)
     assert "".join(blocks) == to_html(TEXT)

@@ -8,6 +8,7 @@ from carrel.store.core.formatting import (
     duration,
     one_line,
     picture_words,
+    raise_notes,
     range_words,
     size,
 )
@@ -87,3 +88,9 @@ def test_counts_and_ranges() -> None:
 )
 def test_a_page_counts_its_pictures_from_1(name: str, words: str) -> None:
     assert picture_words(name) == words
+
+
+def test_marks_of_notes_are_raised_but_in_code() -> None:
+    text = "said[^12], `[^1]` and \\[^1]\n\n```\n[^2]\n```\n\n[^12]: Once.\n\n[^*]: Twice."
+    raised = "said¹², `[^1]` and \\[^1]\n\n```\n[^2]\n```\n\n¹² Once.\n\n\\* Twice."
+    assert raise_notes(text) == raised

@@ -14,7 +14,7 @@ from markdown_it.renderer import RendererProtocol
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
-from carrel.store.core.formatting import picture_words
+from carrel.store.core.formatting import picture_words, raise_notes
 from carrel.store.documents.marks import MarkRole, runs, unmark
 
 # The renderer writes ">" only at the end of a tag.
@@ -60,7 +60,7 @@ _markdown.add_render_rule("link_open", _link)
 @lru_cache(maxsize=1024)
 def to_html(text: str) -> str:
     """Return Markdown as safe HTML."""
-    return str(_markdown.render(text))
+    return str(_markdown.render(raise_notes(text)))
 
 
 def to_blocks(text: str) -> list[str]:
@@ -94,7 +94,7 @@ def _placed_blocks(text: str) -> list[tuple[int, str]]:
     blocks: list[tuple[int, str]] = []
     part: list[Token] = []
     depth = 0
-    for token in _markdown.parse(text, environment):
+    for token in _markdown.parse(raise_notes(text), environment):
         part.append(token)
         depth += token.nesting
         if depth == 0:

@@ -18,6 +18,9 @@ MINUTE, HOUR, DAY = 60, 3600, 86400
 
 _PICTURE = re.compile(r"img-\d*?(\d{1,3})\.\w+")
 """The bundled server counts a page's pictures from 1000 times its index."""
+_NOTE = re.compile(r"(`+)[^`].*?\1|(?<!\\)\[\^(\d{1,3}|[*†‡§])\]:?", re.DOTALL)
+"""A note's mark, or code."""
+_RAISED = str.maketrans({**dict(zip("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹", strict=True)), "*": "\\*"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,11 @@ def picture_words(name: str) -> str:
     """Return the display name of a page's picture: `Picture 1` for `img-0.jpeg`."""
     number = _PICTURE.fullmatch(name)
     return name if number is None else f"Picture {int(number[1]) + 1}"
+
+
+def raise_notes(markdown: str) -> str:
+    """Return Markdown with the marks of its notes as raised digits, as `¹` for `[^1]`."""
+    return _NOTE.sub(lambda found: found[0] if found[1] else found[2].translate(_RAISED), markdown)
 
 
 def shorten(name: str, room: int) -> str:

@@ -34,11 +34,10 @@ def with_notes(regions: Sequence[Region]) -> list[Region]:
         if marker in wanted and region.lines[0].size < _SMALL * usual:
             found[marker] = number
     notes = {number: marker for marker, number in found.items()}
+    known = [_drop_marks(region, wanted - found.keys()) for region in regions]
     return [
-        _note(region, notes[number])
-        if number in notes
-        else _drop_marks(region, wanted - found.keys())
-        for number, region in enumerate(regions)
+        _note(region, notes[number]) if number in notes else region
+        for number, region in enumerate(known)
     ]
 
 

@@ -12,7 +12,7 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from carrel.store.chat.formatting import citations
-from carrel.store.core.formatting import picture_words
+from carrel.store.core.formatting import picture_words, raise_notes
 from carrel.text import clean_text
 
 MIN_TAIL = 1500
@@ -89,7 +89,7 @@ class Prose:
     def __init__(
         self, text: str, *, dark: bool = True, sources: Mapping[int, Style] | None = None
     ) -> None:
-        self._text = clean_text(text)
+        self._text = raise_notes(clean_text(text))
         self._sources = sources or {}
         self._code_theme = "nord" if dark else "friendly"
 
