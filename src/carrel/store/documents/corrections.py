@@ -81,8 +81,8 @@ def doubtful_words(pages: Iterable[Page | None], corrections: Corrections) -> tu
         if page is not None:
             fixed = corrected_marks(page, corrections)
             listed = {key_of(mark): mark for mark in (*doubtful(page), *fixed)}
-            sort_items = sorted(listed.values(), key=lambda mark: mark.start)
-            found += [ReadWord(mark, corrections.get(key_of(mark))) for mark in sort_items]
+            ordered = sorted(listed.values(), key=lambda mark: mark.start)
+            found += [ReadWord(mark, corrections.get(key_of(mark))) for mark in ordered]
     return tuple(found)
 
 

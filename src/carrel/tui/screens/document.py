@@ -228,10 +228,10 @@ class DocumentScreen(MainScreen):
         )
         if (*shown, marks) == self._text:
             return
-        on_move = self._text[:2] != shown[:2]
+        moved = self._text[:2] != shown[:2]
         self._text = (*shown, marks)
         self._fill_text(state)
-        if on_move:
+        if moved:
             self.text.scroll_home(animate=False)
         if self._form in ("rendered", "raw"):
             self.call_after_refresh(self.text.reveal, state.block, mark=state.mark is not None)
