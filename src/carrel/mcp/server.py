@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
@@ -29,15 +29,13 @@ from mcp.types import (
 from mcp.types import Tool as ListedTool
 from pydantic import ValidationError
 
+from carrel.client import Client
 from carrel.client.http.errors import ClientError
 from carrel.mcp import prompts, resources
 from carrel.mcp.reading import READING
 from carrel.mcp.tool import Result, Tool, ToolCall, ToolError
 from carrel.mcp.writing import WRITING
 from mcp import MCPError
-
-if TYPE_CHECKING:
-    from carrel.client import Client
 
 Context = ServerRequestContext[Any, Any]
 Connect = Callable[[Context], AbstractAsyncContextManager["Client"]]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 from weakref import WeakSet
 
+from carrel.config.profiles import Profile
 from carrel.pages.renderer import Renderer
 from carrel.store.activity.service import ActivityService
 from carrel.store.agents.service import AgentsService
@@ -45,9 +46,6 @@ from carrel.store.sync.service import SyncService
 from carrel.store.tools.service import ToolsService
 from carrel.store.trash.service import TrashService
 from carrel.store.unfinished import Unfinished
-
-if TYPE_CHECKING:
-    from carrel.config.profiles import Profile
 
 Sv = TypeVar("Sv", bound=Service[Any])
 

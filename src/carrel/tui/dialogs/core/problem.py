@@ -1,19 +1,17 @@
 """A problem and its next step, in text that can be copied."""
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Button, Static
 
+from carrel.store.core.problem import Problem
 from carrel.tui.dialogs.core.dialog import Dialog, buttons
 from carrel.tui.terminal.clipboard import copy
 from carrel.tui.theme import labels
 from carrel.tui.widgets.text.pane import TextPane
-
-if TYPE_CHECKING:
-    from carrel.store.core.problem import Problem
 
 
 class ProblemPanel(Dialog[None]):
@@ -26,7 +24,7 @@ class ProblemPanel(Dialog[None]):
         Binding("y", "copy", "Copy", id="problem.copy"),
     ]
 
-    def __init__(self, problem: "Problem") -> None:
+    def __init__(self, problem: Problem) -> None:
         super().__init__(problem.title)
         self._problem = problem
 
