@@ -185,7 +185,7 @@ FAILURES = tuple(
         (("The folder was not synced",), SyncError("It is gone."), ConfigError("It is gone.")),
         (("The settings cannot be used",), ConfigError("It is gone."), SyncError("It is gone.")),
         (
-            ("The file cannot be used", "Mend it and try again."),
+            ("The file cannot be used", "Correct it and try again."),
             FileError(Path("set.yaml"), 2, "question is missing."),
             ConfigError("It is gone."),
         ),
@@ -538,12 +538,12 @@ LISTS = (
         not_so=link("http://localhost:8080/signed/x"),
     ),
     row(
-        *("No name has “", "” in it."),
+        "No name contains “",
         so=files.nothing_words(FilesState(search="rent")),
         not_so=files.nothing_words(FilesState(search="rent", purpose="ocr")),
     ),
     row(
-        "No file fits “",
+        "No file matches “",
         so=files.nothing_words(FilesState(search="rent", purpose="ocr")),
         not_so=files.nothing_words(FilesState(search="rent")),
     ),

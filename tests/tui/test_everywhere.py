@@ -462,7 +462,7 @@ async def test_a_list_is_filtered_with_inverse_words_and_esc_goes_back_step_by_s
         assert "esc clears" not in bench.text()
         await bench.press("slash")
         await bench.type("nothing like it")
-        await bench.shows("Nothing here passes the filter.")
+        await bench.shows("Nothing matches the filter.")
 
 
 # The request log

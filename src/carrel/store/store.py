@@ -99,7 +99,7 @@ class Store:
         self.search = SearchService(shared, self.chats)
         self.evals = EvalsService(shared, self.tools)
         self.models = ModelsService(shared)
-        self.unfinished = Unfinished(self.activity, self.sync, self.comparison)
+        self.unfinished = Unfinished(self.activity, self.sync, self.comparison, self.evals)
         self.trail = TrailService()
         self.histories = HistoriesService(loop, state, profile)
         self.sample = SampleService(

@@ -11,6 +11,7 @@ from carrel.store.chat.service import ChatService
 from carrel.store.comparison.service import ComparisonService
 from carrel.store.core.actions.watch import until
 from carrel.store.core.formatting import count, counted
+from carrel.store.evals.service import EvalsService
 from carrel.store.sync.formatting import unfinished_words
 from carrel.store.sync.service import SyncService
 
@@ -19,11 +20,16 @@ class Unfinished:
     """The running work of this process, and the interrupted work of earlier ones."""
 
     def __init__(
-        self, activity: ActivityService, sync: SyncService, comparison: ComparisonService
+        self,
+        activity: ActivityService,
+        sync: SyncService,
+        comparison: ComparisonService,
+        evals: EvalsService,
     ) -> None:
         self._activity = activity
         self._sync = sync
         self._comparison = comparison
+        self._evals = evals
 
     @property
     def left(self) -> tuple[str, ...]:
@@ -67,8 +73,8 @@ class Unfinished:
 
     @property
     def running_words(self) -> tuple[str, ...]:
-        """The running work in words: a line per kind, and the answers under way; empty if nothing
-        runs."""
+        """The running work in words: a line per kind, the answers under way, and an eval run; empty
+        if nothing runs."""
         kinds = Counter(item.kind for item in self.running)
         if syncs := len(self._sync.under_way):
             # A sync has no item while it compares.
@@ -76,6 +82,8 @@ class Unfinished:
         words = tuple(f"{KINDS[kind]}: {count(number)}" for kind, number in kinds.items())
         if answers := len(self._answering):
             words += (f"{counted(answers, 'answer')}: Retry in Chat asks again",)
+        if self._evals.under_way is not None:
+            words += ("1 eval run: E in Agents resumes it",)
         return words
 
     def cancel(self) -> None:
@@ -83,12 +91,15 @@ class Unfinished:
         self._activity.cancel(*(item.id for item in self.running))
         for handle in self._sync.under_way:
             handle.cancel()
+        self._evals.stop()
         for chat in self._answering:
             chat.stop()
 
     async def idle(self) -> None:
         """Wait until nothing but watches runs or waits; await it on the owner loop."""
         await asyncio.gather(*self._sync.under_way, return_exceptions=True)
+        if (run := self._evals.under_way) is not None:
+            await asyncio.wait([run])
         for chat in self._answering:
             await until(chat.slice, lambda state: state.phase == "idle")
         await until(self._activity.slice, lambda _: not self.running)

@@ -272,7 +272,7 @@ async def test_an_agent_that_changes_ends_the_run_with_words(records: Records) -
     engine = Engine(answer, "support")
     with pytest.raises(ProblemError, match="support was changed during the run") as error:
         await tried(engine, records, a_set(6), Plan(jobs=1))
-    assert error.value.problem.advice == "Go on with: --version 0 --resume"
+    assert error.value.problem.advice == "Continue with: --version 0 --resume"
     done = await tried(engine, records, a_set(6), Plan(resume=True), version=0)
     assert done.finished and len(records.all()) == 1
 

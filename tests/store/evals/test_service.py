@@ -85,6 +85,18 @@ async def test_another_run_that_was_chosen_stays(desk: Desk) -> None:
     assert (report.run.id, report.baseline.id) == (first.id, second.id)
 
 
+async def test_a_run_counts_as_running_until_it_is_cancelled(desk: Desk) -> None:
+    unfinished = desk.store.unfinished
+    desk.engine.pause = 0.02
+    handle = desk.evals.run("support", None, desk.path, Plan(jobs=1))
+    assert unfinished.running_words == ("1 eval run: E in Agents resumes it",)
+    await until(desk.evals.slice, lambda state: bool(state.progress and state.progress.done))
+    unfinished.cancel()
+    await unfinished.idle()
+    assert (handle.outcome, len(unfinished.running_words)) == ("cancelled", 0)
+    assert [len(run.attempts) for run in desk.evals.slice.value.runs] == [1]
+
+
 async def test_a_stopped_run_is_kept_and_goes_on(desk: Desk) -> None:
     desk.engine.pause = 0.02
     handle = desk.evals.run("support", None, desk.path, Plan(jobs=1))

@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from carrel.store.evals.formatting import interval_words
 from carrel.store.evals.statistics import ALPHA, Tally, compare, fisher, stratified_test
 
 
@@ -14,6 +15,7 @@ def test_wilsons_interval_is_the_published_one() -> None:
     assert Tally(81, 263).interval == pytest.approx((0.2553, 0.3662), abs=1e-4)
     assert Tally(0, 20).interval == pytest.approx((0.0, 0.1611), abs=1e-4)
     assert Tally(0, 0).interval == (0.0, 1.0)
+    assert interval_words(Tally(81, 263)) == "25–36 %", "rounded down, as every rate is"
 
 
 def test_a_cases_chance_is_that_of_counting_all_ways() -> None:

@@ -15,7 +15,8 @@ from support.spoken import SpokenModel
 from support.workbench import Workbench, profile_of, workbench
 
 CHECK = "  checks:\n  - contains: hello\n"
-SET = f"cases:\n- question: hello\n{CHECK}- question: goodbye\n{CHECK}"
+LONG = "hello, in a question that is too long for the room beside what came of it"
+SET = f"cases:\n- question: {LONG!r}\n{CHECK}- question: goodbye\n{CHECK}"
 
 
 @pytest.fixture
@@ -55,6 +56,9 @@ async def test_a_set_is_run_compared_and_its_answers_stand_side_by_side(
     await bench.shows("Evals · echo", "No runs yet")
     await run_set(bench, path)
     await bench.shows("echo v0", "✗ failed", "● passed", "1 failed · 1 passed", "it is not there")
+    await bench.pilot.resize_terminal(80, 24)
+    await bench.shows("Why", "contains “hello”")
+    await bench.pilot.resize_terminal(120, 36)
 
     def answer(body: dict[str, Any]) -> dict[str, Any]:
         return {"content": "hello, whatever it is"}

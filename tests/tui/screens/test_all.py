@@ -54,7 +54,7 @@ async def test_a_dropped_file_is_uploaded_filtered_and_deleted(
     await uploaded(bench, lease)
     await bench.press("slash")
     await bench.type("no such name")
-    await bench.shows("No name has “no such name” in it.")
+    await bench.shows("No name contains “no such name”.")
     await bench.press("escape", "escape")
     await bench.shows(lease.name)
     bench.app.screen.query_one("#files").point_at(  # type: ignore[attr-defined]
@@ -90,7 +90,7 @@ async def test_what_somebody_else_uploads_shows_by_itself(bench: Workbench, leas
 
 async def test_what_is_not_a_path_is_refused_with_a_word(bench: Workbench) -> None:
     await paste(bench, "just some words")
-    await bench.shows("What was pasted is not the path of a file or folder here.")
+    await bench.shows("The pasted text is not the path of a file or folder.")
 
 
 async def test_a_document_is_read_page_by_page(bench: Workbench, lease: Path) -> None:

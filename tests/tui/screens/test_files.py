@@ -69,7 +69,7 @@ async def test_files_are_narrowed_by_kind_and_by_words_to_leave_out(
     await bench.press("f")
     await bench.shows("Show only", "Purpose: ocr", "Type: PDF")
     await bench.press(*["down"] * 7, "enter")
-    await bench.shows(f"filter: {name} !draft · PDF", f"No file fits “{name} !draft · PDF”.")
+    await bench.shows(f"filter: {name} !draft · PDF", f"No file matches “{name} !draft · PDF”.")
     await bench.press("escape")
     await bench.shows(f"{name}.md", f"{name}-draft.txt")
 

@@ -98,7 +98,7 @@ class AgentView extends View {
     ...field("model", "Model", h("input", { required: true, autocomplete: "off", list: `${this.id}-models` })), this.modelList,
     ...field("instructions", "Instructions", h("textarea", { rows: 6 })),
     h("span", {}, "Libraries"), this.libraryBoxes,
-    ...field("connectors", "Connectors", h("input", { autocomplete: "off", placeholder: "names of the service's settings, or web_search" })),
+    ...field("connectors", "Connectors", h("input", { autocomplete: "off", placeholder: "names from the server's settings, or web_search" })),
     ...field("message", "Version note (optional)", h("input", { autocomplete: "off", maxlength: 500 })),
     ...field("description", "Description", h("input", { autocomplete: "off" })),
     ...field("temperature", "Temperature", h("input", { type: "number", min: 0, max: 1, step: "any", placeholder: "the model's own" })),

@@ -235,7 +235,7 @@ class AgentsService(Service[AgentsState]):
             raise ProblemError(
                 Problem(
                     f"“{alias}” cannot be an alias",
-                    "It has small letters, digits, _ and -, with a letter first.",
+                    "Use lower-case letters, digits, _ and -, beginning with a letter.",
                 )
             ) from error
         await self._load_versions_again().settled()

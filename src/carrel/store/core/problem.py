@@ -106,7 +106,7 @@ def _of_known(error: BaseException) -> Problem | None:
         case ConfigError():
             return Problem("The settings cannot be used", str(error))
         case FileError():
-            return Problem("The file cannot be used", str(error), "Mend it and try again.")
+            return Problem("The file cannot be used", str(error), "Correct it and try again.")
         case NoPicture():
             return Problem("No picture of this page", str(error))
     return None

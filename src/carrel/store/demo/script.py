@@ -193,7 +193,7 @@ def _check_shown(path: Path, document: Document, demo: Demo) -> None:
             name = getattr(step.show, field, None)
             if name is not None and name not in known:
                 kind = "libraries" if field == "library" else "agents"
-                reason = f"“{name}” is none of the {kind} above."
+                reason = f"“{name}” is not one of the {kind} above."
                 error = document.mistake(("steps", number, "show", field), reason)
                 raise FileError(path, error.line, error.reason)
 
@@ -222,13 +222,13 @@ def _check_needs(path: Path, document: Document, needs: Needs) -> None:
         ):
             for at, name in enumerate(wanted):
                 if name not in known:
-                    reason = f"“{name}” is none of the {field} above."
+                    reason = f"“{name}” is not one of the {field} above."
                     if field == "handoffs":
-                        reason = f"“{name}” is none of the agents above this one."
+                        reason = f"“{name}” is not one of the agents above this one."
                     raise refuse(reason, "agents", number, field, at)
         for at, tool in enumerate(agent.tools):
             for name in tool.library_ids if isinstance(tool, LibraryTool) else ():
                 if name not in libraries:
-                    reason = f"“{name}” is none of the libraries above."
+                    reason = f"“{name}” is not one of the libraries above."
                     raise refuse(reason, "agents", number, "tools", at, "library_ids")
         agents.append(agent.name)

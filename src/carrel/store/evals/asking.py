@@ -228,7 +228,7 @@ class Target:
         return Problem(
             f"{one_line(self._version.name)} was changed during the run",
             f"v{version} answers now, and this run is of v{number}.",
-            f"Go on with: --version {number} --resume",
+            f"Continue with: --version {number} --resume",
         )
 
 

@@ -143,7 +143,7 @@ def _schema(schema: dict[str, Any], text: str) -> tuple[bool, str]:
     except patterns.PatternError as problem:
         return False, str(problem)
     if error is None:
-        return True, "it keeps to it"
+        return True, "it matches"
     where = ".".join(str(part) for part in error.absolute_path)
     return False, _short(f"{where}: {error.message}" if where else error.message)
 

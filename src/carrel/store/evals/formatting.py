@@ -200,7 +200,7 @@ def rate_words(tally: Tally) -> str:
 def interval_words(tally: Tally) -> str:
     """Return `89–99 %`."""
     low, high = tally.interval
-    return f"{100 * low:.0f}–{100 * high:.0f} %"
+    return f"{percent(low).removesuffix(' %')}–{percent(high)}"
 
 
 def _row(one: CaseResult) -> CaseRow:

@@ -330,7 +330,7 @@ def _read(path: Path) -> Run:
     lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
     header = Header.model_validate_json(lines[0])
     if header.format != FORMAT:
-        raise ValueError("it is of another version of Carrel")
+        raise ValueError("it was written by another version of Carrel")
     return Run(header=header, attempts=list(_attempts(lines[1:-1])))
 
 

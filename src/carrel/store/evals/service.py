@@ -62,6 +62,11 @@ class EvalsService(Service[EvalsState]):
         """Resume a stored, unfinished run by its id."""
         return self._resume(run, self.slice.value.shown)
 
+    @property
+    def under_way(self) -> asyncio.Task[Any] | None:
+        """The current run, from its start to its end, or None."""
+        return self._lane("run").last
+
     async def _run_file(
         self, agent_id: str, version: int | None, path: Path, plan: Plan, shown: str | None
     ) -> Run:

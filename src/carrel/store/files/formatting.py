@@ -134,8 +134,8 @@ def sort_words(state: FilesState) -> str:
 def nothing_words(state: FilesState) -> str:
     """Return the message for an empty filtered list."""
     if state.search and not (state.purpose or state.source or state.type):
-        return f"No name has “{state.search}” in it."
-    return f"No file fits “{filter_words(state)}”."
+        return f"No name contains “{state.search}”."
+    return f"No file matches “{filter_words(state)}”."
 
 
 def title(state: FilesState) -> str:

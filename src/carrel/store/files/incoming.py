@@ -130,7 +130,7 @@ async def _download(address: str, path: Path) -> None:
         # The rest of the address may be secret.
         raise ProblemError(
             Problem(
-                f"No document came from {urlsplit(address).hostname}",
+                f"{urlsplit(address).hostname} sent no document",
                 _reason(error),
                 "Check the address, or download the document and give its path.",
             )

@@ -443,7 +443,7 @@ class LibrariesService(Service[LibrariesState]):
             entry.rename(file.filename)
             if file.bytes is None:
                 raise ProblemError(
-                    Problem("Not possible here", "The service does not tell how large the file is.")
+                    Problem("Not possible here", "The service does not report the file's size.")
                 )
             async with client.files.content(file_id) as content:
                 return await client.documents.upload(

@@ -14,9 +14,7 @@ from carrel.store.notifications import NotificationsService
 from carrel.store.session.service import SessionService
 from carrel.store.trash.state import DeletedFrom, DeletedItem, DeletedKind, Deletion, TrashState
 
-NOTHING = Problem(
-    "Nothing to undo", "Nothing was deleted in this run.", "The list of deleted items has the rest."
-)
+NOTHING = Problem("Nothing to undo", "Nothing was deleted in this run.", "The trash has the rest.")
 
 Restore = Callable[[str], Awaitable[object]]
 Kept = Callable[[], Sequence[DeletedItem]]

@@ -59,7 +59,7 @@ def change_marks(
             keys = table.keys_from_anchor()
             marks.mark_range([key for key in keys if key is not None])
             if missing := keys.count(None):
-                screen.notice(f"{missing:,} rows between are not loaded yet: they got no mark.")
+                screen.notice(f"{missing:,} rows between are not loaded yet and stay unmarked.")
         case "all":
             screen.do(marks.mark_all())
         case "others":

@@ -414,7 +414,7 @@ class MainScreen(Frame):
         elif folder := parse_folder(event.text, relative=True):
             self.take_folder(folder)
         elif event.text.strip():
-            self.notice("What was pasted is not the path of a file or folder here.", failed=True)
+            self.notice("The pasted text is not the path of a file or folder.", failed=True)
 
     def on_dropped(self, event: Dropped) -> None:
         event.stop()

@@ -92,11 +92,11 @@ class AgentForm(Dialog[Filled]):
                         for library in self._libraries
                     )
                 )
-            yield Label("Connectors it uses, with commas")
+            yield Label("Connectors, separated by commas")
             yield Field(
                 self._start.connectors,
                 id="connectors",
-                placeholder="names of the service's settings, or web_search",
+                placeholder="names from the server's settings, or web_search",
             )
             yield Label("Version note (optional)")
             yield Field(self._start.message, id="message", max_length=500)

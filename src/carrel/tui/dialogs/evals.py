@@ -65,11 +65,11 @@ class Evals(Dialog[str]):
             Column("Case", least=20),
             Column("Result", 11),
             Column("Passed", 7, right=True),
-            Column("95 %", 10, right=True, rank=2),
+            Column("95 %", 10, right=True, rank=3),
             Column("Before", 7, right=True, rank=1),
             Column("Tokens", 7, right=True, rank=5),
             Column("Seconds", 7, right=True, rank=4),
-            Column("Why", least=20, rank=3),
+            Column("Why", least=20, rank=2),
             classes="",
         )
         with Horizontal(id="answers"):

@@ -27,7 +27,7 @@ from carrel.tui.widgets.inputs.fields import Field
 
 HOW = "Kept as a profile; the key in a file that only you can read. enter: next field · esc closes"
 AGAIN = "Correct it, or press F2 again to keep it anyway."
-PLAIN = "The key can be read on the way: http:// is not encrypted.\nF2 again goes on."
+PLAIN = "http:// is not encrypted: others can read the key on its way.\nF2 again continues."
 
 
 ServiceVerb = Literal["connect", "edit", "remove"]

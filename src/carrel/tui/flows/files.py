@@ -102,7 +102,7 @@ async def copy_part(place: MainScreen, file: File) -> None:
 async def _ask_hours(place: MainScreen) -> int | None:
     """Ask for the validity of a link in hours; return None if none was entered."""
     first, last = SIGNED_URL_HOURS
-    about = f"For how many hours it works, {first} to {last}"
+    about = f"Hours until the link expires, {first} to {last}"
     wrong = f"A link works for {first} to {last} whole hours."
     return await place.ask(AskNumber("Copy link", first, last, wrong, about=about))
 

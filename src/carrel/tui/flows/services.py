@@ -42,9 +42,7 @@ async def connect(place: MainScreen) -> None:
     profile: Profile | None = None
     if verb == "remove":
         if name in (LOCAL, here):
-            bench.show_notice(
-                "A service that is in use stays: connect to another first.", failed=True
-            )
+            bench.show_notice("This service is in use: connect to another first.", failed=True)
         elif name in known:
             await _remove(place, known[name])
     elif verb == "edit" and name == LOCAL:

@@ -98,7 +98,7 @@ async def _forget(place: MainScreen, library: Library) -> None:
     folder = place.store.sync.find(int(chosen))
     about = [
         labels.line(folder_name(folder.path), "bold"),
-        Content("It is not synced any more. The folder and the library keep what they have."),
+        Content("It is no longer synced. The folder and the library keep what they have."),
     ]
     if await place.ask(Confirm("Forget this synced folder?", about, "Forget")):
         place.do(place.store.sync.forget(folder.id))

@@ -60,7 +60,7 @@ class ChatScreen(MainScreen):
     PLACE: ClassVar[str] = "chat"
     CSS_PATH = "chat.tcss"
     HELP = (
-        "Talk to an agent. What it drew from its libraries stands below the answer. Paste or drop"
+        "Talk to an agent. Its sources stand below the answer. Paste or drop"
         " a path to attach a file, or name one after an @. Write the result of a call into the"
         " field when an agent asks for one."
     )
@@ -169,7 +169,7 @@ class ChatScreen(MainScreen):
             self._session = state.session_id
             self.query_one(SourcePane).show(None)
         if state.search:
-            sessions.show_message(Content.styled("No chat has these words.", "$muted"))
+            sessions.show_message(Content.styled("No chat contains these words.", "$muted"))
         elif state.agent_id is None:
             sessions.show_message(*NO_SESSION)
         else:
@@ -432,7 +432,7 @@ class ChatScreen(MainScreen):
         handle = comparison.set_blind(blind)
         self.do(handle)
         if handle.error is None:
-            self.notice("Names are hidden from the next question on until the vote on its answers."
+            self.notice("From the next question on, names are hidden until the vote."
                         if blind else "Names are shown.")  # fmt: skip
 
     def action_same_seed(self) -> None:

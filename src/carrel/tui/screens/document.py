@@ -258,7 +258,7 @@ class DocumentScreen(MainScreen):
             text.show_message(Content.styled("This page is not read: r reads on.", "$muted"))
         else:
             text.show_message(
-                Content.styled("This page was not asked for: o chooses pages.", "$muted")
+                Content.styled("This page was not chosen: o chooses pages.", "$muted")
             )
 
     def on_page_picture_resized(self, event: PagePicture.Resized) -> None:

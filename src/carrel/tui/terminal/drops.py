@@ -101,7 +101,7 @@ def _is_whole(name: str) -> bool:
 
 def _explain_unusable(name: str) -> str:
     if _find_existing(name, False, Path.is_dir) is not None:
-        return "a folder, which is dropped by itself"
+        return "a folder: drop it alone"
     return "no such file"
 
 

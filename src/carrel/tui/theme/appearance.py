@@ -79,7 +79,7 @@ class Appearance:
         from carrel.store.core.problem import Problem
 
         detail = "\n\n".join(str(error) for error in self.broken)
-        advice = "Mend the lines named; a file that is saved is read again at once."
+        advice = "Correct the lines named; a saved file is read again at once."
         return Problem("Themes that cannot be used", detail, advice)
 
     def _look(self) -> None:

@@ -150,7 +150,7 @@ def _colours(node: yaml.Node | None, mistakes: list[Mistake]) -> dict[str, str]:
         try:
             colours[role] = Color.parse(str(value.value)).hex
         except ColorParseError:
-            words = f'“{role}” is no colour; write one like "#e2a65a", in quotes.'
+            words = f'“{role}” is not a colour; write one like "#e2a65a", in quotes.'
             mistakes.append(Mistake(_line(value), words))
     return colours
 

@@ -105,7 +105,7 @@ async def write(place: MainScreen, draft: Draft) -> None:
             return
         except YAMLError as error:
             if not await _edit_again(place, path, str(error)):
-                place.notice("What you wrote is kept: F4 goes on with it.")
+                place.notice("Your text is kept: F4 continues.")
                 return
         else:
             await review(place, edited, make=False)

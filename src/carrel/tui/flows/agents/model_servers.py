@@ -34,8 +34,8 @@ async def use(place: MainScreen) -> None:
     with bench.type_ahead.discard(use):
         servers = await models.look(bench.settings.model_servers)
     if not servers and _is_built_in_model(place):
-        names = " or ".join(bench.settings.model_servers)
-        bench.show_notice(f"No model server answers here: start {names}, then m again.")
+        names = ", ".join(bench.settings.model_servers)
+        bench.show_notice(f"No model server answers here. Start one ({names}), then m again.")
         return
     place.notice("")
     offered = {

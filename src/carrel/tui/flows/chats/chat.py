@@ -34,7 +34,7 @@ async def begin(place: MainScreen) -> bool:
 
 async def change_agent(place: MainScreen) -> bool:
     """Switch the open chat to another agent or version."""
-    chosen = await choose_agent(place, "Who answers from here on", versions=True)
+    chosen = await choose_agent(place, "Agent of the next answers", versions=True)
     if chosen is None:
         return False
     await place.open(place.store.chat.choose(chosen.agent_id, chosen.version))

@@ -24,7 +24,7 @@ from carrel.tui.widgets.text.selecting import extract_selection, selectable
 _MAX_CACHED = 1000
 _NONE = Content("")
 
-NOTHING = (Content.styled("Nothing here passes the filter.", "$muted"),)
+NOTHING = (Content.styled("Nothing matches the filter.", "$muted"),)
 
 
 @dataclass(frozen=True)
