@@ -35,6 +35,13 @@ def test_a_new_chat_can_be_typed_into_at_once(page: Page) -> None:
     expect(page.get_by_label("Message")).to_be_focused()
 
 
+def test_a_chat_that_another_place_began_can_be_typed_into_at_once(page: Page) -> None:
+    mount(page, "chat", chat_state(session=None))
+    page.evaluate("document.querySelector('.carrel').dispatchEvent(new Event('carrel:arrive'))")
+    kernel(page, "state", chat_state())
+    expect(page.get_by_label("Message")).to_be_focused()
+
+
 def test_a_source_without_a_picture_says_so_beside_its_words(page: Page) -> None:
     source = {"id": 1, "label": "[1] lease.txt p.1", "title": "Source 1", "snippet": "Three."}
     source |= {"box": None, "cited": True}

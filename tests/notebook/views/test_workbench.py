@@ -31,6 +31,18 @@ def test_a_panel_inside_can_show_another_place(page: Page) -> None:
     expect(page.get_by_role("tabpanel")).to_be_focused()
 
 
+def test_digits_go_to_the_places_but_in_a_field(page: Page) -> None:
+    mount(page, "workbench", workbench_state())
+    page.get_by_role("tabpanel").press("5")
+    expect(page.get_by_role("tab", name="Chat")).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("tabpanel")).to_be_focused()
+    place = page.get_by_role("tabpanel")
+    place.evaluate("one => one.append(document.createElement('input'))")
+    place.locator("input").press("1")
+    expect(page.get_by_role("tab", name="Chat")).to_have_attribute("aria-selected", "true")
+    expect(place.locator("input")).to_have_value("1")
+
+
 def test_the_badge_and_the_line_below_follow_the_connection(page: Page) -> None:
     mount(page, "workbench", workbench_state())
     lost = {"text": "local ○ lost", "role": "waiting"}

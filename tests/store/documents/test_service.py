@@ -12,7 +12,7 @@ from carrel.config.profiles import Profile
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.documents.boxes import boxes
-from carrel.store.documents.formatting import Heading, changed_words, headings
+from carrel.store.documents.formatting import Heading, changed_words, heading_at, headings
 from carrel.store.documents.reader import OCROptions
 from carrel.store.documents.service import LARGE
 from carrel.store.documents.state import DocumentState
@@ -76,6 +76,12 @@ async def test_contents_are_the_bookmarks_with_the_levels_of_the_headings_read(
     )
     state = await until(store.documents.slice, lambda state: state.complete)
     assert headings(state) == found
+
+
+def test_of_the_contents_the_first_heading_of_the_page_is_the_current_one() -> None:
+    found = [Heading(0, title, page) for title, page in (("a", 0), ("b", 0), ("c", 2))]
+    assert [heading_at(found, page) for page in range(4)] == [0, 1, 2, 2]
+    assert heading_at([], 3) == 0
 
 
 async def test_without_bookmarks_contents_are_the_headings_read(

@@ -17,6 +17,9 @@ const TELL_MS = 8000;
 /** How often a view in sight asks for what other programs may have changed. */
 const FRESH_MS = 5000;
 
+/** Where keys are typed, not pressed. */
+const FIELDS = "input:not([type=checkbox]), textarea, select";
+
 /** @type {Problem} */
 const NO_KERNEL = { title: "The kernel is gone.", detail: "It was restarted or ended.", advice: "Run the cell again." };
 
@@ -135,6 +138,7 @@ class View {
       this.root.classList.add("gone");
       if (event.target !== this.root) this.refuse(NO_KERNEL);
     }, { signal });
+    this.root.addEventListener("carrel:arrive", () => this.arrive(), { signal });
     el.append(this.root);
     if (hiding) this.root.append(hiding);
     this.listen("msg:custom", (content, buffers) => this.received(content, buffers ?? []));
@@ -246,6 +250,11 @@ class View {
     };
     return this.h("span", { class: "carrel-corner" }, sign("Search libraries and chats", "⌕", () => this.anywhere.open()),
       sign("Refresh", "↻", () => this.ask("refresh")), sign("Shortcuts", "?", () => this.toggleHelp()));
+  }
+
+  /** Takes the focus when another place has led here. */
+  arrive() {
+    this.root.focus({ preventScroll: true });
   }
 
   /** The part below the buttons that keys work in: the rows, the list, the text or the field. */
@@ -480,7 +489,7 @@ class View {
   /** @param {KeyboardEvent} event */
   pressed(event) {
     const target = /** @type {HTMLElement} */ (event.target);
-    const typing = target.matches("input:not([type=checkbox]), textarea, select");
+    const typing = target.matches(FIELDS);
     const chord = event.ctrlKey || event.metaKey;
     // Else a key pressed on a row acts on the notebook (`b` inserts a cell), and JupyterLab refuses
     // line breaks in fields. Its attribute that suppresses shortcuts does not reach below the root.

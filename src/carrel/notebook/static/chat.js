@@ -331,9 +331,13 @@ class ChatView extends View {
     if (this.following) this.log.scrollTop = this.log.scrollHeight;
   }
 
-  /** Begins a chat; its field gets the focus once the state has the chat. */
   async begin() {
-    if (!this.agents.value || await this.ask("begin", { agent: this.agents.value }) === undefined) return;
+    if (this.agents.value && await this.ask("begin", { agent: this.agents.value }) !== undefined) this.arrive();
+  }
+
+  /** Gives the field the focus, as soon as the state has a chat. */
+  arrive() {
+    super.arrive();
     this.begun = true;
     this.greet();
   }

@@ -12,7 +12,9 @@ class WorkbenchView extends View {
       event.preventDefault();
       this.goTo(event.detail);
     }, { signal: this.signal });
-    this.explain("← →", "Next place, on the tabs");
+    this.explain("← →", "Next place, on the tabs", "1 … 6", "Place");
+    // Before the panel inside takes the key.
+    this.root.addEventListener("keydown", (event) => this.leap(event), { capture: true, signal: this.signal });
     this.opened = new Map();
     this.rendered = new Map();
   }
@@ -45,8 +47,11 @@ class WorkbenchView extends View {
   async goTo(id) {
     this.show(id);
     await this.rendered.get(id);
+    if (this.current !== id) return;
     const place = this.opened.get(id);
-    if (this.current === id) (place.querySelector(".carrel") ?? place).focus({ preventScroll: true });
+    const panel = place.querySelector(".carrel");
+    if (panel) panel.dispatchEvent(new Event("carrel:arrive"));
+    else place.focus({ preventScroll: true });
   }
 
   async open(id) {
@@ -56,6 +61,15 @@ class WorkbenchView extends View {
     const tab = this.state.tabs.find((one) => one.id === id);
     const widget = await this.host.getWidget(tab.panel);
     if (!this.signal.aborted) await widget.render({ el: place, signal: this.signal });
+  }
+
+  /** Digits go to the places, from anywhere but a field. @param {KeyboardEvent} event */
+  leap(event) {
+    const tab = this.state.tabs[Number(event.key) - 1];
+    if (!tab || event.ctrlKey || event.metaKey || event.altKey || event.target.matches(FIELDS)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.goTo(tab.id);
   }
 
   /** @param {KeyboardEvent} event */

@@ -160,8 +160,9 @@ def headings(state: DocumentState) -> tuple[Heading, ...]:
 
 
 def heading_at(found: Sequence[Heading], page: int) -> int:
-    """Return the position of the last heading up to a page, or 0."""
-    return max((at for at, one in enumerate(found) if one.page <= page), default=0)
+    """Return the position of a page's first heading, else of the last one before it, or 0."""
+    here = (at for at, one in enumerate(found) if one.page == page)
+    return next(here, max((at for at, one in enumerate(found) if one.page < page), default=0))
 
 
 def shown_pages(first: int, end: int, total: int) -> str:
