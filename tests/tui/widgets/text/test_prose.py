@@ -1,4 +1,5 @@
 import io
+import re
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -82,3 +83,23 @@ def test_numbers_in_brackets_are_those_of_sources() -> None:
         if segment.style is not None and segment.style.meta
     ]
     assert found == [("1", 1), ("2", 2), ("1", 1), ("2", 2)]
+
+
+WIDE = "| Region | Total | Total | Share |\n|---|---|---|---|\n" + (
+    "| the north and the far north of the land | 59,082,426 | 14,898,243 | 73.98 |"
+)
+
+
+def test_numbers_of_a_wide_table_stay_whole_beside_words_that_wrap() -> None:
+    said = drawn(WIDE, 40)
+    assert max(map(len, said.splitlines())) <= 40
+    for number in ("59,082,426", "14,898,243", "73.98"):
+        assert number in said
+    assert "…" not in said
+
+
+def test_a_table_without_room_for_its_words_loses_no_letter() -> None:
+    said = drawn(WIDE, 20)
+    assert "…" not in said
+    letters = "".join(said.replace("─", "").split())
+    assert sorted(letters) == sorted(re.sub(r"[|\s-]", "", WIDE))

@@ -6,9 +6,11 @@ from typing import Any, ClassVar
 
 from markdown_it.token import Token
 from rich.console import Console, ConsoleOptions, JustifyMethod, RenderResult
-from rich.markdown import CodeBlock, Heading, ImageItem, Markdown, Paragraph
+from rich.markdown import CodeBlock, Heading, ImageItem, Markdown, Paragraph, TableElement
+from rich.measure import measure_renderables
 from rich.style import Style
 from rich.syntax import Syntax
+from rich.table import Table
 from rich.text import Text
 
 from carrel.store.chat.formatting import citations
@@ -17,6 +19,8 @@ from carrel.text import clean_text
 
 MIN_TAIL = 1500
 """Characters at the end of a growing text that are redrawn at every change."""
+_GAP = 2
+"""Cells between two columns, and at a table's edges together."""
 
 
 class _Paragraph(Paragraph):
@@ -62,6 +66,25 @@ class _Image(ImageItem):
         yield Text(f"▣ {name} ", style="markdown.image", end="")
 
 
+class _Table(TableElement):
+    """A table whose words stay whole where their columns fit, and are broken where not."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for table in super().__rich_console__(console, options):
+            assert isinstance(table, Table)
+            sizes = [
+                measure_renderables(console, options, [column.header, *column.cells])
+                for column in table.columns
+            ]
+            spare = options.max_width - _GAP * len(sizes) - sum(size.minimum for size in sizes)
+            wanted = sum(size.span for size in sizes)
+            for column, size in zip(table.columns, sizes, strict=True):
+                column.overflow = "fold"
+                if 0 <= spare < wanted:
+                    column.width = size.minimum + spare * size.span // wanted
+            yield table
+
+
 class _Markdown(Markdown):
     elements: ClassVar[dict[str, Any]] = {
         **Markdown.elements,
@@ -70,6 +93,7 @@ class _Markdown(Markdown):
         "fence": _CodeBlock,
         "code_block": _CodeBlock,
         "image": _Image,
+        "table_open": _Table,
     }
 
     def __init__(self, text: str, code_theme: str, sources: Mapping[int, Style]) -> None:
