@@ -75,6 +75,26 @@ async def test_an_answer_grows_on_screen_and_shows_its_sources(
     await bench.shows("“passage 1")
 
 
+async def test_a_transcript_stays_at_its_end_in_a_smaller_window(
+    bench: Workbench, service: ScriptedService
+) -> None:
+    await bench.pilot.resize_terminal(200, 60)
+    await bench.type("How long?")
+    await bench.press("enter")
+    service.say(f"Opening {'and so on ' * 300}closing")
+    service.finish()
+    await bench.shows("Opening", "closing", "of 8,192 tokens")
+    await bench.until(lambda: bench.store.chat.slice.value.phase == "idle")
+    await bench.pilot.resize_terminal(80, 24)
+    await bench.shows("closing")
+    assert "Opening" not in bench.text()
+    await bench.press("pageup", "pageup", "pageup")
+    await bench.shows("Opening")
+    await bench.pilot.resize_terminal(70, 24)
+    await bench.shows("Opening")
+    assert "closing" not in bench.text()
+
+
 async def test_a_hostile_answer_is_text(bench: Workbench, service: ScriptedService) -> None:
     await bench.type("How long?")
     await bench.press("enter")

@@ -102,6 +102,16 @@ class Transcript(TextPane):
         self._unfolded: set[int] = set()
         """Places of turns with visible thinking."""
         self._given: tuple[Sequence[TurnRow], bool] = ((), False)
+        self._at_end = True
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        self._at_end = self.is_vertical_scroll_end
+
+    def on_resize(self) -> None:
+        # The text wraps anew, and its end is elsewhere.
+        if self._at_end:
+            self.to_end()
 
     async def show_message(self, words: Content) -> None:
         """Show a sentence instead of turns."""
