@@ -40,7 +40,8 @@ def test_the_open_document() -> None:
         started=NOW - 3,
     )
     assert documents.title(state) == f"{FLAT} · page 2 of 4"
-    assert [mark.text for mark in documents.page_marks(state)] == ["1", "[2]", "◐3", "○4"]
+    assert [mark.text for mark in documents.page_marks(state, 9)] == ["1", "[2]", "◐3", "○4"]
+    assert [mark.text for mark in documents.page_marks(state, 1)] == ["1", "[2]", "◐3"]
     assert documents.progress(state, NOW) == "Reading page 3 of 4 · about 6 s left"
     assert documents.progress(DocumentState(), NOW) == ""
     assert documents.title(DocumentState()) == "Document"

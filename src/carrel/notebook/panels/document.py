@@ -55,6 +55,9 @@ from carrel.wire.ocr import Page
 MAX_WIDTH = 3200
 """Largest width of a picture that a view may request, in pixels."""
 
+MOST_BUTTONS = 24
+"""Pages of a document that has a button for each; more would be a wall of numbers."""
+
 STILL_WIDTH = 640
 """Width in pixels of the page in the static output."""
 
@@ -98,7 +101,8 @@ class DocumentPanel(Panel):
             "page_count": state.page_count,
             "pages": [
                 {"page": mark.page, "text": mark.text, "state": mark.state}
-                for mark in page_marks(state)
+                for mark in page_marks(state, MOST_BUTTONS)
+                if len(state.pages) <= MOST_BUTTONS
             ],
             "markdown": None if page is None else apply_corrections(page, state.corrections),
             "passages": [] if page is None else _passages(state, page),

@@ -61,7 +61,7 @@ class PageWays {
     const { state, h } = this.view;
     if (!state.has_picture) { this.view.tell(state.no_picture ?? "The pages are not counted yet."); return; }
     this.close();
-    this.thumbnails.replaceChildren(...state.pages.map(({ page }) => {
+    this.thumbnails.replaceChildren(...Array.from({ length: state.page_count }, (_, page) => {
       const words = `Page ${(page + 1).toLocaleString("en")}`;
       const tile = h("button", { type: "button", "aria-label": words, "data-page": page, onclick: () => this.go(page) },
         h("img", { alt: "", draggable: "false" }), h("span", {}, (page + 1).toLocaleString("en")));

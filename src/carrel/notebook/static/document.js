@@ -1,7 +1,6 @@
 const ZOOMS = [0.5, 0.75, 1, 1.5, 2, 3, 4];
 const FORMATS = { markdown: ["Markdown", "md"], json: ["JSON", "json"], csv: ["Tables (CSV)", "zip"], images: ["Pictures", "zip"] };
 const MARGIN = 16;
-const MOST_BUTTONS = 24;
 const SIGNS = { same: " ", added: "+", removed: "−" };
 
 /** The Document panel: the page's picture with its boxes, beside what was read from it. */
@@ -178,9 +177,9 @@ class DocumentView extends View {
     say(this.ofPages, several ? `of ${state.page_count.toLocaleString("en")}` : "");
     this.number.max = state.page_count ?? 1;
     if (document.activeElement !== this.number) this.number.value = String(state.page + 1);
-    // Of many pages the numbers would be a wall: the field goes to them.
-    this.pages.hidden = state.pages.length > MOST_BUTTONS;
-    keyed(this.pages, (this.pages.hidden ? [] : state.pages).map((page) => ({ ...page, id: page.page })), (page) =>
+    // Without buttons, which are not sent of many pages, the field goes to them.
+    this.pages.hidden = !state.pages.length;
+    keyed(this.pages, state.pages.map((page) => ({ ...page, id: page.page })), (page) =>
       h("button", { type: "button", onclick: () => this.go(page.page) }), (node, page) => {
       say(node, page.text);
       node.title = page.state;

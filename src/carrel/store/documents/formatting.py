@@ -54,18 +54,20 @@ def title(state: DocumentState) -> str:
     return f"{name} · page {state.current + 1} of {count(state.page_count)}"
 
 
-def page_marks(state: DocumentState) -> tuple[PageMark, ...]:
-    """Return every page's mark; during reading, the next unread page counts as being read."""
+def page_marks(state: DocumentState, reach: int) -> tuple[PageMark, ...]:
+    """Return the marks of the current page and of at most `reach` pages before and after it.
+
+    During reading, the next unread page counts as being read.
+    """
     made = []
-    unread = [n for n in sorted(state.wanted) if state.pages[n] is None]
-    following = [n for n in unread if n >= state.current] or unread
-    for number, page in enumerate(state.pages):
+    following = state.following if state.reading else None
+    first, end = state.current - reach, state.current + reach + 1
+    for number in range(max(0, first), min(end, len(state.pages))):
         kind: Literal["read", "reading", "waiting", "skipped"] = "skipped"
-        if page is not None:
+        if state.pages[number] is not None:
             kind = "read"
         elif number in state.wanted:
-            reading = state.reading and number == following[0]
-            kind = "reading" if reading else "waiting"
+            kind = "reading" if number == following else "waiting"
         mark = {"read": "", "reading": "◐", "waiting": "○", "skipped": ""}[kind]
         current = number == state.current
         label = f"[{mark}{number + 1}]" if current else f"{mark}{number + 1}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -78,6 +79,12 @@ class DocumentState:
     def complete(self) -> bool:
         """Whether every wanted page is read."""
         return self.page_count is not None and self.read == len(self.wanted)
+
+    @property
+    def following(self) -> int | None:
+        """The next page to read: the first unread one from the current one on, else of all."""
+        ahead = chain(range(self.current, len(self.pages)), range(self.current))
+        return next((n for n in ahead if self.pages[n] is None and n in self.wanted), None)
 
     @property
     def unread(self) -> int:

@@ -134,7 +134,8 @@ class DocumentScreen(MainScreen):
 
     def _show(self, state: DocumentState) -> None:
         strip = self.query_one("#strip", Static)
-        strip.update(page_strip(page_marks(state), state.current, strip.size.width), layout=False)
+        width = strip.size.width
+        strip.update(page_strip(page_marks(state, width), len(state.pages), width), layout=False)
         strip.display = state.source is not None and state.page_count != 1
         self.set_class(strip.display, "-strip")
         self._show_titles(state)

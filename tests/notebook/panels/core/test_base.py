@@ -113,6 +113,17 @@ def test_only_the_store_s_thread_sends(store: Store) -> None:
     assert wire.threads == {"carrel-store"}
 
 
+@pytest.mark.parametrize(("count", "buttons"), [(3, 3), (50_000, 0)])
+def test_the_pages_of_a_long_document_are_not_sent(store: Store, count: int, buttons: int) -> None:
+    async def put() -> None:
+        store.documents.slice.set(pages=(None,) * count, page_count=count)
+
+    store.loop.run(put()).result(10)
+    panel = DocumentPanel(store)
+    assert len(panel.state["pages"]) == buttons
+    assert panel.state["page_count"] == count
+
+
 def test_the_state_follows_the_store(store: Store) -> None:
     wire = Wire(FilesPanel(store))
     show(store, file("report.pdf"))

@@ -10,9 +10,9 @@ ROLES = {
 }  # fmt: skip
 
 
-def page_strip(marks: tuple[PageMark, ...], current: int, width: int) -> Content:
-    """Return the pages in one line, with the current one in view."""
-    first = last = min(current, max(len(marks) - 1, 0))
+def page_strip(marks: tuple[PageMark, ...], count: int, width: int) -> Content:
+    """Return as many of the marks as fit around the current page of `count` in one line."""
+    first = last = next((at for at, mark in enumerate(marks) if mark.current), 0)
     used = len(marks[first].text) if marks else 0
     while marks:
         after = last + 1 < len(marks) and used + len(marks[last + 1].text) + 1 <= width - 4
@@ -25,12 +25,13 @@ def page_strip(marks: tuple[PageMark, ...], current: int, width: int) -> Content
             used += len(marks[first].text) + 1
         if not after and not before:
             break
+    shown = marks[first : last + 1]
     parts = [
-        Content.styled(mark.text, ROLES.get("current" if mark.page == current else mark.state, ""))
-        for mark in marks[first : last + 1]
+        Content.styled(mark.text, ROLES.get("current" if mark.current else mark.state, ""))
+        for mark in shown
     ]
-    if first > 0:
+    if shown and shown[0].page > 0:
         parts.insert(0, Content.styled("…", "$muted"))
-    if last + 1 < len(marks):
+    if shown and shown[-1].page + 1 < count:
         parts.append(Content.styled("…", "$muted"))
     return Content(" ").join(parts)
