@@ -24,6 +24,7 @@ from carrel.server.reading.options import ReadOptions, UnreadableDocument, selec
 from carrel.server.reading.page.elements import Box, Line, PageFrame, PageLayout
 from carrel.server.reading.page.lines import text_turn
 from carrel.server.reading.page.parsed import ParsedPage
+from carrel.server.reading.pdf.accents import with_accents
 from carrel.server.reading.pdf.drawn_text import DPI as DRAWN_DPI
 from carrel.server.reading.pdf.drawn_text import drawn_text
 from carrel.server.reading.pdf.forms import filled_form, with_ticks
@@ -204,6 +205,8 @@ class PDF:
                     there = (items, lines, page, text_page, space)
                     with_formulas = fenced("formulas", with_display_formulas, *there)
                     items, lines = with_formulas or (items, lines)
+                    accented = fenced("accents", with_accents, items, lines, text_page)
+                    items, lines = accented or (items, lines)
             if ticks := self._ticks.get(index):
                 items, rules = with_ticks(items, rules, ticks, space)
         if parsed.drawn or scan.lines:

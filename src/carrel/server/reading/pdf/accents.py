@@ -1,0 +1,87 @@
+"""Accents that a text layer has beside their letters, as typesetters draw them: `M¨uller`."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from carrel.server.reading.page.elements import Box, Line
+from carrel.server.reading.page.parsed import TextItem
+
+_COMBINING = dict(
+    zip(
+        "´¨ˆ˜¯˘˙¸˚˝˛ˇ",
+        "\u0301\u0308\u0302\u0303\u0304\u0306\u0307\u0327\u030a\u030b\u0328\u030c",
+        strict=True,
+    )
+)
+_ACCENT = re.compile(f"[{''.join(_COMBINING)}]")
+_BEFORE = re.compile(rf"\$[^$]*\$|([{''.join(_COMBINING)}])([^\W\d_])")
+"""A formula, or an accent with the letter that it is drawn over."""
+_WORD = re.compile(r"\S+")
+_DOTLESS = {"ı": "i", "ȷ": "j"}
+
+
+def with_accents(
+    items: Iterable[TextItem], lines: Iterable[Line], text_page: Any
+) -> tuple[list[TextItem], list[Line]]:
+    """Return a page's items and lines with the accents on their letters."""
+    items, lines = list(items), list(lines)
+    marked = [item for item in items if _ACCENT.search(item.text)]
+    if not marked:
+        return items, lines
+    drawn = _drawn_over(text_page)
+
+    def joined(found: re.Match[str]) -> str:
+        return _accented(found[2], found[1]) if found[0] in drawn else found[0]
+
+    for item in marked:
+        item.text = _BEFORE.sub(joined, item.text)
+        for number in reversed(range(len(item.words))):
+            word = item.words[number]
+            if word.text in _COMBINING and _set_over(items, word.text, Box.of(word)):
+                item.words = [*item.words[:number], *item.words[number + 1 :]]
+                item.text = _without_word(item.text, number)
+    kept = [item for item in items if item.text]
+    return kept, [replace(line, text=_BEFORE.sub(joined, line.text)) for line in lines]
+
+
+def _drawn_over(text_page: Any) -> set[str]:
+    """Return the accents with letters that stand below them: some texts have `´` for `'`."""
+    found = set()
+    for pair in _BEFORE.finditer(text_page.get_text_range()):
+        if pair[1] and _accented(pair[2], pair[1]):
+            left, _, right, _ = text_page.get_charbox(pair.start())
+            start, _, end, _ = text_page.get_charbox(pair.start() + 1)
+            if start < (left + right) / 2 < end:
+                found.add(pair[0])
+    return found
+
+
+def _accented(letter: str, accent: str) -> str:
+    """Return a letter with an accent as one character, empty if there is none."""
+    whole = unicodedata.normalize("NFC", _DOTLESS.get(letter, letter) + _COMBINING[accent])
+    return whole if len(whole) == 1 else ""
+
+
+def _set_over(items: Sequence[TextItem], accent: str, place: Box) -> bool:
+    """Set an accent that stands alone on the letter below it; return whether there is one."""
+    for item in sorted(items, key=lambda item: -item.box.shared_height(place)):
+        texts = list(_WORD.finditer(item.text))
+        if not item.box.meets(place) or len(texts) != len(item.words):
+            continue
+        for text, word in zip(texts, item.words, strict=True):
+            box, x = Box.of(word), place.centre[0]
+            if not box.left <= x <= box.right or text[0] == accent:
+                continue
+            at = text.start() + int((x - box.left) / box.width * len(text[0]))
+            if whole := _accented(item.text[at : at + 1], accent):
+                item.text = item.text[:at] + whole + item.text[at + 1 :]
+                return True
+    return False
+
+
+def _without_word(text: str, number: int) -> str:
+    words = text.split()
+    return " ".join([*words[:number], *words[number + 1 :]])
