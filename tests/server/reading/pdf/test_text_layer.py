@@ -30,3 +30,19 @@ def test_a_line_that_begins_in_bold_and_goes_on_in_plain_has_a_run_in_heading(
     assert [(item.text, item.run_in) for item in items] == [
         ("Rooms: all of the halls are open", run_in)
     ]
+
+
+def test_text_that_is_never_drawn_is_not_missing() -> None:
+    written = io.BytesIO()
+    canvas = Canvas(written)
+    for mode, y, words in ((0, 700, "The rooms are open"), (3, 650, "A note that nobody sees")):
+        text = canvas.beginText(72, y)
+        text.setFont("Helvetica", 10)
+        text.setTextRenderMode(mode)
+        text.textOut(words)
+        canvas.drawText(text)
+    canvas.save()
+    with pypdfium2.PdfDocument(written.getvalue()) as document:
+        page = document[0]
+        _, missing = correct_items([], page.get_textpage(), PageSpace(page))
+    assert [line.text for line in missing] == ["The rooms are open"]

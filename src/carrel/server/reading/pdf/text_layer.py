@@ -11,7 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from pypdfium2.raw import FPDFText_GetCharIndexAtPos, FPDFText_GetFontInfo
+from pypdfium2.raw import (
+    FPDF_TEXTRENDERMODE_INVISIBLE,
+    FPDFText_GetCharIndexAtPos,
+    FPDFText_GetFontInfo,
+    FPDFText_GetTextObject,
+    FPDFTextObj_GetTextRenderMode,
+)
 
 from carrel.server.reading.page.elements import Box, Line
 from carrel.server.reading.page.lines import font_style
@@ -121,6 +127,7 @@ class TextLayer:
             for row in self._rows
             if found[row.folded] > counts[row.folded]
             and not (len(row.folded) > _ALONE and row.folded in whole)
+            and not self._is_invisible(row)
         ]
         boxes = list(map(_box_with_scripts, items)) if unknown else []
         page = Box(0, 0, *self._space.layout_size)
@@ -137,6 +144,11 @@ class TextLayer:
                 if text:
                     missing.append(Line(text, box, box.height))
         return missing
+
+    def _is_invisible(self, row: _Row) -> bool:
+        drawn = FPDFText_GetTextObject(self._page, row.start)
+        mode = FPDFTextObj_GetTextRenderMode(drawn) if drawn else None
+        return mode == FPDF_TEXTRENDERMODE_INVISIBLE
 
     def _pieces(self, row: _Row) -> Iterator[Box]:
         """Yield the boxes of a row's contiguous letters."""
