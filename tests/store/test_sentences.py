@@ -449,6 +449,26 @@ READING = (
         not_so=boxes.missing_note(page(1.0)),
     ),
     row(
+        "No text was found on this page.",
+        so=documents.empty_words(opened(page())),
+        not_so=documents.empty_words(opened(page(1.0))),
+    ),
+    row(
+        "Reading this page …",
+        so=documents.empty_words(opened(None, reading=True)),
+        not_so=documents.empty_words(opened(None)),
+    ),
+    row(
+        "This page is not read.",
+        so=documents.empty_words(opened(None)),
+        not_so=documents.empty_words(opened(None, wanted=frozenset({1}))),
+    ),
+    row(
+        "This page was not chosen.",
+        so=documents.empty_words(opened(None, wanted=frozenset({1}))),
+        not_so=documents.empty_words(opened(None)),
+    ),
+    row(
         *("Reading page ", " · about "),
         so=documents.progress(
             opened(page(1.0), None, reading=True, started=NOW - 2, read_before=0), NOW

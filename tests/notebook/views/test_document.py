@@ -267,7 +267,9 @@ def test_reading_can_be_stopped_and_taken_up_again(page: Page) -> None:
 
 
 def test_a_page_without_text_says_so(page: Page) -> None:
-    mount(page, "document", document_state(0, markdown=""))
+    mount(
+        page, "document", document_state(0, markdown="", no_text="No text was found on this page.")
+    )
     expect(page.get_by_text("No text was found on this page.")).to_be_visible()
 
 

@@ -205,15 +205,14 @@ class DocumentView extends View {
   drawText(state) {
     if (!this.forms().includes(this.form)) this.form = "rendered";
     say(this.formButton, { rendered: "Rendered", raw: "Markdown", changes: "Changes", schema: "Schema" }[this.form]);
-    const drawn = JSON.stringify([state.source, state.page, state.passages, state.markdown, state.changes, state.annotation, state.waiting, this.form]);
+    const drawn = JSON.stringify([state.source, state.page, state.passages, state.markdown, state.changes, state.annotation, state.no_text, this.form]);
     if (drawn === this.drawnText) return;
     this.drawnText = drawn;
     this.drawnBlock = undefined;
     const { h } = this;
     if (this.form === "changes") this.text.replaceChildren(...state.changes.map((line) => this.changedLine(line)));
     else if (this.form === "schema") this.text.replaceChildren(h("pre", {}, state.annotation));
-    else if (state.markdown === null) this.text.replaceChildren(h("p", { class: "carrel-empty" }, state.waiting));
-    else if (!state.passages.length) this.text.replaceChildren(h("p", { class: "carrel-empty" }, "No text was found on this page."));
+    else if (state.no_text) this.text.replaceChildren(h("p", { class: "carrel-empty" }, state.no_text));
     else this.text.replaceChildren(...state.passages.map((passage) => this.passage(passage)));
   }
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from carrel.store.core.diff import DiffLine, compare_lines
 from carrel.store.core.formatting import count, counted, one_line, percent, time_left
 from carrel.store.documents.blocks import blocks_of
-from carrel.store.documents.boxes import FAIR, boxes, check_words, sureness
+from carrel.store.documents.boxes import FAIR, boxes, check_words, passages, sureness
 from carrel.store.documents.corrections import (
     Corrections,
     ReadWord,
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from carrel.store.documents.reader import OCROptions
     from carrel.store.documents.state import DocumentState
     from carrel.wire.ocr import Page
+
+UNREAD = "This page is not read."
+UNCHOSEN = "This page was not chosen."
 
 _HEADING = re.compile(r"^(?P<marks>#{1,6}) +(?P<title>.*\S)", re.MULTILINE)
 _NONE: Corrections = {}
@@ -42,6 +45,15 @@ class PageMark:
     text: str
     state: Literal["read", "reading", "waiting", "skipped"]
     current: bool
+
+
+def empty_words(state: DocumentState) -> str:
+    """Return the reason why the current page shows no text, or an empty string."""
+    if state.page is not None:
+        return "" if passages(state.page) else "No text was found on this page."
+    if state.reading:
+        return "Reading this page …"
+    return UNREAD if state.current in state.wanted or not state.pages else UNCHOSEN
 
 
 def title(state: DocumentState) -> str:

@@ -16,12 +16,15 @@ from carrel.store.core.formatting import one_line, shorten
 from carrel.store.documents.blocks import Rect
 from carrel.store.documents.boxes import block_at, missing_note, passages
 from carrel.store.documents.formatting import (
+    UNCHOSEN,
+    UNREAD,
     annotation,
     changed_words,
     changes,
     chosen_block,
     confidence,
     corrected_words,
+    empty_words,
     heat_words,
     mark_words,
     option_words,
@@ -247,20 +250,14 @@ class DocumentScreen(MainScreen):
             warm, hits = self.picture.warm, page_hits(state, warm=self.picture.warm)
             raw = self._form == "raw"
             text.show(passages(page), hits, state.mark, state.block, raw=raw, warm=warm)
-        elif page is not None:
-            text.show_message(Content.styled("No text was found on this page.", "$muted"))
-        elif state.error is not None:
+        elif page is None and state.error is not None:
             text.show_message(*self.explain(state.error))
         elif state.source is None:
             text.show_message()
-        elif state.reading:
-            text.show_message(Content.styled("Reading this page …", "$muted"))
-        elif state.current in state.wanted or not state.pages:
-            text.show_message(Content.styled("This page is not read: r reads on.", "$muted"))
         else:
-            text.show_message(
-                Content.styled("This page was not chosen: o chooses pages.", "$muted")
-            )
+            words = empty_words(state)
+            way = {UNREAD: " r reads on.", UNCHOSEN: " o chooses pages."}.get(words, "")
+            text.show_message(Content.styled(words + way, "$muted"))
 
     def on_page_picture_resized(self, event: PagePicture.Resized) -> None:
         self._show(self.state)
