@@ -7,6 +7,7 @@ import pytest
 from PIL import Image
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfbase import pdfmetrics
+from reportlab.pdfbase.pdfdoc import PDFString
 from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
@@ -546,3 +547,15 @@ async def test_the_right_column_of_a_hebrew_table_is_its_first(tmp_path: Path, r
     [page] = (await read(tmp_path / "a.pdf")).pages
     lines = [" | ".join(row) for row in (rows[0], ("---",) * 3, *rows[1:])]
     assert page.markdown == "\n".join(f"| {line} |" for line in lines)
+
+
+async def test_comments_stand_below_the_text_with_their_authors(tmp_path: Path, read: Read) -> None:
+    canvas = Canvas(str(tmp_path / "a.pdf"))
+    canvas.drawString(72, 700, "The reading room opens at nine on every day.")
+    canvas.textAnnotation("At ten\nin winter?", (300, 690, 320, 710), T=PDFString("Ada"))
+    canvas.textAnnotation("", (330, 690, 350, 710), T=PDFString("Ada"))
+    canvas.save()
+    [page] = (await read(tmp_path / "a.pdf")).pages
+    assert page.markdown == (
+        "The reading room opens at nine on every day.\n\nAda: At ten in winter?"
+    )

@@ -43,13 +43,14 @@ class PageParts:
     """Everything found on a page, in points of its upright layout.
 
     `items` is liteparse's text layer, with word boxes; `lines` is text found in another way, by
-    OCR if needed, and `slanted` the part of it at an angle. `rules` may frame tables. `figures` are
-    pictures, `drawings` are charts and diagrams drawn with vector graphics.
+    OCR if needed, and `apart` what is no part of the flow: text at an angle, comments. `rules` may
+    frame tables. `figures` are pictures, `drawings` are charts and diagrams drawn with vector
+    graphics.
     """
 
     items: Sequence[TextItem] = ()
     lines: Sequence[Line] = ()
-    slanted: Sequence[Line] = ()
+    apart: Sequence[Line] = ()
     links: Sequence[Link] = ()
     rules: Sequence[Rule] = ()
     figures: Sequence[Box] = ()
@@ -82,7 +83,7 @@ def page_layout(
 def plain_regions(found: PageParts) -> list[Region]:
     """Return the plainest reading of a page: its lines from top to bottom."""
     lines = [Line(item.text, item.box, item.size or item.height) for item in found.items]
-    return _from_top([*lines, *found.lines, *found.slanted])
+    return _from_top([*lines, *found.lines, *found.apart])
 
 
 def _from_top(lines: Iterable[Line], solids: Iterable[Region] = ()) -> list[Region]:
@@ -191,9 +192,9 @@ def _running_heads(page: PageReading, evidence: Evidence, height: float) -> set[
 
 
 def _turned_lines(found: PageParts) -> list[Line]:
-    """Return the lines at an angle to the page."""
+    """Return the lines at an angle to the page, and others apart from its flow."""
     items = [item for item in found.items if abs(item.angle) > UPRIGHT]
-    return [*found.slanted, *(line for line, _ in text_lines(items, found.links))]
+    return [*found.apart, *(line for line, _ in text_lines(items, found.links))]
 
 
 def _find_figures(

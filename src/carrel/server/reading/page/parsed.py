@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from carrel.server.reading.page.elements import Box
+from carrel.server.reading.page.elements import Box, Line
 from carrel.server.reading.page.rules import Rule, Shade
 
 
@@ -61,8 +61,9 @@ class Link(NamedTuple):
 class ParsedPage:
     """A page's text, links, rules, shades and drawings, and how complete its text layer is.
 
-    `items` is empty where the text layer cannot be trusted. `needs_ocr`: something is drawn
-    without text for it. `drawn`: pictures or outlines may hold more text.
+    `items` is empty where the text layer cannot be trusted; `comments` are those of readers.
+    `needs_ocr`: something is drawn without text for it. `drawn`: pictures or outlines may hold
+    more text.
     """
 
     index: int
@@ -70,6 +71,7 @@ class ParsedPage:
     height: float
     items: list[TextItem] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
+    comments: list[Line] = field(default_factory=list)
     rules: list[Rule] = field(default_factory=list)
     shades: list[Shade] = field(default_factory=list)
     drawings: list[Box] = field(default_factory=list)

@@ -223,7 +223,8 @@ class PDF:
         ]
         rules = [*rules, *scan.rules]
         drawn = (parsed.drawings, parsed.shades)
-        return PageParts(items, lines, scan.slanted, parsed.links, rules, figures, *drawn)
+        apart = [*scan.slanted, *parsed.comments]
+        return PageParts(items, lines, apart, parsed.links, rules, figures, *drawn)
 
     def _read_drawn(
         self, index: int, frame: PageFrame, known: list[Box], pictures: list[Box], look: Look

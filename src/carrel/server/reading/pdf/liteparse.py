@@ -11,7 +11,7 @@ from liteparse._liteparse import LiteParse
 
 from carrel.server.reading.fence import fenced
 from carrel.server.reading.page.drawings import drawings
-from carrel.server.reading.page.elements import Box
+from carrel.server.reading.page.elements import Box, Line
 from carrel.server.reading.page.letter_spacing import join_letters
 from carrel.server.reading.page.parsed import Link, ParsedPage, TextItem
 from carrel.server.reading.page.rules import Rule, drawn_rules, drawn_shades
@@ -20,6 +20,9 @@ from carrel.server.reading.pdf.garbage import is_garbage
 _UNTRUSTED = frozenset({"garbled", "invisible-text-layer"})
 """Text layers that misstate the page, or hold only some other OCR's output."""
 _WITHOUT_TEXT = frozenset({"scanned", "no-text", "vector-text"})
+_COMMENTS = frozenset({
+    "text", "freetext", "highlight", "underline", "squiggly", "strikeout", "caret",
+})  # fmt: skip
 _PICTURES = 0.02
 """Smallest fraction of the page covered by pictures with text worth reading."""
 
@@ -69,6 +72,7 @@ def _page(page: Any) -> ParsedPage:
         height=page.height,
         items=items if trusted else [],
         links=fenced("links", _links, page.annotations) or [],
+        comments=fenced("comments", _comments, page.annotations) or [],
         rules=fenced("rules", drawn_rules, strokes, shapes) or [],
         shades=fenced("shades", drawn_shades, shapes) or [],
         drawings=fenced("drawings", _drawings, strokes, shapes, items, size) or [],
@@ -101,6 +105,17 @@ def _links(annotations: Sequence[Any]) -> list[Link]:
         for rect in note.quadpoint_rects or [note.rect]
         if rect is not None
     ]
+
+
+def _comments(annotations: Sequence[Any]) -> list[Line]:
+    """Return the comments among a page's annotations, each with its author."""
+    found = []
+    for note in annotations:
+        said = " ".join((note.contents or "").split())
+        if said and note.rect is not None and note.subtype in _COMMENTS:
+            box = Box.of(note.rect)
+            found.append(Line(f"{note.title}: {said}" if note.title else said, box, box.height))
+    return found
 
 
 _BLEED = 1.0

@@ -147,8 +147,8 @@ class TextLayer:
 
     def _is_invisible(self, row: _Row) -> bool:
         drawn = FPDFText_GetTextObject(self._page, row.start)
-        mode = FPDFTextObj_GetTextRenderMode(drawn) if drawn else None
-        return mode == FPDF_TEXTRENDERMODE_INVISIBLE
+        mode: int | None = FPDFTextObj_GetTextRenderMode(drawn) if drawn else None
+        return mode == int(FPDF_TEXTRENDERMODE_INVISIBLE)
 
     def _pieces(self, row: _Row) -> Iterator[Box]:
         """Yield the boxes of a row's contiguous letters."""
