@@ -101,6 +101,9 @@ def test_a_file_is_looked_into(page: Page) -> None:
     expect(page.get_by_role("heading", name="two.pdf · 2 pages")).to_be_visible()
     expect(page.get_by_alt_text("First page")).to_have_attribute("src", re.compile("^blob:"))
     expect(text).to_be_hidden()
+    # A long page is scrolled with the keys.
+    page.get_by_role("group", name="Preview").focus()
+    expect(page.get_by_role("group", name="Preview")).to_be_focused()
 
 
 def test_a_look_that_did_not_come_is_asked_for_again(page: Page) -> None:

@@ -71,7 +71,7 @@ class Corrections {
     this.pictures.unobserve(picture);
     const width = Math.round(Math.max(picture.clientWidth, 320) * devicePixelRatio);
     const png = await this.view.ask("word_picture", { id: picture.word, width });
-    if (png && picture.isConnected) picture.src = URL.createObjectURL(new Blob([png], { type: "image/png" }));
+    if (png && picture.isConnected) picture.src = pictureUrl(png);
     else picture.hidden = true;
   }
 }

@@ -6,8 +6,8 @@ class Details {
     const { h } = view;
     this.element = h("div", { class: "carrel-pane details foldable", "aria-label": "Details" });
     this.button = view.button("Details", () => this.toggle(), "carrel-for-narrow");
-    this.close = view.button("×", () => this.toggle(), "small carrel-for-narrow");
-    this.close.setAttribute("aria-label", "Close the details");
+    this.close = view.sign("×", "Close the details", () => this.toggle());
+    this.close.classList.add("carrel-for-narrow");
     view.key("i", "Details", () => this.toggle());
   }
 

@@ -82,7 +82,7 @@ class PageWays {
     const page = Number(tile.dataset.page);
     const png = await this.view.ask("picture", { page, width: Math.ceil(THUMBNAIL * devicePixelRatio) });
     this.drawing -= 1;
-    if (png && tile.isConnected) tile.firstElementChild.src = URL.createObjectURL(new Blob([png], { type: "image/png" }));
+    if (png && tile.isConnected) tile.firstElementChild.src = pictureUrl(png);
     this.drawSeen();
   }
 

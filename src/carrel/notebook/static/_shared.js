@@ -242,14 +242,8 @@ class View {
 
   /** Search, refresh and the list of shortcuts, the same in every panel. */
   corner() {
-    const sign = (words, label, action) => {
-      const button = this.button(label, action, "small");
-      button.setAttribute("aria-label", words);
-      button.title = words;
-      return button;
-    };
-    return this.h("span", { class: "carrel-corner" }, sign("Search libraries and chats", "⌕", () => this.anywhere.open()),
-      sign("Refresh", "↻", () => this.ask("refresh")), sign("Shortcuts", "?", () => this.toggleHelp()));
+    return this.h("span", { class: "carrel-corner" }, this.sign("⌕", "Search libraries and chats", () => this.anywhere.open()),
+      this.sign("↻", "Refresh", () => this.ask("refresh")), this.sign("?", "Shortcuts", () => this.toggleHelp()));
   }
 
   /** Takes the focus when another place has led here. */
@@ -391,13 +385,12 @@ class View {
     this.trouble.hidden = !problem || key === this.dismissed;
     if (this.trouble.hidden || key === this.told) return;
     this.told = key;
-    const dismiss = this.button("×", () => {
+    const dismiss = this.sign("×", "Dismiss", () => {
       this.dismissed = key;
       if (this.refusal) this.refusal = null;
       this.trouble.hidden = true;
       this.root.focus();
-    }, "small");
-    dismiss.setAttribute("aria-label", "Dismiss");
+    });
     this.trouble.replaceChildren(
       this.h("span", {}, this.h("strong", {}, problem.title), " ", problem.detail, problem.advice ? ` ${problem.advice}` : ""),
       dismiss);
@@ -410,8 +403,7 @@ class View {
     this.undoes = number;
     this.undo.hidden = !deletion;
     if (!deletion) return;
-    const dismiss = this.button("×", () => { this.undo.hidden = true; this.root.focus(); }, "small");
-    dismiss.setAttribute("aria-label", "Dismiss");
+    const dismiss = this.sign("×", "Dismiss", () => { this.undo.hidden = true; this.root.focus(); });
     this.undo.replaceChildren(
       this.h("span", {}, `Deleted ${deletion.what}.`), this.button("Undo", () => this.ask("undo"), "small"), dismiss);
   }
@@ -453,6 +445,40 @@ class View {
   /** @param {string} label @param {() => void} action @param {string} kind */
   button(label, action, kind = "") {
     return this.h("button", { type: "button", class: `carrel-button ${kind}`, onclick: action }, label);
+  }
+
+  /** A small button with a sign, and with words for those who hear or point. */
+  sign(label, words, action) {
+    const button = this.button(label, action, "small");
+    button.setAttribute("aria-label", words);
+    button.title = words;
+    return button;
+  }
+
+  /** A field of a form after its label. @param {string} name @param {string} label @param {any} node */
+  labelled(name, label, node) {
+    node.name = name;
+    node.id = `${this.id}-${name}`;
+    return [this.h("label", { for: node.id }, label), node];
+  }
+
+  /** @param {string | undefined} text */
+  async copy(text) {
+    if (typeof text !== "string") return;
+    try {
+      await navigator.clipboard.writeText(text);
+      this.tell("Copied.");
+    } catch {
+      this.tell("This page may not use the clipboard. Select the text and copy it.");
+    }
+  }
+
+  /** Saves what came from the kernel as a file. @param {BlobPart | undefined} data @param {string} name */
+  keepFile(data, name) {
+    if (data === undefined || data === null || this.signal.aborted) return;
+    const url = URL.createObjectURL(new Blob([data]));
+    this.h("a", { href: url, download: name }).click();
+    URL.revokeObjectURL(url);
   }
 
   /** Tells for a while what has just happened. @param {string} text */
@@ -559,6 +585,11 @@ function reveal(pane, node, { start = false, margin = 0, above = 0 } = {}) {
   };
   pane.scrollBy(
     shift(inner.left, inner.right, outer.left, outer.right), shift(inner.top, inner.bottom, outer.top + above, outer.bottom));
+}
+
+/** The address of a PNG that came from the kernel, until it is revoked. @param {BlobPart} png */
+function pictureUrl(png) {
+  return URL.createObjectURL(new Blob([png], { type: "image/png" }));
 }
 
 /** Sets a field from the state unless the person is typing in it. */

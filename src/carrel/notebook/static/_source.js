@@ -52,7 +52,7 @@ class SourcePane {
       else picture.hidden = true;
       return;
     }
-    this.url = URL.createObjectURL(new Blob([bytes], { type: "image/png" }));
+    this.url = pictureUrl(bytes);
     const frame = source.box && h("div", { class: "carrel-frame" });
     const image = h("img", { alt: source.title, src: this.url, onload: () => {
       if (frame) picture.scrollTop = frame.offsetTop - picture.clientHeight / 3;

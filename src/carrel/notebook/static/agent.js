@@ -79,11 +79,6 @@ class AgentView extends View {
 
   makeForm() {
     const { h } = this;
-    const field = (name, label, node) => {
-      node.name = name;
-      node.id = `${this.id}-${name}`;
-      return [h("label", { for: node.id }, label), node];
-    };
     this.modelList = h("datalist", { id: `${this.id}-models` });
     this.libraryBoxes = h("div", { class: "libraries", role: "group", "aria-label": "Libraries it may search" });
     this.starters = h("div", { class: "starters", role: "group", "aria-label": "Starting points" });
@@ -94,15 +89,15 @@ class AgentView extends View {
       onsubmit: (event) => { event.preventDefault(); this.review(this.editing, this.fields()); },
     },
     this.startersLabel = h("span", {}, "Start from"), this.starters,
-    ...field("name", "Name", h("input", { required: true, autocomplete: "off" })),
-    ...field("model", "Model", h("input", { required: true, autocomplete: "off", list: `${this.id}-models` })), this.modelList,
-    ...field("instructions", "Instructions", h("textarea", { rows: 6 })),
+    ...this.labelled("name", "Name", h("input", { required: true, autocomplete: "off" })),
+    ...this.labelled("model", "Model", h("input", { required: true, autocomplete: "off", list: `${this.id}-models` })), this.modelList,
+    ...this.labelled("instructions", "Instructions", h("textarea", { rows: 6 })),
     h("span", {}, "Libraries"), this.libraryBoxes,
-    ...field("connectors", "Connectors", h("input", { autocomplete: "off", placeholder: "names from the server's settings, or web_search" })),
-    ...field("message", "Version note (optional)", h("input", { autocomplete: "off", maxlength: 500 })),
-    ...field("description", "Description", h("input", { autocomplete: "off" })),
-    ...field("temperature", "Temperature", h("input", { type: "number", min: 0, max: 1, step: "any", placeholder: "the model's own" })),
-    ...field("max_tokens", "Max answer tokens", h("input", { type: "number", min: 0, step: 1, placeholder: "the model's own" })),
+    ...this.labelled("connectors", "Connectors", h("input", { autocomplete: "off", placeholder: "names from the server's settings, or web_search" })),
+    ...this.labelled("message", "Version note (optional)", h("input", { autocomplete: "off", maxlength: 500 })),
+    ...this.labelled("description", "Description", h("input", { autocomplete: "off" })),
+    ...this.labelled("temperature", "Temperature", h("input", { type: "number", min: 0, max: 1, step: "any", placeholder: "the model's own" })),
+    ...this.labelled("max_tokens", "Max answer tokens", h("input", { type: "number", min: 0, step: 1, placeholder: "the model's own" })),
     h("div", { class: "actions" }, this.submit, this.button("Try draft", () => this.tryDraft()), this.dropButton,
       this.button("Close", () => this.leave())));
     this.modelList.style.display = "none";

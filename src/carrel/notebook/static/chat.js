@@ -114,6 +114,8 @@ class ChatView extends View {
     this.sessions.draw(state.sessions, state.session);
     this.drawAgents(state);
     say(this.title, state.title);
+    // Beside each other, chats are told apart by it.
+    this.root.setAttribute("aria-label", state.asks ? "Chat" : `Chat: ${state.title}`);
     say(this.tokens, [state.parameter_words, state.tokens].filter(Boolean).join(" · "));
     say(this.empty, state.empty);
     this.empty.hidden = state.turns.length > 0;
@@ -379,22 +381,8 @@ class ChatView extends View {
       { verb: "Bad answer", words: "A good answer should be repeated, a bad one should not. More names another file.", action: take(false) }, "primary");
   }
 
-  async copy(text) {
-    if (text === undefined) return;
-    try {
-      await navigator.clipboard.writeText(text);
-      this.tell("Copied.");
-    } catch {
-      this.tell("This page may not use the clipboard. Select the text and copy it.");
-    }
-  }
-
   async save(form, ending) {
-    const text = await this.ask("export", { form });
-    if (text === undefined) return;
-    const url = URL.createObjectURL(new Blob([text]));
-    this.h("a", { href: url, download: `chat.${ending}` }).click();
-    URL.revokeObjectURL(url);
+    this.keepFile(await this.ask("export", { form }), `chat.${ending}`);
   }
 
   /** @returns whether the text was taken */

@@ -33,12 +33,6 @@ class DocumentView extends View {
 
   build() {
     const { h } = this;
-    const small = (label, words, action) => {
-      const button = this.button(label, action, "small");
-      button.setAttribute("aria-label", words);
-      button.title = words;
-      return button;
-    };
     this.title = h("h3", {});
     this.reading = h("span", { class: "carrel-range" });
     this.stopButton = this.button("■ Stop", () => this.ask("stop"));
@@ -48,7 +42,7 @@ class DocumentView extends View {
     this.formButton = this.button("Markdown", () => this.nextForm());
     this.corrections = new Corrections(this);
     this.correctButton = this.button("Correct…", () => this.corrections.open());
-    this.copyMenu = this.menu("Copy…", (what) => this.copy(what));
+    this.copyMenu = this.menu("Copy…", (what) => this.copyPart(what));
     this.saveMenu = this.menu("Save…", (format) => this.save(format));
     this.fillMenu(this.saveMenu, Object.entries(FORMATS).map(([format, [words]]) => [format, words]));
     this.picture = h("img", { alt: "", draggable: "false" });
@@ -67,14 +61,14 @@ class DocumentView extends View {
     this.note = h("span", { class: "carrel-range" });
     this.blockWords = h("span", { class: "carrel-range", role: "status" });
     this.search = searchField(this, "Find in the text", (text) => this.ask("find", { text }));
-    this.markBefore = small("[", "Mark before", () => this.ask("mark", { by: -1 }));
-    this.markAfter = small("]", "Next mark: doubtful word or hit", () => this.ask("mark", { by: 1 }));
-    this.smaller = small("−", "Smaller", () => this.setZoom(this.zoom - 1));
-    this.larger = small("+", "Larger", () => this.setZoom(this.zoom + 1));
-    this.fill = small("Fill", "Fill with block", () => this.toggleFill());
+    this.markBefore = this.sign("[", "Mark before", () => this.ask("mark", { by: -1 }));
+    this.markAfter = this.sign("]", "Next mark: doubtful word or hit", () => this.ask("mark", { by: 1 }));
+    this.smaller = this.sign("−", "Smaller", () => this.setZoom(this.zoom - 1));
+    this.larger = this.sign("+", "Larger", () => this.setZoom(this.zoom + 1));
+    this.fill = this.sign("Fill", "Fill with block", () => this.toggleFill());
     this.pages = h("nav", { class: "carrel-pages", "aria-label": "Pages" });
-    this.before = small("‹", "Page before", () => this.go(this.state.page - 1));
-    this.after = small("›", "Page after", () => this.go(this.state.page + 1));
+    this.before = this.sign("‹", "Page before", () => this.go(this.state.page - 1));
+    this.after = this.sign("›", "Page after", () => this.go(this.state.page + 1));
     this.number = h("input", {
       type: "number", min: 1, class: "carrel-number", "aria-label": "Page", onchange: () => this.goToNumber(),
       onkeydown: (event) => { if (event.key === "Enter") this.root.focus(); },
@@ -321,7 +315,7 @@ class DocumentView extends View {
       return;
     }
     this.release();
-    this.shown = URL.createObjectURL(new Blob([png], { type: "image/png" }));
+    this.shown = pictureUrl(png);
     this.picture.src = this.shown;
     this.sheet.classList.remove("turning");
   }
@@ -357,26 +351,15 @@ class DocumentView extends View {
     this.fillMenu(this.copyMenu, [...tables, ...page, ...(state.annotation ? [["schema", "The answer in the schema"]] : [])]);
   }
 
-  async copy(what) {
+  async copyPart(what) {
     const [form, number] = what.split(" ");
     const texts = { page: this.state.markdown, schema: this.state.annotation };
-    const text = texts[what] ?? await this.ask("table", { number: Number(number), form });
-    if (typeof text !== "string") return;
-    try {
-      await navigator.clipboard.writeText(text);
-      this.tell("Copied.");
-    } catch {
-      this.tell("This page may not use the clipboard. Select the text and copy it.");
-    }
+    this.copy(texts[what] ?? await this.ask("table", { number: Number(number), form }));
   }
 
   async save(format) {
-    const data = await this.ask("export", { form: format });
-    if (!data || this.signal.aborted) return;
-    const url = URL.createObjectURL(new Blob([data]));
     const stem = this.state.title.split(" · page ")[0].replace(/\.\w+$/, "");
-    this.h("a", { href: url, download: `${stem}.${FORMATS[format][1]}` }).click();
-    URL.revokeObjectURL(url);
+    this.keepFile(await this.ask("export", { form: format }), `${stem}.${FORMATS[format][1]}`);
   }
 }
 

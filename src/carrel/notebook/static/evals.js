@@ -37,18 +37,13 @@ class EvalsView extends View {
 
   makeForm() {
     const { h } = this;
-    const field = (name, label, node) => {
-      node.name = name;
-      node.id = `${this.id}-${name}`;
-      return [h("label", { for: node.id }, label), node];
-    };
     this.agent = h("select", { onchange: () => this.drawVersions() });
     this.version = h("select", {});
     const form = h("form", { class: "carrel-form", hidden: true, onsubmit: (event) => { event.preventDefault(); this.run(); } },
-      ...field("agent", "Agent", this.agent),
-      ...field("version", "Version", this.version),
-      ...field("file", "File of test cases", h("input", { required: true, autocomplete: "off", spellcheck: "false" })),
-      ...field("repeat", "Attempts per case", h("input", { type: "number", required: true, min: 1, max: 1000, value: 1, title: "6 or more can show significance" })),
+      ...this.labelled("agent", "Agent", this.agent),
+      ...this.labelled("version", "Version", this.version),
+      ...this.labelled("file", "File of test cases", h("input", { required: true, autocomplete: "off", spellcheck: "false" })),
+      ...this.labelled("repeat", "Attempts per case", h("input", { type: "number", required: true, min: 1, max: 1000, value: 1, title: "6 or more can show significance" })),
       h("div", { class: "actions" }, h("button", { class: "carrel-button primary" }, "Run"), this.button("Cancel", () => this.closeForm())));
     form.addEventListener("keydown", (event) => { if (event.key === "Escape") this.closeForm(); }, { signal: this.signal });
     return form;

@@ -39,18 +39,16 @@ class FilesView extends View {
     this.sampleButton = this.button("Open the sample (1 minute)", () => this.playSample(), "primary");
     this.steps = h("ul", { class: "carrel-steps", role: "status" });
     this.sample = h("div", { class: "carrel-sample" }, this.sampleButton, this.steps);
-    this.before = this.button("‹", () => this.ask("page", { page: this.state.page - 1 }), "small");
-    this.before.setAttribute("aria-label", "Page before");
-    this.after = this.button("›", () => this.ask("page", { page: this.state.page + 1 }), "small");
-    this.after.setAttribute("aria-label", "Page after");
+    this.before = this.sign("‹", "Page before", () => this.ask("page", { page: this.state.page - 1 }));
+    this.after = this.sign("›", "Page after", () => this.ask("page", { page: this.state.page + 1 }));
     this.range = h("span", { class: "carrel-range" });
     this.name = h("h3", {});
     this.note = h("p", { class: "note" });
     this.picture = h("img", { alt: "First page", hidden: true });
-    this.text = h("pre", { class: "carrel-lines", tabindex: "0", "aria-label": "Beginning of the file" });
+    this.text = h("pre", { class: "carrel-lines", "aria-label": "Beginning of the file" });
     this.details = new Details(this);
     this.details.element.append(
-      h("div", { class: "carrel-tools" }, this.name, h("span", { class: "carrel-gap" }), this.details.close), h("div", { class: "carrel-look" }, this.picture, this.text, this.note),
+      h("div", { class: "carrel-tools" }, this.name, h("span", { class: "carrel-gap" }), this.details.close), h("div", { class: "carrel-look", tabindex: "0", role: "group", "aria-label": "Preview" }, this.picture, this.text, this.note),
       h("div", { class: "carrel-tools" }, this.linkButton, this.hours, this.saveButton));
     this.body.append(
       h("div", { class: "carrel-tools" },
@@ -123,7 +121,7 @@ class FilesView extends View {
       this.pictured = null;
       return;
     }
-    this.url = URL.createObjectURL(new Blob([bytes], { type: "image/png" }));
+    this.url = pictureUrl(bytes);
     this.picture.src = this.url;
     this.picture.hidden = false;
   }

@@ -28,10 +28,8 @@ class LibraryView extends View {
     });
     this.hits = h("ol", { class: "carrel-hits", "aria-label": "Passages found" });
     this.progress = new Progress(this);
-    this.before = this.button("‹", () => this.ask("page", { page: this.state.page - 1 }), "small");
-    this.before.setAttribute("aria-label", "Page before");
-    this.after = this.button("›", () => this.ask("page", { page: this.state.page + 1 }), "small");
-    this.after.setAttribute("aria-label", "Page after");
+    this.before = this.sign("‹", "Page before", () => this.ask("page", { page: this.state.page - 1 }));
+    this.after = this.sign("›", "Page after", () => this.ask("page", { page: this.state.page + 1 }));
     this.range = h("span", { class: "carrel-range" });
     this.foot = h("div", { class: "carrel-foot" }, this.range, this.before, this.after);
     this.newName = h("input", { "aria-label": "New name", required: true });
