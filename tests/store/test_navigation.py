@@ -9,19 +9,19 @@ def test_one_goes_back_and_forward_as_in_a_browser() -> None:
     trail.leave(FILES)
     trail.leave(HITS)
     trail.leave(FIRST)
-    assert trail.back(LAST) == FIRST
-    assert trail.back(FIRST) == HITS
+    assert trail.go_back(LAST) == FIRST
+    assert trail.go_back(FIRST) == HITS
     assert trail.forward(HITS) == FIRST
     assert trail.forward(FIRST) == LAST
     assert trail.forward(LAST) is None
-    assert [trail.back(LAST), trail.back(FIRST), trail.back(HITS)] == [FIRST, HITS, FILES]
-    assert trail.back(FILES) is None
+    assert [trail.go_back(LAST), trail.go_back(FIRST), trail.go_back(HITS)] == [FIRST, HITS, FILES]
+    assert trail.go_back(FILES) is None
 
 
 def test_another_way_forgets_what_was_ahead() -> None:
     trail = TrailService()
     trail.leave(FILES)
-    assert trail.back(HITS) == FILES
+    assert trail.go_back(HITS) == FILES
     trail.leave(FILES)
     assert trail.forward(CHAT) is None
 
@@ -30,10 +30,10 @@ def test_one_step_leaves_a_place_with_all_its_pages() -> None:
     trail = TrailService()
     trail.leave(HITS)
     trail.leave(FIRST)
-    assert trail.back(LAST, "libraries") == HITS
+    assert trail.go_back(LAST, "libraries") == HITS
     assert trail.forward(HITS) == FIRST
     assert trail.forward(FIRST) == LAST
-    assert trail.back(LAST, "chat") is None
+    assert trail.go_back(LAST, "chat") is None
 
 
 def test_a_spot_counts_once_and_the_oldest_are_forgotten() -> None:

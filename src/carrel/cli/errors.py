@@ -40,10 +40,10 @@ def report(error: BaseException) -> Code:
 def _explain(error: BaseException) -> tuple[Code, str] | None:
     if isinstance(error, CommandError):
         return error.code, str(error)
-    return _of_service(error) or _of_this_machine(error)
+    return _explain_service(error) or _explain_machine(error)
 
 
-def _of_service(error: BaseException) -> tuple[Code, str] | None:
+def _explain_service(error: BaseException) -> tuple[Code, str] | None:
     from pydantic import ValidationError
 
     from carrel.client.http.errors import ClientError, ServiceError, Unreachable
@@ -63,7 +63,7 @@ def _of_service(error: BaseException) -> tuple[Code, str] | None:
     return None
 
 
-def _of_this_machine(error: BaseException) -> tuple[Code, str] | None:
+def _explain_machine(error: BaseException) -> tuple[Code, str] | None:
     # Imported after the service's: these take as long as a third of a command.
     from carrel.config.profiles import ConfigError
     from carrel.local.installed import LocalError

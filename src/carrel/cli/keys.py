@@ -102,7 +102,7 @@ def list_keys(
 ) -> None:
     """List keys and their owners. The keys themselves are not stored."""
     with _chain(data, database) as chain:
-        keys = chain.every()
+        keys = chain.list_all()
     if json:
         output.as_json([_plain(key) for key in keys])
         return

@@ -42,7 +42,7 @@ class TrailService:
             back = (*back, here)[-KEPT:]
         self.slice.set(back=back, forward=())
 
-    def back(self, here: Spot, place: str | None = None) -> Spot | None:
+    def go_back(self, here: Spot, place: str | None = None) -> Spot | None:
         """Return the spot before `here`, or with `place` the last one there; None if there is
         none."""
         state, ahead = self.slice.value, [here]

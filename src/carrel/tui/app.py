@@ -266,7 +266,7 @@ class CarrelApp(App[Profile]):
         """Go back or forward in the navigation history."""
         if not self._started:
             return
-        went = await (self._jumps.back() if step < 0 else self._jumps.forward())
+        went = await (self._jumps.go_back() if step < 0 else self._jumps.forward())
         if went:
             self._trail.clear()
         else:
@@ -302,7 +302,7 @@ class CarrelApp(App[Profile]):
     async def go_back(self) -> None:
         """Return to the screen that opened this one, else go back in the navigation history."""
         place = self._trail.pop() if self._trail else None
-        if not await self._jumps.back(place) and place is not None:
+        if not await self._jumps.go_back(place) and place is not None:
             await self._switch(place)
 
     def _place_name(self) -> str:

@@ -110,7 +110,7 @@ class Presentation(CarrelApp):
 
     def action_step_back(self) -> None:
         if self.player is not None and self.place is not None:
-            self.place.do(self.player.back())
+            self.place.do(self.player.step_back())
 
     def action_pause(self) -> None:
         if self.player is not None:

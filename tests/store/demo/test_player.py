@@ -165,7 +165,7 @@ async def test_a_step_without_a_recorded_answer_is_left_out_or_tried_again(stage
     await play.next()
     assert play.state == (0, "failed")
     assert "“done”" in play.player.slice.value.trouble
-    await play.player.back()
+    await play.player.step_back()
     assert play.state == (0, "ready")
     play.face.text = "done"
     await play.next()
@@ -195,10 +195,10 @@ async def test_back_shows_the_caption_before_and_plays_the_step_again(stage: Mak
     play = stage({"say": "One.", "press": ["a"]}, {"say": "Two.", "press": ["b"]})
     await play.next()
     await play.next()
-    await play.player.back()
+    await play.player.step_back()
     assert (play.state, play.player.slice.value.caption) == ((1, "ready"), "One.")
-    await play.player.back()
-    await play.player.back()
+    await play.player.step_back()
+    await play.player.step_back()
     assert (play.state, play.player.slice.value.caption) == ((0, "ready"), "Leases")
     await play.next()
     assert play.face.pressed == ["a", "b", "a"]
@@ -209,7 +209,7 @@ async def test_back_ends_a_step_that_waits(stage: Make) -> None:
     await play.next()
     waits = play.player.next()
     await until(play.player.slice, lambda now: now.phase == "playing")
-    await play.player.back()
+    await play.player.step_back()
     await waits.settled()
     assert (waits.outcome, play.state) == ("cancelled", (1, "ready"))
 

@@ -90,7 +90,7 @@ async def test_a_caller_waits_until_documents_are_processed(
     waiting = service.wait_all_processed(library_id)
     await waiting
     assert waiting.outcome == "done"
-    assert [each.id for each in await service.every() or ()] == [library_id]
+    assert [each.id for each in await service.list_all() or ()] == [library_id]
 
 
 async def test_a_document_that_is_renamed_while_processed_has_its_new_name_in_the_activity(

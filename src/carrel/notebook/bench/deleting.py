@@ -56,8 +56,8 @@ def find_item(store: Store, names: Names, item: str, library: str | Library | No
     files = wait_for(store, store.loop.run(_files(store)))
     every: list[Item] = [
         *files,
-        *wait_for(store, store.libraries.every()),
-        *wait_for(store, store.agents.every()),
+        *wait_for(store, store.libraries.list_all()),
+        *wait_for(store, store.agents.list_all()),
     ]
     return _find_only(item, "file, library or agent", every)
 

@@ -32,7 +32,7 @@ class Names:
         """
         if isinstance(library, Library):
             return library
-        there = wait_for(self._store, self._store.libraries.every())
+        there = wait_for(self._store, self._store.libraries.list_all())
         found = _find("library", library, there)
         if found is None and create:
             return wait_for(self._store, self._store.libraries.create(library, if_absent=True))
@@ -46,7 +46,7 @@ class Names:
         """
         if isinstance(agent, Agent):
             return agent
-        there = wait_for(self._store, self._store.agents.every())
+        there = wait_for(self._store, self._store.agents.list_all())
         return _find("agent", agent, there) or _refuse_name("agent", agent, there)
 
     def warn_of_twins(self, kind: str, made: Library | Agent) -> None:
@@ -54,9 +54,9 @@ class Names:
         store = self._store
         there: list[Library | Agent]
         if isinstance(made, Library):
-            there = [*wait_for(store, store.libraries.every())]
+            there = [*wait_for(store, store.libraries.list_all())]
         else:
-            there = [*wait_for(store, store.agents.every())]
+            there = [*wait_for(store, store.agents.list_all())]
         ids = [one.id for one in there if one.name == made.name and one.id != made.id]
         if ids:
             warnings.warn(
@@ -74,7 +74,7 @@ class Names:
         """
         if version is None:
             return None
-        there = wait_for(self._store, self._store.agents.every())
+        there = wait_for(self._store, self._store.agents.list_all())
         agent = next((one for one in there if one.id == agent_id), None)
         if agent is not None and agent.versions and version not in agent.versions:
             first, last = min(agent.versions), max(agent.versions)
@@ -85,7 +85,7 @@ class Names:
 
     def find_agent(self, name: str) -> Agent | None:
         """Return the agent, if there is one."""
-        return _find("agent", name, wait_for(self._store, self._store.agents.every()))
+        return _find("agent", name, wait_for(self._store, self._store.agents.list_all()))
 
 
 def _find(kind: str, name: str, there: Sequence[N]) -> N | None:

@@ -197,7 +197,7 @@ class DemoPanel(Panel):
 
     @intent
     async def _on_back(self) -> None:
-        self._require_player().back().check()
+        self._require_player().step_back().check()
 
     @intent
     async def _on_pause(self) -> None:

@@ -96,9 +96,9 @@ class KeyChain:
 
         return self._run(write), secret
 
-    def every(self) -> Sequence[Key]:
+    def list_all(self) -> Sequence[Key]:
         """Return all keys, revoked ones included, the oldest first."""
-        return self._run(keys.every)
+        return self._run(keys.list_all)
 
     def revoke(self, name: str) -> Key:
         """Revoke the key of a name and return its listing.

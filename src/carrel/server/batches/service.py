@@ -176,7 +176,7 @@ class BatchJobs:
     async def _reconcile(self) -> None:
         while True:
             try:
-                async with self._database.alone("reconcile batches") as first:
+                async with self._database.lock_if_free("reconcile batches") as first:
                     if first:
                         await self._enqueue_lost()
             except Exception:

@@ -65,7 +65,7 @@ class Turns(Protocol):
     def turn(self, name: str) -> AbstractAsyncContextManager[None]:
         """Let blocks of this name run one after another."""
 
-    async def turn_over(self, name: str) -> None:
+    async def wait_for_block(self, name: str) -> None:
         """Wait until no server is inside a block of this name."""
 
 
@@ -81,7 +81,7 @@ class OwnTurns:
         async with self._lock:
             yield
 
-    async def turn_over(self, name: str) -> None:
+    async def wait_for_block(self, name: str) -> None:
         """Wait until no block runs."""
         async with self._lock:
             return
@@ -204,7 +204,7 @@ class S3Blobs:
                     chunk_size=_PART_BYTES,
                     max_concurrency=_PARALLEL_PARTS,
                 )
-                await self._turns.turn_over(_key(hash))
+                await self._turns.wait_for_block(_key(hash))
                 if await self._modification_time(hash) is not None:
                     break
             else:

@@ -9,7 +9,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from carrel.server.datadir.folder import FolderLayout
-from carrel.server.records.sql.database import Database, end_alone, try_alone
+from carrel.server.records.sql.database import Database, release_lock, take_lock
 from carrel.system.locking import Locked, lock_file
 
 _NAME = "throw away"
@@ -27,7 +27,7 @@ async def try_to_collect(database: Database, folder: FolderLayout) -> AsyncItera
     starts.
     """
     if database.shared:
-        async with database.alone(_NAME) as first:
+        async with database.lock_if_free(_NAME) as first:
             yield first
         return
     release = _lock_folder(folder.path)
@@ -83,7 +83,7 @@ def _lock_database(engine: sa.Engine) -> Release | None:
     """Take a database's lock, or return None if another session has it."""
     connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
 
-    if try_alone(connection, _NAME):
-        return partial(end_alone, connection)
-    end_alone(connection)
+    if take_lock(connection, _NAME):
+        return partial(release_lock, connection)
+    release_lock(connection)
     return None

@@ -43,7 +43,7 @@ class Reconciler:
 
     async def reconcile(self) -> None:
         """Reconcile once, unless another server of the database does at present."""
-        async with self._database.alone("reconcile documents") as first:
+        async with self._database.lock_if_free("reconcile documents") as first:
             if first:
                 await self._reconcile()
         self._came_round = time.monotonic()

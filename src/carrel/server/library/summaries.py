@@ -47,7 +47,7 @@ class Summaries:
         """Summarise waiting documents as they come. Never returns."""
         while True:
             try:
-                async with self._database.alone("summaries") as first:
+                async with self._database.lock_if_free("summaries") as first:
                     while first and not self._busy() and await self._summarise_next():
                         pass
             except ApiError as error:

@@ -49,7 +49,7 @@ class AgentsService(Service[AgentsState]):
             await self._load()
 
     @action(Policy.BESIDE)
-    async def every(self) -> Sequence[Agent]:
+    async def list_all(self) -> Sequence[Agent]:
         """Return all agents of the service, without changing the list."""
         return await self._list_all()
 

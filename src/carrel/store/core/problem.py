@@ -35,11 +35,11 @@ class Problem:
         if isinstance(error, ProblemError):
             return error.problem
         if isinstance(error, OSError) and error.strerror:
-            return _of_system(error)
-        known = _of_known(error)
+            return _system_problem(error)
+        known = _known_problem(error)
         if known is not None:
             return known
-        return _of_unexpected(error)
+        return _unexpected_problem(error)
 
 
 class ProblemError(Exception):
@@ -50,7 +50,7 @@ class ProblemError(Exception):
         self.problem = problem
 
 
-def _of_system(error: OSError) -> Problem:
+def _system_problem(error: OSError) -> Problem:
     name = "" if error.filename is None else str(error.filename)
     if isinstance(error, FileNotFoundError):
         return Problem("No such file", name, "Check the path and try again.")
@@ -61,7 +61,7 @@ def _of_system(error: OSError) -> Problem:
     return Problem("The system refused", ": ".join(filter(None, (name, error.strerror))))
 
 
-def _of_known(error: BaseException) -> Problem | None:
+def _known_problem(error: BaseException) -> Problem | None:
     # Imported late: an error of these modules means that they are loaded.
     from carrel.client.http import errors
     from carrel.config.profiles import ConfigError
@@ -112,7 +112,7 @@ def _of_known(error: BaseException) -> Problem | None:
     return None
 
 
-def _of_unexpected(error: BaseException) -> Problem:
+def _unexpected_problem(error: BaseException) -> Problem:
     logger.error("unexpected error", exc_info=error)
     report = crash.write_report(error)
     return Problem(

@@ -107,7 +107,7 @@ class Player(Service[DemoState]):
                 self._count_step()
 
     @action(Policy.LATEST, lane="play")
-    async def back(self) -> None:
+    async def step_back(self) -> None:
         """Go back before the current or failed step, else before the last one.
 
         Its caption is shown again and `next` replays it; the screen stays unchanged.

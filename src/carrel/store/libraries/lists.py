@@ -52,7 +52,7 @@ class LibraryLists:
         if self._slice.value.selected == selected and selected not in {one.id for one in items}:
             self.choose(items[0].id if items else None)
 
-    async def every(self) -> tuple[Library, ...]:
+    async def list_all(self) -> tuple[Library, ...]:
         """Return all libraries of the service, without changing the list."""
         client = await self._session.client()
         return tuple([library async for library in client.libraries.every()])
@@ -61,7 +61,7 @@ class LibraryLists:
         from carrel.wire.libraries import Library
 
         async def every(_: Client) -> tuple[Library, ...]:
-            return await self.every()
+            return await self.list_all()
 
         return await self._last_seen.ask("libraries", tuple[Library, ...], every)
 

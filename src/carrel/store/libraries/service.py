@@ -84,9 +84,9 @@ class LibrariesService(Service[LibrariesState]):
         await self._lists.load_libraries()
 
     @action(Policy.BESIDE)
-    async def every(self) -> Sequence[Library]:
+    async def list_all(self) -> Sequence[Library]:
         """Return all libraries of the service, without changing the lists."""
-        return await self._lists.every()
+        return await self._lists.list_all()
 
     @action(Policy.BESIDE)
     async def wait_processed(self, document: Document) -> Document:

@@ -22,7 +22,7 @@ NONE_KEPT: Kept = tuple
 
 
 @dataclass(frozen=True, slots=True)
-class _WayBack:
+class _Undo:
     """The undoing of a deletion: the items still to restore, and the list that shows them."""
 
     ids: tuple[str, ...]
@@ -47,7 +47,7 @@ class TrashService(Service[TrashState]):
         self._session = session
         self._notifications = notifications
         self._numbers = itertools.count(1)
-        self._ways: dict[int, _WayBack] = {}
+        self._ways: dict[int, _Undo] = {}
         self._kinds: dict[DeletedKind, _Kind] = {}
 
     def lists(
@@ -80,7 +80,7 @@ class TrashService(Service[TrashState]):
         if undo:
             what = deleted.counted(len(deleted.ids), *nouns)
             deletion = Deletion(next(self._numbers), area, what)
-            self._ways[deletion.number] = _WayBack(deleted.ids, restore, reload)
+            self._ways[deletion.number] = _Undo(deleted.ids, restore, reload)
             self.slice.set(deletions=(*self.slice.value.deletions, deletion))
 
     @action(Policy.QUEUE)
@@ -160,12 +160,12 @@ class TrashService(Service[TrashState]):
         self._notifications.notify(f"Restored {Deleted.counted(done, 'item', 'items')}.")
         return done
 
-    def _take(self, deletion: Deletion) -> _WayBack:
+    def _take(self, deletion: Deletion) -> _Undo:
         rest = (each for each in self.slice.value.deletions if each is not deletion)
         self.slice.set(deletions=tuple(rest), error=None)
         return self._ways.pop(deletion.number)
 
-    async def _undo(self, deletion: Deletion, way: _WayBack) -> None:
+    async def _undo(self, deletion: Deletion, way: _Undo) -> None:
         from carrel.client.http.errors import ClientError, Unreachable
 
         client = None if way.restore else await self._session.client()
@@ -187,8 +187,8 @@ class TrashService(Service[TrashState]):
             raise _explain_refusals(refused, len(way.ids))
         self._notifications.notify(f"Restored {deletion.what}.")
 
-    def _put_back(self, deletion: Deletion, way: _WayBack, ids: tuple[str, ...]) -> None:
-        self._ways[deletion.number] = _WayBack(ids, way.restore, way.reload)
+    def _put_back(self, deletion: Deletion, way: _Undo, ids: tuple[str, ...]) -> None:
+        self._ways[deletion.number] = _Undo(ids, way.restore, way.reload)
         self.slice.set(deletions=(*self.slice.value.deletions, deletion))
 
 

@@ -28,9 +28,9 @@ class Jumps:
         """Record the current spot before another is shown."""
         self._store.trail.leave(self._current_spot())
 
-    async def back(self, place: str | None = None) -> bool:
+    async def go_back(self, place: str | None = None) -> bool:
         """Go back, with `place` to its last spot there; return False if there is none."""
-        return await self._go(self._store.trail.back(self._current_spot(), place))
+        return await self._go(self._store.trail.go_back(self._current_spot(), place))
 
     async def forward(self) -> bool:
         """Go forward; return False if there is nothing ahead."""

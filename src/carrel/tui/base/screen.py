@@ -368,7 +368,7 @@ class MainScreen(Frame):
                 self.status.armed = True
                 self._armed = self.set_timer(ARMED, self._disarm)
             return
-        if not (self.list_filter.step_back() or self.back()):
+        if not (self.list_filter.step_back() or self.step_back()):
             self.app.call_next(self.workbench.go_back)
 
     def _disarm(self) -> None:
@@ -382,7 +382,7 @@ class MainScreen(Frame):
         elif self.list_filter.over is not None:
             self.list_filter.begin(self.list_filter.over)
 
-    def back(self) -> bool:
+    def step_back(self) -> bool:
         """Leave a text field or end a filter; return False if there is neither."""
         if isinstance(self.focused, Input | TextArea) or not self.first_pane.has_class("-current"):
             self.focus_pane(0)

@@ -181,11 +181,11 @@ class ActivityScreen(MainScreen):
             return "Only what was interrupted, failed or stopped can be tried again."
         return ""
 
-    def back(self) -> bool:
+    def step_back(self) -> bool:
         if self.store.activity.slice.value.marked:
             self.store.activity.mark(())
             return True
-        return super().back()
+        return super().step_back()
 
     async def action_cancel(self) -> None:
         items = self._selection()

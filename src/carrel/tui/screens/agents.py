@@ -375,7 +375,7 @@ class AgentsScreen(MainScreen):
     def reload(self) -> None:
         self.store.agents.load()
 
-    def back(self) -> bool:
+    def step_back(self) -> bool:
         state = self._state
         if state.diff:
             for number in state.marked:

@@ -461,7 +461,7 @@ class ChatScreen(MainScreen):
     def action_save(self) -> None:
         self.run_flow(flows.save(self))
 
-    def back(self) -> bool:
+    def step_back(self) -> bool:
         source = self.query_one(SourcePane)
         filtering = self.query_one(FilterLine)
         if filtering.has_class("-shown"):

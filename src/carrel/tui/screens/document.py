@@ -377,7 +377,7 @@ class DocumentScreen(MainScreen):
         self.store.documents.stop()
         self.notice("Stopped. The pages read so far stay. r: read on")
 
-    def back(self) -> bool:
+    def step_back(self) -> bool:
         if isinstance(self.focused, Input):
             self._before_find.focus()
         elif self.picture.filling:
@@ -388,5 +388,5 @@ class DocumentScreen(MainScreen):
         elif self.state.block is not None or self.state.mark is not None:
             self.store.documents.choose(None)
         else:
-            return super().back()
+            return super().step_back()
         return True

@@ -321,7 +321,7 @@ class FilesScreen(MainScreen):
     def action_narrow(self) -> None:
         self.run_flow(flows.narrow(self))
 
-    def back(self) -> bool:
+    def step_back(self) -> bool:
         state = self.store.files.slice.value
         if self.focused is not self.table:
             self.table.focus()

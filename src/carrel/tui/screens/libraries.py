@@ -379,7 +379,7 @@ class LibrariesScreen(MainScreen):
             self.hits.display = True
             self.hits.focus()
 
-    def back(self) -> bool:
+    def step_back(self) -> bool:
         if isinstance(self.focused, Input):
             self.focus_pane(1)
         elif self.store.libraries.slice.value.query:

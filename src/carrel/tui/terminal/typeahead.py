@@ -46,7 +46,7 @@ LEAVING = {
 
 @dataclass(frozen=True)
 class _Typed:
-    """A waiting key or pasted text, and how often the same came before it in a row."""
+    """A waiting key or pasted text; `repeats` counts equal ones directly before it."""
 
     event: events.Key | events.Paste
     at: float

@@ -165,7 +165,7 @@ def test_servers_have_their_secrets_in_common(migrated: str, tmp_path: Path) -> 
         assert one.secret == two.secret == shared.common_secret(migrated)
         assert one.api_key == two.api_key
         assert one.name != two.name
-    assert [found.id for found in KeyChain(tmp_path / "none", migrated).every()] == [key.id]
+    assert [found.id for found in KeyChain(tmp_path / "none", migrated).list_all()] == [key.id]
 
 
 async def test_writes_that_overtake_each_other_lose_nothing(migrated: str) -> None:
@@ -202,11 +202,11 @@ def _add_organisation(connection: sa.Connection) -> None:
 async def test_one_server_at_a_time_is_alone(migrated: str) -> None:
     first, second = Database(migrated), Database(migrated)
     try:
-        async with first.alone("clean") as one, second.alone("clean") as other:
+        async with first.lock_if_free("clean") as one, second.lock_if_free("clean") as other:
             assert (one, other) == (True, False)
-            async with second.alone("dust") as another:
+            async with second.lock_if_free("dust") as another:
                 assert another
-        async with second.alone("clean") as later:
+        async with second.lock_if_free("clean") as later:
             assert later
     finally:
         first.close()

@@ -186,7 +186,11 @@ def _running_heads(page: PageReading, evidence: Evidence, height: float) -> set[
         middle = page.boxes[number].centre[1]
         edge: Edge = "header" if 2 * middle < height else "footer"
         alone = evidence.pages < 2 or folio[number] > _LIKELY
-        if alone or evidence.is_place(edge, middle) or evidence.is_variable(page.pieces[number]):
+        if (
+            alone
+            or evidence.has_running_head_at(edge, middle)
+            or evidence.is_variable(page.pieces[number])
+        ):
             heads.add(number)
     return heads
 

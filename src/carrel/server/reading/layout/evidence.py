@@ -95,7 +95,7 @@ class Evidence:
         numbers = len(_patterns(line.text)) - 1
         return line.size < _SMALLER * self.usual and numbers == len(_DIGITS.findall(line.text))
 
-    def is_place(self, edge: Edge, middle: float) -> bool:
+    def has_running_head_at(self, edge: Edge, middle: float) -> bool:
         """Return whether running heads stand at a height."""
         heights = (at for (known, _), at in self.repeated.items() if known == edge)
         return any(abs(at - middle) < _SAME_PLACE for at in heights)

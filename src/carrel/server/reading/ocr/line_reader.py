@@ -135,7 +135,7 @@ def _prepare(line: "Pixels") -> "NDArray[float32]":
 
 
 def _ink(line: "Pixels") -> "NDArray[bool_]":
-    """Return, for each step of a line, whether it has more ink than a rule along the line would."""
+    """Return for each step of a line whether its ink exceeds that of a rule along the line."""
     import numpy as np
 
     grey = line.mean(2)[:, : line.shape[1] // _GUESS * _GUESS]

@@ -91,7 +91,7 @@ def page_features(rows: Sequence[Sequence[Line]], around: Surroundings) -> PageF
     pieces = [piece for row in rows for piece in row]
     number_of_row = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
     geometry = _Geometry(pieces, number_of_row, around)
-    columns = [*_of_text(pieces), *_of_style(pieces, geometry), *geometry.of_place()]
+    columns = [*_text_columns(pieces), *_style_columns(pieces, geometry), *geometry.place_columns()]
     neighbours = geometry.neighbours()
     pairs = np.stack([geometry.of_pairs(n, d) for d, n in enumerate(neighbours)])
     own = np.stack(columns, axis=1).astype(np.float32)
@@ -120,7 +120,7 @@ _CODES = _codes()
 _ENDS = ".,;:!?-)"
 
 
-def _of_text(pieces: Sequence[Line]) -> list[Floats]:
+def _text_columns(pieces: Sequence[Line]) -> list[Floats]:
     """Return the shares of kinds of letters, the first and last letter, and a text's looks."""
     texts = [piece.text or " " for piece in pieces]
     lengths = np.array([len(text) for text in texts])
@@ -157,7 +157,7 @@ def _of_text(pieces: Sequence[Line]) -> list[Floats]:
     return [np.asarray(column, np.float32) for column in columns]
 
 
-def _of_style(pieces: Sequence[Line], geometry: "_Geometry") -> list[Floats]:
+def _style_columns(pieces: Sequence[Line], geometry: "_Geometry") -> list[Floats]:
     """Return the size and face, and how usual they are on the page."""
     bold, italic, mono, letters = (
         np.array(values, np.float32)
@@ -235,7 +235,7 @@ class _Geometry:
         self.shade_width[held] = (right - left)[smallest[held]]
         self.shade_height[held] = (bottom - top)[smallest[held]]
 
-    def of_place(self) -> list[Floats]:
+    def place_columns(self) -> list[Floats]:
         """Place on the page and among the other pieces; rules, shades and figures near it."""
         width, height = self.right - self.left, self.bottom - self.top
         text_left, text_right = self.left.min(), self.right.max()
@@ -269,13 +269,13 @@ class _Geometry:
             np.full(count, float(self.around.scanned)),
         ]  # fmt: skip
         columns += self._count_aligned()
-        columns += self._of_rules()
+        columns += self._rule_columns()
         columns += [
             self.shade >= 0,
             np.minimum(self.shade_width / self.width, 1),
             np.minimum(self.shade_height, 20) / 5,
         ]
-        columns += self._of_figures()
+        columns += self._figure_columns()
         return [np.asarray(column, np.float32) for column in columns]
 
     def _count_aligned(self) -> list[Floats]:
@@ -290,7 +290,7 @@ class _Geometry:
         columns.append(np.log1p(across.sum(1)))
         return columns
 
-    def _of_rules(self) -> list[Floats]:
+    def _rule_columns(self) -> list[Floats]:
         """Return the distance, extent and kind of the nearest rule on each side."""
         columns: list[Floats] = []
         for rules, faint, along, low, high, extent in (
@@ -318,7 +318,7 @@ class _Geometry:
                 ]
         return columns
 
-    def _of_figures(self) -> list[Floats]:
+    def _figure_columns(self) -> list[Floats]:
         """Return whether a piece lies in a figure, and its distance from the nearest ones."""
         count = len(self.x)
         boxes = [box for box in self.around.figures if min(box.width, box.height) > self.unit]

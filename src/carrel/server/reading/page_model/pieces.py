@@ -61,8 +61,8 @@ def page_pieces(
     """
     down = [rule for rule in rules if not rule.across and not rule.faint]
     items = list(items)
-    read = [piece for line in lines for piece in _of_line(line, down)]
-    cut = [list(_of_item(item, down, links)) for item in items]
+    read = [piece for line in lines for piece in _cut_line(line, down)]
+    cut = [list(_cut_item(item, down, links)) for item in items]
     gaps = [
         (before.box.right, after.box.left, after.box.centre[1])
         for row in piece_rows(chain(read, *cut))
@@ -71,7 +71,7 @@ def page_pieces(
     ]
     for item, pieces in zip(items, cut, strict=True):
         if gaps and 1 < len(item.words) <= _FEW:
-            pieces[:] = _of_item(item, down, links, gaps)
+            pieces[:] = _cut_item(item, down, links, gaps)
     rows = piece_rows(chain(read, *cut))
     return _join_whole_lines([_join(row, down, gaps) for row in rows], down)
 
@@ -98,7 +98,7 @@ def _recurs(gap: _Gap, others: Iterable[_Gap], height: float) -> bool:
     )
 
 
-def _of_item(
+def _cut_item(
     item: TextItem, down: Sequence[Rule], links: Sequence[Link], gaps: Sequence[_Gap] = ()
 ) -> Iterator[Line]:
     if abs(item.angle) > UPRIGHT:
@@ -129,7 +129,7 @@ def _of_item(
         yield replace(line, text=line.text[start:stop], box=box, marks=marks)
 
 
-def _of_line(line: Line, down: Sequence[Rule]) -> Iterator[Line]:
+def _cut_line(line: Line, down: Sequence[Rule]) -> Iterator[Line]:
     """Cut a line that OCR found at wide gaps and at the rules that cross it."""
     words = [word for word in line.read if word.edges]
     if len(words) < 2:

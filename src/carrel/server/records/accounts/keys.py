@@ -68,7 +68,7 @@ def add(connection: sa.Connection, new: NewKey, hash: str) -> Key:
     return _keys(connection, api_keys.c.id == id)[0]
 
 
-def every(connection: sa.Connection) -> Sequence[Key]:
+def list_all(connection: sa.Connection) -> Sequence[Key]:
     """Return all keys, revoked ones included, the oldest first."""
     return _keys(connection, sa.true())
 

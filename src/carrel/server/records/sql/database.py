@@ -102,16 +102,16 @@ class Database:
         )
 
     @asynccontextmanager
-    async def alone(self, name: str) -> AsyncIterator[bool]:
+    async def lock_if_free(self, name: str) -> AsyncIterator[bool]:
         """Hold the lock of this name, if no other server holds it; yield whether it is held."""
         if not self.shared:
             yield True
             return
         connection = await asyncio.to_thread(self._session)
         try:
-            yield await asyncio.to_thread(try_alone, connection, name)
+            yield await asyncio.to_thread(take_lock, connection, name)
         finally:
-            await asyncio.to_thread(end_alone, connection)
+            await asyncio.to_thread(release_lock, connection)
 
     @asynccontextmanager
     async def turn(self, name: str) -> AsyncIterator[None]:
@@ -130,13 +130,13 @@ class Database:
             # The end of the transaction releases the lock.
             await asyncio.to_thread(connection.close)
 
-    async def turn_over(self, name: str) -> None:
+    async def wait_for_block(self, name: str) -> None:
         """Wait while a server is in a block of this name."""
         if not self.shared:
             async with self._turns:
                 return
         while True:
-            if await self.read(_is_nobodys_turn, name=name):
+            if await self.read(_is_free, name=name):
                 return
             await asyncio.sleep(_TURN_SECONDS)
 
@@ -221,13 +221,13 @@ def is_full(error: BaseException) -> bool:
     return False
 
 
-def try_alone(connection: sa.Connection, name: str) -> bool:
-    """Take the lock of `alone` until the end of the session, unless another has it."""
+def take_lock(connection: sa.Connection, name: str) -> bool:
+    """Take the lock of `lock_if_free` until the end of the session, unless another has it."""
     query = sa.text("SELECT pg_try_advisory_lock(hashtextextended(:name, 0))")
     return bool(connection.scalar(query, {"name": f"carrel alone {name}"}))
 
 
-def end_alone(connection: sa.Connection) -> None:
+def release_lock(connection: sa.Connection) -> None:
     """Release the lock and end the session. Its end alone would release the lock later."""
     with suppress(sa.exc.DBAPIError):
         connection.execute(sa.text("SELECT pg_advisory_unlock_all()"))
@@ -239,7 +239,7 @@ def _turn_number(name: str) -> sa.ColumnElement[int]:
     return sa.func.hashtextextended(f"carrel turn {name}", 0)
 
 
-def _is_nobodys_turn(connection: sa.Connection, name: str) -> bool:
+def _is_free(connection: sa.Connection, name: str) -> bool:
     query = sa.select(sa.func.pg_try_advisory_xact_lock_shared(_turn_number(name)))
     return bool(connection.scalar(query))
 

@@ -43,13 +43,13 @@ class Prompt(MultilineField, KeyedTextArea):
 
     @dataclass
     class Sent(Message):
-        """The text is to be sent. The field keeps it until `put_back` confirms its acceptance."""
+        """Send the text. The field keeps it until `put_back` says that it was accepted."""
 
         prompt: "Prompt"
 
     @dataclass
     class Paged(Message):
-        """The transcript is to scroll by a screenful, up with -1."""
+        """Scroll the transcript by a screenful, up with -1."""
 
         by: int
 
@@ -167,7 +167,7 @@ class PromptBox(Vertical):
         attachment: Attachment
 
     class TakenAway(Message):
-        """The last attachment is to be removed."""
+        """Remove the last attachment."""
 
     def compose(self) -> ComposeResult:
         names = OptionList(id="names")
