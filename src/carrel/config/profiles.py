@@ -208,7 +208,7 @@ def check_name(profile: Profile, instead_of: str | None = None) -> None:
     if profile.name in (LOCAL, ENVIRONMENT):
         raise ConfigError(f"The name “{profile.name}” is taken. Choose another name.")
     others = [one for one in profiles() if one.name not in (profile.name, instead_of)]
-    if profile.name in {one.kept_as for one in others}:
+    if profile.name in {other.kept_as for other in others}:
         raise ConfigError(f"“{profile.name}” was the name of another profile. Choose another name.")
     # Also a folder name, so dots alone are invalid.
     if not profile.name.strip(" .") or not profile.name.isprintable():

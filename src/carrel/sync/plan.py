@@ -81,7 +81,7 @@ class Plan:
     @property
     def deletions(self) -> tuple[Removal, ...]:
         """The removals without a successor."""
-        return tuple(each for each in self.removals if each.successor is None)
+        return tuple(removal for removal in self.removals if removal.successor is None)
 
     @property
     def limit(self) -> int:
@@ -95,8 +95,8 @@ class Plan:
 
     def hold(self, hashes: Collection[str]) -> Plan:
         """Return the plan with the deletions of these contents held."""
-        held = tuple(each for each in self.deletions if each.hash in hashes)
-        rest = tuple(each for each in self.removals if each not in held)
+        held = tuple(deletion for deletion in self.deletions if deletion.hash in hashes)
+        rest = tuple(removal for removal in self.removals if removal not in held)
         return replace(self, removals=rest, held=held)
 
 

@@ -204,10 +204,10 @@ class Comparison(Request):
         members = there if isinstance(there, list) else [] if there is None else [there]
         asked = self.value if isinstance(self.value, list) else [self.value]
         if self.type in ("eq", "in"):
-            return any(_is_same(one, value) for one in members for value in asked)
+            return any(_is_same(member, value) for member in members for value in asked)
         if self.type in ("ne", "nin"):
-            return not any(_is_same(one, value) for one in members for value in asked)
-        return any(_is_ordered(self.type, one, value) for one in members for value in asked)
+            return not any(_is_same(member, value) for member in members for value in asked)
+        return any(_is_ordered(self.type, member, value) for member in members for value in asked)
 
 
 class Compound(Request):

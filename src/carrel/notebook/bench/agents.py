@@ -60,7 +60,7 @@ class AgentCalls(BenchBase):
         own = [first]
         if versions is not None:
             id = first.agent_id
-            own = [Side(id, self._names.version(id, one)) for one in versions]
+            own = [Side(id, self._names.version(id, version)) for version in versions]
         return [*own, *map(self._side, beside)]
 
     def _side(self, asked: Asked) -> Side:
@@ -85,7 +85,7 @@ class AgentCalls(BenchBase):
             delete: agents to delete, by their names.
             timeout: seconds before the call is stopped.
         """
-        paths = [Path(one).expanduser() for one in files]
+        paths = [Path(file).expanduser() for file in files]
         made = wait_for(self._store, self._store.agents.plan(paths, delete), timeout)
         return AgentPlan(made, self._store)
 

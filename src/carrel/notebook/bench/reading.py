@@ -131,7 +131,7 @@ class ReadPage:
     @property
     def images(self) -> list[Image.Image]:
         """The pictures on the page, if the document was read with `images=True`."""
-        return [picture for one in self.data.images if (picture := _picture(one.image_base64))]
+        return [picture for image in self.data.images if (picture := _picture(image.image_base64))]
 
     def show(self, width: int = PAGE_WIDTH) -> Image.Image:
         """Draw the page with its boxes, `width` pixels wide; doubtful parts are orange.

@@ -97,12 +97,12 @@ class FilesPanel(Panel):
             "search": state.search,
             "facets": [
                 {
-                    "field": each.field,
-                    "name": each.name,
-                    "values": [*each.values],
-                    "chosen": each.chosen,
+                    "field": facet.field,
+                    "name": facet.name,
+                    "values": [*facet.values],
+                    "chosen": facet.chosen,
                 }
-                for each in facets(state)
+                for facet in facets(state)
             ],
             "narrowed": state.narrowed,
             "loaded": state.loaded,
@@ -162,7 +162,7 @@ class FilesPanel(Panel):
     @intent
     async def _on_narrow(self, field: str, value: str | None) -> None:
         wanted: dict[str, Any] = {
-            each.field: each.chosen for each in facets(self._store.files.slice.value)
+            facet.field: facet.chosen for facet in facets(self._store.files.slice.value)
         }
         await self._store.files.narrow(**{**wanted, field: value})
 
@@ -223,7 +223,7 @@ class FilesPanel(Panel):
         libraries = self._store.libraries
         if not libraries.slice.value.loaded:
             await libraries.load()
-        return [{"id": each.id, "name": each.name} for each in libraries.slice.value.items]
+        return [{"id": item.id, "name": item.name} for item in libraries.slice.value.items]
 
     @intent
     async def _on_add(self, ids: list[str], library: str) -> None:

@@ -66,7 +66,7 @@ class EvalRun:
         Raises:
             BenchError: pandas is not installed.
         """
-        return frame(_COLUMNS, [_row(one) for one in self.data.attempts])
+        return frame(_COLUMNS, [_row(attempt) for attempt in self.data.attempts])
 
     def __repr__(self) -> str:
         return f"{run_title(self.data)}, run {self.id}: {summary_words(self.report)}"

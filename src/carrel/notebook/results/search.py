@@ -62,7 +62,7 @@ class SearchHits(Sequence[FoundPassage]):
 
     def _repr_html_(self) -> str:
         parts = [] if self.hits else ["<p>Nothing found.</p>"]
-        pages = {one.number: one for one in self.sources[:THUMBNAILS]}
+        pages = {source.number: source for source in self.sources[:THUMBNAILS]}
         number = count(1)
         for title, hits in group_hits(self.hits):
             rows = "".join(

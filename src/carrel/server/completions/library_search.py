@@ -113,5 +113,5 @@ def _passages_for_model(passages: Sequence[FoundPassage], given: GivenPassages) 
     """Return the passages of a search for the model."""
     numbers = given.add(passages)
     texts = [as_text(at, one, place=True) for at, one in zip(numbers, passages, strict=True)]
-    weak = [_WEAK] if all(one.is_weak for one in passages) else []
+    weak = [_WEAK] if all(passage.is_weak for passage in passages) else []
     return "\n\n".join([*weak, *texts])

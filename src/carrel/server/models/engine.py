@@ -168,8 +168,8 @@ class Engine:
         """Whether each address answers, or whether the embedded model's last load worked."""
         if self._pool is None:
             return {"embedded": not self._process.failed}
-        await asyncio.gather(*(each.check() for each in self.addresses if each.due))
-        return {each.name: each.healthy for each in self.addresses}
+        await asyncio.gather(*(address.check() for address in self.addresses if address.due))
+        return {address.name: address.healthy for address in self.addresses}
 
     @asynccontextmanager
     async def session(

@@ -47,7 +47,7 @@ def read(connection: sa.Connection, caller: Caller, request: ResponseRequest) ->
         items = asked.read_items(before)
         return Followed(asked.as_messages(items) if items else ())
     entries = conversations.entries(connection, caller, id)
-    return Followed([one.model_dump() for one in as_messages(entries)], entries)
+    return Followed([message.model_dump() for message in as_messages(entries)], entries)
 
 
 def keep(

@@ -119,7 +119,7 @@ def _tools(old: Sequence[dict[str, Any]], new: Sequence[dict[str, Any]]) -> Iter
         if stayed[-1]:
             others.remove(tool)
     for tool, same in zip(old, stayed, strict=True):
-        after = next((one for one in others if tool_name(one) == tool_name(tool)), None)
+        after = next((other for other in others if tool_name(other) == tool_name(tool)), None)
         if same:
             yield FieldChange("tools", "same", _tool(tool), _tool(tool))
         elif after is None:

@@ -122,9 +122,9 @@ class Names:
         draft = draft_of(definition, model)
         tools = [self._tool(defined, tool) for tool in draft.fields.get("tools", ())]
         if definition.libraries:
-            ids = [self._id(defined, "libraries", one) for one in definition.libraries]
+            ids = [self._id(defined, "libraries", library) for library in definition.libraries]
             tools.append({"type": LIBRARY, "library_ids": ids})
-        handoffs = [self._id(defined, "handoffs", one) for one in definition.handoffs]
+        handoffs = [self._id(defined, "handoffs", handoff) for handoff in definition.handoffs]
         return dict(draft.changed(tools=tools, handoffs=handoffs).fields)
 
     def _tool(self, defined: Defined, tool: Mapping[str, Any]) -> dict[str, Any]:

@@ -118,7 +118,7 @@ def version_rows(
             agent.version,
             version_name(agent.version),
             agent.version == active,
-            ", ".join(each.alias for each in state.aliases if each.version == agent.version),
+            ", ".join(alias.alias for alias in state.aliases if alias.version == agent.version),
             age(now - agent.updated_at.timestamp()),
             note,
             agent.version in state.marked,

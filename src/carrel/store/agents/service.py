@@ -339,7 +339,7 @@ class AgentsService(Service[AgentsState]):
         drafts = _adopt(self.slice.value.drafts, items)
         self.slice.set(items=tuple(items), drafts=drafts, as_of=as_of, loaded=True)
         # An agent selected meanwhile may be newer than this list.
-        if self.slice.value.selected == selected and selected not in {one.id for one in items}:
+        if self.slice.value.selected == selected and selected not in {item.id for item in items}:
             self._choose(items[0].id if items else None)
         await self._load_versions_again().settled()
         if as_of is None and not self._session.slice.value.read_only:

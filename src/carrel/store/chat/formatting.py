@@ -115,7 +115,7 @@ def turn_rows(state: ChatState) -> tuple[TurnRow, ...]:
             sources_title(turn),
             tuple(source_rows(turn)),
             tuple(call_words(call) for call in turn.calls),
-            tuple(one_line(one.name) for one in turn.attachments),
+            tuple(one_line(attachment.name) for attachment in turn.attachments),
             thought_words(turn),
             turn.thinking,
         )

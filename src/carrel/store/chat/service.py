@@ -192,7 +192,7 @@ class ChatService(Service[ChatState]):
         if session_id == self.slice.value.session_id:
             await self._end_answer()
             self._current.close()
-        rest = (one for one in self.slice.value.sessions if one.id != session_id)
+        rest = (session for session in self.slice.value.sessions if session.id != session_id)
         self.slice.set(sessions=tuple(rest))
         deleted = Deleted(1, 0, (), None, (session_id,))
         self._trash.note_deletion("chats", deleted, ("chat", "chats"), self.reload, self.restore)

@@ -28,7 +28,7 @@ def export(session: ChatSession, form: ChatFormat) -> str:
 
 def _turn(session: ChatSession, turn: Turn) -> list[str]:
     if turn.role == "user":
-        names = ", ".join(_plain(one.name) for one in turn.attachments)
+        names = ", ".join(_plain(attachment.name) for attachment in turn.attachments)
         return ["## You", _quote(turn.text), *([f"Attached: {names}"] if names else [])]
     if turn.role == "tool":
         return ["## Result", _fence(turn.text)]

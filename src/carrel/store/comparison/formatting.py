@@ -79,7 +79,7 @@ def judgement_words(record: Comparison, asked: int) -> str:
 
 def tally_words(record: Comparison) -> str:
     """Return `support v3 2 · support v4 1 · tie 1`; empty without votes."""
-    votes = Counter(one.label or "tie" for one in record.judgements if one.voted)
+    votes = Counter(judgement.label or "tie" for judgement in record.judgements if judgement.voted)
     ranked = sorted(votes.items(), key=lambda pair: (pair[0] == "tie", -pair[1], pair[0]))
     return " · ".join(f"{label} {count(number)}" for label, number in ranked)
 

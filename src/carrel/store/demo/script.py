@@ -51,7 +51,7 @@ Number = Annotated[int, Field(ge=1)]
 def _key(text: str) -> str:
     *modifiers, last = text.split("+") if text not in ("", "+") else [text]
     known = (len(last) == 1 and last.isprintable()) or last in NAMED
-    if not known or any(one not in MODIFIERS for one in modifiers):
+    if not known or any(modifier not in MODIFIERS for modifier in modifiers):
         raise ValueError(f"“{text}” is not a key. Keys are like n, ?, enter, ctrl+t, alt+1, f2")
     return "space" if text == " " else text
 
@@ -186,8 +186,8 @@ def load_demo(path: Path) -> Demo:
 
 
 def _check_shown(path: Path, document: Document, demo: Demo) -> None:
-    libraries = [one.name for one in demo.needs.libraries]
-    agents = [one.name for one in demo.needs.agents]
+    libraries = [library.name for library in demo.needs.libraries]
+    agents = [agent.name for agent in demo.needs.agents]
     for number, step in enumerate(demo.steps):
         for field, known in (("library", libraries), ("agent", agents), ("chat", agents)):
             name = getattr(step.show, field, None)

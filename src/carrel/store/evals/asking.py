@@ -266,7 +266,7 @@ class Asking:
 def _explain_unanswered(request: CompletionRequest, end: str) -> str:
     if end == "limit":
         return PAUSED.detail
-    *_, last = (one for one in request.messages if one.role == "assistant")
+    *_, last = (message for message in request.messages if message.role == "assistant")
     names = ", ".join(call.function.name for call in last.tool_calls or ())
     return f"The agent calls {names}, and nothing here answers it."
 

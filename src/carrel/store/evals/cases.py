@@ -276,7 +276,7 @@ def case_of(chat: ChatState, index: int, *, good: bool) -> Case:
     if chat.alias:
         raise ProblemError(_HIDDEN)
     turns = chat.turns
-    spoken = [one for one in turns[: index + 1] if one.role != "tool" and one.text.strip()]
+    spoken = [turn for turn in turns[: index + 1] if turn.role != "tool" and turn.text.strip()]
     if len(spoken) < 2 or spoken[-1] is not turns[index] or spoken[-1].role != "assistant":
         raise ProblemError(_NO_ANSWER)
     *before, question, answer = spoken

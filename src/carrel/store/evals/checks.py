@@ -99,9 +99,9 @@ def _matches(pattern: str, text: str) -> tuple[bool, str]:
 
 
 def _source(wanted: Source, passages: Sequence[Passage]) -> tuple[bool, str]:
-    of_document = [one for one in passages if one.document_name == wanted.document]
+    of_document = [passage for passage in passages if passage.document_name == wanted.document]
     if not of_document:
-        names = list(dict.fromkeys(one_line(one.document_name) for one in passages))
+        names = list(dict.fromkeys(one_line(passage.document_name) for passage in passages))
         return False, f"the passages are from {', '.join(names)}" if names else "there are none"
     pages = sorted({one.page + 1 for one in of_document if one.page is not None})
     if wanted.page is None or wanted.page in pages:

@@ -66,7 +66,7 @@ class RunRow:
 
 def case_rows(report: Report, only: Outcome | None = None) -> tuple[CaseRow, ...]:
     """Return the cases, the most urgent outcomes first; `only` selects an outcome."""
-    shown = [one for one in report.cases if only is None or one.outcome == only]
+    shown = [case for case in report.cases if only is None or case.outcome == only]
     shown.sort(key=lambda one: OUTCOMES.index(one.outcome))
     return tuple(_row(one) for one in shown)
 
@@ -78,7 +78,7 @@ def run_rows(runs: Sequence[Run], now: float) -> tuple[RunRow, ...]:
             run.id,
             run_title(run),
             one_line(run.header.cases.name),
-            rate_words(Tally(sum(one.passed for one in run.attempts), len(run.attempts))),
+            rate_words(Tally(sum(attempt.passed for attempt in run.attempts), len(run.attempts))),
             "done" if run.finished else f"{len(run.attempts)} of {run.total}",
             age(now - run.header.begun),
         )
@@ -96,14 +96,14 @@ def summary_words(report: Report) -> str:
     cost if a price is set."""
     parts = [f"{number} {one}" for one in OUTCOMES if (number := report.count(one))]
     attempts = report.run.attempts
-    tokens = sum(one.prompt_tokens + one.completion_tokens for one in attempts)
-    judging = sum(one.judging for one in attempts)
+    tokens = sum(attempt.prompt_tokens + attempt.completion_tokens for attempt in attempts)
+    judging = sum(attempt.judging for attempt in attempts)
     if report.tally.total:
         parts.append(f"{rate_words(report.tally)} (95 % interval {interval_words(report.tally)})")
     parts.append(
         f"{count(tokens)} tokens" + (f" and {count(judging)} of judges" if judging else "")
     )
-    parts.append(duration(sum(one.seconds for one in attempts)))
+    parts.append(duration(sum(attempt.seconds for attempt in attempts)))
     if (cost := report.run.cost) is not None and report.run.header.price is not None:
         parts.append(f"{cost:.4g} {report.run.header.price.currency}")
     return " · ".join(parts)
@@ -112,7 +112,7 @@ def summary_words(report: Report) -> str:
 def report_lines(report: Report) -> list[str]:
     """Return the summary, and the verdict and the warning if there are any."""
     lines = (summary_words(report), verdict_words(report), warning_words(report))
-    return [one for one in lines if one]
+    return [line for line in lines if line]
 
 
 def verdict_words(report: Report) -> str:
@@ -133,7 +133,7 @@ def verdict_words(report: Report) -> str:
     if found:
         return " ".join(found)
     moved = sum(
-        one.before is not None and one.tally.rate != one.before.rate for one in report.cases
+        case.before is not None and case.tally.rate != case.before.rate for case in report.cases
     )
     if not moved:
         return f"No case differs from {run_title(baseline)} ({baseline.id})."

@@ -58,7 +58,7 @@ class Attempt(_Kept):
     @property
     def passed(self) -> bool:
         """Whether there is an answer that passes every check."""
-        return not self.error and all(one.passed for one in self.checks)
+        return not self.error and all(check.passed for check in self.checks)
 
     @property
     def reason(self) -> str:
@@ -117,20 +117,20 @@ class Run(_Kept):
         price = self.header.price
         if price is None:
             return None
-        read = sum(one.prompt_tokens for one in self.attempts) * price.input
-        written = sum(one.completion_tokens for one in self.attempts) * price.output
+        read = sum(attempt.prompt_tokens for attempt in self.attempts) * price.input
+        written = sum(attempt.completion_tokens for attempt in self.attempts) * price.output
         return (read + written) / 1_000_000
 
     def of(self, case: str) -> list[Attempt]:
         """Return the attempts at a case by repeat."""
-        found = [one for one in self.attempts if one.case == case]
+        found = [attempt for attempt in self.attempts if attempt.case == case]
         return sorted(found, key=lambda one: one.repeat)
 
     def tallies(self) -> dict[str, Tally]:
         """Return each case's count of passes, in the order of the set."""
         found = {case.id: Tally(0, 0) for case in self.header.cases.cases}
-        for one in self.attempts:
-            found[one.case] += Tally(int(one.passed), 1)
+        for attempt in self.attempts:
+            found[attempt.case] += Tally(int(attempt.passed), 1)
         return found
 
 
@@ -141,7 +141,7 @@ class Journal:
         self.path = path
         self.run = run
         self._file = file
-        self._done = {(one.case, one.repeat) for one in run.attempts}
+        self._done = {(attempt.case, attempt.repeat) for attempt in run.attempts}
 
     def has(self, case: str, repeat: int) -> bool:
         """Return whether an attempt has ended already."""
@@ -194,7 +194,7 @@ class Records:
             except ValueError as error:
                 raise ProblemError(Problem("This file is not a run", wanted)) from error
         names = sorted(one.stem for one in self._folder.glob("*.jsonl"))
-        found = [wanted] if wanted in names else [one for one in names if one.startswith(wanted)]
+        found = [wanted] if wanted in names else [name for name in names if name.startswith(wanted)]
         if len(found) != 1:
             start = "More than one run begins with" if found else "There is no run"
             title = f"{start} “{wanted}”"

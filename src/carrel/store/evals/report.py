@@ -46,11 +46,11 @@ class Report:
     @property
     def tally(self) -> Tally:
         """The tally of all attempts."""
-        return reduce(add, (one.tally for one in self.cases), Tally(0, 0))
+        return reduce(add, (case.tally for case in self.cases), Tally(0, 0))
 
     def count(self, outcome: Outcome) -> int:
         """Return the number of cases with an outcome."""
-        return sum(one.outcome == outcome for one in self.cases)
+        return sum(case.outcome == outcome for case in self.cases)
 
     @property
     def worse(self) -> bool:
@@ -89,7 +89,7 @@ def junit(report: Report) -> str:
         name=f"{header.agent} v{header.version}",
         tests=str(len(report.cases)),
         failures=str(sum(_fails(report, one) for one in report.cases)),
-        time=f"{sum(one.seconds for one in report.run.attempts):.3f}",
+        time=f"{sum(attempt.seconds for attempt in report.run.attempts):.3f}",
     )
     for one in report.cases:
         seconds = f"{one.seconds:.3f}"
@@ -125,9 +125,9 @@ def _result(
         _outcome(name, tally, before, evidence),
         tally,
         before,
-        sum(one.seconds for one in attempts) / count,
-        sum(one.prompt_tokens + one.completion_tokens for one in attempts) / count,
-        next((one.reason for one in attempts if one.reason), ""),
+        sum(attempt.seconds for attempt in attempts) / count,
+        sum(attempt.prompt_tokens + attempt.completion_tokens for attempt in attempts) / count,
+        next((attempt.reason for attempt in attempts if attempt.reason), ""),
     )
 
 

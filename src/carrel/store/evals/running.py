@@ -57,7 +57,7 @@ class Progress:
     @property
     def passed(self) -> int:
         """The number of attempts that have passed."""
-        return sum(one.passed for one in self.run.attempts)
+        return sum(attempt.passed for attempt in self.run.attempts)
 
 
 OnProgress = Callable[[Progress], object]
@@ -178,7 +178,7 @@ def _fields_of(answered: Answered) -> dict[str, object]:
     return {
         "answer": answered.text,
         "error": answered.error,
-        "sources": [_source(one.document_name, one.page) for one in answered.passages],
+        "sources": [_source(passage.document_name, passage.page) for passage in answered.passages],
         "seconds": answered.seconds,
         "prompt_tokens": answered.prompt_tokens,
         "completion_tokens": answered.completion_tokens,

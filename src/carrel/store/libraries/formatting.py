@@ -82,7 +82,7 @@ def library_rows(state: LibrariesState) -> tuple[LibraryRow, ...]:
 
     The selected one is busy while a document on screen is unprocessed.
     """
-    busy = any(document_phase(each) in UNFINISHED for each in state.documents)
+    busy = any(document_phase(document) in UNFINISHED for document in state.documents)
     return tuple(
         LibraryRow(
             library.id,
@@ -174,7 +174,7 @@ def hit_rows(state: LibrariesState, sort: Sort | None = None) -> tuple[HitRow, .
 def title(state: LibrariesState) -> str:
     """Return `contracts · 412 documents · 2 marked · 9 or more not ready`; the 9 are counted among
     the documents that are loaded."""
-    name = next((each.name for each in state.items if each.id == state.selected), None)
+    name = next((item.name for item in state.items if item.id == state.selected), None)
     if name is None:
         return "Libraries"
     parts = [one_line(name)]
@@ -182,7 +182,7 @@ def title(state: LibrariesState) -> str:
         parts.append(counted(state.total, "document"))
     if state.marked:
         parts.append(f"{count(len(state.marked))} marked")
-    waiting = sum(document_phase(each) != "ready" for each in state.documents)
+    waiting = sum(document_phase(document) != "ready" for document in state.documents)
     if waiting:
         least = " or more" if len(state.documents) < (state.total or 0) else ""
         parts.append(f"{count(waiting)}{least} not ready")

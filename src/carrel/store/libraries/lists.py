@@ -49,7 +49,7 @@ class LibraryLists:
         items = seen.value
         self._slice.set(items=items, as_of=seen.as_of, loaded=True)
         # A library selected meanwhile may be newer than this list.
-        if self._slice.value.selected == selected and selected not in {one.id for one in items}:
+        if self._slice.value.selected == selected and selected not in {item.id for item in items}:
             self.choose(items[0].id if items else None)
 
     async def list_all(self) -> tuple[Library, ...]:

@@ -59,7 +59,7 @@ class ProcessingItems:
         """Request the status of unfinished documents that no loaded list contains."""
         from carrel.client.http.errors import NotFound
 
-        elsewhere = [each for each in self._unfinished.items() if each[0] not in seen]
+        elsewhere = [item for item in self._unfinished.items() if item[0] not in seen]
         for document_id, library_id in elsewhere[:ASKED_AT_ONCE]:
             try:
                 self.show(await client.documents.get(library_id, document_id))

@@ -468,4 +468,4 @@ class LibrariesService(Service[LibrariesState]):
 
     def _forget_library(self, library_id: str) -> None:
         items = self.slice.value.items
-        self.slice.set(items=tuple(one for one in items if one.id != library_id))
+        self.slice.set(items=tuple(item for item in items if item.id != library_id))

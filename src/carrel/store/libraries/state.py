@@ -62,4 +62,4 @@ class LibrariesState:
 
     def library(self, library_id: str | None) -> Library | None:
         """Return a library, or None."""
-        return next((one for one in self.items if one.id == library_id), None)
+        return next((item for item in self.items if item.id == library_id), None)

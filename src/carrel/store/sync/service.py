@@ -82,7 +82,7 @@ class SyncService(Service[SyncState]):
 
     def recall(self) -> None:
         """Show the synced folders as earlier processes left them; on the owner loop."""
-        self.slice.set(folders=tuple(self._recall_state(each) for each in self._folders()))
+        self.slice.set(folders=tuple(self._recall_state(folder) for folder in self._folders()))
 
     def _recall_state(self, folder: SyncedFolder) -> FolderState:
         if self._ledger().is_busy(folder):  # in another process
@@ -186,7 +186,7 @@ class SyncService(Service[SyncState]):
         return folder
 
     def _state(self, folder_id: int) -> FolderState | None:
-        return next((each for each in self.slice.value.folders if each.id == folder_id), None)
+        return next((folder for folder in self.slice.value.folders if folder.id == folder_id), None)
 
     def _start(
         self,
@@ -302,8 +302,8 @@ class SyncService(Service[SyncState]):
         """Change fields of a folder's state."""
         self.slice.set(
             folders=tuple(
-                replace(each, **fields) if each.id == folder_id else each
-                for each in self.slice.value.folders
+                replace(folder, **fields) if folder.id == folder_id else folder
+                for folder in self.slice.value.folders
             )
         )
 

@@ -114,7 +114,7 @@ class ToolsService(Service[ToolsState]):
             *settings.mcp_servers.items(),
         ]
         consents = [self._consent(name, one) for name, one in found]
-        return tuple(NamedTool(one, self._consents.has(one)) for one in consents)
+        return tuple(NamedTool(consent, self._consents.has(consent)) for consent in consents)
 
     @action(Policy.QUEUE)
     async def allow(self, consent: Consent, allowed: bool) -> None:
@@ -122,7 +122,7 @@ class ToolsService(Service[ToolsState]):
         change = self._consents.give if allowed else self._consents.take_back
         await asyncio.to_thread(change, consent)
         if not allowed:
-            self._in_chats = {one for one in self._in_chats if one[1] != consent.mark}
+            self._in_chats = {chat for chat in self._in_chats if chat[1] != consent.mark}
         if not allowed and (server := self._servers.pop(consent.mark, None)):
             await server.close()
 

@@ -47,5 +47,5 @@ class TrashState:
 
     def last(self, area: DeletedFrom | None = None) -> Deletion | None:
         """Return the newest deletion, or the newest of one area."""
-        found = (each for each in reversed(self.deletions) if area in (None, each.area))
+        found = (deletion for deletion in reversed(self.deletions) if area in (None, deletion.area))
         return next(found, None)

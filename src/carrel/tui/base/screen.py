@@ -435,7 +435,7 @@ class MainScreen(Frame):
 
 
 def _has_columns(widget: Widget | None) -> bool:
-    return isinstance(widget, VirtualTable) and any(each.name for each in widget.columns)
+    return isinstance(widget, VirtualTable) and any(column.name for column in widget.columns)
 
 
 def header(state: SessionState) -> tuple[Content, ...]:

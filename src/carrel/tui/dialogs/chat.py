@@ -157,7 +157,7 @@ class VotesDialog(Dialog[None]):
     def on_mount(self) -> None:
         table = self.query_one(VirtualTable)
         table.show(
-            [Row(each.answerer, tuple(map(labels.line, each.cells))) for each in self._votes]
+            [Row(vote.answerer, tuple(map(labels.line, vote.cells))) for vote in self._votes]
         )
         none = "No answers were judged yet: v votes, where chats stand side by side."
         table.show_message(Content.styled(none, "$muted"))

@@ -108,7 +108,7 @@ class Evals(Dialog[str]):
             title = f"{run_title(report.run)} · {report.run.header.cases.name} · {report.run.id}"
             self.query_one(".dialog").border_title = labels.title(f"Evals · {title}")
             words = (summary_words(report), verdict_words(report), warning_words(report))
-            said += [one for one in words if one]
+            said += [word for word in words if word]
             rows = [_row(row) for row in case_rows(report)]
             self.table.show(rows)
             if report.run.id == self._going_on and report.run.finished:

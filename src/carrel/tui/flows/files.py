@@ -129,7 +129,7 @@ async def add_to_library(place: MainScreen, files: Sequence[File]) -> None:
     libraries = place.store.libraries
     state = await place.load(libraries)
     options = [
-        Option(each.id, each.name, counted(each.nb_documents, "document")) for each in state.items
+        Option(item.id, item.name, counted(item.nb_documents, "document")) for item in state.items
     ]
     new = Option(_NEW, "New library…", key="n")
     title = "Add to library" if len(files) == 1 else f"Add {len(files)} files to library"

@@ -54,7 +54,7 @@ async def offer_folder(place: MainScreen, folder: Path, library: Library | None)
         name = _name_of(folder)
         items = place.store.libraries.slice.value.items
         options = [
-            Option(each.id, each.name, counted(each.nb_documents, "document")) for each in items
+            Option(item.id, item.name, counted(item.nb_documents, "document")) for item in items
         ]
         new = Option(_NEW, f"A new library “{name}”", key="n")
         answer = await place.choose(f"Sync {folder_name(folder)} into", [new, *options])
@@ -64,7 +64,7 @@ async def offer_folder(place: MainScreen, folder: Path, library: Library | None)
         if answer is None:
             return
         place.do(place.store.libraries.select(answer))
-        library = next(each for each in items if each.id == answer)
+        library = next(item for item in items if item.id == answer)
     await _preview(place, library, folder, SyncWish())
 
 
@@ -133,7 +133,7 @@ async def _preview_new(place: MainScreen, name: str, folder: Path) -> None:
         return
     libraries = place.store.libraries
     # Another first sync may run concurrently.
-    alone = all(each.name != name for each in libraries.slice.value.items)
+    alone = all(item.name != name for item in libraries.slice.value.items)
     _sync(place, await libraries.create(name, if_absent=alone), folder, wish)
 
 

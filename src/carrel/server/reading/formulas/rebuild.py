@@ -126,9 +126,9 @@ def _build_bar(
     bar: Rule, glyphs: Sequence[Glyph], bars: Sequence[Rule]
 ) -> tuple[_Part, list[Glyph]] | None:
     """Return the fraction or root of a bar, and its glyphs, or None for any other line."""
-    inside = [one for one in glyphs if bar.start - 1 <= one.box.centre[0] <= bar.end + 1]
+    inside = [glyph for glyph in glyphs if bar.start - 1 <= glyph.box.centre[0] <= bar.end + 1]
     below = _stack_glyphs([(one.box.top - bar.at, one) for one in inside])
-    sign = next((one for one in glyphs if _is_root_of(one, bar)), None)
+    sign = next((glyph for glyph in glyphs if _is_root_of(glyph, bar)), None)
     above = [] if sign else _stack_glyphs([(bar.at - one.box.bottom, one) for one in inside])
     if not below or not (sign or above):
         return None
@@ -140,7 +140,7 @@ def _build_bar(
     lower = _row(below, [other for other in inner if other.at > bar.at])
     if sign:
         base = statistics.median(one.base for one in below)
-        index = [one for one in glyphs if _is_index_of(one, sign, size)]
+        index = [glyph for glyph in glyphs if _is_index_of(glyph, sign, size)]
         degree = f"[{_row(index, [])}]" if index else ""
         return _Part(rf"\sqrt{degree}{{{lower}}}", box, base, size), [*used, *index]
     upper = _row(above, [other for other in inner if other.at < bar.at])

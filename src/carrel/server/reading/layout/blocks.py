@@ -215,7 +215,7 @@ def _find_figures(
         *(FigurePlace(box) for box in found.drawings),
         *(FigurePlace(box, picture=True) for box in found.figures),
     ]
-    places = [place for place in places if not any(place.box.meets(one.box) for one in tables)]
+    places = [place for place in places if not any(place.box.meets(table.box) for table in tables)]
     label, other = page.view.role("figure_label"), page.view.role("heading", "caption", "list_item")
     chances = dict(zip(map(id, page.pieces), (label - other).tolist(), strict=True))
     return label_figures(places, lines, turned, lambda line: chances[id(line)])

@@ -56,7 +56,7 @@ class AnsweringAgent:
     def functions(self) -> frozenset[str]:
         """The names of the functions that the agent may call."""
         functions = (tool.get("function") for tool in self._tools())
-        return frozenset(str(one.get("name")) for one in functions if one)
+        return frozenset(str(function.get("name")) for function in functions if function)
 
     @property
     def must_call(self) -> bool:

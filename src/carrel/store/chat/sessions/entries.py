@@ -79,7 +79,7 @@ def _entries(turn: Turn) -> Iterator[Entry]:
     )
 
     if turn.role == "user":
-        attached = [asdict(one) for one in turn.attachments]
+        attached = [asdict(attachment) for attachment in turn.attachments]
         metadata = {"attachments": attached} if attached else None
         yield MessageInput(content=turn.text, metadata=metadata)
     elif turn.role == "tool":

@@ -332,5 +332,5 @@ async def _load_remote(client: Client) -> dict[str, tuple[float, Comparison]]:
         if error.status not in (404, 405, 501):
             raise
         return {}  # a service without conversations
-    named = ((one, comparison_of(one.metadata or {})) for one in records)
+    named = ((record, comparison_of(record.metadata or {})) for record in records)
     return {one.id: (one.updated_at.timestamp(), found) for one, found in named if found}

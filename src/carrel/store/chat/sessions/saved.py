@@ -69,7 +69,7 @@ class ChatSession:
         """Return whether a turn or the agent's name contains a text, ignoring case."""
         wanted = text.casefold()
         words = (self.agent_name, *(turn.text for turn in self.conversation.said))
-        return any(wanted in one.casefold() for one in words)
+        return any(wanted in word.casefold() for word in words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,10 +203,10 @@ def to_json(session: ChatSession) -> dict[str, Any]:
     conversation = session.conversation
     turns = []
     for turn, after in zip(conversation.said, conversation.after, strict=True):
-        saved = {one.name: getattr(turn, one.name) for one in fields(turn)}
+        saved = {field.name: getattr(turn, field.name) for field in fields(turn)}
         saved["sources"] = [source.model_dump(mode="json") for source in turn.sources]
         saved["calls"] = [asdict(call) for call in turn.calls]
-        saved["attachments"] = [asdict(one) for one in turn.attachments]
+        saved["attachments"] = [asdict(attachment) for attachment in turn.attachments]
         turns.append({**saved, "after": after})
     return {
         "format": FORMAT,

@@ -64,7 +64,7 @@ def _wrap_in_runs(content: bytes) -> bytes:
         before = equation.getprevious()
         # Two signs beside each other would begin a formula on a line of its own.
         styles = () if before is None else before.iter("{*}rStyle")
-        apart = " " if any(attribute(each, "val") == STYLE for each in styles) else ""
+        apart = " " if any(attribute(style, "val") == STYLE for style in styles) else ""
         shown = " ".join(f"{sign}{text}{sign}" for text in texts if text)
         parent.replace(equation, _run(apart + shown))
     written: bytes = etree.tostring(root)
