@@ -14,7 +14,7 @@ from carrel.cli.find import find_agent
 from carrel.cli.options import AgentArgument, JSONOption, version_or_alias
 from carrel.cli.session import check_writable, run, with_client
 from carrel.config.profiles import folders, load_profile
-from carrel.system.editor import EditorError, edit, named_editor
+from carrel.system.editor import EditorError, configured_command, edit
 
 if TYPE_CHECKING:
     from carrel.client import Client
@@ -69,7 +69,7 @@ def edit_in_editor(
     from carrel.store.core.problem import ProblemError
 
     try:
-        if not sys.stdin.isatty() and not named_editor():
+        if not sys.stdin.isatty() and not configured_command():
             raise CommandError("Nothing to change. See: carrel agents edit --help", Code.USAGE)
     except EditorError as error:
         raise CommandError(str(error), Code.USAGE) from error

@@ -14,7 +14,7 @@ class EditorError(Exception):
     """No editor could be run; the message says what to do."""
 
 
-def named_editor(environ: Mapping[str, str] = os.environ) -> list[str]:
+def configured_command(environ: Mapping[str, str] = os.environ) -> list[str]:
     """Return the words of the configured command, or an empty list.
 
     Raises:
@@ -33,7 +33,7 @@ def editor_command(environ: Mapping[str, str] = os.environ) -> list[str]:
     Raises:
         EditorError: there is no editor, or the configured one is not a command.
     """
-    if words := named_editor(environ):
+    if words := configured_command(environ):
         return words
     for name in COMMON:
         if found := shutil.which(name):

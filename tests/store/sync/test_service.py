@@ -95,7 +95,7 @@ async def test_looking_syncing_and_going_on(
 
     (folder / "a.txt").unlink()
     [known] = store.sync.slice.value.folders
-    await store.sync.sync_again(known.id)
+    await store.sync.repeat(known.id)
     assert len(library.held) == 2
     await store.sync.sync(LIBRARY, folder, delete=True)
     assert set(library.held) == {"d/b.txt"}
@@ -129,7 +129,7 @@ async def test_a_sync_that_cannot_go_on(store: Store, library: StrictLibrary, fo
     assert handle.outcome == "failed"
     assert row(store.sync.slice.value).status.role == "failed"
     library.meddle = lambda request: None
-    await store.sync.sync_again(store.sync.slice.value.folders[0].id)
+    await store.sync.repeat(store.sync.slice.value.folders[0].id)
     assert MATCHED.fullmatch(str(row(store.sync.slice.value).status))
 
 

@@ -76,7 +76,7 @@ def work_progress(session: SessionState, activity: ActivityState) -> str:
 
 
 def answer_progress(session: SessionState, chat: ChatState) -> str:
-    """Return the answer as far as it is written, with its step before the first word."""
+    """Return the answer so far, or its step before the first word."""
     if chat.phase == "idle" or not chat.turns:
         return work_progress(session, ActivityState())
     turn = chat.turns[-1]

@@ -44,7 +44,7 @@ class Folders:
         store.sync.load()
 
     def reload_arrived(self) -> Callable[[], None]:
-        """Reload a library of its own while a sync changes it; return the end of that."""
+        """Reload a library of its own while a sync changes it; return a function to end this."""
         if self._libraries is self._store.libraries:
             return lambda: None
         slice, loop = self._store.sync.slice, self._store.loop
@@ -123,7 +123,7 @@ class Folders:
 
     @intent
     async def _on_sync_again(self, folder: int) -> None:
-        self._store.sync.sync_again(folder)
+        self._store.sync.repeat(folder)
 
     @intent
     async def _on_sync_stop(self, folder: int) -> None:

@@ -40,10 +40,10 @@ async def find_for_last_question(
     *earlier, question = asked
     joined = standalone(question, earlier)
     query = joined if is_follow_up(question) else question
-    found = _strong(await find(query), question)
+    found = _keep_relevant(await find(query), question)
     if not found and joined != question:
         query = question if query == joined else joined
-        found = _strong(await find(query), question)
+        found = _keep_relevant(await find(query), question)
     if not found or not earlier:
         return query, found
     used = await _passages_of_answer(messages, earlier, find)
@@ -70,7 +70,7 @@ def standalone(question: str, earlier: Sequence[str]) -> str:
     return " ".join(parts)[:QUERY_CHARACTERS]
 
 
-def _strong(found: Sequence[FoundPassage], question: str) -> list[FoundPassage]:
+def _keep_relevant(found: Sequence[FoundPassage], question: str) -> list[FoundPassage]:
     """Return the passages about the question itself, not just about earlier ones."""
     stems = _stems(question)
     return [

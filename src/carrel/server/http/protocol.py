@@ -30,9 +30,10 @@ _received = _Received()
 
 
 class Protocol(HttpToolsProtocol, asyncio.BufferedProtocol):
-    """Uvicorn's protocol with a deadline for request heads; uvicorn's own covers idle connections.
+    """Uvicorn's protocol with deadlines for request heads and for callers that do not read.
 
-    And with one for a caller that does not read, which holds the answer's resources.
+    Uvicorn's own deadline covers idle connections. A caller that does not read holds the answer's
+    resources.
     """
 
     _deadline: asyncio.TimerHandle | None = None

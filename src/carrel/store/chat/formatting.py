@@ -238,7 +238,7 @@ def prompt_title(state: ChatState) -> str:
 
 
 def session_rows(state: ChatState, now: float) -> tuple[SessionRow, ...]:
-    """Return the saved sessions, newest first; a mark tells a comparison from its first chat."""
+    """Return the saved sessions, newest first; `⇄` marks a comparison."""
     return tuple(
         SessionRow(
             session.id,

@@ -204,7 +204,7 @@ def chosen_block(state: DocumentState) -> str:
 def page_hits(state: DocumentState, *, warm: bool = False) -> tuple[TextMark, ...]:
     """Return the corrected words of the page, the hits of the search, and its doubtful words.
 
-    `warm` includes all words with heat.
+    With `warm`, all words with heat stand in for the doubtful ones.
     """
     if state.page is None:
         return ()

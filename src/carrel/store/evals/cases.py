@@ -115,7 +115,7 @@ class Check(_Strict):
 
     @model_validator(mode="after")
     def _check_one(self) -> Check:
-        if len(self._fields_given()) != 1:
+        if len(self._list_fields()) != 1:
             names = ", ".join(type(self).model_fields)
             raise ValueError(f"A check is exactly one of {names}")
         return self
@@ -123,9 +123,9 @@ class Check(_Strict):
     @property
     def kind(self) -> str:
         """The name of the check's kind: `contains`, `regex` …"""
-        return self._fields_given()[0]
+        return self._list_fields()[0]
 
-    def _fields_given(self) -> list[str]:
+    def _list_fields(self) -> list[str]:
         return [name for name in type(self).model_fields if getattr(self, name) is not None]
 
 

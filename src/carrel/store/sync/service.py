@@ -65,7 +65,7 @@ class SyncService(Service[SyncState]):
             if folder.problem is not None and folder.problem.lost and not folder.running:
                 self._change(folder.id, problem=None, compared_at=None)
                 if folder.reached is not None:
-                    self.sync_again(folder.id)
+                    self.repeat(folder.id)
                 else:
                     self.load()
 
@@ -145,7 +145,7 @@ class SyncService(Service[SyncState]):
         settings = _settings(delete, include, exclude)
         return self._start(library_id, path.expanduser().resolve(), settings, watch, max_delete)
 
-    def sync_again(self, folder_id: int) -> Handle[None]:
+    def repeat(self, folder_id: int) -> Handle[None]:
         """Sync a folder with its last settings."""
         folder = self.find(folder_id)
         return self._start(folder.library_id, folder.path, folder.settings)

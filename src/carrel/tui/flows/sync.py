@@ -30,7 +30,7 @@ async def sync_library(place: MainScreen, library: Library) -> None:
             if folder.settings.delete:
                 await _go_on(place, library, folder)
             else:
-                place.do(place.store.sync.sync_again(folder.id))
+                place.do(place.store.sync.repeat(folder.id))
         return
     if synced := _folder_options(place, library):
         options = [

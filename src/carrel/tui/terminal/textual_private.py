@@ -37,7 +37,7 @@ class LastingStylesheet(Stylesheet):
             super().set_variables(variables)
 
     def reparse(self) -> None:
-        """Parse what was not yet parsed with these variables."""
+        """Parse the sources not yet parsed with these variables."""
         self.parse()
 
 

@@ -49,7 +49,7 @@ class TableLayout:
         }
 
     def keep_sorted(self, service: Sorted) -> Callable[[], None]:
-        """Keep a service's list in the order of the table; return the end of that."""
+        """Keep a service's list in the order of the table; return a function to end this."""
 
         def apply(_: LayoutState) -> None:
             if self.sort != service.slice.value.sort:

@@ -170,10 +170,9 @@ def read_pieces(found: PageParts, frame: PageFrame) -> PageReading | None:
 
 
 def _running_heads(page: PageReading, evidence: Evidence, height: float) -> set[int]:
-    """Return the pieces that the model takes for running heads and other pages confirm.
+    """Return the running heads: pieces that the model takes for one and other pages confirm.
 
-    Of a document of one page, all that the model takes for one; of others also those whose words
-    may vary.
+    No confirmation is needed in a document of one page, or for heads whose words may vary.
     """
     likely = page.view.role("running_head", "folio")
     heads = {

@@ -77,7 +77,7 @@ def page_pieces(
 
 
 def mirrored_rows(rows: Iterable[Sequence[Line]], width: float) -> list[list[Line]]:
-    """Return the rows of pieces mirrored on a page of this width, from left to right again."""
+    """Mirror the rows of pieces on a page of this width; each row is again sorted from the left."""
     return [[piece.mirrored(width) for piece in reversed(row)] for row in rows]
 
 
