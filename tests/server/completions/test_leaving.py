@@ -106,8 +106,10 @@ class Bench:
         messages = [{"role": "user", "content": question}]
         return {"agent_id": self._agent_id, "messages": messages, **options}
 
-    async def ask(self, question: str, **options: Any) -> httpx.Response:
-        return await self.http.post("/v1/agents/completions", json=self.body(question, **options))
+    async def ask(self, question: str, prefer: str = "", **options: Any) -> httpx.Response:
+        headers = {"Prefer": prefer} if prefer else {}
+        body = self.body(question, **options)
+        return await self.http.post("/v1/agents/completions", json=body, headers=headers)
 
 
 def _data_folder(parent: Path) -> Path:
@@ -139,15 +141,22 @@ async def test_an_address_that_counts_no_tokens_is_counted_for(bench: Bench) -> 
 
 
 @pytest.mark.parametrize("question", ["never answer", "begin and hang"])
-@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
+@pytest.mark.parametrize(
+    ("stream", "prefer"),
+    [(True, "progress"), (True, ""), (False, "")],
+    ids=["with progress", "streamed", "whole"],
+)
 async def test_a_caller_who_leaves_frees_the_model(
-    bench: Bench, question: str, stream: bool
+    bench: Bench, question: str, stream: bool, prefer: str
 ) -> None:
-    asking = asyncio.create_task(bench.ask(question, stream=stream))
+    asking = asyncio.create_task(bench.ask(question, prefer, stream=stream))
     await asyncio.wait_for(bench.model.came.wait(), 5)
+    await asyncio.sleep(0.1)  # the first step is on its way
     asking.cancel()
     await asyncio.wait_for(bench.model.left.wait(), 5)
     assert bench.model.connected == 0
+    assert (await bench.http.get("/v1/files")).status_code == 200
+    assert " ERROR " not in bench.server.log
 
 
 async def test_an_answer_has_a_deadline(bench: Bench) -> None:
@@ -173,10 +182,8 @@ async def test_what_goes_wrong_later_ends_the_stream_with_an_error(
 
 
 async def test_a_caller_that_hears_of_progress_is_told_why(bench: Bench) -> None:
-    prefers = {"Prefer": "progress"}
     for question, why in (("never answer", "longer than 3"), ("begin and break", "broke off")):
-        body = bench.body(question, stream=True)
-        response = await bench.http.post("/v1/agents/completions", json=body, headers=prefers)
+        response = await bench.ask(question, "progress", stream=True)
         assert response.status_code == 200
         assert "[DONE]" not in response.text
         name, data = response.text.split("\n\n")[-2].split("\n")

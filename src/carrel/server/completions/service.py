@@ -9,6 +9,8 @@ from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import anyio
+
 from carrel.server.completions.call import Batch, CompletionCall
 from carrel.server.completions.citations import (
     Reference,
@@ -124,7 +126,8 @@ class CompletionService:
                     finally:
                         first.cancel()
                         # The events are closed next, which fails while a step is running.
-                        await asyncio.wait({first})
+                        with anyio.CancelScope(shield=True):
+                            await asyncio.wait({first})
                 async for batch in events:
                     if news := chunks.of_batch(batch):
                         yield news
