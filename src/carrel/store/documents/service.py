@@ -159,7 +159,7 @@ class DocumentsService(Service[DocumentState]):
         count = state.page_count if state.no_picture is None else None
         self.slice.set(
             options=options, pages=(None,) * (count or 0), page_count=count, read=0,
-            annotation=None, before=before, mark=None, error=None,
+            wanted=frozenset(wanted or ()), annotation=None, before=before, mark=None, error=None,
         )  # fmt: skip
         await self._take_kept(opened, options)
         if not self.slice.value.complete:
@@ -356,7 +356,7 @@ class DocumentsService(Service[DocumentState]):
             return
         old = state.pages or (None,) * count
         pages = tuple(found.get(number, page) for number, page in enumerate(old))
-        wanted = frozenset(state.options.wanted_pages(count) or ())
+        wanted = state.wanted if state.pages else frozenset(state.options.wanted_pages(count) or ())
         state = self.slice.set(
             pages=pages,
             page_count=count,
