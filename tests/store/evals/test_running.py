@@ -332,6 +332,8 @@ async def test_every_kind_of_check_has_its_verdict_and_reason(records: Records) 
         ({"number": {"value": 1200, "tolerance": 4}}, False, "the nearest is 1204.5"),
         ({"similar": {"to": text, "at_least": 0.99}}, True, "it is 1.00"),
         ({"similar": {"to": "zzz", "at_most": 0.5}}, True, "it is 0.00"),
+        ({"similar": {"to": "a notice of months", "at_least": 0.999}}, False, "it is 0.91"),
+        ({"similar": {"to": "a notice of months", "at_most": 0.001}}, False, "it is 0.92"),
         ({"judge": {"agent": "judge", "criterion": "kind"}}, True, "It is curt."),
         ({"judge": {"agent": "judge", "criterion": "polite"}}, False, "It is curt."),
         ({"json_schema": {"type": "object"}}, False, "the answer is not JSON"),

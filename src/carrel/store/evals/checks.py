@@ -151,7 +151,10 @@ def _schema(schema: dict[str, Any], text: str) -> tuple[bool, str]:
 def _judge_similarity(wanted: Similar, similarity: float) -> tuple[bool, str]:
     low = -math.inf if wanted.at_least is None else wanted.at_least
     high = math.inf if wanted.at_most is None else wanted.at_most
-    return low <= similarity <= high, f"it is {similarity:.2f}"
+    # Away from the bound: a failure never reads like it.
+    too_high = similarity > high
+    hundredths = math.ceil(100 * similarity) if too_high else math.floor(100 * similarity + 1e-4)
+    return low <= similarity <= high, f"it is {hundredths / 100:.2f}"
 
 
 def _short(text: str) -> str:
