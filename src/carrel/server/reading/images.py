@@ -1,6 +1,7 @@
 """Removes images beyond a request's limit from pages."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import accumulate
 
 from carrel.wire.ocr import Page, PageImage, PageScores
@@ -52,9 +53,7 @@ def _move_scores(scores: PageScores | None, place: int, by: int) -> PageScores |
     if scores is None or scores.word_confidence_scores is None:
         return scores
     words = [
-        word.model_copy(update={"start_index": word.start_index - by})
-        if word.start_index >= place
-        else word
+        replace(word, start_index=word.start_index - by) if word.start_index >= place else word
         for word in scores.word_confidence_scores
     ]
     return scores.model_copy(update={"word_confidence_scores": words})

@@ -6,6 +6,7 @@ A word that the built-in reader also read is confirmed; the model may have inven
 import re
 import statistics
 from collections.abc import Sequence
+from dataclasses import replace
 from difflib import SequenceMatcher
 from itertools import islice
 
@@ -104,10 +105,7 @@ def _score(own: Page, page: Page) -> Page:
         return UNCONFIRMED if texts[number] else CONFIRMED
 
     sure = [confidence(number) for number in range(len(found))]
-    scored = iter(
-        word.model_copy(update={"confidence": score})
-        for word, score in zip(found, sure, strict=True)
-    )
+    scored = iter(replace(word, confidence=score) for word, score in zip(found, sure, strict=True))
     lists = [list(islice(scored, len(words))) for words in _word_lists(own)]
     scores = PageScores(
         average_page_confidence_score=statistics.fmean(sure or [1.0]),
