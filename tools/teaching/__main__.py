@@ -44,6 +44,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=MODEL.steps)
     parser.add_argument("--teachers", type=int, default=0, help="larger networks to learn from")
     parser.add_argument("--out", type=Path, default=network.WEIGHTS)
+    parser.add_argument("--beside", type=Path, help="weights whose networks are kept beside it")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--most", type=int, help="documents of each part, to try something out")
     asked = parser.parse_args()
@@ -59,7 +60,8 @@ def main() -> None:
     seeds = range(asked.seed + 1, asked.seed + 1 + asked.teachers)
     teachers = train("teachers", shelf, counts, TEACHER, seeds) if seeds else ()
     course = replace(MODEL, steps=asked.steps)
-    save(train("model", shelf, counts, course, [asked.seed], teachers)[0], asked.out)
+    taught_one = train("model", shelf, counts, course, [asked.seed], teachers)[0]
+    save(taught_one, asked.out, asked.beside)
     network.WEIGHTS = asked.out  # Figures are of what was just taught.
     report("aside", aside)
     if asked.corpus:

@@ -266,11 +266,15 @@ def _moved(
     return free, mean, (first, second)
 
 
-def save(weights: Weights, path: Path) -> None:
-    """Write the weights in half precision."""
+def save(network: Weights, path: Path, beside: Path | None = None) -> None:
+    """Write a network in half precision, behind those of another file if there is one."""
     halves = {
         name.lstrip("_"): np.asarray(value).astype(np.float32 if name[0] == "_" else np.float16)
-        for name, value in weights.items()
+        for name, value in network.items()
     }
+    networks = {name: value[None] for name, value in halves.items()}
+    if beside:
+        with np.load(beside) as file:
+            networks = {name: np.append(file[name], value, 0) for name, value in networks.items()}
     # Its types take no keyword for an array.
-    np.savez_compressed(path, **halves)  # type: ignore[arg-type]
+    np.savez_compressed(path, **networks)  # type: ignore[arg-type]

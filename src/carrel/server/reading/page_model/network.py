@@ -1,8 +1,9 @@
-"""The page model: a small graph network over pieces of text, in numpy.
+"""The page model: small graph networks over pieces of text, in numpy.
 
-Each piece sees itself, its nearest neighbours in four directions, its row and the page, a few
-times over; then it is given a role, and each pair of neighbours what they share. The weights are
-taught by `tools/teaching`; `card.md` beside them says from what, and how good they are.
+In each, a piece sees itself, its nearest neighbours in four directions, its row and the page, a few
+times over; then it is given a role, and each pair of neighbours what they share. The mean of the
+networks counts. The weights are taught by `tools/teaching`; `card.md` beside them says from what,
+and how good they are.
 """
 
 from dataclasses import dataclass
@@ -67,47 +68,48 @@ class PageView:
 
 
 def look(features: PageFeatures) -> PageView:
-    """Look at a page."""
-    weights = _weights()
-    count = len(features.pieces)
+    """Look at a page with every network; their mean is the view."""
+    weights = _weights(WEIGHTS)
+    networks, count = len(weights["leave"]), len(features.pieces)
     x = _scale(features.pieces, weights["piece_mean"], weights["piece_scale"])
-    pairs = _scale(features.pairs, weights["pair_mean"], weights["pair_scale"])
+    pairs = [_scale(pair, weights["pair_mean"], weights["pair_scale"]) for pair in features.pairs]
+    every_pair = np.concatenate(pairs, axis=2)
     h = _relu(x @ weights["enter"] + weights["enter_bias"])
     starts = np.flatnonzero(np.diff(features.rows, prepend=-1))
     sizes = np.diff(starts, append=count)[:, None].astype(np.float32)
-    nowhere = np.zeros((1, h.shape[1]), np.float32)
+    nowhere = np.zeros((networks, 1, h.shape[2]), np.float32)
     layer = 0
     while f"mix{layer}" in weights:
-        whole = np.concatenate([h, nowhere])
-        of_rows = (np.add.reduceat(h, starts) / sizes)[features.rows]
-        of_page = np.broadcast_to(h.mean(0), h.shape)
-        seen = [h, *(whole[n] for n in features.neighbours), of_rows, of_page]
-        mixed = np.concatenate(seen, axis=1) @ weights[f"mix{layer}"]
+        whole = np.concatenate([h, nowhere], axis=1)
+        of_rows = (np.add.reduceat(h, starts, axis=1) / sizes)[:, features.rows]
+        of_page = np.broadcast_to(h.mean(1, keepdims=True), h.shape)
+        seen = [h, *(whole[:, n] for n in features.neighbours), of_rows, of_page]
+        mixed = np.concatenate(seen, axis=2) @ weights[f"mix{layer}"]
         # What a neighbour says depends on how it stands to the piece.
-        for direction in range(len(features.neighbours)):
-            mixed += pairs[direction] @ weights[f"pair{layer}"][direction]
+        mixed += every_pair @ weights[f"pair{layer}"].reshape(networks, -1, h.shape[2])
         h = h + _relu(mixed + weights[f"mix_bias{layer}"])
-        h = h / np.sqrt((h * h).mean(1, keepdims=True) + 1e-3)
+        h = h / np.sqrt((h * h).mean(2, keepdims=True) + 1e-3)
         layer += 1
     said = h @ weights["leave"] + weights["leave_bias"]
-    roles, flags = said[:, : len(ROLES)], said[:, len(ROLES) :]
-    whole = np.concatenate([h, nowhere])
+    whole = np.concatenate([h, nowhere], axis=1)
     ones = h @ weights["one"]
     others = whole @ weights["other"]
     shared = [
         _relu(
-            ones[:, direction * PAIR : (direction + 1) * PAIR]
-            + others[neighbours, direction * PAIR : (direction + 1) * PAIR]
-            + pairs[direction] @ weights["pair"][direction]
-            + weights["pair_bias"][direction]
+            ones[..., direction * PAIR : (direction + 1) * PAIR]
+            + others[:, neighbours, direction * PAIR : (direction + 1) * PAIR]
+            + pairs[direction] @ weights["pair"][:, direction]
+            + weights["pair_bias"][:, direction, None]
         )
-        @ weights["share"][direction]
-        + weights["share_bias"][direction]
+        @ weights["share"][:, direction]
+        + weights["share_bias"][:, direction, None]
         for direction, neighbours in enumerate(features.neighbours)
     ]
+    # The mean of logits: a role that one network rules out is unlikely.
+    roles, flags = said[..., : len(ROLES)].mean(0), _sigmoid(said[..., len(ROLES) :]).mean(0)
     chances = np.exp(roles - roles.max(1, keepdims=True))
     chances /= chances.sum(1, keepdims=True)
-    return PageView(chances, _sigmoid(flags), _sigmoid(np.stack(shared)), features.neighbours)
+    return PageView(chances, flags, _sigmoid(np.stack(shared)).mean(1), features.neighbours)
 
 
 PAIR = 32
@@ -129,6 +131,8 @@ def _sigmoid(values: Floats) -> Floats:
 
 
 @cache
-def _weights() -> dict[str, Floats]:
-    with np.load(WEIGHTS) as file:
-        return {name: file[name].astype(np.float32) for name in file.files}
+def _weights(path: Path) -> dict[str, Floats]:
+    """Return the weights of all networks, one behind the other; vectors stand in one row."""
+    with np.load(path) as file:
+        whole = {name: file[name].astype(np.float32) for name in file.files}
+    return {name: value[:, None] if value.ndim == 2 else value for name, value in whole.items()}
