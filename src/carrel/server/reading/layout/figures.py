@@ -7,7 +7,7 @@ from functools import reduce
 from carrel.server.reading.layout.flow import rows
 from carrel.server.reading.layout.hyphens import join_continuation, join_lines
 from carrel.server.reading.page.elements import Box, Line, Region
-from carrel.server.reading.page.lines import LABELLED, one_line
+from carrel.server.reading.page.lines import LABELLED, adjoin, one_line
 
 _LEAST_FIGURE = 8.0
 """Points. Anything thinner is a rule or an ornament."""
@@ -15,10 +15,6 @@ _FIGURE_LINES = 5
 """Maximum lines of text in a picture; with more, it is a background."""
 _COVERED = 0.25
 """Largest part of a picture that text covers; with more, it is a background."""
-_SAME_SIZE = 0.05
-"""Size tolerance for lines of one text, as a part of their size."""
-_SET_TIGHT = 0.6
-"""Maximum gap between lines of one text, as a part of their height."""
 _LIKELY = 0.5
 _REACH = 1.5
 """Largest distance of a label from a drawing, in line heights."""
@@ -115,7 +111,7 @@ def _is_label(line: Line, lines: Iterable[Line], chance: Callable[[Line], float]
 def _is_alone(line: Line, lines: Iterable[Line]) -> bool:
     """Return whether a line is short and outside any text of several lines."""
     short = line.box.width <= _SHORT * line.box.height
-    return short and not any(_adjoin(line, other) for other in lines if other is not line)
+    return short and not any(adjoin(line, other) for other in lines if other is not line)
 
 
 @dataclass(frozen=True)
@@ -154,21 +150,12 @@ def _stacks(lines: Sequence[Line]) -> list[list[Line]]:
     """Group lines set below each other like one text."""
     stacks: list[list[Line]] = []
     for line in sorted(lines, key=lambda line: line.box.top):
-        above = next((stack for stack in stacks if _adjoin(stack[-1], line)), None)
+        above = next((stack for stack in stacks if adjoin(stack[-1], line)), None)
         if above is None:
             stacks.append([line])
         else:
             above.append(line)
     return stacks
-
-
-def _adjoin(line: Line, other: Line) -> bool:
-    """Return whether two lines are set and spaced like neighbours in one text."""
-    above, below = sorted((line.box, other.box), key=lambda box: box.top)
-    across = above.shared_width(below)
-    gap = below.top - above.bottom
-    alike = abs(line.size - other.size) <= _SAME_SIZE * other.size and line.bold == other.bold
-    return alike and across > 0 and gap < _SET_TIGHT * min(above.height, below.height)
 
 
 def with_text(region: Region) -> Iterator[Region]:

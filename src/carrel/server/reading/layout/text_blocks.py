@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from carrel.server.reading.layout.hyphens import compounds_of, ends_in_hyphen, join_lines
 from carrel.server.reading.page.elements import Box, Kind, Line, Region
-from carrel.server.reading.page.lines import BULLETS, CAPTION, FORMULA, one_line
+from carrel.server.reading.page.lines import BULLETS, CAPTION, FORMULA, adjoin, one_line
 from carrel.server.reading.page_model.features import Indexes
 from carrel.server.reading.page_model.network import ROLES, Role
 from carrel.server.reading.page_model.pieces import piece_rows
@@ -36,8 +36,11 @@ _ENTRY = re.compile(r"([^\s.…])(?:\s|\.|…)+(\d{1,4}|[ivxlc]{1,7})$")
 """The end of a line of contents: a title, perhaps a leader, and a page number."""
 _PAGE = re.compile(r"(?:^|[.…]\s*)(?:\d{1,4}|[ivxlc]{1,7})$")
 """The end of such a piece of text that ends an entry: another may stand beside it."""
+_WIDE = 0.75
+"""Least width of a text's first line, as a part of the next one's."""
 _LARGER = 1.1
 """Least size of a heading that is larger than the text, as a multiple of its size."""
+_TEXT = ROLES.index("text")
 _HEADING = ROLES.index("heading")
 _CONTENTS = ROLES.index("contents_entry")
 _KINDS: dict[Role, Kind] = {
@@ -62,7 +65,8 @@ def text_blocks(
 ) -> list[TextBlock]:
     """Return the blocks of some pieces of a page, of which `heads` are running heads."""
     chances = page.view.roles.copy()
-    # Tables are found already.
+    # Tables are found already: what else looks like a cell is text.
+    chances[:, _TEXT] += chances[:, ROLES.index("cell")]
     chances[:, [ROLES.index(name) for name in ("running_head", "folio", "cell")]] = 0
     roles = chances.argmax(1)
     roles[list(heads)] = ROLES.index("running_head")
@@ -74,12 +78,15 @@ def text_blocks(
         piece = page.pieces[number]
         run_in = piece.run_in and piece.size < _LARGER * usual and roles[number] == _HEADING
         if plain or run_in or text.startswith(FORMULA):
-            roles[number] = ROLES.index("text")
+            roles[number] = _TEXT
         elif ROLES[roles[number]] in _PLAIN:
             if _BULLET.match(text):
                 roles[number] = ROLES.index("list_item")
             elif CAPTION.match(text):
                 roles[number] = ROLES.index("caption")
+    for direction, one, other, _ in page.pairs("block"):
+        if direction >= UPRIGHT and _is_first_line(page, roles, *sorted((one, other))):
+            roles[min(one, other)] = _TEXT
     sets = Sets(len(page.pieces))
     inside = set(numbers)
     for direction, one, other, chance in page.pairs("block"):
@@ -123,6 +130,17 @@ def _is_plain(page: PageReading, roles: Indexes, number: int) -> bool:
     return role in _PLAIN or (
         role == "list_item" and text[:1].islower() and not _MARKER.match(text)
     )
+
+
+def _is_first_line(page: PageReading, roles: Indexes, one: int, other: int) -> bool:
+    """Return whether an alleged heading is the first line of a text: set like the line right below
+    it, and as wide.
+    """
+    above, below = page.pieces[one], page.pieces[other]
+    wide = above.box.width > _WIDE * below.box.width
+    # OCR knows no weights.
+    alleged = roles[one] == _HEADING and roles[other] == _TEXT and not above.read
+    return alleged and wide and adjoin(above, below)
 
 
 def _is_close(page: PageReading, one: int, other: int) -> bool:
@@ -232,7 +250,12 @@ def with_list_levels(found: Sequence[Region], size: float) -> list[Region]:
     levelled: list[Region] = []
     edges: list[float] = []
     above: Region | None = None
-    for region in found:
+    kinds = [None, *(region.kind for region in found), None]
+    for region, before, after in zip(found, kinds, kinds[2:], strict=False):
+        if region.kind == "list_item" and not region.marker and "list_item" not in (before, after):
+            # A line without a marker shows no list.
+            levelled.append(replace(region, kind="paragraph"))
+            continue
         if region.kind != "list_item" or region.level:
             edges = []
             levelled.append(region)

@@ -26,6 +26,10 @@ _NOTE_SIGN = re.compile(r"[\d*†‡§]")
 """Pre-filter for `_NOTE`: far faster, and matches few lines."""
 _TOGETHER = 0.12
 """Least white space between words, as a part of the line's height."""
+_SAME_SIZE = 0.05
+"""Size tolerance for lines of one text, as a part of their size."""
+_SET_TIGHT = 0.6
+"""Maximum gap between lines of one text, as a part of their height."""
 FORMULA = "$$"
 """Start of a formula on a line of its own."""
 _FORMULA = re.compile(r"\$(?! )[^$]*[\\^_{][^$]*\$")
@@ -142,6 +146,15 @@ def runs_from_right(texts: Iterable[str]) -> bool:
             balance += 2 * to_left
         balance -= sum(map(str.isalpha, text))
     return balance > 0
+
+
+def adjoin(line: Line, other: Line) -> bool:
+    """Return whether two lines are set and spaced like neighbours in one text."""
+    above, below = sorted((line.box, other.box), key=lambda box: box.top)
+    across = above.shared_width(below)
+    gap = below.top - above.bottom
+    alike = abs(line.size - other.size) <= _SAME_SIZE * other.size and line.bold == other.bold
+    return alike and across > 0 and gap < _SET_TIGHT * min(above.height, below.height)
 
 
 def one_line(pieces: Sequence[Line]) -> Line:
