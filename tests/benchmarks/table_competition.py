@@ -87,7 +87,7 @@ def measure() -> Iterable[Figure]:
         print("  skipped: CARREL_TABLES is no folder with NAME.pdf and NAME-str.xml")
         return
     digital = asyncio.run(_ours(found, digital=True))
-    yield from digital.figures("digital", 0.95, pace=4)
+    yield from digital.figures("digital", 0.97, pace=4)
     yield Figure("digital: pages sent to OCR", digital.pages_by_ocr, 0, "lower")
     for name in PEERS:
         yield from _peer(name, found)

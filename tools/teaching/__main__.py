@@ -5,7 +5,8 @@ that the model never saw. PAGES is a file for their pieces of text: made from th
 is not there yet, and all that another machine needs.
 
 With `--teachers 5` two minutes on a graphics processor. Without, a network learns from the truth
-alone: an hour or two of a processor's core.
+alone: an hour or two of a processor's core. `--beside FILE` keeps the networks of a file: the mean
+of all counts.
 """
 
 import argparse
@@ -19,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
 
 import jax
+import numpy as np
 
 from carrel.server.reading.page_model import network
 from teaching.dataset import LabelledPage, parsed_corpus, read_pages, taught, write_pages
@@ -45,6 +47,7 @@ def main() -> None:
     parser.add_argument("--teachers", type=int, default=0, help="larger networks to learn from")
     parser.add_argument("--out", type=Path, default=network.WEIGHTS)
     parser.add_argument("--beside", type=Path, help="weights whose networks are kept beside it")
+    parser.add_argument("--headings", type=float, default=0.0, help="added to a heading's logit")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--most", type=int, help="documents of each part, to try something out")
     asked = parser.parse_args()
@@ -60,8 +63,10 @@ def main() -> None:
     seeds = range(asked.seed + 1, asked.seed + 1 + asked.teachers)
     teachers = train("teachers", shelf, counts, TEACHER, seeds) if seeds else ()
     course = replace(MODEL, steps=asked.steps)
-    taught_one = train("model", shelf, counts, course, [asked.seed], teachers)[0]
-    save(taught_one, asked.out, asked.beside)
+    model = train("model", shelf, counts, course, [asked.seed], teachers)[0]
+    model["leave_bias"] = np.array(model["leave_bias"])
+    model["leave_bias"][network.ROLES.index("heading")] += asked.headings
+    save(model, asked.out, asked.beside)
     network.WEIGHTS = asked.out  # Figures are of what was just taught.
     report("aside", aside)
     if asked.corpus:

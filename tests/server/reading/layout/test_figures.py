@@ -78,7 +78,6 @@ async def test_the_caption_in_a_charts_frame_is_its_caption(tmp_path: Path, read
     assert blocks[2].content == "Figure 3: Loans of the year"
 
 
-@pytest.mark.xfail(reason="the page model takes numbers at the axes of an open chart for a table")
 async def test_the_numbers_and_titles_of_axes_belong_to_a_chart_without_a_frame(
     tmp_path: Path, read: Read
 ) -> None:
@@ -123,7 +122,6 @@ async def test_a_text_in_a_round_frame_is_text(tmp_path: Path, read: Read) -> No
     assert _kinds(await _blocks(tmp_path, read, draw)) == ["text"]
 
 
-@pytest.mark.xfail(reason="the page model has seen no bars behind the cells of a table")
 async def test_coloured_cells_of_a_table_are_no_chart(tmp_path: Path, read: Read) -> None:
     def draw(canvas: Canvas) -> None:
         canvas.setFont("Helvetica", 9)

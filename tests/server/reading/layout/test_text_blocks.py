@@ -179,7 +179,6 @@ def test_code_that_ends_an_indented_sentence_stays_in_it() -> None:
     assert [kind for kind, _ in _texts(apart, code)] == ["paragraph", "code"]
 
 
-@pytest.mark.xfail(reason="the page model takes a short line below a caption for a heading")
 def test_a_caption_is_no_part_of_the_paragraph_above() -> None:
     found = _texts(*BODY, _line("Figure 2: A carrel.", 608), _line("See Figure 2 for it.", 640))
     assert [kind for kind, _ in found] == ["paragraph", "caption", "paragraph"]
@@ -221,7 +220,6 @@ def test_very_short_lines_are_entries_whatever_they_begin_with() -> None:
     assert _texts(*ragged)[0][1] == "A sentence that ends a little early and then goes on."
 
 
-@pytest.mark.xfail(reason="the page model joins narrow columns whose lines are not level")
 def test_lines_of_columns_side_by_side_say_nothing_about_the_gap_between_lines() -> None:
     left = [_line(f"left {n}", 100 + 12 * n, width=200) for n in range(9)]
     right = [_line(f"right {n}", 106 + 12 * n, left=270, width=200) for n in range(9)]

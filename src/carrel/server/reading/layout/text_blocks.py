@@ -16,6 +16,8 @@ from carrel.server.reading.page_model.pieces import piece_rows
 from carrel.server.reading.tables.decode import UPRIGHT, PageReading, Sets
 
 _LIKELY = 0.5
+_POSSIBLE = 0.05
+"""Less likely roles of what is part of no table are none."""
 _CLOSE, _WORDS = 0.02, 1.0
 """Pieces on a line that are no farther apart than this part of its height are of one block if
 that is at least so likely.
@@ -42,6 +44,7 @@ _LARGER = 1.1
 """Least size of a heading that is larger than the text, as a multiple of its size."""
 _TEXT = ROLES.index("text")
 _HEADING = ROLES.index("heading")
+_ITEM = ROLES.index("list_item")
 _CONTENTS = ROLES.index("contents_entry")
 _KINDS: dict[Role, Kind] = {
     "heading": "heading",
@@ -65,9 +68,9 @@ def text_blocks(
 ) -> list[TextBlock]:
     """Return the blocks of some pieces of a page, of which `heads` are running heads."""
     chances = page.view.roles.copy()
-    # Tables are found already: what else looks like a cell is text.
-    chances[:, _TEXT] += chances[:, ROLES.index("cell")]
+    # Tables are found already. What may be nothing but a cell is text.
     chances[:, [ROLES.index(name) for name in ("running_head", "folio", "cell")]] = 0
+    chances[:, _TEXT] += _POSSIBLE
     roles = chances.argmax(1)
     roles[list(heads)] = ROLES.index("running_head")
     usual = Style.of(page.pieces).size
@@ -81,10 +84,10 @@ def text_blocks(
             roles[number] = _TEXT
         elif ROLES[roles[number]] in _PLAIN:
             if _BULLET.match(text):
-                roles[number] = ROLES.index("list_item")
+                roles[number] = _ITEM
             elif CAPTION.match(text):
                 roles[number] = ROLES.index("caption")
-    for direction, one, other, _ in page.pairs("block"):
+    for direction, one, other, _ in reversed(list(page.pairs("block"))):
         if direction >= UPRIGHT and _is_first_line(page, roles, *sorted((one, other))):
             roles[min(one, other)] = _TEXT
     sets = Sets(len(page.pieces))
@@ -133,14 +136,14 @@ def _is_plain(page: PageReading, roles: Indexes, number: int) -> bool:
 
 
 def _is_first_line(page: PageReading, roles: Indexes, one: int, other: int) -> bool:
-    """Return whether an alleged heading is the first line of a text: set like the line right below
-    it, and as wide.
+    """Return whether an alleged heading or item is the first line of a text: without a marker, set
+    like the line right below it, and as wide.
     """
     above, below = page.pieces[one], page.pieces[other]
-    wide = above.box.width > _WIDE * below.box.width
+    alleged = roles[one] in (_HEADING, _ITEM) and roles[other] == _TEXT
+    wide = above.box.width > _WIDE * below.box.width and not _MARKER.match(above.text)
     # OCR knows no weights.
-    alleged = roles[one] == _HEADING and roles[other] == _TEXT and not above.read
-    return alleged and wide and adjoin(above, below)
+    return alleged and wide and not above.read and adjoin(above, below)
 
 
 def _is_close(page: PageReading, one: int, other: int) -> bool:
@@ -250,12 +253,7 @@ def with_list_levels(found: Sequence[Region], size: float) -> list[Region]:
     levelled: list[Region] = []
     edges: list[float] = []
     above: Region | None = None
-    kinds = [None, *(region.kind for region in found), None]
-    for region, before, after in zip(found, kinds, kinds[2:], strict=False):
-        if region.kind == "list_item" and not region.marker and "list_item" not in (before, after):
-            # A line without a marker shows no list.
-            levelled.append(replace(region, kind="paragraph"))
-            continue
+    for region in found:
         if region.kind != "list_item" or region.level:
             edges = []
             levelled.append(region)
