@@ -48,7 +48,7 @@ def test_alternatives_that_multiply_give_up() -> None:
 
 
 def test_what_is_no_expression_is_told() -> None:
-    with pytest.raises(PatternError, match="no regular expression"):
+    with pytest.raises(PatternError, match="not a regular expression"):
         search("[", "a")
 
 

@@ -212,7 +212,7 @@ async def test_of_two_calls_the_one_that_was_cut_off_is_left_out(bench: Bench) -
                          ({"max_tokens": 1}, "length")],
 )  # fmt: skip
 async def test_whose_limit_cut_an_answer_is_told(
-    bench: Bench, asked: dict[str, int], whole: str
+    bench: Bench, asked: dict[str, Any], whole: str
 ) -> None:
     answer = (await bench.ask("run out of room", **asked)).json()
     assert answer["choices"][0]["finish_reason"] == whole

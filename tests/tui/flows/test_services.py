@@ -73,7 +73,7 @@ def test_a_mistyped_key_is_said_before_it_is_kept_and_corrected_after(
         app.rush(F3)
         app.wait_for("work +here now")
         app.rush("down", "D")
-        app.wait_for("A service that is in use stays")
+        app.wait_for("This service is in use")
     assert load_profile("work").api_key == server.api_key
 
 

@@ -221,7 +221,9 @@ async def test_a_new_agent_begins_like_a_starting_point(bench: Workbench) -> Non
     await bench.press("n")
     await bench.shows("New agent from", "minutes", "Turns notes of a meeting into minutes")
     await bench.press("m")
-    await bench.shows("New agent", "Turns notes of a meeting into minutes", "Connectors it uses")
+    await bench.shows(
+        "New agent", "Turns notes of a meeting into minutes", "Connectors, separated by commas"
+    )
     bench.app.screen.query_one("#connectors", Field).value = "tickets, web_search"
     await bench.press("f2")
     await bench.shows("Made minutes, v0.")

@@ -68,6 +68,12 @@ async def test_a_version_is_put_beside_and_both_answer(
     assert bench.store.chat.slice.value.pinned == 3
 
 
+async def test_a_version_beside_itself_has_a_letter_on_each_pane(bench: Workbench) -> None:
+    await bench.shows("support v4")
+    await bench.store.comparison.begin([Side("agent"), Side("agent")])
+    await bench.shows("─ support v4 A", "─ support v4 B")
+
+
 async def test_a_side_that_still_writes_holds_up_none(
     bench: Workbench, service: ScriptedService
 ) -> None:
@@ -115,7 +121,7 @@ async def test_a_vote_shows_the_names_that_were_hidden(
 ) -> None:
     await begin(bench, service, "brief")
     await bench.press("escape", "b")
-    await bench.shows("Names are hidden from the next question on")
+    await bench.shows("From the next question on, names are hidden")
     await bench.press("tab", "tab")
     await ask(bench, service, "How long?", brief="3")
     await bench.until(lambda: "support" not in bench.text() and "brief" not in bench.text())

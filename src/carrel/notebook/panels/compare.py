@@ -11,13 +11,13 @@ from carrel.notebook.panels.core.base import Json, Panel, intent, problem_json
 from carrel.notebook.panels.core.changes import changes_json
 from carrel.notebook.results.answer import Answer, last_answer
 from carrel.store.agents.formatting import FieldRow
-from carrel.store.chat.formatting import title
 from carrel.store.comparison.formatting import (
     agent_differences,
     answer_differences,
     has_answer,
     judgement_words,
     questions,
+    side_titles,
     tally_words,
 )
 from carrel.store.comparison.formatting import (
@@ -71,8 +71,8 @@ class ComparePanel(Panel):
         session = self._store.session.slice.value
         states = [chat.slice.value for chat in self._comparison.chats]
         return "".join(
-            f"<p><strong>{escape(title(state))}</strong></p>{answer_progress(session, state)}"
-            for state in states
+            f"<p><strong>{escape(name)}</strong></p>{answer_progress(session, state)}"
+            for name, state in zip(side_titles(states), states, strict=True)
             if state.turns
         )
 
@@ -95,7 +95,7 @@ class ComparePanel(Panel):
                 }
                 for index, panel in enumerate(self.chats)
             ],
-            "names": [title(state) for state in states],
+            "names": side_titles(states),
             "busy": not idle,
             "begun": any(state.turns for state in states),
             "compared": record is not None,
@@ -178,9 +178,9 @@ class ComparePanel(Panel):
         return self._differences(old, new, answer_differences(before, after))
 
     def _differences(self, old: int, new: int, rows: tuple[FieldRow, ...]) -> Json:
-        before, after = (title(self._comparison.chats[place].slice.value) for place in (old, new))
+        names = side_titles([chat.slice.value for chat in self._comparison.chats])
         return {
-            "title": f"{before} → {after}" + ("" if rows else ": the agents are the same"),
+            "title": f"{names[old]} → {names[new]}" + ("" if rows else ": the agents are the same"),
             "rows": changes_json(rows),
         }
 

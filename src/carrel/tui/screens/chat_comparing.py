@@ -5,7 +5,7 @@ import time
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
-from carrel.store.chat.formatting import parameter_words, title, tokens, turn_rows
+from carrel.store.chat.formatting import parameter_words, tokens, turn_rows
 from carrel.store.chat.state import ChatState
 from carrel.store.comparison.formatting import (
     judgement_words,
@@ -106,8 +106,11 @@ class SidesPainter:
         """Repaint the next visible, changed side; the others follow in turns."""
         states = [chat.slice.value for chat in self._comparison.chats]
         self._screen.set_class(len(states) > 1, "-comparing")
-        self.sides.show_sides([*map(tab_words, states, side_titles(states))], self._vote_line())
+        names = side_titles(states)
+        self.sides.show_sides([*map(tab_words, states, names)], self._vote_line())
         seen = self.sides.seen
+        for place in seen:
+            self.sides.transcripts[place].border_title = _title(states[place], names[place])
         changed = [place for place in seen if self._shown.get(place) is not states[place]]
         if changed:
             place = next((place for place in changed if place > self._last), changed[0])
@@ -137,9 +140,12 @@ class SidesPainter:
         return labels.line(" · ".join(filter(None, [*about, HINT])), "$muted")
 
 
-async def _show(state: ChatState, transcript: Transcript) -> None:
+def _title(state: ChatState, name: str) -> Content:
     about = filter(None, (UNSAVED if state.draft else "", parameter_words(state)))
-    transcript.border_title = labels.title(title(state), " · ".join(about))
+    return labels.title(name, " · ".join(about))
+
+
+async def _show(state: ChatState, transcript: Transcript) -> None:
     transcript.border_subtitle = labels.line(tokens(state))
     if state.error is not None and not state.turns and state.session_id is None:
         await transcript.show_message(Content("\n").join(labels.problem(state.error)))
