@@ -433,7 +433,6 @@ async def test_a_picture_inside_a_form_is_where_the_form_is_drawn(
     )
 
 
-@pytest.mark.xfail(reason="the page model takes lines beside a figure for items of a list")
 async def test_a_figure_beside_a_paragraph_keeps_its_caption_and_parts_no_sentence(
     tmp_path: Path, read: Read
 ) -> None:

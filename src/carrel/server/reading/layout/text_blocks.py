@@ -106,11 +106,7 @@ def text_blocks(
         if label:
             roles[one] = roles[other]
             close = True
-        goes_on = direction >= UPRIGHT and _goes_on(page, one, other)
-        goes_on = goes_on and all(_is_plain(page, roles, number) for number in (one, other))
-        if goes_on:
-            roles[max(one, other)] = roles[min(one, other)]
-        if (alike or close or goes_on) and not _BULLET.match(page.pieces[max(one, other)].text):
+        if (alike or close) and not _BULLET.match(page.pieces[max(one, other)].text):
             sets.join(one, other)
     blocks = []
     for group in sets.groups(sorted(inside)):
@@ -125,14 +121,6 @@ def text_blocks(
             role = "list_item"
         blocks.append(TextBlock(role, lines))
     return blocks
-
-
-def _is_plain(page: PageReading, roles: Indexes, number: int) -> bool:
-    """Return whether a piece is prose: of an item, only what can be no item's first line."""
-    role, text = ROLES[roles[number]], page.pieces[number].text
-    return role in _PLAIN or (
-        role == "list_item" and text[:1].islower() and not _MARKER.match(text)
-    )
 
 
 def _is_first_line(page: PageReading, roles: Indexes, one: int, other: int) -> bool:
@@ -159,20 +147,6 @@ def _is_label(page: PageReading, roles: Indexes, one: int, other: int) -> bool:
     label = _LABEL.fullmatch(text) or (text.isdecimal() and alike)
     gap = page.boxes[other].left - page.boxes[one].right
     return bool(label) and gap < _TAB * page.boxes[one].height
-
-
-def _goes_on(page: PageReading, one: int, other: int) -> bool:
-    """Return whether the lower of two pieces goes on with a sentence of the upper one.
-
-    A page of two lines gives the network nothing to compare their gap with.
-    """
-    (above, first), (below, second) = sorted(
-        ((page.boxes[number], page.pieces[number].text) for number in (one, other)),
-        key=lambda piece: piece[0].top,
-    )
-    tall = 2 * max(above.height, below.height)
-    close = below.top - above.bottom < tall and abs(below.left - above.left) < tall
-    return close and second[:1].islower() and first[-1:] not in ".!?:;"
 
 
 def block_region(block: TextBlock, style: "Style", height: float) -> Region:
