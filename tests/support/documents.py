@@ -48,7 +48,7 @@ def filled_form(path: Path) -> Path:
     canvas = Canvas(str(path), pagesize=A4)
     form = canvas.acroForm
     for y, text in (
-        (700, "Please fill in every field of this form in capital letters, and sign it on the"),
+        (700, "Please fill in every field of this form in clear letters, and sign it on the"),
         (686, "next page."),
         (620, "We write to the address that you give us, and to no other."),
         (580, "By letter"),
@@ -58,7 +58,7 @@ def filled_form(path: Path) -> Path:
     ):
         canvas.drawString(92 if text.startswith("By") else 72, y, text)
     for y, value, flags in (
-        (650, "ADA LOVELACE OF LONDON", "print"),
+        (650, "Ada Lovelace of London", "print"),
         (540, "", "print"),
         (520, "AN EARLIER NAME", "hidden"),
     ):
