@@ -7,6 +7,7 @@ from carrel.pages.renderer import Renderer
 from carrel.store.activity.service import ActivityService
 from carrel.store.cache.copies import Copies
 from carrel.store.cache.last_seen import LastSeen
+from carrel.store.cache.results import ResultCache
 from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.notifications import NotificationsService
 from carrel.store.session.service import SessionService
@@ -25,4 +26,5 @@ class Shared:
     trash: TrashService
     last_seen: LastSeen
     copies: Copies
+    results: ResultCache
     renderer: Renderer

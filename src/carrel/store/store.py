@@ -13,6 +13,7 @@ from carrel.store.agents.service import AgentsService
 from carrel.store.batches.service import BatchesService
 from carrel.store.cache.copies import Copies
 from carrel.store.cache.last_seen import LastSeen
+from carrel.store.cache.results import ResultCache
 from carrel.store.chat.service import ChatService
 from carrel.store.chat.sessions.remote_chats import RemoteChats
 from carrel.store.chat.sessions.saved import SavedSessions
@@ -76,6 +77,7 @@ class Store:
             self.trash,
             LastSeen(profile, self.session),
             self.copies,
+            ResultCache(profile.folders.cache),
             self.renderer,
         )
         self.files = FilesService(shared)

@@ -1,5 +1,6 @@
 """OCR of many documents at once."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,6 +43,22 @@ async def test_each_is_a_row_and_one_that_fails_stops_no_other(
     for source in (sources[0], sources[2]):
         await store.documents.open(source)
         assert store.documents.slice.value.complete, "what was read is there at once"
+
+
+async def test_no_page_is_asked_for_twice_by_readings_of_one_document(
+    store: Store, tmp_path: Path
+) -> None:
+    source = await stored(store, digital_pdf(tmp_path / "a.pdf", pages=30))
+    await store.documents.open(source, page=20)
+    assert await store.ocr_batch.read([source]) == 1
+    state = await until(store.documents.slice, lambda state: state.complete)
+    assert [page.index for page in state.pages if page] == list(range(30))
+    calls = [entry.call for entry in store.requests.slice.value.items]
+    asked = [json.loads(call.sent)["pages"] for call in calls if call.path == "/v1/ocr"]
+    assert sorted(page for pages in asked for page in pages) == list(range(30))
+    activity = await until(store.activity.slice, lambda state: all(i.ended for i in state.items))
+    rows = [item for item in activity.items if item.kind == "ocr"]
+    assert [(row.status, row.done) for row in rows] == [("done", 30)] * 2
 
 
 async def test_it_goes_on_when_the_service_is_back(tmp_path: Path) -> None:

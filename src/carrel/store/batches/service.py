@@ -104,7 +104,7 @@ class BatchesService(Service[BatchesState]):
         self._activity = shared.activity
         self._copies = shared.copies
         self._notifications = shared.notifications
-        self._reader = DocumentReader(shared.session)
+        self._reader = DocumentReader(shared.session, shared.results)
         self._submitted = SubmittedJobs(shared.profile.folders.state, shared.profile.storage_name)
         self._files = files
         shared.activity.set_task(SUBMIT, self._read_left)

@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,20 +35,60 @@ class KeptResult:
     page_count: int | None = None
     annotation: str | None = None
 
+    def merge(self, other: KeptResult) -> None:
+        """Add another result; its pages replace older pages of the same numbers."""
+        self.pages |= other.pages
+        self.page_count = other.page_count or self.page_count
+        self.annotation = other.annotation or self.annotation
+
+
+@dataclass(eq=False)
+class Reading:
+    """One of the readings of a document that run at once: they ask in turn and share the answers.
+
+    `news` are the answers, its own included, since it last took them.
+    """
+
+    key: str
+    turn: asyncio.Lock
+    news: KeptResult | None = None
+
+    def take(self) -> KeptResult:
+        """Return the news, and begin to collect anew."""
+        news, self.news = self.news or KeptResult(), None
+        return news
+
 
 class ResultCache:
     """Cached OCR results in a folder of copies."""
 
     def __init__(self, cache: Path) -> None:
         self._cache = cache
+        self._readings: dict[str, list[Reading]] = {}
+
+    @contextmanager
+    def reading(self, key: str) -> Iterator[Reading]:
+        """Take part in the reading of a document; what is cached is loaded afterwards."""
+        running = self._readings.setdefault(key, [])
+        reading = Reading(key, running[0].turn if running else asyncio.Lock())
+        running.append(reading)
+        try:
+            yield reading
+        finally:
+            running.remove(reading)
+            if not running:
+                del self._readings[key]
 
     async def load(self, key: str) -> KeptResult:
         """Return the result of a key, empty if there is none."""
         return await asyncio.to_thread(_load, results_file(self._cache, key))
 
     async def add(self, key: str, answer: KeptResult) -> None:
-        """Add an answer; its pages replace older pages of the same numbers."""
+        """Add an answer, for the readings that run as well."""
         await asyncio.to_thread(_add, results_file(self._cache, key), answer)
+        for reading in self._readings.get(key, ()):
+            reading.news = reading.news or KeptResult()
+            reading.news.merge(answer)
 
     async def forget(self, key: str, pages: Iterable[int] | None = None) -> None:
         """Remove pages of a result, or all of it."""
@@ -76,9 +117,8 @@ def _load(path: Path) -> KeptResult:
             pages = [Page.model_validate(page) for page in answer["pages"]]
         except (ValueError, KeyError, TypeError, ValidationError):
             continue  # a line that was truncated, or written by another version
-        found.pages |= {page.index: page for page in pages}
-        found.page_count = answer.get("page_count") or found.page_count
-        found.annotation = answer.get("annotation") or found.annotation
+        by_number = {page.index: page for page in pages}
+        found.merge(KeptResult(by_number, answer.get("page_count"), answer.get("annotation")))
     return found
 
 

@@ -35,7 +35,7 @@ class OCRBatchService(Service[OCRBatchState]):
         self._notifications = shared.notifications
         self._copies = shared.copies
         self._remembered = remembered
-        self._reader = DocumentReader(shared.session)
+        self._reader = DocumentReader(shared.session, shared.results)
         shared.activity.set_task(OCR, self._read_left)
 
     @action(Policy.BESIDE)
@@ -103,21 +103,22 @@ class OCRBatchService(Service[OCRBatchState]):
     ) -> None:
         copy = await self._copies.fetch(source)
         key = self._reader.key(copy, options)
-        kept = await self._reader.results.load(key)
-        try:
-            count: int | None = await self._renderer.page_count(copy.path)
-        except NoPicture:
-            count = kept.page_count
-        entry.progress(len(kept.pages), count)
-        if count is None:
-            read = await self._reader.read_whole(source, key, options)
-            entry.progress(len(read.pages), len(read.pages))
-            await self._reader.note(source, key, len(read.pages), len(read.pages))
-            return
-        wanted = options.wanted_pages(count) or []
-        done = {*kept.pages}
-        unread = lambda: [number for number in wanted if number not in done]  # noqa: E731
-        async for answer in self._reader.read(source, key, options, unread):
-            done |= answer.pages.keys()
-            entry.progress(len(done), count)
-            await self._reader.note(source, key, len(done), count)
+        with self._reader.results.reading(key) as reading:
+            kept = await self._reader.results.load(key)
+            try:
+                count: int | None = await self._renderer.page_count(copy.path)
+            except NoPicture:
+                count = kept.page_count
+            entry.progress(len(kept.pages), count)
+            if count is None:
+                read = await self._reader.read_whole(source, reading, options)
+                entry.progress(len(read.pages), len(read.pages))
+                await self._reader.note(source, key, len(read.pages), len(read.pages))
+                return
+            wanted = options.wanted_pages(count) or []
+            done = {*kept.pages}
+            unread = lambda: [number for number in wanted if number not in done]  # noqa: E731
+            async for answer in self._reader.read(source, reading, options, unread):
+                done |= answer.pages.keys()
+                entry.progress(len(done), count)
+                await self._reader.note(source, key, len(done), count)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from carrel.store.cache.copies import Copy, DocumentSource
 from carrel.store.cache.readings import PagesRead, Readings
-from carrel.store.cache.results import KeptResult, ResultCache
+from carrel.store.cache.results import KeptResult, Reading, ResultCache
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.session.service import SessionService
 
@@ -111,9 +111,9 @@ USUAL = OCROptions()
 
 
 class DocumentReader:
-    def __init__(self, session: SessionService) -> None:
+    def __init__(self, session: SessionService, results: ResultCache) -> None:
         self._session = session
-        self.results = ResultCache(session.profile.folders.cache)
+        self.results = results
         self._readings = Readings(session.profile)
 
     def key(self, copy: Copy, options: OCROptions) -> str:
@@ -128,36 +128,43 @@ class DocumentReader:
     async def read(
         self,
         source: DocumentSource,
-        key: str,
+        reading: Reading,
         options: OCROptions,
         unread: Callable[[], Sequence[int]],
     ) -> AsyncIterator[KeptResult]:
         """Read the pages that `unread` returns, the first alone; cache every answer.
 
-        `unread` is called before each batch, so that the page in view comes first.
+        `unread` is called before each batch, so that the page in view comes first. Pages that
+        another reading was answered meanwhile are not asked for again.
         """
         size = 1
-        while waiting := unread():
-            # An annotation covers all pages of a request.
-            batch = [*waiting] if options.schema else first_run(waiting, size)
-            began = time.monotonic()
-            answer = await self.ask(source, batch, options)
-            if not answer.pages.keys() & {*batch}:
-                words = f"The service did not read page {batch[0] + 1}."
-                raise ProblemError(Problem("Not read", words))
-            await self.results.add(key, answer)
-            yield answer
-            a_page = (time.monotonic() - began) / len(batch)
-            size = max(1, min(BATCH, int(BATCH_SECONDS / max(a_page, 1e-3))))
+        while unread():
+            async with reading.turn:
+                if reading.news is None:
+                    # An annotation covers all pages of a request.
+                    batch = [*unread()] if options.schema else first_run(unread(), size)
+                    began = time.monotonic()
+                    answer = await self.ask(source, batch, options)
+                    if not answer.pages.keys() & {*batch}:
+                        words = f"The service did not read page {batch[0] + 1}."
+                        raise ProblemError(Problem("Not read", words))
+                    await self.results.add(reading.key, answer)
+                    a_page = (time.monotonic() - began) / len(batch)
+                    size = max(1, min(BATCH, int(BATCH_SECONDS / max(a_page, 1e-3))))
+            yield reading.take()
 
-    async def read_whole(self, source: DocumentSource, key: str, options: OCROptions) -> KeptResult:
-        """Read a document of unknown length in one request."""
+    async def read_whole(
+        self, source: DocumentSource, reading: Reading, options: OCROptions
+    ) -> KeptResult:
+        """Read a document of unknown length in one request, or take another reading's answer."""
         wanted = options.wanted_pages(None)
-        answer = await self.ask(source, wanted, options)
-        if wanted is None:
-            answer.page_count = len(answer.pages)
-        await self.results.add(key, answer)
-        return answer
+        async with reading.turn:
+            if reading.news is None:
+                answer = await self.ask(source, wanted, options)
+                if wanted is None:
+                    answer.page_count = len(answer.pages)
+                await self.results.add(reading.key, answer)
+        return reading.take()
 
     async def ask(
         self, source: DocumentSource, pages: list[int] | None, options: OCROptions

@@ -44,7 +44,7 @@ class DocumentsService(Service[DocumentState]):
         self._session = shared.session
         self._activity = shared.activity
         self._copies = shared.copies
-        self._reader = DocumentReader(shared.session)
+        self._reader = DocumentReader(shared.session, shared.results)
         self._remembered = remembered
         self._corrections = corrections
         self._renderer = shared.renderer
@@ -320,18 +320,21 @@ class DocumentsService(Service[DocumentState]):
         self.slice.set(reading=True, started=time.time(), read_before=state.read, error=None)
         key = self._reader.key(opened.copy, options)
         try:
-            entry.progress(state.read)
-            if state.page_count is None:
-                answer = await self._reader.read_whole(source, key, options)
-                # The requested pages may not be the first.
-                count = answer.page_count or max(answer.pages, default=-1) + 1
-                self._put(answer.pages, count, answer.annotation)
-                await self._note(source, key)
-            async for answer in self._reader.read(source, key, options, self._unread):
-                self._put(answer.pages, None, answer.annotation)
-                state = self.slice.value
-                entry.progress(state.read, len(state.wanted))
-                await self._note(source, key)
+            with self._reader.results.reading(key) as reading:
+                # Another reading may have been answered since the document was opened.
+                await self._take_kept(opened, options)
+                entry.progress(self.slice.value.read)
+                if self.slice.value.page_count is None:
+                    answer = await self._reader.read_whole(source, reading, options)
+                    # The requested pages may not be the first.
+                    count = answer.page_count or max(answer.pages, default=-1) + 1
+                    self._put(answer.pages, count, answer.annotation)
+                    await self._note(source, key)
+                async for answer in self._reader.read(source, reading, options, self._unread):
+                    self._put(answer.pages, None, answer.annotation)
+                    state = self.slice.value
+                    entry.progress(state.read, len(state.wanted))
+                    await self._note(source, key)
         finally:
             self.slice.set(reading=False)
 
