@@ -9,6 +9,8 @@ from carrel.wire.base import Count, Name, Request, ResponseModel, Stored, Text, 
 
 CHUNK_SIZE = (256, 32768)
 """Bounds of a library's chunk size, in characters."""
+LONGEST_QUERY = 2000
+"""Most characters of a search."""
 
 OwnerType = Literal["User", "Workspace"]
 ShareWith = Literal["User", "Workspace", "Org"]
@@ -146,7 +148,7 @@ class SearchQuery(Request):
     to some documents.
     """
 
-    query: Annotated[Name, Field(max_length=2000)]
+    query: Annotated[Name, Field(max_length=LONGEST_QUERY)]
     limit: Annotated[int, Field(ge=1, le=100)] = 10
     document_ids: Annotated[list[Text], Field(max_length=100)] | None = None
     filters_attributes: Text | None = None

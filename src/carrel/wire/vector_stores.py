@@ -3,14 +3,14 @@
 import operator
 from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import ConfigDict, Field, computed_field
+from pydantic import ConfigDict, Field, computed_field, model_validator
 
 from carrel.wire.base import JSONObject, Name, Request, ResponseModel, Stored, Text
 from carrel.wire.documents import Attributes, Document
 from carrel.wire.id_lists import IdList, IdQuery
-from carrel.wire.libraries import Library, SearchHit
+from carrel.wire.libraries import LONGEST_QUERY, Library, SearchHit
 
 MAX_FILES = 500
 """Files that are added at once."""
@@ -249,12 +249,18 @@ class VectorStoreSearch(_Lenient):
     """A search, in the documents whose attributes match the `filters`."""
 
     query: (
-        Annotated[Text, Field(min_length=1, max_length=2000)]
-        | Annotated[list[Text], Field(min_length=1, max_length=10)]
+        Annotated[Name, Field(max_length=LONGEST_QUERY)]
+        | Annotated[list[Name], Field(min_length=1, max_length=10)]
     )
     max_num_results: Annotated[int, Field(ge=1, le=50)] = 10
     filters: Filter | None = None
     ranking_options: RankingOptions | None = None
+
+    @model_validator(mode="after")
+    def _check_length(self) -> Self:
+        if len(" ".join(self.queries)) > LONGEST_QUERY:
+            raise ValueError(f"query must have at most {LONGEST_QUERY} characters together")
+        return self
 
     @property
     def queries(self) -> list[str]:

@@ -50,6 +50,8 @@ def test_a_store_is_filled_with_files_and_searched(http: httpx.Client) -> None:
     hits = http.post(f"{path}/search", json={"query": ["cats", "allowed"], "filters": only}).json()
     assert {one["filename"] for one in hits["data"]} == {"pets.txt"}
     assert hits["data"][0]["attributes"] == {"year": 2024}
+    for query in ("", " ", [], ["cats", ""], "c" * 2001, ["c" * 1001, "c" * 1001]):
+        assert http.post(f"{path}/search", json={"query": query}).status_code == 422
     refused = http.post(f"{path}/search", json={"query": "rent", "filters": {"type": "gt"}})
     assert refused.status_code == 422
     assert http.get(f"/v1/libraries/{store['id']}").json()["name"] == "leases"

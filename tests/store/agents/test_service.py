@@ -301,7 +301,7 @@ async def test_an_alias_is_set_moved_and_removed(agents: Store) -> None:
     assert names() == [("prod", 1)]
     handle = agents.agents.set_alias(agent.id, "Not So", 1)
     await handle.settled()
-    assert handle.error is not None and "small letters" in handle.error.detail
+    assert handle.error is not None and "lower-case letters" in handle.error.detail
     await agents.agents.remove_alias(agent.id, "prod")
     assert names() == []
     assert agents.notifications.slice.value.items[-1].text == "Removed the alias prod."

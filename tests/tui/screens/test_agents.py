@@ -294,7 +294,7 @@ async def test_an_alias_is_set_moved_and_removed(bench: Workbench) -> None:
     await bench.press("number_sign")
     await bench.type("Not so")
     await bench.press("enter")
-    await bench.shows("“Not so” cannot be an alias", "small letters")
+    await bench.shows("“Not so” cannot be an alias", "lower-case letters")
 
 
 async def test_numbers_that_are_none_are_refused_where_they_stand(bench: Workbench) -> None:

@@ -68,8 +68,8 @@ def test_what_is_not_named_is_derived(tmp_path: Path) -> None:
     ("text", "words"),
     [
         (GOOD.replace("accent", "acent"), "line 6: there is no colour “acent”. Did you mean"),
-        (GOOD.replace("white", "whitish"), "line 5: “foreground” is no colour"),
-        (GOOD.replace('"#f80"', "#f80"), "line 6: “accent” is no colour"),
+        (GOOD.replace("white", "whitish"), "line 5: “foreground” is not a colour"),
+        (GOOD.replace('"#f80"', "#f80"), "line 6: “accent” is not a colour"),
         (GOOD.replace("dark: true", "dark: maybe"), "line 2: dark must be true or false."),
         (GOOD.replace("dark", "drak"), "line 2: there is no setting “drak”. Did you mean “dark”?"),
         (GOOD.replace('  accent: "#f80"\n', ""), "the colour “accent” is missing."),

@@ -149,6 +149,6 @@ def test_a_schema_that_is_none_is_refused_by_name() -> None:
             "json_schema": {"name": "a", "schema": {"type": "nonsense"}},
         },
     })  # fmt: skip
-    with pytest.raises(InvalidRequest, match="no JSON schema") as refusal:
+    with pytest.raises(InvalidRequest, match="not a JSON schema") as refusal:
         check_formats(request)
     assert refusal.value.details[0].loc[:2] == ["body", "document_annotation_format"]
