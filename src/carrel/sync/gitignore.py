@@ -26,6 +26,7 @@ _CLASSES = {
     "xdigit": "0-9a-fA-F",
 }
 _CLASS = re.compile(r"\[:(\w+):\]")
+_STARS = re.compile(r"^\*{2,}$")
 _ANY_FOLDERS = None
 
 
@@ -50,7 +51,7 @@ class Pattern:
         folders_only = text.endswith("/")
         text = text.removesuffix("/")
         anchored = "/" in text
-        names = text.removeprefix("/").split("/")
+        names = [_STARS.sub("**", name) for name in text.removeprefix("/").split("/")]
         if not all(names):
             return None
         parts: list[re.Pattern[str] | None] = [] if anchored else [_ANY_FOLDERS]
@@ -162,7 +163,8 @@ def _set(name: str, at: int) -> tuple[str, int]:
         low, at = _member(name, at)
         if name[at : at + 1] == "-" and name[at + 1 : at + 2] not in ("", "]"):
             high, at = _member(name, at + 1)
-            found += f"{re.escape(low)}-{re.escape(high)}"
+            # Git takes a range backwards for its first letter.
+            found += f"{re.escape(low)}-{re.escape(max(low, high))}"
         else:
             found += re.escape(low)
     return f"[{'^' if negated else ''}{found}]", at + 1
