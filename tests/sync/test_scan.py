@@ -69,14 +69,14 @@ def test_asked_patterns_win_over_rule_files(folder: Path) -> None:
 
 
 def test_what_is_no_pattern_says_nothing_in_a_rule_file(folder: Path) -> None:
-    write(folder / ".gitignore", "!\n[z-a]\n*.log\n")
+    write(folder / ".gitignore", "!\n[a\n*.log\n")
     write(folder / ".carrelignore" / "a.txt", "x")
     for name in ("a.log", "a.txt"):
         write(folder / name, "x")
     assert found(folder) == {"a.txt"}
 
 
-@pytest.mark.parametrize("pattern", ["!", "\\", "[z-a]"])
+@pytest.mark.parametrize("pattern", ["!", "\\", "[a"])
 def test_what_is_no_pattern_cannot_be_asked_for(pattern: str) -> None:
     with pytest.raises(SyncError, match="is not a pattern"):
         Rules.of(include=[pattern])
