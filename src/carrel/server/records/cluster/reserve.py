@@ -22,7 +22,7 @@ class TableReserve:
         self._engine = engine
 
     def take(self) -> None:
-        """Take the space, unless it is taken, there is none, or it may not be taken; blocking."""
+        """Take the space where the database allows it and has it; blocking."""
         rows = f"SELECT repeat('-', {_ROW_BYTES}) FROM generate_series(1, {RESERVE_BYTES // 2048})"
         with suppress(sa.exc.DBAPIError), self._engine.begin() as connection:
             connection.execute(sa.text(f"CREATE TABLE IF NOT EXISTS carrel_reserve AS {rows}"))
