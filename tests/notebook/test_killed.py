@@ -166,7 +166,7 @@ def test_the_next_kernel_says_what_was_left_and_everything_is_there_once(
                 )
                 work = WORK.format(folder=str(folder), mark=mark)
                 first.run(work, until="begun")
-                time.sleep(pause := chosen.uniform(0.3, 3))
+                time.sleep(pause := chosen.uniform(0.1, 1))
                 first.kill()
             there = files(http, mark)
             story = [f"round {turn}: kernel killed after {pause:.2f} s"]
