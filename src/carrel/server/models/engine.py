@@ -19,6 +19,7 @@ from carrel.server.models.address import (
     model_http,
 )
 from carrel.server.models.budget import TokenBudget
+from carrel.server.models.control_tokens import disarm
 from carrel.server.models.embedded import CONTEXT_TOKENS, SLOTS
 from carrel.server.models.embedded_client import EmbeddedClient, Suspects
 from carrel.server.models.names import CHAT_NAMES, is_chat_name
@@ -67,7 +68,7 @@ class ModelSession:
 
     async def count_prompt(self, body: dict[str, Any]) -> int | None:
         """Return a conversation's tokens in the model's template; only llama.cpp reports them."""
-        return await self.client.count_prompt(body) if self.abilities.llama else None
+        return await self.client.count_prompt(_disarmed(body)) if self.abilities.llama else None
 
     async def stream(
         self, body: dict[str, Any], tokens: int, tell: Tell = tell_nobody
@@ -80,6 +81,7 @@ class ModelSession:
         Raises:
             ApiError: the model refused or failed.
         """
+        body = _disarmed(body)
         if self.abilities.llama:
             # While a prompt is read, progress events reveal a closed connection.
             body = {**body, "return_progress": True, "cache_prompt": "seed" not in body}
@@ -95,6 +97,11 @@ class ModelSession:
             tell(Progress(stage="asking"))
             async for chunk in chunks:
                 yield chunk
+
+
+def _disarmed(body: dict[str, Any]) -> dict[str, Any]:
+    """Return a request without control tokens in what the template puts into the prompt."""
+    return {**body, **disarm({key: body[key] for key in ("messages", "tools") if key in body})}
 
 
 class Engine:
