@@ -171,7 +171,7 @@ def _held_key(folder: Path) -> Iterable[Figure]:
                 pid = screen.process.pid
                 before = family_seconds(pid)
                 screen.hold("j", _FILES - 1, _REPEAT)
-                let_go = stood = time.monotonic()
+                close_service = stood = time.monotonic()
                 text = ""
                 while time.monotonic() - stood < 2:
                     drain(screen.wait_for, 0.05)
@@ -184,7 +184,7 @@ def _held_key(folder: Path) -> Iterable[Figure]:
             name = f"a held j at {columns}×{rows}, ms of processor a step"
             yield Figure(name, spent, 16, "lower", f"{steps} of {_FILES - 1} steps")
             name = f"a held j at {columns}×{rows}, seconds until it stops after it is let go"
-            yield Figure(name, stood - let_go, 0.6, "lower")
+            yield Figure(name, stood - close_service, 0.6, "lower")
 
 
 async def _upload(server: RunningServer, paths: Sequence[Path]) -> None:

@@ -116,7 +116,7 @@ class Store:
         self.trash.lists("agent", self.agents.reload)
         self.trash.lists("conversation", self.chat.reload, self.chat.restore, self.chats.deleted)
 
-    # Further services of an area: the caller ends them with `let_go`.
+    # Further services of an area: the caller ends them with `close_service`.
 
     def another_libraries(self) -> LibrariesService:
         """Return a further libraries service with its own selection."""
@@ -144,7 +144,7 @@ class Store:
         another = partial(self.another_chat, saved=saved)
         return ComparisonService(self.loop, self.session, self.requests, first, another)
 
-    def let_go(self, service: Service[Any]) -> None:
+    def close_service(self, service: Service[Any]) -> None:
         """Close a further service. May be called from any thread."""
         self.loop.run(service.close())
 

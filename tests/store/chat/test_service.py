@@ -384,7 +384,7 @@ async def test_a_service_of_a_call_is_gone_once_it_is_let_go(store: Store) -> No
     ]  # fmt: skip
     made = [weakref.ref(service) for service in services]
     while services:
-        store.let_go(services.pop())
+        store.close_service(services.pop())
     async with asyncio.timeout(30):
         while any(reference() is not None for reference in made):
             await asyncio.sleep(0.01)

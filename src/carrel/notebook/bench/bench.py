@@ -409,7 +409,7 @@ class Bench(DocumentCalls, AgentCalls):
                 )
                 return last_answer(self._store, service.slice.value)
         finally:
-            self._store.let_go(service)
+            self._store.close_service(service)
 
     @check_handle
     def trash(self, *, timeout: float | None = None) -> DeletedItems:

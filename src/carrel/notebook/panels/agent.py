@@ -70,7 +70,7 @@ class AgentPanel(Panel):
         super().__init__(store, parts=(self._layout,), **options)
         self._follow(self._agents.slice, store.libraries.slice, self._layout.slice)
         if agents is not None:
-            self._watches.append(lambda: store.let_go(agents))
+            self._watches.append(lambda: store.close_service(agents))
         if not self._agents.slice.value.loaded:
             self._loading = self._agents.load()
 

@@ -78,7 +78,7 @@ class ChatPanel(Panel):
         super().__init__(store, parts=(Drops(),), **options)
         self._follow(self._chat.slice, store.agents.slice, store.session.slice, store.tools.slice)
         if chat is not None:
-            self._watches.append(lambda: store.let_go(chat))
+            self._watches.append(lambda: store.close_service(chat))
         store.agents.load()
 
     def ask(self, text: str, *, timeout: float | None = None) -> Answer:

@@ -52,7 +52,7 @@ class ComparePanel(Panel):
         )
         for panel in self.chats:
             panel.put_into(self)
-        self._watches.append(lambda: store.let_go(comparison))
+        self._watches.append(lambda: store.close_service(comparison))
 
     @property
     def votes(self) -> str:

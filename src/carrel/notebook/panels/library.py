@@ -61,7 +61,7 @@ class LibraryPanel(Panel):
         )
         self._watches.append(self._folders.reload_arrived())
         if libraries is not None:
-            self._watches.append(lambda: store.let_go(libraries))
+            self._watches.append(lambda: store.close_service(libraries))
         if not self._libraries.slice.value.loaded:
             self._loading = self._libraries.load()
         self._watches.append(self._layout.keep_sorted(self._libraries))

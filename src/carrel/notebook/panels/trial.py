@@ -32,7 +32,7 @@ class Trial:
         try:
             await comparison.begin(sides)
         except BaseException:
-            store.let_go(comparison)
+            store.close_service(comparison)
             raise
         return cls(store, draft, comparison)
 

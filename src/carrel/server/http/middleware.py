@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from carrel.server.datadir.signing import PREFIX
 from carrel.server.errors import ApiError, InvalidKey, unauthorized
 from carrel.server.http.access import Access
-from carrel.server.records.sql.database import is_away
+from carrel.server.records.sql.database import is_unreachable
 from carrel.server.spans import Span, current_request, span
 
 log = logging.getLogger(__name__)
@@ -115,7 +115,7 @@ class RequestLogging:
             if status:
                 raise
             error = ApiError(500, "The server failed; its log says why. Try again.")
-            if is_away(failure):
+            if is_unreachable(failure):
                 error = ApiError(503, "The server's database does not answer. Try again soon.")
             await error.answer(scope)(scope, receive, send_on)
         finally:

@@ -180,7 +180,7 @@ class _Records(Collector):
         self._asked = -float("inf")
 
     def describe(self) -> Iterable[Metric]:
-        """Return nothing: only scrapes ask the database."""
+        """Name no metric in advance: the database is asked by scrapes only."""
         return ()
 
     def collect(self) -> Iterable[Metric]:
@@ -236,7 +236,7 @@ class _Parts(Collector):
         self._loop = loop
 
     def describe(self) -> Iterable[Metric]:
-        """Return nothing: only scrapes check the parts."""
+        """Name no metric in advance: the parts are checked by scrapes only."""
         return ()
 
     def collect(self) -> Iterable[Metric]:

@@ -147,9 +147,9 @@ def create(connection: sa.Connection, caller: Caller, new: LibraryCreate) -> Lib
 
 
 def find_owned(connection: sa.Connection, caller: Caller, new: LibraryCreate) -> Library | None:
-    """Return the oldest library with the name and the owner of a new one.
+    """Return the oldest library that has a new library's name and owner.
 
-    Transactions that ask for the same wait for one another.
+    Transactions with the same owner take turns, so that two make no library twice.
     """
     owner = caller.user_id if new.owner_type == "User" else caller.organisation_id
     take_turns(connection, f"libraries of {owner}")

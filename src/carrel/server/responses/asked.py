@@ -63,7 +63,7 @@ def as_chat(request: ResponseRequest, said: Sequence[dict[str, Any]]) -> dict[st
     told = [{"role": "system", "content": request.instructions}] if request.instructions else []
     return {
         "model": request.model,
-        "messages": as_messages(given_items(request), [*told, *said]),
+        "messages": as_messages(request_items(request), [*told, *said]),
         "max_tokens": request.max_output_tokens,
         "temperature": request.temperature,
         "top_p": request.top_p,
@@ -78,8 +78,8 @@ def as_chat(request: ResponseRequest, said: Sequence[dict[str, Any]]) -> dict[st
     }
 
 
-def given_items(request: ResponseRequest) -> list[InputItem]:
-    """Return the items of a request."""
+def request_items(request: ResponseRequest) -> list[InputItem]:
+    """Return the items of a request; its text is a message of the user."""
     if isinstance(request.input, str):
         return [MessageItem(role="user", content=request.input)]
     return request.input
@@ -87,7 +87,7 @@ def given_items(request: ResponseRequest) -> list[InputItem]:
 
 def input_items(request: ResponseRequest) -> list[dict[str, Any]]:
     """Return the input items of a request for their list, each with an id."""
-    items = [item.model_dump(mode="json", exclude_none=True) for item in given_items(request)]
+    items = [item.model_dump(mode="json", exclude_none=True) for item in request_items(request)]
     return [{**item, **_to_item(item)} for item in items]
 
 

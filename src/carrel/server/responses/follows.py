@@ -65,7 +65,7 @@ def keep(
     if (id := request.conversation_id) is None or answer.status == "failed":
         return
     told = asked.read_items([item.model_dump(mode="json") for item in answer.output])
-    said = [*asked.given_items(request), *told]
+    said = [*asked.request_items(request), *told]
     entries = [entry for item in said for entry in _entry(item, answer.model)]
     stamped = as_entries(entries, followed.entries)
     conversations.extend(connection, caller, id, len(followed.entries), stamped)

@@ -141,7 +141,7 @@ def _normal(pairs: Sequence[tuple[Tally, Tally]], observed: int) -> float:
 def _worse(pairs: Mapping[str, tuple[Tally, Tally]]) -> frozenset[str]:
     """Return the cases that are significantly worse by themselves."""
     error = ALPHA / 2
-    least = {name: _least(old, new) for name, (old, new) in pairs.items()}
+    least = {name: _lowest_p_value(old, new) for name, (old, new) in pairs.items()}
     count = 1
     while sum(one <= error / count for one in least.values()) > count:
         count += 1
@@ -150,7 +150,7 @@ def _worse(pairs: Mapping[str, tuple[Tally, Tally]]) -> frozenset[str]:
     )
 
 
-def _least(old: Tally, new: Tally) -> float:
+def _lowest_p_value(old: Tally, new: Tally) -> float:
     """Return the least p-value that Fisher's test can give for this total of passes."""
     passes = old.passed + new.passed
     lowest = max(0, passes - old.total)

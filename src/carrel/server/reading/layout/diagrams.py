@@ -127,10 +127,11 @@ def _bent(rules: Iterable[Box]) -> list[list[Box]]:
 
 def _leads(line: Iterable[Box], frame: Box) -> bool:
     """Return whether a line ends at a side of a box; one that runs along it is a part of a grid."""
-    return any(_ends_at(rule, frame) for rule in line)
+    return any(_ends_beside(rule, frame) for rule in line)
 
 
-def _ends_at(rule: Box, frame: Box) -> bool:
+def _ends_beside(rule: Box, frame: Box) -> bool:
+    """Return whether a rule ends near a side of a box."""
     if rule.width:
         level = frame.top <= rule.top <= frame.bottom
         return level and min(abs(rule.right - frame.left), abs(rule.left - frame.right)) <= _ENDS

@@ -51,7 +51,7 @@ _LEVEL = 0.1
 
 
 class _Letter(NamedTuple):
-    """A letter with its marks, or those of a ligature.
+    """A letter, or the letters of a ligature, with its marks.
 
     `base` is the height of its baseline, `word` the number of its word in PDFium's order.
     """

@@ -197,7 +197,7 @@ def _is_overtaken(error: sa.exc.DBAPIError) -> bool:
     return getattr(error.orig, "sqlstate", None) in postgresql.CONFLICTS
 
 
-def is_away(error: Exception) -> bool:
+def is_unreachable(error: Exception) -> bool:
     """Return whether an error says that PostgreSQL stops, or cannot be reached."""
     if not isinstance(error, sa.exc.OperationalError):
         return False
