@@ -45,7 +45,7 @@ class PageParts:
     `items` is liteparse's text layer, with word boxes; `lines` is text found in another way, by
     OCR if needed, and `apart` what is no part of the flow: text at an angle, comments. `rules` may
     frame tables. `figures` are pictures, `drawings` are charts and diagrams drawn with vector
-    graphics.
+    graphics. `fields` are those of a form.
     """
 
     items: Sequence[TextItem] = ()
@@ -56,6 +56,7 @@ class PageParts:
     figures: Sequence[Box] = ()
     drawings: Sequence[Box] = ()
     shades: Sequence[Shade] = ()
+    fields: Sequence[Box] = ()
 
     def mirrored(self, width: float) -> "PageParts":
         """Return the rules and figures mirrored on a page of this width."""
@@ -64,6 +65,7 @@ class PageParts:
             rules=[rule.mirrored(width) for rule in self.rules],
             figures=[box.mirrored(width) for box in self.figures],
             drawings=[box.mirrored(width) for box in self.drawings],
+            fields=[box.mirrored(width) for box in self.fields],
         )
 
 
@@ -117,7 +119,7 @@ def _regions(found: PageParts, frame: PageFrame, evidence: Evidence) -> list[Reg
         drawn, loose, turned = figures or ([], loose, turned)
         shown = fenced("pictures", pictures, found.figures, loose, drawn) or []
         heads = fenced("running heads", _running_heads, page, evidence, size[1]) or set()
-        blocks = text_blocks(page, page.numbers(loose), heads)
+        blocks = text_blocks(page, page.numbers(loose), heads, found.fields)
         style = Style.of(loose or page.pieces)
         solids = [*tables, *drawn, *shown]
         ordered = fenced("columns", _sort_regions, blocks, solids, style, size) or _from_top(

@@ -64,9 +64,15 @@ class TextBlock:
 
 
 def text_blocks(
-    page: PageReading, numbers: Collection[int], heads: Collection[int] = ()
+    page: PageReading,
+    numbers: Collection[int],
+    heads: Collection[int] = (),
+    fields: Sequence[Box] = (),
 ) -> list[TextBlock]:
-    """Return the blocks of some pieces of a page, of which `heads` are running heads."""
+    """Return the blocks of some pieces of a page, of which `heads` are running heads.
+
+    What stands in `fields` of a form is text.
+    """
     chances = page.view.roles.copy()
     # Tables are found already. What may be nothing but a cell is text.
     chances[:, [ROLES.index(name) for name in ("running_head", "folio", "cell")]] = 0
@@ -80,7 +86,8 @@ def text_blocks(
         plain = not any(map(str.isalnum, text)) and roles[number] != _CONTENTS
         piece = page.pieces[number]
         run_in = piece.run_in and piece.size < _LARGER * usual and roles[number] == _HEADING
-        if plain or run_in or text.startswith(FORMULA):
+        filled = any(field.holds_centre(piece.box) for field in fields)
+        if plain or run_in or filled or text.startswith(FORMULA):
             roles[number] = _TEXT
         elif ROLES[roles[number]] in _PLAIN:
             if _BULLET.match(text):

@@ -69,7 +69,7 @@ class PDF:
         except pypdfium2.PdfiumError as error:
             raise UnreadableDocument(_reason(error)) from error
         form = fenced("form", filled_form, self._document)
-        self._ticks = form.ticks if form else {}
+        self._fields = form.fields if form else {}
         # liteparse detects formats by file extension, and stored files have none.
         data = form.data if form else path.read_bytes()
         # liteparse takes a PDF with other data before its header for an office file.
@@ -207,8 +207,9 @@ class PDF:
                     items, lines = with_formulas or (items, lines)
                     accented = fenced("accents", with_accents, items, lines, text_page)
                     items, lines = accented or (items, lines)
-            if ticks := self._ticks.get(index):
-                items, rules = with_ticks(items, rules, ticks, space)
+            fields = self._fields.get(index, ())
+            items, rules = with_ticks(items, rules, fields, space)
+            filled = [space.to_layout(field.bounds) for field in fields]
         if parsed.drawn or scan.lines:
             known = [item.box for item in items] + [line.box for line in lines]
             if parsed.drawn:
@@ -224,7 +225,7 @@ class PDF:
         rules = [*rules, *scan.rules]
         drawn = (parsed.drawings, parsed.shades)
         apart = [*scan.slanted, *parsed.comments]
-        return PageParts(items, lines, apart, parsed.links, rules, figures, *drawn)
+        return PageParts(items, lines, apart, parsed.links, rules, figures, *drawn, filled)
 
     def _read_drawn(
         self, index: int, frame: PageFrame, known: list[Box], pictures: list[Box], look: Look

@@ -3,7 +3,7 @@
 import ctypes
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from io import BytesIO
 from typing import Any, NamedTuple
 
@@ -18,24 +18,31 @@ from carrel.server.reading.pdf.page_space import Bounds, PageSpace
 logging.getLogger("pypdfium2").setLevel(logging.ERROR)
 _UNSEEN = raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW
 _TICKS = (raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON)
+_COMMENTS = (
+    raw.FPDF_ANNOT_TEXT, raw.FPDF_ANNOT_HIGHLIGHT, raw.FPDF_ANNOT_UNDERLINE,
+    raw.FPDF_ANNOT_SQUIGGLY, raw.FPDF_ANNOT_STRIKEOUT, raw.FPDF_ANNOT_CARET,
+)  # fmt: skip
+"""Kinds of annotations that may be comments; what is written on the page itself is drawn there."""
+_COMMENT = (b"Contents", b"T")
+"""Keys of a comment's text and author."""
 _BLANK = 0.15
 """Width of a narrow blank, as a part of a line's height."""
 _EDGE = 2.0
 """Points. An edge of a tick is drawn no farther from it."""
 
 
-class Tick(NamedTuple):
-    """A check box or radio button."""
+class Field(NamedTuple):
+    """A field that is seen on a page. A check box or radio button has a sign."""
 
     bounds: Bounds
-    checked: bool
+    sign: str
 
 
 class FilledForm(NamedTuple):
-    """A PDF with its fields drawn into its pages, and the ticks of each page."""
+    """A PDF with its fields drawn into its pages, and the fields of each page."""
 
     data: bytes
-    ticks: Mapping[int, Sequence[Tick]]
+    fields: Mapping[int, Sequence[Field]]
 
 
 def filled_form(document: Any) -> FilledForm | None:
@@ -43,30 +50,27 @@ def filled_form(document: Any) -> FilledForm | None:
     if document.get_formtype() == raw.FORMTYPE_NONE:
         return None
     document.init_forms()
-    ticks = {}
+    fields = {}
     for index in range(len(document)):
         with closing(document[index]) as page:
-            found = list(_fields(page))
-            if found:
-                ticks[index] = [tick for tick in found if tick]
+            if found := list(_fields(page)):
+                fields[index] = found
                 _flatten(document, page)
-    if not ticks:
+    if not fields:
         return None
     with closing(BytesIO()) as file:
         document.save(file)
-        return FilledForm(file.getvalue(), ticks)
+        return FilledForm(file.getvalue(), fields)
 
 
 def with_ticks(
-    items: Sequence[TextItem], rules: Sequence[Rule], ticks: Sequence[Tick], space: PageSpace
+    items: Sequence[TextItem], rules: Sequence[Rule], fields: Sequence[Field], space: PageSpace
 ) -> tuple[list[TextItem], list[Rule]]:
     """Return a page's items and rules with signs for its ticks in place of what is drawn there."""
-    boxes = [space.to_layout(tick.bounds) for tick in ticks]
+    ticks = [(field.sign, space.to_layout(field.bounds)) for field in fields if field.sign]
+    boxes = [box for _, box in ticks]
     kept = [item for item in items if not any(box.holds_centre(item.box) for box in boxes)]
-    signs = [
-        _sign("☒" if tick.checked else "☐", _beside_label(box, kept))
-        for tick, box in zip(ticks, boxes, strict=True)
-    ]
+    signs = [_sign(sign, _beside_label(box, kept)) for sign, box in ticks]
     return kept + signs, [rule for rule in rules if not any(_frames(rule, box) for box in boxes)]
 
 
@@ -97,37 +101,54 @@ def _sign(text: str, box: Box) -> TextItem:
     return TextItem(text, *place, 0.0, "", 0.0, [PlacedWord(text, *place)])
 
 
-def _fields(page: Any) -> Iterator[Tick | None]:
-    """Yield each field that is seen on a page: a tick, or None."""
+def _fields(page: Any) -> Iterator[Field]:
+    """Yield each field that is seen on a page."""
     for annotation in _annotations(page, raw.FPDF_ANNOT_WIDGET):
-        if raw.FPDFAnnot_GetFlags(annotation) & _UNSEEN:
-            continue
-        is_tick = raw.FPDFAnnot_GetFormFieldType(page.formenv, annotation) in _TICKS
-        checked = is_tick and bool(raw.FPDFAnnot_IsChecked(page.formenv, annotation))
-        yield Tick(_bounds(annotation), checked) if is_tick else None
+        if not raw.FPDFAnnot_GetFlags(annotation) & _UNSEEN:
+            rect, sign = _rect(annotation), ""
+            if raw.FPDFAnnot_GetFormFieldType(page.formenv, annotation) in _TICKS:
+                sign = "☒" if raw.FPDFAnnot_IsChecked(page.formenv, annotation) else "☐"
+            yield Field((rect.left, rect.bottom, rect.right, rect.top), sign)
 
 
 def _flatten(document: Any, page: Any) -> None:
-    """Draw a page's annotations into it, and put its links back: PDFium removes them."""
+    """Draw a page's annotations into it; put its links and comments back: PDFium removes them."""
     links = [
         (_rect(annotation), _address(document, annotation))
         for annotation in _annotations(page, raw.FPDF_ANNOT_LINK)
     ]
+    comments = [
+        (_rect(annotation), {key: _text(annotation, key) for key in _COMMENT})
+        for annotation in _annotations(page, *_COMMENTS)
+    ]
     page.flatten()
     for rect, address in links:
-        annotation = raw.FPDFPage_CreateAnnot(page, raw.FPDF_ANNOT_LINK)
-        raw.FPDFAnnot_SetRect(annotation, rect)
-        raw.FPDFAnnot_SetURI(annotation, address)
-        raw.FPDFPage_CloseAnnot(annotation)
+        with _created(page, raw.FPDF_ANNOT_LINK, rect) as annotation:
+            raw.FPDFAnnot_SetURI(annotation, address)
+    for rect, texts in comments:
+        with _created(page, raw.FPDF_ANNOT_TEXT, rect) as annotation:
+            # What shows it is drawn already.
+            raw.FPDFAnnot_SetFlags(annotation, raw.FPDF_ANNOT_FLAG_HIDDEN)
+            for key, text in texts.items():
+                raw.FPDFAnnot_SetStringValue(annotation, key, text)
 
 
-def _annotations(page: Any, kind: int) -> Iterator[Any]:
+def _annotations(page: Any, *kinds: int) -> Iterator[Any]:
     for number in range(raw.FPDFPage_GetAnnotCount(page)):
         annotation = raw.FPDFPage_GetAnnot(page, number)
         if annotation:
-            if raw.FPDFAnnot_GetSubtype(annotation) == kind:
+            if raw.FPDFAnnot_GetSubtype(annotation) in kinds:
                 yield annotation
             raw.FPDFPage_CloseAnnot(annotation)
+
+
+@contextmanager
+def _created(page: Any, kind: int, rect: Any) -> Iterator[Any]:
+    """Add an annotation to a page."""
+    annotation = raw.FPDFPage_CreateAnnot(page, kind)
+    raw.FPDFAnnot_SetRect(annotation, rect)
+    yield annotation
+    raw.FPDFPage_CloseAnnot(annotation)
 
 
 def _rect(annotation: Any) -> Any:
@@ -136,9 +157,12 @@ def _rect(annotation: Any) -> Any:
     return rect
 
 
-def _bounds(annotation: Any) -> Bounds:
-    rect = _rect(annotation)
-    return rect.left, rect.bottom, rect.right, rect.top
+def _text(annotation: Any, key: bytes) -> Any:
+    """Return a text of an annotation as PDFium takes it."""
+    size = raw.FPDFAnnot_GetStringValue(annotation, key, None, 0)
+    text = (raw.FPDF_WCHAR * size)()
+    raw.FPDFAnnot_GetStringValue(annotation, key, text, size)
+    return text
 
 
 def _address(document: Any, link: Any) -> bytes:
