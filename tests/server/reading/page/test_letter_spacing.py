@@ -103,3 +103,18 @@ async def test_the_cells_of_a_head_stay_apart(tmp_path: Path, read: Read) -> Non
     canvas.save()
     text = await _text(tmp_path / "a.pdf", read)
     assert all(head in text for head in ("to air", "to sea", "to us"))
+
+
+@pytest.mark.parametrize("apart", [0, 0.4])
+@pytest.mark.parametrize("turn", [90, -90])
+async def test_turned_letters_are_words_by_their_gaps(
+    tmp_path: Path, read: Read, turn: int, apart: float
+) -> None:
+    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=A4)
+    for number in range(12):
+        canvas.drawString(72, 700 - 20 * number, "This line of the page reads across it.")
+    canvas.translate(540, 500)
+    canvas.rotate(turn)
+    _spaced(canvas, "Annual Health Survey", -30, apart, size=20)
+    canvas.save()
+    assert (await _text(tmp_path / "a.pdf", read)).endswith("\nAnnual Health Survey")

@@ -23,6 +23,8 @@ _COLUMN = 4.5
 """Least gap between columns, as a multiple of the usual one."""
 _WIDEST = 0.6
 """Widest gap between letters, as a part of the line's height: columns are further apart."""
+_TURNED = 0.12
+"""Narrowest gap between words on a line that runs up or down, as a part of its thickness."""
 
 
 def join_letters(items: Sequence[TextItem]) -> None:
@@ -30,6 +32,9 @@ def join_letters(items: Sequence[TextItem]) -> None:
 
     The gaps show which pieces belong together; no language is known.
     """
+    for item in items:
+        if round(item.rotation) in (90, 270):
+            _join_turned(item)
     if not any(_is_broken(item.text) for item in items):
         return
     rows: dict[tuple[int, float], list[TextItem]] = defaultdict(list)
@@ -45,6 +50,17 @@ def join_letters(items: Sequence[TextItem]) -> None:
                 for item in row:
                     _join(item, max(gaps))
                 _widen(row, max(gaps))
+
+
+def _join_turned(item: TextItem) -> None:
+    """Join the letters of lines that run up or down, by the gaps between them."""
+    text = ""
+    for before, word in pairwise([*item.words[:1], *item.words]):
+        down, up = word.y - before.y - before.height, before.y - word.y - word.height
+        apart = max(down, up, abs(word.x - before.x))
+        text += " " * (apart > _TURNED * item.width) + word.text
+    if text.replace(" ", "") == item.text.replace(" ", ""):
+        item.text = text
 
 
 def _is_broken(text: str) -> bool:
