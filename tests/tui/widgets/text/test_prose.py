@@ -103,3 +103,18 @@ def test_a_table_without_room_for_its_words_loses_no_letter() -> None:
     assert "…" not in said
     letters = "".join(said.replace("─", "").split())
     assert sorted(letters) == sorted(re.sub(r"[|\s-]", "", WIDE))
+
+
+def test_a_table_whose_columns_do_not_fit_is_a_block_of_lines_for_each_row() -> None:
+    row = "| south | 9,082,426 |  | 26.02 |"
+    lines = [" ".join(line.split()) for line in drawn(f"{WIDE}\n{row}", 26).splitlines()]
+    south = lines.index("Region south")
+    assert lines[south - 1 : south + 3] == ["", "Region south", "Total 9,082,426", "Share 26.02"]
+    assert {"Total 59,082,426", "Total 14,898,243", "Share 73.98"} <= {*lines[:south]}
+
+
+def test_an_address_is_broken_before_the_columns_of_a_table_are_given_up() -> None:
+    address = "https://library.example/catalogue/rooms/1"
+    said = drawn(f"| Room | Address |\n|---|---|\n| one | `{address}` |", 30)
+    assert said.split()[:2] == ["Room", "Address"]
+    assert address in "".join(said.split())

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from markdown_it.token import Token
+from rich import box
 from rich.console import Console, ConsoleOptions, JustifyMethod, RenderResult
 from rich.markdown import CodeBlock, Heading, ImageItem, Markdown, Paragraph, TableElement
 from rich.measure import measure_renderables
@@ -21,6 +22,8 @@ MIN_TAIL = 1500
 """Characters at the end of a growing text that are redrawn at every change."""
 _GAP = 2
 """Cells between two columns, and at a table's edges together."""
+_LONG_WORD = 16
+"""Letters of a word that is broken before a table's columns are given up."""
 
 
 class _Paragraph(Paragraph):
@@ -67,7 +70,10 @@ class _Image(ImageItem):
 
 
 class _Table(TableElement):
-    """A table whose words stay whole where their columns fit, and are broken where not."""
+    """A table whose words stay whole; where its columns do not fit, a block of lines for each row.
+
+    Only words too long for such a block too are broken.
+    """
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         for table in super().__rich_console__(console, options):
@@ -76,13 +82,31 @@ class _Table(TableElement):
                 measure_renderables(console, options, [column.header, *column.cells])
                 for column in table.columns
             ]
-            spare = options.max_width - _GAP * len(sizes) - sum(size.minimum for size in sizes)
+            room = options.max_width - _GAP * len(sizes)
+            if sum(min(size.minimum, _LONG_WORD) for size in sizes) > room:
+                yield _records(table)
+                return
+            spare = room - sum(size.minimum for size in sizes)
             wanted = sum(size.span for size in sizes)
             for column, size in zip(table.columns, sizes, strict=True):
                 column.overflow = "fold"
                 if 0 <= spare < wanted:
                     column.width = size.minimum + spare * size.span // wanted
             yield table
+
+
+def _records(table: Table) -> Table:
+    """Return a table as a block for each row: a line for each cell with text, after its head."""
+    records = Table(box=box.SIMPLE, show_header=False, pad_edge=False, collapse_padding=True)
+    records.add_column(overflow="fold")
+    records.add_column(overflow="fold")
+    heads = [column.header for column in table.columns]
+    for row in zip(*(column.cells for column in table.columns), strict=True):
+        for head, cell in zip(heads, row, strict=True):
+            if str(cell).strip():
+                records.add_row(head, cell)
+        records.add_section()
+    return records
 
 
 class _Markdown(Markdown):
