@@ -32,9 +32,9 @@ exec /lib/systemd/systemd --unit=use.target
 # Each line is a name and a value.
 _USE = r"""exec > /out/told 2>&1
 trap 'systemctl exit 0' EXIT
-is_ready() { curl -fs 127.0.0.1:8080/readyz > /dev/null; }
+is_ready() { curl -fs -m 5 127.0.0.1:8080/readyz > /dev/null; }
 ready() { for n in $(seq 120); do is_ready && return; sleep 1; done; }
-ask() { path=$1; shift; curl -s -H "authorization: Bearer $(cat /var/lib/carrel/key)" \
+ask() { path=$1; shift; curl -s -m 60 -H "authorization: Bearer $(cat /var/lib/carrel/key)" \
     "127.0.0.1:8080/v1/$path" -H 'content-type: application/json' "$@"; echo; }
 state() { systemctl show "$1" --property="$2" --value; }
 ready
@@ -80,16 +80,21 @@ def test_they_start_a_server_that_reads_answers_and_is_backed_up(
     digital_pdf(box / "lease.pdf", pages=1, text="The notice period is three months.")
 
     binds = [f"--bind-ro={box}:/box", f"--bind-ro={programs.parent}:/opt/carrel"]
-    done = subprocess.run(
-        [*systemd_nspawn(root), *binds, f"--bind={out}:/out", "bash", "/box/administer"],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=400,
-    )
-    told = (out / "told").read_text() if (out / "told").exists() else done.stdout + done.stderr
+    try:
+        done = subprocess.run(
+            [*systemd_nspawn(root), *binds, f"--bind={out}:/out", "bash", "/box/administer"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=400,
+        )
+        printed = done.stdout + done.stderr
+    except subprocess.TimeoutExpired as error:
+        printed = f"{error}\n{error.stdout!r}"
+    told = (out / "told").read_text() if (out / "told").exists() else printed
     said = dict(line.split(" ", 1) for line in told.splitlines() if " " in line)
-    assert said["limits"] == f"{6 * 2**30} 512", told
+    assert "stopped" in said, told + printed
+    assert said["limits"] == f"{6 * 2**30} 512"
     assert said["rights"].split() == ["0000000000000000", "1", "2"]
     assert "The notice period is three months." in said["read"]
     assert '"completion_tokens":3' in said["answered"]
