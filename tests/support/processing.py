@@ -85,9 +85,11 @@ class Lab:
         )
         return library.id
 
-    async def add(self, library_id: str, data: bytes = b"bytes") -> Document:
+    async def add(
+        self, library_id: str, data: bytes = b"bytes", mimetype: str = "text/plain"
+    ) -> Document:
         """Adds a document."""
-        new = NewDocument("a.txt", await put(self.blobs, data), len(data), "text/plain", "txt")
+        new = NewDocument("a", await put(self.blobs, data), len(data), mimetype, "")
         return (await self.service.add(self.caller, library_id, new, Limits()))[0]
 
     async def get(self, document: Document) -> Document:

@@ -168,7 +168,9 @@ async def test_the_queue_has_an_order(lab: Lab) -> None:
         return "text"
 
     lab.reader.script = wait
-    added = [await lab.add(library_id, str(number).encode()) for number in range(12)]
+    added = [
+        await lab.add(library_id, str(number).encode(), "application/pdf") for number in range(12)
+    ]
     for document in added[:2]:
         await lab.until(document, "in_progress")
     query = DocumentQuery(sort_order="asc")
@@ -183,6 +185,26 @@ async def test_the_queue_has_an_order(lab: Lab) -> None:
     go_on.set()
     for document in added:
         assert (await lab.until(document, "done", "error")).queue_position is None
+
+
+async def test_a_long_text_is_said_to_be_read_and_a_short_one_waits_until_it_is_done(
+    lab: Lab,
+) -> None:
+    library_id = await lab.new_library()
+    reading, go_on = asyncio.Event(), asyncio.Event()
+
+    async def wait() -> str:
+        reading.set()
+        await go_on.wait()
+        return "text"
+
+    lab.reader.script = wait
+    short = await lab.add(library_id, b"short")
+    await reading.wait()
+    await lab.until(await lab.add(library_id, b"long " * 30_000), "in_progress")
+    assert (await lab.get(short)).process_status == "todo"
+    go_on.set()
+    await lab.until(short, "done")
 
 
 async def test_a_stop_interrupts_and_the_next_start_resumes(

@@ -22,7 +22,12 @@ from carrel.server.library.embedding import LibraryEmbedder
 from carrel.server.library.fulltext.words import segment, vocabulary
 from carrel.server.library.places import TextPlaces, page_layout
 from carrel.server.models.vectors.embedder import Embedder
-from carrel.server.reading.options import BrokenOff, ReadOptions, UnreadableDocument
+from carrel.server.reading.options import (
+    BrokenOff,
+    ReadOptions,
+    ReadResult,
+    UnreadableDocument,
+)
 from carrel.server.reading.processes.recogniser import OCRUnavailable
 from carrel.server.records import processing
 from carrel.server.records.embeddings import StoredVector
@@ -50,6 +55,8 @@ BROKEN_OFF_SECONDS = (2.0, 15.0, 60.0)
 """Delays before each retry after a crashed parser: the document may crash it again."""
 
 _COUNT_SECONDS = 60
+# One of this length is searchable within a tenth of a second.
+_SHORT_TEXT_BYTES = 100_000
 
 OCR_MODEL = "carrel-ocr"
 """The model named in the stored OCR result of a document."""
@@ -124,9 +131,11 @@ class Processing:
         """Process one document, step by step, in a worker thread."""
         try:
             source = step(self.begin, job)
-            # To read plain text again takes less than to remember that it was read.
-            read_step = step if _is_text(source.mime_type) else durable_step
-            step(self.index, job, read_step(self.read, job, source))
+            if _is_text(source.mime_type):
+                # To read plain text again takes less than to remember that it was read.
+                step(self.read_and_index, job, source)
+            else:
+                step(self.index, job, durable_step(self.read, job, source))
         except Superseded:
             log.info("document %s was deleted or started anew", job.document_id)
         except ProcessingFailed as error:
@@ -134,29 +143,33 @@ class Processing:
 
     @_step
     async def begin(self, job: Job) -> ProcessingInput:
-        """Record on the document that its processing has begun; return what is to be read."""
-        return await self._database.write(processing.begin, job)
+        """Return what is to be read; record that its processing has begun if it takes a while."""
+        source = await self._database.read(processing.source, job)
+        if not _is_text(source.mime_type) or source.size > _SHORT_TEXT_BYTES:
+            await self._database.write(processing.begin, job)
+        return source
 
     @_step
     async def read(self, job: Job, source: ProcessingInput) -> Read:
         """Read the document's pages and store their text."""
         if source.ocr_blob is not None:
             return await self._read_again(job, source.ocr_blob)
+        reading = await self._read(source)
+        await self._save(job, reading.pages)
+        usage = OCRUsage(pages_processed=len(reading.pages), doc_size_bytes=reading.size)
+        result = OCRResult(pages=reading.pages, model=OCR_MODEL, usage_info=usage)
+        return Read(reading.page_count, await put(self._blobs, result.model_dump_json().encode()))
+
+    async def _read(self, source: ProcessingInput) -> ReadResult:
         async with self._blobs.local(source.blob) as path:
             # By their hash, pages that were read before are not read again, such as those of
             # a long scan that a crash interrupted. Another version of the reader reads anew.
-            reading = await self._reader.read(
+            return await self._reader.read(
                 path,
                 mimetype=source.mime_type,
                 options=ReadOptions(include_blocks=True),
                 hash=source.blob,
             )
-        await self._save(job, reading.pages)
-        if _is_text(source.mime_type):
-            return Read(reading.page_count, None)
-        usage = OCRUsage(pages_processed=len(reading.pages), doc_size_bytes=reading.size)
-        result = OCRResult(pages=reading.pages, model=OCR_MODEL, usage_info=usage)
-        return Read(reading.page_count, await put(self._blobs, result.model_dump_json().encode()))
 
     async def _read_again(self, job: Job, ocr_blob: str) -> Read:
         """Take the pages of a restored document from its OCR result."""
@@ -179,6 +192,24 @@ class Processing:
             await self._blobs.size(read.ocr_blob)
         source = await self._database.read(processing.source, job)
         pages = await self._database.read(processing.pages, job)
+        await self._index(job, source, pages, read)
+
+    @_step
+    async def read_and_index(self, job: Job, source: ProcessingInput) -> None:
+        """Read a text and make it searchable, with its pages stored in the same transaction."""
+        reading = await self._read(source)
+        pages = [_page_text(page) for page in reading.pages]
+        await self._index(job, source, pages, Read(reading.page_count, None), unsaved=True)
+
+    async def _index(
+        self,
+        job: Job,
+        source: ProcessingInput,
+        pages: Sequence[PageRow],
+        read: Read,
+        *,
+        unsaved: bool = False,
+    ) -> None:
         tokens = await self._tokens("\n\n".join(page.markdown for page in pages))
         size = source.chunk_size or DEFAULT_SIZE
         texts = ((page.number, page.markdown) for page in pages)
@@ -188,6 +219,8 @@ class Processing:
         outcome = replace(outcome, embedding_model=source.embedding_model)
 
         def publish(connection: sa.Connection) -> None:
+            if unsaved:
+                processing.save_pages(connection, job, pages)
             if processing.publish(connection, job, outcome):
                 self._embed_later(connection, source.library_id)
 

@@ -20,6 +20,8 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -35,8 +37,9 @@ from carrel.server.processes.pipes import (
     write_message,
 )
 from carrel.server.reading.fence import take_doubt, take_failures
-from carrel.server.reading.office.document import Office
+from carrel.server.reading.office.document import Office, reader_of
 from carrel.server.reading.options import NoSuchPage, ReadOptions, UnreadableDocument
+from carrel.server.reading.page_model import network
 from carrel.server.reading.pdf.document import PDF
 from carrel.server.reading.scans.picture import HEIF_BRANDS, Picture
 
@@ -59,6 +62,8 @@ class Parser:
         """Answer requests until the pipe closes; without fork, only the first."""
         self._reply({"ready": True})
         while (request := read_message(self._requests)) is not None:
+            if COPIES_READ:
+                _prepare(request.header.get("mimetype"))
             copy = os.fork() if COPIES_READ else 0
             if copy == 0:
                 end_with_parent()
@@ -144,6 +149,18 @@ class Parser:
         write_message(self._answers, PipeMessage(header, body))
 
 
+def _prepare(mimetype: str | None) -> None:
+    """Import the reader of a format once for all copies: it is lost with a copy that imports it."""
+    # A copy that needs a missing library says so to the one who asks.
+    with suppress(ImportError):
+        if mimetype == "application/pdf":
+            import_module("numpy.ma")  # numpy.unique needs it
+            network.load_weights(network.WEIGHTS)
+        elif mimetype is not None:
+            reader_of(mimetype)
+    gc.freeze()
+
+
 def _open(path: Path, mimetype: str | None) -> PDF | Picture | Office:
     """Open a document by its content, not its name."""
     with path.open("rb") as file:
@@ -173,6 +190,7 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     # Redirect library output to stderr, away from the messages.
     os.dup2(2, 1)
+    Image.preinit()
     # gc.freeze(): exempt loaded objects from collection. A page's thousands of pieces hold no
     # cycles; collecting after every few hundred, the default, would take a tenth of the time.
     gc.freeze()

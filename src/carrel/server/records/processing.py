@@ -60,6 +60,7 @@ class ProcessingInput:
 
     blob: str
     mime_type: str | None
+    size: int
     chunk_size: int | None
     library_id: str
     embedding_model: str
@@ -127,14 +128,13 @@ def restart(connection: sa.Connection, document_id: str) -> Job:
     return Job(document_id, generation)
 
 
-def begin(connection: sa.Connection, job: Job) -> ProcessingInput:
+def begin(connection: sa.Connection, job: Job) -> None:
     """Mark the document as being worked on.
 
     Raises:
         Superseded: there is nothing to do.
     """
     _set(connection, job, process_status="in_progress")
-    return source(connection, job)
 
 
 def source(connection: sa.Connection, job: Job) -> ProcessingInput:
@@ -147,6 +147,7 @@ def source(connection: sa.Connection, job: Job) -> ProcessingInput:
         sa.select(
             documents.c.blob,
             documents.c.mime_type,
+            documents.c.size,
             documents.c.ocr_blob,
             documents.c.indexed_generation,
             libraries.c.chunk_size,
@@ -162,7 +163,13 @@ def source(connection: sa.Connection, job: Job) -> ProcessingInput:
     # Only the trash leaves a result without indexed text.
     restored = row.ocr_blob if row.indexed_generation is None else None
     return ProcessingInput(
-        row.blob, row.mime_type, row.chunk_size, row.library_id, row.embedding_model, restored
+        row.blob,
+        row.mime_type,
+        row.size,
+        row.chunk_size,
+        row.library_id,
+        row.embedding_model,
+        restored,
     )
 
 

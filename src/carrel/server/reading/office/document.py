@@ -62,7 +62,7 @@ def _read(data: bytes, mimetype: str) -> Pages:
 
     Fall back to kreuzberg, then to the text as it stands.
     """
-    reader = _reader(mimetype)
+    reader = reader_of(mimetype)
     attempts = (
         reader,
         lambda data: reader(mend(data)),
@@ -77,22 +77,26 @@ def _read(data: bytes, mimetype: str) -> Pages:
             # Libraries do not document their exceptions; those in Rust panic beside Exception.
             log.info("another way to read a document is tried", exc_info=True)
     if unicode_of(data):
-        return [_plain(data)]
+        return reader_of("text/plain")(data)
     raise _unreadable()
 
 
-def _reader(mimetype: str) -> Callable[[bytes], Pages]:
-    """Select the reader of a format; import it on demand, since some load slowly."""
+def reader_of(mimetype: str) -> Callable[[bytes], Pages]:
+    """Return the reader of a format, imported on demand: some take longer than most documents."""
     match mimetype:
         case "text/html" | "application/xhtml+xml":
             from carrel.server.reading.office.web.html import parts_of_html
 
             return lambda data: [parts_of_html(data)]
         case "text/markdown":
-            return lambda data: [_markdown(data)]
+            from carrel.server.reading.office.markdown import parts_of_markdown
+
+            return lambda data: [parts_of_markdown(decode_text(data))]
         # kreuzberg makes a paragraph of every line of LaTeX, and cannot read subtitles.
         case "text/plain" | "application/x-tex" | "text/vtt":
-            return lambda data: [_plain(data)]
+            from carrel.server.reading.office.mail import plain_parts
+
+            return lambda data: [plain_parts(decode_text(data))]
         case "text/csv" | "text/tab-separated-values":
             from carrel.server.reading.office.sheets import table_page
 
@@ -131,18 +135,6 @@ def _office_reader(mimetype: str) -> Callable[[bytes], Pages]:
 
 
 _EXCEL = "application/vnd.ms-excel"
-
-
-def _markdown(data: bytes) -> list[Part]:
-    from carrel.server.reading.office.markdown import parts_of_markdown
-
-    return parts_of_markdown(decode_text(data))
-
-
-def _plain(data: bytes) -> list[Part]:
-    from carrel.server.reading.office.mail import plain_parts
-
-    return plain_parts(decode_text(data))
 
 
 def _convert(data: bytes, mimetype: str) -> Pages:

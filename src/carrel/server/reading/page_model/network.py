@@ -69,7 +69,7 @@ class PageView:
 
 def look(features: PageFeatures) -> PageView:
     """Look at a page with every network; their mean is the view."""
-    weights = _weights(WEIGHTS)
+    weights = load_weights(WEIGHTS)
     networks, count = len(weights["leave"]), len(features.pieces)
     x = _scale(features.pieces, weights["piece_mean"], weights["piece_scale"])
     pairs = [_scale(pair, weights["pair_mean"], weights["pair_scale"]) for pair in features.pairs]
@@ -131,7 +131,7 @@ def _sigmoid(values: Floats) -> Floats:
 
 
 @cache
-def _weights(path: Path) -> dict[str, Floats]:
+def load_weights(path: Path) -> dict[str, Floats]:
     """Return the weights of all networks, one behind the other; vectors stand in one row."""
     with np.load(path) as file:
         whole = {name: file[name].astype(np.float32) for name in file.files}
