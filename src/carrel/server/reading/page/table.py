@@ -98,15 +98,16 @@ class Table:
     def of(cls, cells: Iterable[Cell], header_rows: int = 1) -> Self:
         """Build a table from cells; empty cells fill uncovered grid positions.
 
-        An overlapping cell is cut down to the free positions.
+        A span ends where another cell begins or covers the grid; cells of one place are one.
         """
-        placed: list[Cell] = []
-        taken: set[tuple[int, int]] = set()
+        beginning: dict[tuple[int, int], Cell] = {}
         for cell in sorted(cells, key=lambda cell: (cell.row, cell.column)):
-            fitted = _fit(cell, taken)
-            if fitted is not None:
-                placed.append(fitted)
-                taken.update(_places(fitted))
+            place = cell.row, cell.column
+            beginning[place] = _joined(beginning[place], cell) if place in beginning else cell
+        placed, taken = list[Cell](), set(beginning)
+        for cell in beginning.values():
+            placed.append(_fit(cell, taken))
+            taken.update(_places(placed[-1]))
         height = max((row for row, _ in taken), default=-1) + 1
         width = max((column for _, column in taken), default=-1) + 1
         free = {(row, column) for row in range(height) for column in range(width)} - taken
@@ -155,7 +156,16 @@ def _places(cell: Cell) -> list[tuple[int, int]]:
     ]
 
 
-def _fit(cell: Cell, taken: set[tuple[int, int]]) -> Cell | None:
-    if not taken.isdisjoint(_places(cell)):
-        cell = replace(cell, rows=1, columns=1)
-    return None if (cell.row, cell.column) in taken else cell
+def _joined(cell: Cell, other: Cell) -> Cell:
+    """Return a cell with the text of another that begins at the same place."""
+    text, marks = MarkedText(cell.text, cell.marks).followed_by(MarkedText(other.text, other.marks))
+    return replace(cell, text=text, marks=marks)
+
+
+def _fit(cell: Cell, taken: set[tuple[int, int]]) -> Cell:
+    """Return a cell without the columns, then the rows, of its span that are taken."""
+    while cell.columns > 1 and not taken.isdisjoint(_places(replace(cell, rows=1))[1:]):
+        cell = replace(cell, columns=cell.columns - 1)
+    while cell.rows > 1 and not taken.isdisjoint(_places(cell)[1:]):
+        cell = replace(cell, rows=cell.rows - 1)
+    return cell
