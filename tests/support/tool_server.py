@@ -80,7 +80,8 @@ def tool_server(key: str) -> Iterator[str]:
                 time.sleep(0.05)
         yield f"http://127.0.0.1:{port}/mcp"
     finally:
-        process.terminate()
+        # A stop would wait for a tool that takes its time.
+        process.kill()
         process.wait()
 
 

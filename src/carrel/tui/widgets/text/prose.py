@@ -41,7 +41,9 @@ class _Paragraph(Paragraph):
         for number, start, end in citations(self.text.plain):
             if style := self.sources.get(number):
                 self.text.stylize(console.get_style("carrel.source") + style, start, end)
-        yield from super().__rich_console__(console, options)
+        # A line at a time: Rich takes quadratic time to split a long text without styles.
+        for line in self.text.wrap(console, options.max_width, justify=self.justify):
+            yield from line.render(console, end="\n")
 
 
 class _Heading(Heading):
