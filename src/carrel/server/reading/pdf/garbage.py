@@ -5,11 +5,17 @@ Detected by patterns that occur in no language, so the language need not be know
 
 import re
 import unicodedata
+from collections import Counter
+from collections.abc import Iterable
 
 _UNMAPPED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ue000-\uf8ff\ufffd-\uffff]")
 """Characters for glyphs without a known letter."""
 _MOST_UNMAPPED = 0.1
 """Largest fraction of unmapped glyphs on a page: bullets and ornaments are unmapped too."""
+_FEW_UNMAPPED = 0.01
+"""The same of a page that is suspected."""
+_STRAY = 0.05
+"""Largest fraction of letters outside the two scripts of a page, the other being Latin for most."""
 _WORD = re.compile(r"[^\W_]{4,}")
 _ENOUGH = 20
 """Fewest words that show how a page is written."""
@@ -28,19 +34,32 @@ _LETTERS = 200
 """Fewest letters that show their frequencies."""
 
 
-def is_garbage(text: str) -> bool:
-    """Return whether the text of a page cannot be what is printed on it."""
+def is_garbage(text: str, *, suspected: bool = False) -> bool:
+    """Return whether the text of a page cannot be what is printed on it.
+
+    `suspected` by the parser, which takes addresses, lists of names and forms for garbage, too: the
+    suspicion stands unless there are enough words to tell, hardly any unmapped glyphs, and letters
+    of two scripts at most.
+    """
     unmapped = len(_UNMAPPED.findall(text))
-    if unmapped > _MOST_UNMAPPED * (len(text) - text.count(" ")):
+    most = _FEW_UNMAPPED if suspected else _MOST_UNMAPPED
+    if unmapped > most * (len(text) - text.count(" ")):
         return True
     words = _WORD.findall(text)
-    if len(words) < _ENOUGH:
-        return False
+    if len(words) < _ENOUGH or (suspected and _mixed_scripts(words)):
+        return suspected
     written = " ".join(words)
     # Ignore accents in word patterns: é is as usual as e.
     plain = written if written.isascii() else _drop_accents(written)
     usual = len(_USUAL.findall(plain))
     return usual < (1 - _MOST_UNUSUAL) * len(words) or _odd_letters(written, plain)
+
+
+def _mixed_scripts(words: Iterable[str]) -> bool:
+    """Return whether letters of many scripts stand side by side."""
+    names = (unicodedata.name(letter, "") for word in words for letter in word)
+    scripts = Counter(name.split(" ")[0] for name in names)
+    return sum(count for _, count in scripts.most_common(2)) < (1 - _STRAY) * scripts.total()
 
 
 def _odd_letters(text: str, plain: str) -> bool:

@@ -17,8 +17,8 @@ from carrel.server.reading.page.parsed import Link, ParsedPage, TextItem
 from carrel.server.reading.page.rules import Rule, drawn_rules, drawn_shades
 from carrel.server.reading.pdf.garbage import is_garbage
 
-_UNTRUSTED = frozenset({"garbled", "invisible-text-layer"})
-"""Text layers that misstate the page, or hold only some other OCR's output."""
+_GARBLED = "garbled"
+_OF_OTHER_OCR = "invisible-text-layer"
 _WITHOUT_TEXT = frozenset({"scanned", "no-text", "vector-text"})
 _COMMENTS = frozenset({
     "text", "freetext", "highlight", "underline", "squiggly", "strikeout", "caret",
@@ -59,7 +59,8 @@ def _page(page: Any) -> ParsedPage:
     items = [_item(item) for item in page.text_items]
     fenced("letters set apart", join_letters, items)
     text = " ".join(item.text for item in items)
-    trusted = not reasons & _UNTRUSTED and not is_garbage(text)
+    garbage = is_garbage(text, suspected=_GARBLED in reasons)
+    trusted = not garbage and _OF_OTHER_OCR not in reasons
     said = trusted and bool(text.strip())
     graphics = page.vector_graphics
     # Each access copies them.
