@@ -55,7 +55,7 @@ async def upload_document(
 ) -> Document:
     """Add a document, or answer the one the library already has with the same bytes."""
     wanted = fields_of(DocumentUpload, {} if name is None else {"name": unquote(name)})
-    await context.read(libraries.get, library_id, needed=Role.EDITOR)
+    await context.read(libraries.require, library_id, needed=Role.EDITOR)
     limits = context.server.settings.limits
     upload = await receive_upload(request, context.server.blobs, limit=limits.bytes_of_document)
     async with context.server.blobs.local(upload.blob.hash) as path:
