@@ -219,9 +219,7 @@ class Processing:
         outcome = replace(outcome, embedding_model=source.embedding_model)
 
         def publish(connection: sa.Connection) -> None:
-            if unsaved:
-                processing.save_pages(connection, job, pages)
-            if processing.publish(connection, job, outcome):
+            if processing.publish(connection, job, outcome, pages if unsaved else ()):
                 self._embed_later(connection, source.library_id)
 
         await self._database.write(publish)

@@ -176,19 +176,7 @@ def source(connection: sa.Connection, job: Job) -> ProcessingInput:
 def save_pages(connection: sa.Connection, job: Job, pages: Iterable[PageRow]) -> None:
     """Store the pages of this generation."""
     _require_current(connection, job)
-    connection.execute(document_pages.delete().where(*_is_page_of(job)))
-    rows = [
-        {
-            "document_id": job.document_id,
-            "generation": job.generation,
-            "page": page.number,
-            "markdown": page.markdown,
-            "layout": page.layout,
-        }
-        for page in pages
-    ]
-    if rows:
-        connection.execute(document_pages.insert(), rows)
+    _replace_pages(connection, job, pages)
 
 
 def pages(connection: sa.Connection, job: Job) -> list[PageRow]:
@@ -199,16 +187,24 @@ def pages(connection: sa.Connection, job: Job) -> list[PageRow]:
     return [PageRow(row.page, row.markdown, row.layout) for row in rows]
 
 
-def publish(connection: sa.Connection, job: Job, outcome: ProcessingOutcome) -> bool:
+def publish(
+    connection: sa.Connection,
+    job: Job,
+    outcome: ProcessingOutcome,
+    pages: Sequence[PageRow] = (),
+) -> bool:
     """Make this generation the searchable one, remove the others, and end the processing.
 
-    Returns whether a model at an address is to embed its chunks yet. Its tokens are added to the
-    document's total once, also when this step is repeated.
+    `pages` are those that are not stored yet. Returns whether a model at an address is to embed
+    its chunks yet. Its tokens are added to the document's total once, also when this step is
+    repeated.
 
     Raises:
         Superseded: it is obsolete.
     """
     _require_current(connection, job)
+    if pages:
+        _replace_pages(connection, job, pages)
     published = documents.c.indexed_generation.is_not_distinct_from(job.generation)
     lacking = _replace_chunks(connection, job.document_id, outcome)
     _set(
@@ -377,6 +373,22 @@ def _set(connection: sa.Connection, job: Job, **values: Any) -> None:
 def _is_page_of(job: Job) -> tuple[sa.ColumnElement[bool], ...]:
     columns = document_pages.c
     return columns.document_id == job.document_id, columns.generation == job.generation
+
+
+def _replace_pages(connection: sa.Connection, job: Job, pages: Iterable[PageRow]) -> None:
+    connection.execute(document_pages.delete().where(*_is_page_of(job)))
+    rows = [
+        {
+            "document_id": job.document_id,
+            "generation": job.generation,
+            "page": page.number,
+            "markdown": page.markdown,
+            "layout": page.layout,
+        }
+        for page in pages
+    ]
+    if rows:
+        connection.execute(document_pages.insert(), rows)
 
 
 def _replace_chunks(
