@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, ClassVar
 
+from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from rich import box
 from rich.console import Console, ConsoleOptions, JustifyMethod, RenderResult
@@ -24,6 +26,9 @@ _GAP = 2
 """Cells between two columns, and at a table's edges together."""
 _LONG_WORD = 16
 """Letters of a word that is broken before a table's columns are given up."""
+
+
+_PARSER = MarkdownIt().enable(["strikethrough", "table"])
 
 
 class _Paragraph(Paragraph):
@@ -123,8 +128,15 @@ class _Markdown(Markdown):
     }
 
     def __init__(self, text: str, code_theme: str, sources: Mapping[int, Style]) -> None:
-        super().__init__(text, code_theme, justify="left", hyperlinks=False)
+        # The original makes a parser for each text, which takes longer than most texts.
+        vars(self).update(vars(_empty(code_theme)))
+        self.markup, self.parsed = text, _PARSER.parse(text)
         self.sources = sources
+
+
+@cache
+def _empty(code_theme: str) -> Markdown:
+    return Markdown("", code_theme, justify="left", hyperlinks=False)
 
 
 class Prose:
