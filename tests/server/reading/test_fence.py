@@ -1,5 +1,7 @@
 """A step of reading that fails costs that step, never the page."""
 
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -68,6 +70,11 @@ def grids(draw: st.DrawFn) -> list[Line]:
     return found
 
 
+def _signs(texts: Iterable[str]) -> Counter[str]:
+    """The letters and digits of some texts."""
+    return Counter(sign for text in texts for sign in text if sign.isalnum())
+
+
 BOXES = st.builds(lambda x, y, w, h: Box(x, y, x + w, y + h), PLACE, PLACE, SIZE, SIZE)
 RULES = st.builds(
     lambda across, at, start, length, faint: Rule(across, at, start, start + length, faint),
@@ -82,7 +89,7 @@ RULES = st.builds(
     st.lists(RULES, max_size=12),
     st.lists(BOXES, max_size=3),
 )
-def test_no_step_fails_on_any_page(
+def test_no_step_fails_and_no_text_is_lost_on_any_page(
     found: list[TextItem],
     read: list[Line],
     rules: list[Rule],
@@ -90,8 +97,14 @@ def test_no_step_fails_on_any_page(
 ) -> None:
     links = [Link(box, "https://example.org") for box in boxes]
     parts = PageParts(found, read, (), links, rules, boxes[:1], boxes[1:])
-    page_layout(parts, PageFrame(WIDTH, HEIGHT), scored=True)
+    frame = PageFrame(WIDTH, HEIGHT)
+    page = page_layout(parts, frame, scored=True)
     assert [failure.trace for failure in fence.take_failures()] == []
+    pieces = blocks.read_pieces(parts, frame)
+    texts = [piece.text for piece in pieces.pieces] if pieces else []
+    said = [f"{region.marker}{region.text}" for region in page.regions]
+    said += [cell.text for region in page.regions if region.table for cell in region.table.cells]
+    assert _signs(texts) <= _signs(said)
 
 
 @pytest.mark.parametrize(

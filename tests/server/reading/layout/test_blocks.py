@@ -2,8 +2,11 @@
 
 import pytest
 
+from carrel.server.reading.layout import blocks
 from carrel.server.reading.layout.blocks import PageParts, page_layout
-from carrel.server.reading.page.elements import Box, Line, PageFrame
+from carrel.server.reading.page.elements import Box, Line, PageFrame, Region
+from carrel.server.reading.page.table import Table
+from carrel.server.reading.tables.decode import PageReading
 
 WIDTH, HEIGHT = 595.0, 842.0
 
@@ -54,3 +57,20 @@ def test_a_footer_below_the_middle_column_comes_last() -> None:
         *("A line", "0 goes", "1 goes", "2 goes", "Annual"),
     ]
     assert page.regions[-1].kind == "footer"
+
+
+def test_text_within_a_table_that_is_in_none_of_its_cells_stays(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    texts = ["Room", "Seats", "Stairs", "North", "24"]
+    lines = [line(text, 100 + 20 * number) for number, text in enumerate(texts)]
+
+    def find_tables(page: PageReading, *_: object) -> list[Region]:
+        held = tuple(piece for piece in page.pieces if piece.text != texts[2])
+        box = Box.around(piece.box for piece in held)
+        table = Table.of_rows([texts[:2], texts[3:]])
+        return [Region("table", box, table=table, lines=held)]
+
+    monkeypatch.setattr(blocks, "find_tables", find_tables)
+    page = page_layout(PageParts(lines=lines), PageFrame(WIDTH, HEIGHT))
+    assert [region.text for region in page.regions if region.kind != "table"] == [texts[2]]

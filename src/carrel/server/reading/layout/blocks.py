@@ -114,7 +114,8 @@ def _regions(found: PageParts, frame: PageFrame, evidence: Evidence) -> list[Reg
             line for line in loose if not any(each.box.holds_centre(line.box) for each in joined)
         ]
         tables = fenced("tables", find_tables, page, found.rules, page.numbers(apart)) or []
-        loose, tables = _fill_tables(loose, tables)
+        held = {id(line) for table in tables for line in table.lines}
+        loose = [line for line in loose if id(line) not in held]
         figures = fenced("figures", _find_figures, found, joined, tables, loose, turned, page)
         drawn, loose, turned = figures or ([], loose, turned)
         shown = fenced("pictures", pictures, found.figures, loose, drawn) or []
@@ -220,24 +221,6 @@ def _find_figures(
     label, other = page.view.role("figure_label"), page.view.role("heading", "caption", "list_item")
     chances = dict(zip(map(id, page.pieces), (label - other).tolist(), strict=True))
     return label_figures(places, lines, turned, lambda line: chances[id(line)])
-
-
-def _fill_tables(lines: Sequence[Line], tables: list[Region]) -> tuple[list[Line], list[Region]]:
-    """Assign lines inside tables to them and return the other lines and the tables."""
-    held: dict[int, list[Line]] = {}
-    loose = []
-    for line in lines:
-        x, y = line.box.centre
-        for number, table in enumerate(tables):
-            if table.box.holds(x, y):
-                held.setdefault(number, []).append(line)
-                break
-        else:
-            loose.append(line)
-    tables = [
-        replace(table, lines=tuple(held.get(number, ()))) for number, table in enumerate(tables)
-    ]
-    return loose, tables
 
 
 @dataclass(frozen=True)

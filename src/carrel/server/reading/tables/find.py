@@ -26,7 +26,7 @@ def find_tables(page: PageReading, rules: Sequence[Rule], numbers: Collection[in
         table = framed or decode_table(page, inside)
         if table is not None:
             certainty = _FRAMED if framed else _certainty(page, inside)
-            found.append(Region("table", grid.box, table=table, structure=certainty))
+            found.append(_region(page, inside, grid.box, table, certainty))
             taken.update(inside)
     for members in table_pieces(page, taken):
         rest = [number for number in members if number not in taken]
@@ -34,8 +34,15 @@ def find_tables(page: PageReading, rules: Sequence[Rule], numbers: Collection[in
         table = decode_table(page, rest) if 2 * len(rest) > len(members) else None
         if table is not None and not _is_list(table):
             box = Box.around(page.boxes[number] for number in rest)
-            found.append(Region("table", box, table=table, structure=_certainty(page, rest)))
+            found.append(_region(page, rest, box, table, _certainty(page, rest)))
     return sorted(found, key=lambda region: region.box.top)
+
+
+def _region(
+    page: PageReading, members: Sequence[int], box: Box, table: Table, certainty: float
+) -> Region:
+    lines = tuple(page.pieces[number] for number in sorted(members))
+    return Region("table", box, table=table, lines=lines, structure=certainty)
 
 
 def framed_pieces(
