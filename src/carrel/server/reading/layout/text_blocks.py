@@ -10,7 +10,6 @@ from itertools import pairwise
 from carrel.server.reading.layout.hyphens import compounds_of, ends_in_hyphen, join_lines
 from carrel.server.reading.page.elements import Box, Kind, Line, Region
 from carrel.server.reading.page.lines import BULLETS, CAPTION, FORMULA, adjoin, one_line
-from carrel.server.reading.page_model.features import Indexes
 from carrel.server.reading.page_model.network import ROLES, Role
 from carrel.server.reading.page_model.pieces import piece_rows
 from carrel.server.reading.tables.decode import UPRIGHT, PageReading, Sets
@@ -77,9 +76,10 @@ def text_blocks(
     # Tables are found already. What may be nothing but a cell is text.
     chances[:, [ROLES.index(name) for name in ("running_head", "folio", "cell")]] = 0
     chances[:, _TEXT] += _POSSIBLE
-    roles = chances.argmax(1)
-    roles[list(heads)] = ROLES.index("running_head")
-    usual = Style.of(page.pieces).size
+    roles: list[int] = chances.argmax(1).tolist()
+    for number in heads:
+        roles[number] = ROLES.index("running_head")
+    usual = usual_size(page.pieces)
     for number in numbers:
         text = page.pieces[number].text
         # Formulas, bullets, labels and headings within a line are certain.
@@ -94,15 +94,15 @@ def text_blocks(
                 roles[number] = _ITEM
             elif CAPTION.match(text):
                 roles[number] = ROLES.index("caption")
-    for direction, one, other, _ in reversed(list(page.pairs("block"))):
+    pairs = list(page.pairs("block"))
+    for direction, one, other, _ in reversed(pairs):
         if direction >= UPRIGHT and _is_first_line(page, roles, *sorted((one, other))):
             roles[min(one, other)] = _TEXT
     sets = Sets(len(page.pieces))
     inside = set(numbers)
-    for direction, one, other, chance in page.pairs("block"):
-        if one not in inside or other not in inside:
-            continue
-        if any(page.pieces[number].text.startswith(FORMULA) for number in (one, other)):
+    formulas = {n for n in inside if page.pieces[n].text.startswith(FORMULA)}
+    for direction, one, other, chance in pairs:
+        if not inside.issuperset((one, other)) or not formulas.isdisjoint((one, other)):
             continue
         label = direction == 0 and _is_label(page, roles, one, other)
         first = page.pieces[min(one, other)].text
@@ -117,7 +117,7 @@ def text_blocks(
             sets.join(one, other)
     blocks = []
     for group in sets.groups(sorted(inside)):
-        role = ROLES[Counter(roles[group].tolist()).most_common(1)[0][0]]
+        role = ROLES[Counter(roles[number] for number in group).most_common(1)[0][0]]
         rows = piece_rows(page.pieces[number] for number in group)
         # A text layer says in which type code is set.
         if role == "code" and not any(piece.mono or piece.read for row in rows for piece in row):
@@ -130,7 +130,7 @@ def text_blocks(
     return blocks
 
 
-def _is_first_line(page: PageReading, roles: Indexes, one: int, other: int) -> bool:
+def _is_first_line(page: PageReading, roles: Sequence[int], one: int, other: int) -> bool:
     """Return whether an alleged heading or item is the first line of a text: without a marker, set
     like the line right below it, and as wide.
     """
@@ -147,7 +147,7 @@ def _is_close(page: PageReading, one: int, other: int) -> bool:
     return second.left - first.right < _WORDS * first.height
 
 
-def _is_label(page: PageReading, roles: Indexes, one: int, other: int) -> bool:
+def _is_label(page: PageReading, roles: Sequence[int], one: int, other: int) -> bool:
     """Return whether a piece is the number of an item or a section whose text stands apart."""
     text = page.pieces[one].text
     alike = roles[one] == roles[other] and roles[one] in (_HEADING, _CONTENTS)
@@ -191,10 +191,9 @@ class Style:
 
     @classmethod
     def of(cls, lines: Iterable[Line]) -> "Style":
-        """Return the size of most letters."""
+        """Return the style of some lines."""
         lines = list(lines)
-        sizes = [line.size for line in lines for _ in line.text]
-        return cls(statistics.median_low(sizes or [1.0]), compounds_of(line.text for line in lines))
+        return cls(usual_size(lines), compounds_of(line.text for line in lines))
 
     def with_breaks(self, lines: Sequence[Line]) -> str:
         """Return a paragraph's text; keep line breaks before which the next word had room."""
@@ -205,6 +204,19 @@ class Style:
                 parts.append([])
             parts[-1].append(line)
         return "\n".join(join_lines(part, self.compounds) for part in parts)
+
+
+def usual_size(lines: Iterable[Line]) -> float:
+    """Return the type size of the letter in the middle, were all in order of their size."""
+    letters: dict[float, int] = {}
+    for line in lines:
+        letters[line.size] = letters.get(line.size, 0) + len(line.text)
+    middle, passed = (sum(letters.values()) - 1) // 2, 0
+    for size in sorted(letters):
+        passed += letters[size]
+        if passed > middle:
+            return size
+    return 1.0
 
 
 def _is_deliberate_break(above: Line, line: Line, right: float) -> bool:
