@@ -22,6 +22,11 @@ class UnreadableDocument(Exception):
 class BrokenOff(UnreadableDocument):
     """The parser ended mid-document; either may be at fault."""
 
+    def __init__(self) -> None:
+        super().__init__(
+            "This document cannot be read within the limits of memory and time. It may be damaged."
+        )
+
 
 class NoSuchPage(UnreadableDocument):
     """A requested page is beyond the document's end."""

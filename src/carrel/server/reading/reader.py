@@ -37,7 +37,6 @@ log = logging.getLogger(__name__)
 
 SILENCE_SECONDS = 90
 """Time-out of a silent parser; time spent on OCR does not count."""
-_BROKE_OFF = "This document cannot be read within the limits of memory and time. It may be damaged."
 _CAUSES = 1000
 """Most causes of failed steps that are logged: a parser that a document took over may invent some.
 """
@@ -222,13 +221,13 @@ class Reader:
                 await child.send(PipeMessage(request))
             except ConnectionError as error:
                 log.warning("a parser had ended: %s", child.ending)
-                raise _ParserLost(_BROKE_OFF) from error
+                raise _ParserLost from error
             try:
                 async for answer in self._converse(child):
                     yield answer
             except (ConnectionError, BrokenMessage, ValidationError) as error:
                 log.warning("a parser broke off: %s", type(error).__name__)
-                raise _broke_off() from error
+                raise BrokenOff from error
             except TimeoutError as error:
                 raise UnreadableDocument(
                     "This document takes too long to read. Ask for fewer pages, or simplify it."
@@ -256,8 +255,8 @@ class Reader:
                         raise _refusal(message.header)
                     yield PagePicture(message.header["picture"], message.body)
             except (ConnectionError, BrokenMessage, TimeoutError) as error:
-                raise _broke_off() from error
-        raise _broke_off()
+                raise BrokenOff from error
+        raise BrokenOff
 
     async def _receive(self, child: Child) -> PipeMessage | None:
         async with asyncio.timeout(SILENCE_SECONDS):
@@ -278,9 +277,9 @@ class Reader:
                 # With fork, a document can only end its copy: a killed parser is not its fault.
                 if COPIES_READ and await child.was_killed():
                     log.warning("a parser was killed: %s", child.ending)
-                    raise _ParserLost(_BROKE_OFF)
+                    raise _ParserLost
                 log.warning("a document ended its parser: %s", child.ending)
-                raise _broke_off()
+                raise BrokenOff
             header = message.header
             if "ocr" in header:
                 failed = tuple(map(self._log_once, header["failures"]))
@@ -305,7 +304,3 @@ def _refusal(header: dict[str, object]) -> UnreadableDocument:
     if header.get("beyond"):
         return NoSuchPage(message)
     return UnreadableDocument(message, str(header.get("code", INVALID_FILE)))
-
-
-def _broke_off() -> BrokenOff:
-    return BrokenOff(_BROKE_OFF)

@@ -12,8 +12,13 @@ from carrel.server.formats.charsets import decode_text, unicode_of
 from carrel.server.processes.limits import allow_cpu
 from carrel.server.reading.office.archive import refuse_bomb
 from carrel.server.reading.office.compose import compose_parts
+from carrel.server.reading.office.mail import mail_page, plain_parts
+from carrel.server.reading.office.markdown import parts_of_markdown
 from carrel.server.reading.office.mending import mend
+from carrel.server.reading.office.opendocument import open_document_pages
 from carrel.server.reading.office.parts import Part
+from carrel.server.reading.office.sheets import sheet_pages, table_page
+from carrel.server.reading.office.web.html import book_pages, parts_of_html
 from carrel.server.reading.options import ReadOptions, UnreadableDocument, select_pages
 from carrel.wire.ocr import Page
 
@@ -77,71 +82,47 @@ def _read(data: bytes, mimetype: str) -> Pages:
             # Libraries do not document their exceptions; those in Rust panic beside Exception.
             log.info("another way to read a document is tried", exc_info=True)
     if unicode_of(data):
-        return reader_of("text/plain")(data)
+        return [plain_parts(decode_text(data))]
     raise _unreadable()
 
 
 def reader_of(mimetype: str) -> Callable[[bytes], Pages]:
-    """Return the reader of a format, imported on demand: some take longer than most documents."""
-    match mimetype:
+    """Return the reader of a format; import those that load slowly on demand."""
+    match mimetype.removeprefix(_OFFICE).removeprefix(_OPEN):
         case "text/html" | "application/xhtml+xml":
-            from carrel.server.reading.office.web.html import parts_of_html
-
             return lambda data: [parts_of_html(data)]
         case "text/markdown":
-            from carrel.server.reading.office.markdown import parts_of_markdown
-
             return lambda data: [parts_of_markdown(decode_text(data))]
         # kreuzberg makes a paragraph of every line of LaTeX, and cannot read subtitles.
         case "text/plain" | "application/x-tex" | "text/vtt":
-            from carrel.server.reading.office.mail import plain_parts
-
             return lambda data: [plain_parts(decode_text(data))]
-        case "text/csv" | "text/tab-separated-values":
-            from carrel.server.reading.office.sheets import table_page
-
-            delimiter = "\t" if mimetype == "text/tab-separated-values" else None
-            return lambda data: [table_page(data, delimiter)]
+        case "text/csv":
+            return lambda data: [table_page(data)]
+        case "text/tab-separated-values":
+            return lambda data: [table_page(data, "\t")]
         case "message/rfc822":
-            from carrel.server.reading.office.mail import mail_page
-
             return lambda data: [mail_page(data)]
         case "application/epub+zip":
-            from carrel.server.reading.office.web.html import book_pages
-
             return book_pages
+        case ".wordprocessingml.document":
+            from carrel.server.reading.office.word.pages import word_pages
+
+            return word_pages
+        case ".presentationml.presentation":
+            from carrel.server.reading.office.slides import slide_pages
+
+            return slide_pages
+        case ".spreadsheetml.sheet" | ".spreadsheet" | "application/vnd.ms-excel":
+            return sheet_pages
+        case ".text" | ".presentation":
+            return open_document_pages
         case _:
-            return _office_reader(mimetype)
-
-
-def _office_reader(mimetype: str) -> Callable[[bytes], Pages]:
-    if mimetype == f"{_OFFICE}.wordprocessingml.document":
-        from carrel.server.reading.office.word.pages import word_pages
-
-        return word_pages
-    if mimetype == f"{_OFFICE}.presentationml.presentation":
-        from carrel.server.reading.office.slides import slide_pages
-
-        return slide_pages
-    if mimetype in (f"{_OFFICE}.spreadsheetml.sheet", f"{_OPEN}.spreadsheet", _EXCEL):
-        from carrel.server.reading.office.sheets import sheet_pages
-
-        return sheet_pages
-    if mimetype in (f"{_OPEN}.text", f"{_OPEN}.presentation"):
-        from carrel.server.reading.office.opendocument import open_document_pages
-
-        return open_document_pages
-    return partial(_convert, mimetype=mimetype)
-
-
-_EXCEL = "application/vnd.ms-excel"
+            return partial(_convert, mimetype=mimetype)
 
 
 def _convert(data: bytes, mimetype: str) -> Pages:
     """Convert the rarer formats to Markdown with kreuzberg."""
     from kreuzberg import ExtractionConfig, ImageExtractionConfig, PageConfig, extract_bytes_sync
-
-    from carrel.server.reading.office.markdown import parts_of_markdown
 
     config = ExtractionConfig(
         use_cache=False,

@@ -70,7 +70,7 @@ def _format_cell(value: Value) -> str:
             return " ".join(str(value).split())
 
 
-def table_page(data: bytes, delimiter: str | None) -> list[Part]:
+def table_page(data: bytes, delimiter: str | None = None) -> list[Part]:
     """Read the table in a text file; detect the delimiter if it is None."""
     text = decode_text(data)
     if delimiter is None:
