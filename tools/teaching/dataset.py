@@ -82,10 +82,17 @@ def _labelled(
     if not rows:
         return None
     labels = _labels([piece for row in rows for piece in row], elements)
-    around = Surroundings(parsed.width, parsed.height, parsed.rules, parsed.shades, parsed.drawings)
+    width = parsed.width
+    drawn = (parsed.rules, parsed.shades, parsed.drawings)
     if runs_from_right(piece.text for row in rows for piece in row):
         labels = [label for row in _by_row(labels, rows) for label in reversed(row)]
-        rows, around = mirrored_rows(rows, around.width), around.mirrored()
+        rows = mirrored_rows(rows, width)
+        drawn = (
+            [rule.mirrored(width) for rule in parsed.rules],
+            [shade.mirrored(width) for shade in parsed.shades],
+            [box.mirrored(width) for box in parsed.drawings],
+        )
+    around = Surroundings(width, parsed.height, *drawn)
     return LabelledPage(name, rows, around, labels)
 
 

@@ -1,9 +1,10 @@
 """Reading order, on boxes alone."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import pairwise
 
-from carrel.server.reading.layout.flow import columns, rows
+from carrel.server.reading.layout.flow import reading_order, rows
 from carrel.server.reading.page.elements import Box
 
 
@@ -13,86 +14,105 @@ class Part:
     box: Box
 
 
-def _column(name: str, left: float, right: float, top: float, count: int) -> list[Part]:
+Block = list[Part]
+
+
+def _column(name: str, left: float, right: float, top: float, count: int) -> Block:
     """Lines of 10 points, 12 apart."""
     return [
-        Part(f"{name}{number}", Box(left, top + 12 * number, right, top + 12 * number + 10))
+        Part(f"{name}{number or ''}", Box(left, top + 12 * number, right, top + 12 * number + 10))
         for number in range(count)
     ]
 
 
-def _order(parts: list[Part]) -> list[str]:
+def _order(*blocks: Block, solids: Sequence[Part] = ()) -> list[str]:
+    """The letters of the parts in reading order."""
     # Which part comes first in the file says nothing.
-    return [part.name for column in columns(parts[::-1]) for row in rows(column) for part in row]
+    given = blocks[::-1]
+    parts = [*(block[0] for block in given), *solids]
+    lines = [[line.box for line in block] for block in given]
+    found = reading_order(lines, [solid.box for solid in solids])
+    return [parts[number].name for number in found]
 
 
-def _names(*columns: list[Part]) -> list[str]:
-    return [part.name for column in columns for part in column]
+def _cut(block: Block, *places: int) -> list[Block]:
+    """The paragraphs of a column, each named as its first line."""
+    return [block[start:end] for start, end in pairwise([0, *places, len(block)])]
 
 
 def test_nothing() -> None:
-    assert columns([]) == []
+    assert reading_order([]) == []
 
 
 def test_one_column() -> None:
-    column = _column("a", 50, 550, 100, 30)
-    assert _order(column) == _names(column)
+    assert _order(*_cut(_column("a", 50, 550, 100, 30), 5, 20)) == ["a", "a5", "a20"]
 
 
 def test_two_and_three_columns() -> None:
     first, second = _column("a", 50, 290, 100, 30), _column("b", 310, 550, 100, 30)
-    assert _order(first + second) == _names(first, second)
+    paragraphs = [*_cut(first, 12), *_cut(second, 11)]
+    assert _order(*paragraphs) == ["a", "a12", "b", "b11"]
     narrow = [
         _column(name, 50 + 180 * n, 210 + 180 * n, 103 + 4 * n, 20) for n, name in enumerate("abc")
     ]
-    assert _order([*chain(*narrow)]) == _names(*narrow)
+    assert _order(*narrow) == ["a", "b", "c"]
 
 
 def test_columns_that_begin_and_end_at_different_heights() -> None:
     first, second = _column("a", 50, 290, 100, 30), _column("b", 310, 550, 160, 10)
-    assert _order(first + second) == _names(first, second)
+    assert _order(*_cut(first, 3, 25), *_cut(second, 4)) == ["a", "a3", "a25", "b", "b4"]
 
 
 def test_a_title_above_and_a_note_below_both_columns() -> None:
     title, note = _column("t", 150, 450, 60, 1), _column("n", 50, 550, 500, 2)
     first, second = _column("a", 50, 290, 100, 30), _column("b", 310, 550, 106, 30)
-    assert _order(first + second + title + note) == _names(title, first, second, note)
+    assert _order(first, second, title, note) == ["t", "a", "b", "n"]
+
+
+def test_a_heading_at_the_left_does_not_come_before_a_title_amid_the_page() -> None:
+    title, heading = _column("t", 200, 400, 60, 1), _column("h", 50, 150, 90, 1)
+    assert _order(title, heading, _column("a", 50, 550, 110, 10)) == ["t", "h", "a"]
+
+
+def test_a_title_over_the_gutter_comes_before_the_first_column() -> None:
+    titles = [_column("t", 266, 343, 60, 1), _column("u", 272, 338, 80, 1)]
+    first = _cut(_column("a", 54, 293, 120, 20), 1)
+    second = _column("b", 317, 558, 120, 20)
+    assert _order(*titles, *first, second) == ["t", "u", "a", "a1", "b"]
 
 
 def test_a_heading_of_what_comes_next_is_not_the_end_of_the_first_column() -> None:
     first, second = _column("a", 50, 290, 100, 20), _column("b", 310, 550, 100, 20)
     heading, below = _column("h", 50, 150, 370, 1), _column("w", 50, 550, 384, 6)
-    assert _order(first + second + heading + below) == _names(first, second, heading, below)
-
-
-def test_the_last_line_above_columns_stays_with_its_paragraph() -> None:
-    wide, last = _column("w", 50, 550, 100, 3), _column("l", 50, 250, 136, 1)
-    first, second = _column("a", 50, 290, 170, 10), _column("b", 310, 550, 170, 10)
-    above, *_ = columns([*wide, *last, *first, *second])
-    assert [part.name for part in above] == ["w0", "w1", "w2", "l0"]
+    assert _order(first, second, heading, below) == ["a", "b", "h", "w"]
 
 
 def test_columns_again_below_a_wide_part() -> None:
     upper = [_column("a", 50, 290, 100, 10), _column("b", 310, 550, 100, 10)]
     wide = _column("w", 50, 550, 240, 3)
     lower = [_column("c", 50, 290, 300, 10), _column("d", 310, 550, 300, 10)]
-    assert _order([*chain(*upper, wide, *lower)]) == _names(*upper, wide, *lower)
+    assert _order(*upper, wide, *lower) == ["a", "b", "w", "c", "d"]
 
 
 def test_a_caption_beside_the_end_of_a_column_is_not_in_its_lines() -> None:
     text, caption = _column("t", 250, 550, 100, 20), [Part("c", Box(50, 301, 200, 309))]
-    below = _column("w", 50, 550, 340, 3)
-    assert _order(text + caption + below) == _names(caption, text, below)
-
-
-def test_a_date_at_the_end_of_a_line_stays_on_it() -> None:
-    text, date = _column("t", 50, 300, 100, 8), [Part("d", Box(450, 160, 550, 170))]
-    assert _order(text + date) == [*(f"t{n}" for n in range(6)), "d", "t6", "t7"]
+    assert _order(text, caption, _column("w", 50, 550, 340, 3)) == ["c", "t", "w"]
 
 
 def test_a_label_and_its_value_are_a_row() -> None:
-    labels, values = _column("l", 50, 120, 100, 2), _column("v", 300, 380, 100, 2)
-    assert _order(labels + values) == ["l0", "v0", "l1", "v1"]
+    fields = [*_cut(_column("l", 50, 120, 100, 2), 1), *_cut(_column("v", 300, 380, 100, 2), 1)]
+    assert _order(*fields) == ["l", "v", "l1", "v1"]
+
+
+def test_a_bullet_comes_right_before_its_text() -> None:
+    bullets = [_column(name, 50, 56, top, 1) for name, top in (("x", 100), ("y", 124))]
+    texts = [_column(name, 70, 550, top, 2) for name, top in (("a", 100), ("b", 124))]
+    assert _order(*bullets, *texts) == ["x", "a", "y", "b"]
+
+
+def test_level_headings_of_columns_are_no_row() -> None:
+    first, second = _column("a", 50, 290, 100, 20), _column("b", 310, 550, 100, 20)
+    assert _order(*_cut(first, 1), *_cut(second, 1)) == ["a", "a1", "b", "b1"]
 
 
 def test_pieces_of_one_line_go_from_left_to_right() -> None:
@@ -111,4 +131,4 @@ def test_pieces_of_one_line_go_from_left_to_right() -> None:
 def test_a_table_below_a_title_with_small_print_beside_it_ends_the_page() -> None:
     title, labels = _column("t", 330, 460, 80, 1), _column("l", 15, 108, 140, 12)
     table = [Part("table", Box(124, 120, 676, 300))]
-    assert _order(title + labels + table) == _names(title, labels, table)
+    assert _order(title, labels, solids=table) == ["t", "l", "table"]

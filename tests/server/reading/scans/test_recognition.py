@@ -2,9 +2,10 @@
 
 from typing import Any
 
+import pytest
 from PIL import Image
 
-from carrel.server.reading.layout.flow import columns
+from carrel.server.reading.layout.flow import reading_order
 from carrel.server.reading.scans.recognition import recognise_page
 
 GUTTER = 10
@@ -30,7 +31,7 @@ def test_columns_stay_apart_where_the_boxes_of_their_lines_nearly_meet() -> None
     picture = Image.new("L", (300, 400), 255)
     picture.putpixel((0, 0), 0)
     scan = recognise_page(picture.convert("RGB"), (300, 400), look)
-    assert [[line.text for line in column] for column in columns(scan.lines)] == [
-        ["left"] * 8,
-        ["right"] * 8,
-    ]
+    sides = [[line for line in scan.lines if line.text == side] for side in ("right", "left")]
+    assert [len(lines) for lines in sides] == [8, 8]
+    assert sides[0][0].box.left - sides[1][0].box.right == pytest.approx(GUTTER)
+    assert reading_order([[line.box for line in lines] for lines in sides]) == [1, 0]

@@ -12,7 +12,7 @@ from carrel.server.reading.layout.figures import (
     pictures,
     with_text,
 )
-from carrel.server.reading.layout.flow import columns, rows
+from carrel.server.reading.layout.flow import reading_order
 from carrel.server.reading.layout.notes import with_notes
 from carrel.server.reading.layout.order import with_order
 from carrel.server.reading.layout.text_blocks import (
@@ -59,10 +59,11 @@ class PageParts:
     fields: Sequence[Box] = ()
 
     def mirrored(self, width: float) -> "PageParts":
-        """Return the rules and figures mirrored on a page of this width."""
+        """Return what is drawn mirrored on a page of this width."""
         return replace(
             self,
             rules=[rule.mirrored(width) for rule in self.rules],
+            shades=[shade.mirrored(width) for shade in self.shades],
             figures=[box.mirrored(width) for box in self.figures],
             drawings=[box.mirrored(width) for box in self.drawings],
             fields=[box.mirrored(width) for box in self.fields],
@@ -161,13 +162,12 @@ def read_pieces(found: PageParts, frame: PageFrame) -> PageReading | None:
     rows = page_pieces(found.items, found.lines, found.rules, found.links)
     if not rows:
         return None
-    figures = [*found.figures, *found.drawings]
-    around = Surroundings(
-        *frame.upright_size, found.rules, found.shades, figures, scanned=not found.items
-    )
+    width, height = frame.upright_size
     from_right = runs_from_right(piece.text for row in rows for piece in row)
     if from_right:
-        rows, around = mirrored_rows(rows, around.width), around.mirrored()
+        rows, found = mirrored_rows(rows, width), found.mirrored(width)
+    drawn = (found.rules, found.shades, [*found.figures, *found.drawings])
+    around = Surroundings(width, height, *drawn, scanned=not found.items)
     view = look(page_features(rows, around))
     return PageReading([piece for row in rows for piece in row], view, from_right)
 
@@ -223,24 +223,12 @@ def _find_figures(
     return label_figures(places, lines, turned, lambda line: chances[id(line)])
 
 
-@dataclass(frozen=True)
-class _Part:
-    """A line of a block, or a table or figure, at its place in the flow."""
-
-    box: Box
-    number: int
-
-
 def _sort_regions(
     blocks: Sequence[TextBlock], solids: Sequence[Region], style: Style, size: tuple[float, float]
 ) -> list[Region]:
-    """Return the regions of a page in reading order: blocks follow each other as their lines do."""
+    """Return the regions of a page in reading order."""
     regions = [*(block_region(block, style, size[1]) for block in blocks), *solids]
-    parts = [_Part(line.box, number) for number, block in enumerate(blocks) for line in block.lines]
-    parts += [
-        _Part(Box.around([solid.box, *(line.box for line in solid.lines)]), number)
-        for number, solid in enumerate(solids, len(blocks))
-    ]
-    flowing = [part.number for column in columns(parts) for row in rows(column) for part in row]
-    ordered = [regions[number] for number in dict.fromkeys(flowing)]
+    texts = [[line.box for line in block.lines] for block in blocks]
+    places = [Box.around([solid.box, *(line.box for line in solid.lines)]) for solid in solids]
+    ordered = [regions[number] for number in reading_order(texts, places)]
     return with_list_levels(ordered, style.size)

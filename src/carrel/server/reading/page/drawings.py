@@ -20,8 +20,6 @@ _LARGEST = 0.6
 """Largest part of the page that a drawing covers; a larger one is the background."""
 _WITH_AXES = 12.0
 """Largest area of a drawing with its axes, as a multiple of the lines or bars between them."""
-_FRAMED = 4.0
-"""Largest area of a frame around a drawing, as a multiple of the drawing's."""
 _TOUCHES = 2
 """Times a drawing grows by the shapes that touch it."""
 _BARS = 3
@@ -35,7 +33,7 @@ _MOST = 8000
 def drawings(
     lines: Sequence[Any], shapes: Sequence[Any], texts: Sequence[Box], size: tuple[float, float]
 ) -> list[Box]:
-    """Return the drawings among liteparse's vector graphics of a page, with their axes and frames.
+    """Return the drawings among liteparse's vector graphics of a page, with their axes.
 
     Shapes other than rectangles show them, and bars of different lengths on one line. `texts`
     are the boxes of the page's text, `size` its width and height in points.
@@ -58,7 +56,6 @@ def drawings(
     largest = _LARGEST * size[0] * size[1]
     found = [box for box in _merge(marks, _REACH) if min(box.width, box.height) >= _LEAST]
     found = _merge(_grow(box, boxes, largest) for box in found)
-    found = _merge(_frame_of(box, boxes, largest) for box in found)
     return [box for box in found if _area(box) <= largest]
 
 
@@ -136,21 +133,6 @@ def _grow(box: Box, shapes: Sequence[Box], largest: float) -> Box:
         touching = [shape for shape in shapes if around.is_near(shape, 0) and _area(shape) <= most]
         around = Box.around([around, *touching])
     return around if _area(around) <= most else box
-
-
-def _frame_of(box: Box, shapes: Iterable[Box], largest: float) -> Box:
-    """Return the smallest rectangle around a drawing, or the drawing itself."""
-    most = min(largest, _FRAMED * _area(box))
-    frames = (
-        shape
-        for shape in shapes
-        if _area(shape) <= most
-        and shape.left - _SAME <= box.left
-        and shape.top - _SAME <= box.top
-        and shape.right + _SAME >= box.right
-        and shape.bottom + _SAME >= box.bottom
-    )
-    return min(frames, key=_area, default=box)
 
 
 def _merge(boxes: Iterable[Box], reach: float = 0) -> list[Box]:

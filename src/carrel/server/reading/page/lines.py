@@ -24,7 +24,7 @@ _RAISED = 1.05
 _NOTE = re.compile(r"(?<=[^\s\d+=/<>(−-])(\d{1,2}|[*†‡§])(?=[.,;:)\]]?(?:\s|$))")
 _NOTE_SIGN = re.compile(r"[\d*†‡§]")
 """Pre-filter for `_NOTE`: far faster, and matches few lines."""
-_TOGETHER = 0.12
+_TOGETHER = 0.1
 """Least white space between words, as a part of the line's height."""
 _SAME_SIZE = 0.05
 """Size tolerance for lines of one text, as a part of their size."""

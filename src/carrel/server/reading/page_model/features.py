@@ -6,7 +6,7 @@ Lengths are in type sizes of the page's text, so that small and large print look
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -60,15 +60,6 @@ class Surroundings:
     shades: Sequence[Shade] = ()
     figures: Sequence[Box] = ()
     scanned: bool = False
-
-    def mirrored(self) -> "Surroundings":
-        """Return the features mirrored: a page read from the right then looks like others."""
-        return replace(
-            self,
-            rules=[rule.mirrored(self.width) for rule in self.rules],
-            shades=[shade.mirrored(self.width) for shade in self.shades],
-            figures=[box.mirrored(self.width) for box in self.figures],
-        )
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ _AROUND = 5.0
 """Lines above and below in which a gap recurs, in line heights."""
 _FEW = 4
 """Most words of a line that such gaps part."""
-_TOUCHING = 0.12
+_TOUCHING = 0.1
 """Narrowest blank between pieces in different fonts, as a part of the line's height."""
 _WIDEST = 1.2
 """Widest blank of a justified line, as a part of its height."""
