@@ -17,7 +17,7 @@ class PageSpace:
         `unit` is layout points per PDFium point, since PDFium ignores a page's UserUnit.
         """
         self._unit = unit
-        left, bottom, right, top = page.get_cropbox()
+        left, bottom, right, top = page.get_bbox()
         self._left, self._top = left, top
         # PDFium's coordinates ignore the page's display rotation.
         turn = (turn - page.get_rotation()) % 360
