@@ -17,8 +17,9 @@ _COMBINING = dict(
     )
 )
 _ACCENT = re.compile(f"[{''.join(_COMBINING)}]")
-_BEFORE = re.compile(rf"\$[^$]*\$|([{''.join(_COMBINING)}])([^\W\d_])")
-"""A formula, or an accent with the letter that it is drawn over."""
+_MARK, _LETTER = f"(?P<mark>[{''.join(_COMBINING)}])", r"(?P<letter>[^\W\d_])"
+_PAIRS = [re.compile(rf"\$[^$]*\$|{pair}") for pair in (_MARK + _LETTER, _LETTER + _MARK)]
+"""A formula, or an accent before or after the letter that it is drawn over."""
 _WORD = re.compile(r"\S+")
 _DOTLESS = {"ı": "i", "ȷ": "j"}
 
@@ -34,26 +35,32 @@ def with_accents(
     drawn = _drawn_over(text_page)
 
     def joined(found: re.Match[str]) -> str:
-        return _accented(found[2], found[1]) if found[0] in drawn else found[0]
+        return _accented(found["letter"], found["mark"]) if found[0] in drawn else found[0]
+
+    def accented(text: str) -> str:
+        for pair in _PAIRS:
+            text = pair.sub(joined, text)
+        return text
 
     for item in marked:
-        item.text = _BEFORE.sub(joined, item.text)
+        item.text = accented(item.text)
         for number in reversed(range(len(item.words))):
             word = item.words[number]
             if word.text in _COMBINING and _set_over(items, word.text, Box.of(word)):
                 item.words = [*item.words[:number], *item.words[number + 1 :]]
                 item.text = _without_word(item.text, number)
     kept = [item for item in items if item.text]
-    return kept, [replace(line, text=_BEFORE.sub(joined, line.text)) for line in lines]
+    return kept, [replace(line, text=accented(line.text)) for line in lines]
 
 
 def _drawn_over(text_page: Any) -> set[str]:
     """Return the accents with letters that stand below them: some texts have `´` for `'`."""
+    text = text_page.get_text_range()
     found = set()
-    for pair in _BEFORE.finditer(text_page.get_text_range()):
-        if pair[1] and _accented(pair[2], pair[1]):
-            left, _, right, _ = text_page.get_charbox(pair.start())
-            start, _, end, _ = text_page.get_charbox(pair.start() + 1)
+    for pair in (pair for kind in _PAIRS for pair in kind.finditer(text)):
+        if pair["mark"] and _accented(pair["letter"], pair["mark"]):
+            left, _, right, _ = text_page.get_charbox(pair.start("mark"))
+            start, _, end, _ = text_page.get_charbox(pair.start("letter"))
             if start < (left + right) / 2 < end:
                 found.add(pair[0])
     return found
