@@ -200,7 +200,7 @@ def _running_heads(page: PageReading, evidence: Evidence, height: float) -> set[
 def _turned_lines(found: PageParts) -> list[Line]:
     """Return the lines at an angle to the page, and others apart from its flow."""
     items = [item for item in found.items if abs(item.angle) > UPRIGHT]
-    return [*found.apart, *(line for line, _ in text_lines(items, found.links))]
+    return [*found.apart, *text_lines(items, found.links)]
 
 
 def _find_figures(

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import permutations
 from typing import NamedTuple
 
-from carrel.server.reading.page.elements import Box, Line
+from carrel.server.reading.page.elements import Box, Line, grouped
 from carrel.server.reading.page.rules import Rule
 
 _CORNER = 4.0
@@ -117,11 +117,7 @@ def _box(rule: Rule) -> Box:
 
 def _bent(rules: Iterable[Box]) -> list[list[Box]]:
     """Return the lines, each of one or more rules that meet, without grids."""
-    lines: list[list[Box]] = []
-    for rule in rules:
-        meeting = [line for line in lines if any(rule.is_near(other, _MEETS) for other in line)]
-        lines = [line for line in lines if line not in meeting]
-        lines.append([rule, *(other for line in meeting for other in line)])
+    lines = grouped(rules, lambda one, other: one.is_near(other, _MEETS))
     return [line for line in lines if len(line) <= _MOST_BENT]
 
 

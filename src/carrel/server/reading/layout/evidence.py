@@ -140,9 +140,7 @@ def evidence_of(
 
     `outline` are the bookmarks with their levels, `styles` those of headings.
     """
-    texts = [
-        (page, [line for line, angle in text_lines(page.items) if not angle]) for page in pages
-    ]
+    texts = [(page, text_lines(item for item in page.items if not item.angle)) for page in pages]
     letters: Counter[float] = Counter()
     for _, lines in texts:
         for line in lines:

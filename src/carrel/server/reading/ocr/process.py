@@ -70,9 +70,6 @@ def _own_model(name: str) -> Path:
     return path
 
 
-if TYPE_CHECKING:
-    from carrel.server.reading.ocr.detector import Pixels
-
 _SAMPLE = 8
 """Longest lines sampled to test whether a page is upright."""
 _SURE = 0.9

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from carrel.server.reading.page.elements import Box
+from carrel.server.reading.page.elements import Box, joined_boxes
 
 _STRAIGHT = 1.0
 """Points. Maximum offset between the ends of a straight line."""
@@ -137,10 +137,4 @@ def _grow(box: Box, shapes: Sequence[Box], largest: float) -> Box:
 
 def _merge(boxes: Iterable[Box], reach: float = 0) -> list[Box]:
     """Join the boxes that are near each other."""
-    found: list[Box] = []
-    for box in boxes:
-        while near := [other for other in found if box.is_near(other, reach)]:
-            found = [other for other in found if other not in near]
-            box = Box.around([box, *near])
-        found.append(box)
-    return found
+    return joined_boxes(boxes, lambda one, other: one.is_near(other, reach))

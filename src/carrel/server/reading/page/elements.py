@@ -1,11 +1,13 @@
 """The parts of a page: words, lines and regions, in points from the top left corner."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from carrel.server.reading.page.table import LinkMark, Table
+
+T = TypeVar("T")
 
 Kind = Literal[
     "heading",
@@ -87,6 +89,27 @@ class Box(NamedTuple):
         """Return the bounding box of at least one box."""
         lefts, tops, rights, bottoms = zip(*boxes, strict=True)
         return cls(min(lefts), min(tops), max(rights), max(bottoms))
+
+
+def grouped(things: Iterable[T], belong: Callable[[T, T], bool]) -> list[list[T]]:
+    """Group the things that belong together, directly or by way of others."""
+    groups: list[list[T]] = []
+    for thing in things:
+        near = [group for group in groups if any(belong(thing, other) for other in group)]
+        groups = [group for group in groups if group not in near]
+        groups.append([thing, *(other for group in near for other in group)])
+    return groups
+
+
+def joined_boxes(boxes: Iterable[Box], are_one: Callable[[Box, Box], bool]) -> list[Box]:
+    """Join the boxes that are one, directly or by way of others."""
+    found: list[Box] = []
+    for box in boxes:
+        while joined := [other for other in found if are_one(other, box)]:
+            found = [other for other in found if other not in joined]
+            box = Box.around([box, *joined])
+        found.append(box)
+    return found
 
 
 class Word(NamedTuple):

@@ -54,10 +54,9 @@ LABELLED = re.compile(rf"{_LABEL}\b", re.IGNORECASE)
 """Start of a caption in type that stands out; in plain text such words begin sentences."""
 
 
-def text_lines(items: Iterable[TextItem], links: Sequence[Link] = ()) -> list[tuple[Line, float]]:
-    """Return the lines of a text layer, each with its angle in degrees, -180 to 180."""
-    lines = ((item_line(item, links), item.angle) for item in items)
-    return [(line, angle) for line, angle in lines if line is not None]
+def text_lines(items: Iterable[TextItem], links: Sequence[Link] = ()) -> list[Line]:
+    """Return the lines of a text layer."""
+    return [line for item in items if (line := item_line(item, links))]
 
 
 def item_line(item: TextItem, links: Sequence[Link] = ()) -> Line | None:

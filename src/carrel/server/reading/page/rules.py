@@ -1,7 +1,7 @@
 """Rules and shades: straight lines and filled areas on a page that may frame a table."""
 
 from collections.abc import Iterable, Sequence
-from itertools import product
+from itertools import pairwise, product
 from typing import Any, NamedTuple
 
 from carrel.server.reading.page.elements import Box
@@ -48,6 +48,11 @@ class Rule(NamedTuple):
         """The point in its middle."""
         along = (self.start + self.end) / 2
         return (along, self.at) if self.across else (self.at, along)
+
+    def moved(self, into: Box) -> "Rule":
+        """Return a rule of a part of a page, the box `into`, as one of the page."""
+        at, along = (into.top, into.left) if self.across else (into.left, into.top)
+        return Rule(self.across, self.at + at, self.start + along, self.end + along, self.faint)
 
     def mirrored(self, width: float) -> "Rule":
         """Return the rule mirrored on a page of this width."""
@@ -142,10 +147,6 @@ def _of_rectangle(
     if width <= _THIN:
         middle = (left + right) / 2
         return _straight_rule(middle, top, middle, bottom)
-    edges = [
-        *_straight_rule(left, top, right, top),
-        *_straight_rule(left, bottom, right, bottom),
-        *_straight_rule(left, top, left, bottom),
-        *_straight_rule(right, top, right, bottom),
-    ]
-    return [edge._replace(faint=faint) for edge in edges]
+    corners = [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)]
+    edges = (_straight_rule(*one, *other) for one, other in pairwise(corners))
+    return [edge._replace(faint=faint) for found in edges for edge in found]

@@ -1,6 +1,6 @@
 """Pictures embedded in a PDF page."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from pypdfium2.raw import (
@@ -11,7 +11,7 @@ from pypdfium2.raw import (
     FPDFPageObj_GetType,
 )
 
-from carrel.server.reading.page.elements import Box
+from carrel.server.reading.page.elements import Box, joined_boxes
 from carrel.server.reading.pdf.page_space import Bounds, PageSpace
 
 _WITH_PICTURES = (FPDF_PAGEOBJ_IMAGE, FPDF_PAGEOBJ_FORM)
@@ -32,18 +32,8 @@ def embedded_pictures(page: Any, space: PageSpace) -> list[Box]:
         box = Box(max(0.0, left), max(0.0, top), min(width, right), min(height, bottom))
         if box.width > 0 and box.height > 0:
             boxes.append(box)
-    return _whole(boxes)
-
-
-def _whole(boxes: Iterable[Box]) -> list[Box]:
-    """Join the strips that some programs cut a picture into."""
-    found: list[Box] = []
-    for box in boxes:
-        while strips := [other for other in found if _continues(other, box)]:
-            found = [other for other in found if other not in strips]
-            box = Box.around([box, *strips])
-        found.append(box)
-    return found
+    # Some programs cut a picture into strips.
+    return joined_boxes(boxes, _continues)
 
 
 def _continues(one: Box, other: Box) -> bool:

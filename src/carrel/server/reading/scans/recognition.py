@@ -13,6 +13,10 @@ from carrel.server.reading.page.elements import Box, Line, PageFrame, Word
 from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.scans.rules import find_rules, undo_turn
 
+if TYPE_CHECKING:
+    from numpy import bool_
+    from numpy.typing import NDArray
+
 Look = Callable[[Image.Image], dict[str, Any]]
 """Reads an RGB picture in the OCR process, by way of the server."""
 
@@ -135,21 +139,9 @@ def recognise_part(
     lines, slanted = [*map(place, part.lines)], [*map(place, part.slanted)]
     if frame.turn:
         lines, slanted = [], [*lines, *slanted]
-    rules = [] if frame.turn or frame.skew else part.rules
-    return PageScan(
-        PageFrame(*size),
-        lines,
-        slanted,
-        [
-            rule._replace(
-                at=rule.at + (box.top if rule.across else box.left),
-                start=rule.start + (box.left if rule.across else box.top),
-                end=rule.end + (box.left if rule.across else box.top),
-            )
-            for rule in rules
-        ],
-        [_move(frame.on_page(figure), box) for figure in part.figures],
-    )
+    rules = [] if frame.turn or frame.skew else [rule.moved(box) for rule in part.rules]
+    figures = [_move(frame.on_page(figure), box) for figure in part.figures]
+    return PageScan(PageFrame(*size), lines, slanted, rules, figures)
 
 
 def merge_scans(scans: Iterable[PageScan], frame: PageFrame) -> PageScan:
@@ -172,10 +164,6 @@ def drop_covered(lines: Iterable[Line], known: Iterable[Box]) -> list[Line]:
 def _move(box: Box, by: Box) -> Box:
     return Box(box.left + by.left, box.top + by.top, box.right + by.left, box.bottom + by.top)
 
-
-if TYPE_CHECKING:
-    from numpy import bool_
-    from numpy.typing import NDArray
 
 _CELL = 4.0
 """Points. Least size of the grid's squares."""

@@ -1,10 +1,10 @@
 """Tables framed by rules: grids of fields enclosed by rules give the rows and columns."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from carrel.server.reading.page.elements import Box
+from carrel.server.reading.page.elements import Box, grouped
 from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.page.table import Cell, Table
 from carrel.server.reading.tables.decode import PageReading, Sets, joined_text
@@ -28,28 +28,18 @@ _APART = 0.3
 
 
 @dataclass(frozen=True)
-class RuledCell:
-    """An enclosed part of a grid: its first row and column, and how many of each it covers."""
-
-    row: int
-    column: int
-    rows: int
-    columns: int
-
-
-@dataclass(frozen=True)
 class Grid:
-    """Rules that meet: the edges of their columns and rows, and the fields between them."""
+    """Rules that meet: the edges of their columns and rows, and the empty cells between them."""
 
     xs: tuple[float, ...]
     ys: tuple[float, ...]
-    fields: tuple[RuledCell, ...]
+    fields: tuple[Cell, ...]
 
     @property
     def box(self) -> Box:
         return Box(self.xs[0], self.ys[0], self.xs[-1], self.ys[-1])
 
-    def field_box(self, field: RuledCell) -> Box:
+    def field_box(self, field: Cell) -> Box:
         return Box(
             self.xs[field.column],
             self.ys[field.row],
@@ -61,7 +51,7 @@ class Grid:
 def grids(rules: Sequence[Rule]) -> list[Grid]:
     """Return each group of crossing rules with room for cells side by side."""
     found = []
-    for group in _groups([rule for rule in rules if not rule.faint]):
+    for group in grouped((rule for rule in rules if not rule.faint), _cross):
         across = [rule for rule in group if rule.across]
         down = [rule for rule in group if not rule.across]
         ys = _places([rule.at for rule in across] + _overhang(down, across))
@@ -71,18 +61,8 @@ def grids(rules: Sequence[Rule]) -> list[Grid]:
     return found
 
 
-def _groups(rules: Sequence[Rule]) -> list[list[Rule]]:
-    """Return the groups of rules that are connected by crossings."""
-    across = [rule for rule in rules if rule.across]
-    down = [rule for rule in rules if not rule.across]
-    groups: list[list[Rule]] = [[rule] for rule in across]
-    for rule in down:
-        meeting = [
-            group for group in groups if any(o.across and o.crosses(rule, _TOUCH) for o in group)
-        ]
-        merged = [rule, *(other for group in meeting for other in group)]
-        groups = [group for group in groups if group not in meeting] + [merged]
-    return groups
+def _cross(one: Rule, other: Rule) -> bool:
+    return one.across is not other.across and one.crosses(other, _TOUCH)
 
 
 def _overhang(rules: Sequence[Rule], crossing: Sequence[Rule]) -> list[float]:
@@ -109,7 +89,7 @@ def _places(values: Sequence[float]) -> list[float]:
 
 def _fields(
     xs: Sequence[float], ys: Sequence[float], across: Sequence[Rule], down: Sequence[Rule]
-) -> list[RuledCell]:
+) -> list[Cell]:
     """Merge neighbouring places with no rule between them into fields."""
     height, width = len(ys) - 1, len(xs) - 1
     sets = Sets(height * width)
@@ -139,13 +119,13 @@ def _close(rules: Sequence[Rule], start: float, end: float) -> bool:
     return covered >= _COVER * (end - start)
 
 
-def _rectangles(places: list[tuple[int, int]]) -> list[RuledCell]:
+def _rectangles(places: list[tuple[int, int]]) -> list[Cell]:
     """Return one field if the places form a rectangle, else one for each place."""
     top, bottom = min(row for row, _ in places), max(row for row, _ in places)
     left, right = min(column for _, column in places), max(column for _, column in places)
     if (bottom - top + 1) * (right - left + 1) == len(places):
-        return [RuledCell(top, left, bottom - top + 1, right - left + 1)]
-    return [RuledCell(row, column, 1, 1) for row, column in places]
+        return [Cell("", top, left, bottom - top + 1, right - left + 1)]
+    return [Cell("", row, column, 1, 1) for row, column in places]
 
 
 def framed_table(grid: Grid, page: PageReading, inside: Sequence[int]) -> Table | None:
@@ -159,10 +139,11 @@ def framed_table(grid: Grid, page: PageReading, inside: Sequence[int]) -> Table 
     filled = sum(bool(pieces) for pieces in held.values())
     if filled < 2 or filled < _FILLED * len(held) or _several(page, held.values()):
         return None
-    cells = []
-    for field, pieces in held.items():
-        text, marks = joined_text([page.pieces[number] for number in pieces])
-        cells.append(Cell(text, field.row, field.column, field.rows, field.columns, marks))
+    texts = (joined_text([page.pieces[number] for number in pieces]) for pieces in held.values())
+    cells = (
+        replace(field, text=text, marks=marks)
+        for field, (text, marks) in zip(held, texts, strict=True)
+    )
     table = Table.of(cells, _header_rows(page, held))
     return table if table.height > 1 and table.width > 1 else None
 
@@ -178,7 +159,7 @@ def _several(page: PageReading, fields: Iterable[Sequence[int]]) -> bool:
     return sum(chance < _APART for chance in chances) > max(1, _DOUBTED * len(chances))
 
 
-def _header_rows(page: PageReading, held: dict[RuledCell, list[int]]) -> int:
+def _header_rows(page: PageReading, held: dict[Cell, list[int]]) -> int:
     head = page.view.flag("head")
     rows: dict[int, list[float]] = {}
     for field, pieces in held.items():
@@ -202,7 +183,7 @@ def _drop_gaps(grid: Grid, page: PageReading, inside: Sequence[int]) -> Grid:
         left, right = columns[field.column], columns[field.column + field.columns]
         top, bottom = bands[field.row], bands[field.row + field.rows]
         if left < right and top < bottom:
-            fields.append(RuledCell(top, left, bottom - top, right - left))
+            fields.append(Cell("", top, left, bottom - top, right - left))
     return Grid(_merge_edges(grid.xs, columns), _merge_edges(grid.ys, bands), tuple(fields))
 
 
