@@ -100,12 +100,6 @@ class Documents(Area):
         """Return a document's address that works without a key for 30 minutes."""
         return await self._call(str, "GET", _DOCUMENT + "/signed-url", library_id, document_id)
 
-    async def extracted_text_url(self, library_id: str, document_id: str) -> str:
-        """Return the address of a document's text that works without a key for 30 minutes."""
-        return await self._call(
-            str, "GET", _DOCUMENT + "/extracted-text-signed-url", library_id, document_id
-        )
-
     async def download(
         self, library_id: str, document_id: str, to: Path, on_progress: Progress | None = None
     ) -> Path:

@@ -294,7 +294,7 @@ class _Answer:
         """Return the finish reason: cut at the requested length, or at the model's context."""
         if self._called:
             return "tool_calls"
-        if self._reason == "length" and self._plan.cut_by_model(used):
+        if self._reason == "length" and self._plan.is_cut_early(used):
             return "model_length"
         return "stop" if self._reason == "tool_calls" else self._reason
 

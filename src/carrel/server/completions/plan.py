@@ -121,7 +121,7 @@ class CompletionPlan:
             return self.body
         return {**self.body, "seed": (self.seed + index) % _SEEDS}
 
-    def cut_by_model(self, used: int | None) -> bool:
+    def is_cut_early(self, used: int | None) -> bool:
         """Return whether an answer of `used` tokens was cut before the requested limit."""
         return self.max_tokens is None or (used or self.max_tokens) < self.max_tokens
 

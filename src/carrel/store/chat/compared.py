@@ -69,7 +69,7 @@ class Comparison:
             judgements,
         )
 
-    def hides(self, asked: int) -> bool:
+    def is_blind(self, asked: int) -> bool:
         """Return whether the names are hidden after `asked` questions."""
         if self.blind_after is None or asked <= self.blind_after:
             return False

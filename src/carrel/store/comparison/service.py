@@ -286,7 +286,7 @@ class ComparisonService(Service[ComparisonState]):
                 if chat.slice.value.session_id != id:
                     chat.leave() if id is None else chat.resume(id)
             order = record.order if record is not None else (0,)
-            hidden = bool(record and record.hides(asked))
+            hidden = bool(record and record.is_blind(asked))
             # Before the sides change places, so that no place reveals a name.
             self._aliases = dict(zip(order, ALIASES if hidden else repeat(""), strict=False))
             self._hide()

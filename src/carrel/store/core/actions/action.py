@@ -77,7 +77,7 @@ class Lane:
             policy is Policy.JOIN
             or (policy is Policy.RENEW and last.name == name and not last.begun)
         ):
-            return asyncio.create_task(_end_of(last.task))
+            return asyncio.create_task(_join(last.task))
         turn = _Turn(name, call())
         if policy is Policy.LATEST:
             self.cancel()
@@ -130,7 +130,7 @@ class _Turn:
         self.begun = False
 
 
-async def _end_of(task: asyncio.Task[T]) -> T:
+async def _join(task: asyncio.Task[T]) -> T:
     return await asyncio.shield(task)
 
 
