@@ -17,7 +17,7 @@ async def test_accents_drawn_over_letters_are_of_them_and_apostrophes_are_not(
     canvas = Canvas(str(tmp_path / "a.pdf"))
     canvas.setFont("Times-Roman", SIZE)
     for y, text in (
-        (700, "Our colleague M¨uller came with Jos´e, who lives in Besan¸con."),
+        (700, "Our colleague M¨uller came with Jos´e, who lives pr`es de Besan¸con."),
         (686, "Then Etienne said that he had read it, and that it isn´t all that l´ong."),
     ):
         _draw(canvas, 72, y, text)
@@ -31,7 +31,7 @@ async def test_accents_drawn_over_letters_are_of_them_and_apostrophes_are_not(
     [page] = (await read(tmp_path / "a.pdf")).pages
     said = " ".join(page.markdown.split())
     assert said == (
-        "Our colleague Müller came with José, who lives in Besançon. "
+        "Our colleague Müller came with José, who lives près de Besançon. "
         "Then Étienne said that he had read it, and that it isn´t all that l´ong. ên"
     )
 
@@ -40,5 +40,5 @@ def _draw(canvas: Canvas, x: float, y: float, text: str) -> None:
     """Draw a line; an accent takes no room of its own, but before `ong` and `t`."""
     for number, letter in enumerate(text):
         canvas.drawString(x, y, letter)
-        if letter not in "¨´¸" or text[number + 1] in "ot":
+        if letter not in "`¨´¸" or text[number + 1] in "ot":
             x += canvas.stringWidth(letter, "Times-Roman", SIZE)

@@ -11,8 +11,8 @@ from carrel.server.reading.page.parsed import TextItem
 
 _COMBINING = dict(
     zip(
-        "´¨ˆ˜¯˘˙¸˚˝˛ˇ",
-        "\u0301\u0308\u0302\u0303\u0304\u0306\u0307\u0327\u030a\u030b\u0328\u030c",
+        "`´¨ˆ˜¯˘˙¸˚˝˛ˇ",
+        "\u0300\u0301\u0308\u0302\u0303\u0304\u0306\u0307\u0327\u030a\u030b\u0328\u030c",
         strict=True,
     )
 )
