@@ -1,6 +1,7 @@
 """Hearing of changes, and following them."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator
 
 import pytest
@@ -9,7 +10,8 @@ import watchfiles
 from carrel.client import Unreachable
 from carrel.sync import remote, watcher
 from carrel.sync.progress import Summary
-from carrel.sync.watcher import changes, follow
+from carrel.sync.runner import Runner
+from carrel.sync.watcher import changes, follow, watch
 from support.folders import Desk
 from support.service import Request
 
@@ -82,3 +84,33 @@ async def test_following_goes_on_after_the_service_was_lost(
             await next_of(results)
         await results.aclose()
     assert len(desk.library.uploads) == 2
+
+
+async def test_a_lasting_result_is_news_once(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "PAUSES", ())
+    monkeypatch.setattr(watcher, "EVERY", 0.05)
+    desk.write("a.txt", "one")
+
+    @contextlib.asynccontextmanager
+    async def connect() -> AsyncIterator[Runner]:
+        async with desk.client() as client:
+            yield desk.runner(client)
+
+    async with contextlib.aclosing(watch(connect, 0.05)) as results:
+        heard = [await asyncio.wait_for(anext(results), 20) for _ in range(3)]
+        assert [is_news for _, is_news in heard] == [True, False, False]
+
+        def lose(request: Request) -> bytes:
+            return b""
+
+        desk.library.meddle = lose
+        lost = [await asyncio.wait_for(anext(results), 20) for _ in range(3)]
+        lost = [pair for pair in lost if isinstance(pair[0], Unreachable)]
+        assert len(lost) >= 2
+        assert [is_news for _, is_news in lost] == [True] + [False] * (len(lost) - 1)
+        desk.library.meddle = lambda request: None
+        back = [await asyncio.wait_for(anext(results), 20) for _ in range(3)]
+        assert [is_news for result, is_news in back if isinstance(result, Summary)] == [
+            True,
+            *[False] * (sum(isinstance(result, Summary) for result, _ in back) - 1),
+        ]

@@ -148,7 +148,6 @@ class _Sync:
         self._settings = settings
         self._max_delete = max_delete
         self._json = json
-        self._told: set[object] = set()
         self._show: Callable[[str], None] = lambda text: None
 
     async def preview(self) -> None:
@@ -191,8 +190,17 @@ class _Sync:
         from carrel.local.installed import LocalError
         from carrel.sync.watcher import watch
 
-        async for result in watch(self._runner, _PAUSE, (Unreachable, LocalError)):
-            self._tell_round(result)
+        begun = False
+        async for result, is_news in watch(self._runner, _PAUSE, (Unreachable, LocalError)):
+            self._show("")
+            if not begun:
+                output.note(f"Watching {output.one_line(self._folder)}. Ctrl+C ends it.")
+            if isinstance(result, Exception):
+                if is_news:
+                    report(result)
+            elif is_news or not begun:
+                self._tell(result)
+            begun = True
 
     @contextlib.asynccontextmanager
     async def _runner(self, *, preview: bool = False) -> "AsyncIterator[Runner]":
@@ -246,21 +254,6 @@ class _Sync:
         # Later runs use the id, in case the library is renamed.
         self._library = library.id
         return library.id
-
-    def _tell_round(self, result: "Summary | Exception") -> None:
-        """Report the result of a round unless the last one was the same."""
-        self._show("")
-        if not self._told:
-            output.note(f"Watching {output.one_line(self._folder)}. Ctrl+C ends it.")
-        if isinstance(result, Exception):
-            if str(result) not in self._told:
-                report(result)
-            self._told = {str(result)}
-            return
-        now: set[object] = {None, result.held, *result.failures}
-        if result.changed or now - self._told:
-            self._tell(result)
-        self._told = now
 
     def _tell(self, summary: "Summary") -> None:
         from carrel.store.sync.formatting import summary_words

@@ -25,12 +25,33 @@ async def watch(
     connect: Callable[[], AbstractAsyncContextManager[Runner]],
     pause: float,
     lost: tuple[type[Exception], ...] = (Unreachable,),
-) -> AsyncGenerator[Summary | Exception]:
-    """Follow a folder over one connection after another; yield each result.
+) -> AsyncGenerator[tuple[Summary | Exception, bool]]:
+    """Follow a folder over one connection after another; yield each result and whether it is news.
 
     A lost service may return at another address: after `pause` seconds a new runner is connected,
     also if connecting failed with one of `lost`.
     """
+    known = _findings(Summary())
+    async with contextlib.aclosing(_results(connect, pause, lost)) as results:
+        async for result in results:
+            found = _findings(result)
+            changed = isinstance(result, Summary) and result.changed
+            yield result, changed or not found <= known
+            known = found
+
+
+def _findings(result: Summary | Exception) -> set[object]:
+    """Return the parts of a result that are not reported again while they last."""
+    if isinstance(result, Summary):
+        return {Summary, result.held, *result.failures}
+    return {str(result)}
+
+
+async def _results(
+    connect: Callable[[], AbstractAsyncContextManager[Runner]],
+    pause: float,
+    lost: tuple[type[Exception], ...],
+) -> AsyncGenerator[Summary | Exception]:
     while True:
         try:
             async with connect() as runner, contextlib.aclosing(follow(runner)) as results:

@@ -53,7 +53,6 @@ class Round:
         self._name = folder_name(folder.path)
         self._path = str(folder.path)
         self._item: str | None = None
-        self._told: tuple[object, ...] = (0,)
         self._due = 0.0
 
     def show_progress(self, progress: SyncProgress) -> None:
@@ -73,8 +72,8 @@ class Round:
             self._due = time.monotonic() + ARRIVING
             self._libraries.load()
 
-    def show_end(self, result: Summary | Exception) -> None:
-        """Show the result of a sync; a watch continues with the next."""
+    def show_end(self, result: Summary | Exception, *, is_news: bool) -> None:
+        """Show the result of a sync, and notify of news; a watch continues with the next."""
         if isinstance(result, Exception):
             error = Problem.of(result)
             self._close("failed", error)
@@ -93,12 +92,10 @@ class Round:
         )
         if result.changed:
             self._libraries.reload()
-        news = (*result.failures, result.held)
-        if result.changed or news != self._told:
+        if is_news:
             self._notifications.notify(
                 f"{self._name}: {summary_words(result)}.", "error" if problem else "info"
             )
-        self._told = news
 
     @contextlib.contextmanager
     def follow(self) -> Iterator[None]:

@@ -250,7 +250,8 @@ class SyncService(Service[SyncState]):
             connecting = self._connect(folder, settings, round.show_progress, max_delete)
             async with connecting as runner:
                 summary = await runner.run()
-        round.show_end(summary)
+        is_news = summary.changed or bool(summary.failures or summary.held)
+        round.show_end(summary, is_news=is_news)
 
     async def _watch(self, folder: SyncedFolder, settings: SyncSettings) -> None:
         from carrel.client.http.errors import Unreachable
@@ -260,8 +261,8 @@ class SyncService(Service[SyncState]):
         connect = functools.partial(self._connect, folder, settings, round.show_progress)
         with round.follow():
             async with contextlib.aclosing(watch(connect, AGAIN)) as results:
-                async for result in results:
-                    round.show_end(result)
+                async for result, is_news in results:
+                    round.show_end(result, is_news=is_news)
                     if isinstance(result, Unreachable):
                         self._session.check_connection()
 
