@@ -2,7 +2,7 @@
 
 import builtins
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 
 from carrel.client.http.area import Area, every
 from carrel.client.http.events import events
@@ -24,6 +24,7 @@ from carrel.wire.generation.conversations import (
 _PATH = "/v1/conversations"
 _ONE = f"{_PATH}/{{}}"
 _Asked = ConversationStart | ConversationAppend | ConversationRestart
+_Events = AbstractAsyncContextManager[AsyncIterator[ConversationEvent]]
 _ENDS = frozenset({"conversation.response.done"})
 
 
@@ -56,11 +57,8 @@ class Conversations(Area):
         return await self._answer(restart, f"{_ONE}/restart", conversation_id)
 
     @fields_of(ConversationStart)
-    @asynccontextmanager
-    async def stream_start(
-        self, start: ConversationStart
-    ) -> AsyncIterator[AsyncIterator[ConversationEvent]]:
-        """Begin a conversation and yield the answer's events during its generation.
+    def stream_start(self, start: ConversationStart) -> _Events:
+        """Begin a conversation and open the answer's events during its generation.
 
             async with client.conversations.stream_start(agent_id=id, inputs="Hi") as events:
                 async for event in events: ...
@@ -69,26 +67,17 @@ class Conversations(Area):
         discards an incomplete answer. The iterator raises Unreachable if the answer is interrupted,
         and ServiceError if the service fails while it answers.
         """
-        async with self._events(start, _PATH) as found:
-            yield found
+        return self._events(start, _PATH)
 
     @fields_of(ConversationAppend)
-    @asynccontextmanager
-    async def stream_append(
-        self, conversation_id: str, append: ConversationAppend
-    ) -> AsyncIterator[AsyncIterator[ConversationEvent]]:
+    def stream_append(self, conversation_id: str, append: ConversationAppend) -> _Events:
         """Continue a conversation; events and errors are those of `stream_start`."""
-        async with self._events(append, _ONE, conversation_id) as found:
-            yield found
+        return self._events(append, _ONE, conversation_id)
 
     @fields_of(ConversationRestart)
-    @asynccontextmanager
-    async def stream_restart(
-        self, conversation_id: str, restart: ConversationRestart
-    ) -> AsyncIterator[AsyncIterator[ConversationEvent]]:
+    def stream_restart(self, conversation_id: str, restart: ConversationRestart) -> _Events:
         """Restart a conversation; events and errors are those of `stream_start`."""
-        async with self._events(restart, f"{_ONE}/restart", conversation_id) as found:
-            yield found
+        return self._events(restart, f"{_ONE}/restart", conversation_id)
 
     @fields_of(ConversationQuery)
     async def list(self, query: ConversationQuery) -> builtins.list[Conversation]:
@@ -125,9 +114,7 @@ class Conversations(Area):
         """Delete a conversation with its entries."""
         await self._send("DELETE", _ONE, conversation_id)
 
-    def _events(
-        self, asked: _Asked, path: str, *ids: str
-    ) -> AbstractAsyncContextManager[AsyncIterator[ConversationEvent]]:
+    def _events(self, asked: _Asked, path: str, *ids: str) -> _Events:
         sent = path_of(path, *ids)
         return events(self._transport, sent, asked.body(), ConversationEvent, _ENDS)
 

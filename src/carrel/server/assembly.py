@@ -133,7 +133,7 @@ class Server:
                 lambda model, texts: vectors_at_address(self.engine, model, texts)
             )
             self.library.rerank_with(lambda: _reranker(self.settings))
-            stack.push_async_callback(self._stop_engine)
+            stack.push_async_callback(lambda: self.engine.stop())
             if self._beats:
                 await Heartbeat(self.database, self.jobs).beat()
             stack.push_async_callback(self.reader.stop)
@@ -177,9 +177,6 @@ class Server:
         before, self.engine = self.engine, _engine(self.settings)
         self.completions = _completions(self.engine, self.library, self.settings)
         await before.stop()
-
-    async def _stop_engine(self) -> None:
-        await self.engine.stop()
 
 
 def _make_keys(settings: ServerSettings, folder: DataFolder) -> SigningKeys | DerivedKeys:

@@ -57,11 +57,6 @@ class Lane:
         """The latest call that is running or waiting, or None."""
         return self._turns[-1].task if self._turns else None
 
-    @property
-    def others_wait(self) -> bool:
-        """Whether a call waits for a running one."""
-        return len(self._turns) > 1
-
     def enter(
         self, policy: Policy, name: str, call: Callable[[], Coroutine[Any, Any, T]]
     ) -> asyncio.Task[T]:
