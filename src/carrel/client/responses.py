@@ -1,7 +1,7 @@
 """Answers of a model in the Responses shape."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 
 from carrel.client.http.area import Area
 from carrel.client.http.events import events
@@ -22,9 +22,10 @@ class Responses(Area):
         return await self._call(ModelResponse, "POST", _PATH, body=body, unhurried=True)
 
     @fields_of(ResponseRequest)
-    @asynccontextmanager
-    async def stream(self, request: ResponseRequest) -> AsyncIterator[AsyncIterator[ResponseEvent]]:
-        """Yield the answer's events during its generation; `request` as a ResponseRequest or as
+    def stream(
+        self, request: ResponseRequest
+    ) -> AbstractAsyncContextManager[AsyncIterator[ResponseEvent]]:
+        """Open the answer's events during its generation; `request` as a ResponseRequest or as
         keywords.
 
             async with client.responses.stream(model="smollm2", input="Hello") as events:
@@ -33,5 +34,4 @@ class Responses(Area):
         The iterator raises Unreachable if the answer is interrupted, and ServiceError if the
         service fails while it answers.
         """
-        async with events(self._transport, _PATH, request.body(), ResponseEvent, _ENDS) as found:
-            yield found
+        return events(self._transport, _PATH, request.body(), ResponseEvent, _ENDS)
