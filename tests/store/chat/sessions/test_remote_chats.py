@@ -114,12 +114,33 @@ async def test_two_faces_that_go_on_at_once_lose_nothing(
         await left.chat.send("Left")
         await said(client, session, ["One", "One", "Left", "Left"])
         await right.chat.send("Right")
-        # Each shows its own, and the other's beside it.
+        # The second shows its own, and the first one's beside it.
         await said(client, session, ["One", "One", "Right", "Right"])
         await until(right.chat.slice, lambda state: state.conversation.variant(2) == (1, 2))
         assert texts(right) == ["One", "One", "Right", "Right"]
+        # The first keeps its own until its next answer; the second's are beside them then.
+        assert texts(left) == ["One", "One", "Left", "Left"]
+        await left.chat.send("More")
+        await until(left.chat.slice, lambda state: state.conversation.variant(2)[1] == 2)
+        assert texts(left) == ["One", "One", "Left", "Left", "More", "More"]
         await right.chat.choose_variant(2, 2)
         assert texts(right) == ["One", "One", "Left", "Left"]
+
+
+async def test_a_chat_that_another_face_went_on_with_opens_at_the_newer_turns(
+    server: RunningServer, client: Client
+) -> None:
+    async with face(server, "left") as left, face(server, "right") as right:
+        session = await begun(left, client, "One")
+        await right.chat.load_remote()
+        await right.chat.resume(session)
+        await left.chat.send("Left")
+        await said(client, session, ["One", "One", "Left", "Left"])
+        await right.chat.send("Right")
+        await said(client, session, ["One", "One", "Right", "Right"])
+        await left.chat.resume(session)
+        assert texts(left) == ["One", "One", "Right", "Right"]
+        assert left.chat.slice.value.conversation.variant(2)[1] == 2
 
 
 async def test_variants_and_attachments_come_along(
