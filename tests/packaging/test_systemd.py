@@ -33,7 +33,8 @@ exec /lib/systemd/systemd --unit=use.target
 _USE = r"""exec > /out/told 2>&1
 trap 'systemctl exit 0' EXIT
 is_ready() { curl -fs -m 5 127.0.0.1:8080/readyz > /dev/null; }
-ready() { for n in $(seq 120); do is_ready && return; sleep 1; done; }
+ready() { for n in $(seq 120); do is_ready && return; sleep 1; done
+    systemctl status carrel; exit 1; }
 ask() { path=$1; shift; curl -s -m 60 -H "authorization: Bearer $(cat /var/lib/carrel/key)" \
     "127.0.0.1:8080/v1/$path" -H 'content-type: application/json' "$@"; echo; }
 state() { systemctl show "$1" --property="$2" --value; }

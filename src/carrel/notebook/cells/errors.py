@@ -16,12 +16,14 @@ _HIDDEN = ("carrel", "IPython", "ipykernel")
 """Packages whose frames are left out of tracebacks, as they say nothing about the user's code."""
 
 
+_SHORTEST = 8
+"""Least letters of a key. Shorter ones, such as "none", stand for no key at local servers."""
 _keys: set[str] = set()
 
 
 def hide_key(key: str | None) -> None:
     """Leave a key out of all errors from now on: a cell's error is saved with the notebook."""
-    if key:
+    if key and len(key) >= _SHORTEST:
         _keys.add(key)
 
 

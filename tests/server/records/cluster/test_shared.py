@@ -236,7 +236,7 @@ async def test_the_jobs_of_a_dead_worker_are_taken_over(
     dying.reader.script = never
     await dying.open()
     await heartbeat.Heartbeat(dying.database, dying.jobs).beat()
-    document = await dying.add(await dying.new_library())
+    document = await dying.add(await dying.new_library(), mimetype="application/pdf")
     await stuck.wait()
     await dying.close()
 

@@ -42,7 +42,9 @@ async def test_readyz_tells_of_the_worker_and_when_it_is_silent(
         await lab.open()
         try:
             library = await lab.new_library()
-            added = [await lab.add(library, bytes([number])) for number in range(6)]
+            added = [
+                await lab.add(library, bytes([number]), "application/pdf") for number in range(6)
+            ]
             await lab.until(added[0], "in_progress")
             worker = (await _ready(lab, folder)).json()["worker"]
             assert worker["silent_seconds"] <= health.SILENT_SECONDS
