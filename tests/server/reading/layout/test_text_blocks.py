@@ -303,6 +303,14 @@ def test_the_number_of_a_heading_may_stand_apart(number: str) -> None:
     assert _seen_as("heading", _line(number, 100), title) == [("heading", f"{number} Rooms")]
 
 
+@pytest.mark.parametrize("bullet", ["•", "▪", "\uf0b7"])
+def test_a_bullet_may_stand_apart_from_its_item(bullet: str) -> None:
+    text = _line("they are open", 100, 80)
+    assert _seen_as("list_item", _line(bullet, 100), text) == [
+        ("list_item", f"{bullet} they are open")
+    ]
+
+
 def test_a_number_far_from_a_text_or_of_an_item_without_a_mark_is_none_of_its() -> None:
     assert len(_seen_as("heading", _line("1.", 100), _line("Rooms", 100, 150))) == 2
     assert len(_seen_as("list_item", _line("1", 100), _line("Rooms", 100, 80))) == 2

@@ -27,9 +27,11 @@ _MARKER = re.compile(
     rf"[{BULLETS}*–—-]\s+(?=\S)|[•◦▪‣●■](?=\w)|\(?(\d{{1,3}}|[A-Za-z]|[ivxIVX]{{1,4}})[.)]\s+(?=\S)"
     r"|\d{1,2}\s+(?=[^\W\d])"
 )
-_LABEL = re.compile(r"\(?(\d{1,2}(\.\d{1,2})+\.?|(\d{1,2}|[A-Za-z]|[ivx]{2,4})[.)])")
+_LABEL = re.compile(
+    rf"[{BULLETS}]|\(?(\d{{1,2}}(\.\d{{1,2}})+\.?|(\d{{1,2}}|[A-Za-z]|[ivx]{{2,4}})[.)])"
+)
 _TAB = 4.0
-"""Largest gap between a number and the text that it counts, in line heights."""
+"""Largest gap between a bullet or a number and its text, in line heights."""
 _BULLET = re.compile(rf"[{BULLETS}☐☑☒]\s*(?=\w)")
 _PLAIN = frozenset[Role](["text", "quote", "aside", "reference", "form_field"])
 """Roles that a bullet or a label disproves."""
@@ -148,7 +150,7 @@ def _is_close(page: PageReading, one: int, other: int) -> bool:
 
 
 def _is_label(page: PageReading, roles: Sequence[int], one: int, other: int) -> bool:
-    """Return whether a piece is the number of an item or a section whose text stands apart."""
+    """Return whether a piece is the bullet or number of an item or a section, set apart from it."""
     text = page.pieces[one].text
     alike = roles[one] == roles[other] and roles[one] in (_HEADING, _CONTENTS)
     label = _LABEL.fullmatch(text) or (text.isdecimal() and alike)
