@@ -58,6 +58,7 @@ async def test_a_key_made_before_the_first_start_is_good(tmp_path: Path) -> None
     data = tmp_path / "data"
     made = await carrel("keys", "add", "anna", "--data", data)
     assert made.code == 0, made.err
+    assert not [path for path in data.rglob("*") if path.stat().st_mode & 0o077]
     with serve(data) as server:
         assert status(server, made.out.strip()) == 200
         assert status(server, server.api_key) == 200

@@ -1,6 +1,7 @@
 """`carrel keys …`: the API keys of a bundled server."""
 
 import dataclasses
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -150,6 +151,7 @@ def _chain(data: Path | None, database: str | None, *, make: bool = False) -> It
             raise CommandError(message, Code.USAGE)
         if data is not None and not folder.exists():
             output.note(f"Making the data folder {folder} …")
+    os.umask(0o077)
     try:
         yield KeyChain(folder, database)
     except BadKeyName as error:

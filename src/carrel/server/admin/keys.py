@@ -1,6 +1,5 @@
 """Makes, lists and revokes API keys, whether or not a server is running."""
 
-import os
 import secrets
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -41,7 +40,6 @@ class KeyChain:
             ServerSettingsError: its settings cannot be read.
             SharedDatabaseError: the database cannot be used.
         """
-        os.umask(0o077)
         self._folder = FolderLayout(data)
         shared = database or FolderSettings.load(self._folder.settings_file).database
         if shared is not None:
