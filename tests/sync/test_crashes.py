@@ -5,6 +5,7 @@ import contextlib
 import json
 import random
 import signal
+from collections.abc import Awaitable
 from pathlib import Path
 
 import pytest
@@ -39,19 +40,25 @@ async def killed(
     library: str,
     after: float,
     environ: dict[str, str],
-    begun: asyncio.Event | None = None,
+    begun: Awaitable[object],
 ) -> bool:
     """Runs a sync and kills it some seconds after it has begun; False if it ended before."""
     process = await start("sync", folder, "--library", library, "--delete", **environ)
-    try:
-        if begun is not None:
-            await asyncio.wait_for(begun.wait(), 60)
-        await asyncio.wait_for(process.wait(), after)
-    except TimeoutError:
-        with contextlib.suppress(ProcessLookupError):  # it ended just now
-            process.send_signal(signal.SIGKILL)
+    ended, begin = (asyncio.ensure_future(end) for end in (process.wait(), begun))
+    await asyncio.wait([ended, begin], timeout=60, return_when=asyncio.FIRST_COMPLETED)
+    begin.cancel()
+    await asyncio.wait([ended], timeout=after)
+    with contextlib.suppress(ProcessLookupError):  # it ended just now
+        process.send_signal(signal.SIGKILL)
     await process.communicate()
     return process.returncode == -signal.SIGKILL
+
+
+async def another_document(client: Client, library: str) -> None:
+    """Returns when a library holds more documents than now."""
+    before = (await client.documents.list(library)).pagination.total_items
+    while (await client.documents.list(library)).pagination.total_items == before:  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
 
 
 async def finished(folder: Path, library: str, environ: dict[str, str]) -> dict[str, int]:
@@ -74,7 +81,7 @@ async def test_killed_against_the_documented_endpoints(tmp_path: Path) -> None:
         async def kill() -> bool:
             begun = asyncio.Event()
             library.meddle = lambda request: begun.set()
-            return await killed(folder, LIBRARY, chosen.uniform(0, 0.5), environ, begun)
+            return await killed(folder, LIBRARY, chosen.uniform(0, 0.5), environ, begun.wait())
 
         for _ in range(rounds(3, 30)):
             kills += await kill()
@@ -113,8 +120,10 @@ async def test_killed_against_the_server(server: RunningServer, tmp_path: Path) 
     with connect(server) as http:
         library = new_library(http).id
     kills = 0
-    for _ in range(rounds(2, 30)):
-        kills += await killed(folder, library, chosen.uniform(0.6, 2.0), environ)
+    async with Client(server.url, server.api_key) as client:
+        for _ in range(rounds(2, 30)):
+            begun = asyncio.create_task(another_document(client, library))
+            kills += await killed(folder, library, chosen.uniform(0, 0.3), environ, begun)
     summary = await finished(folder, library, environ)
     assert kills
     assert summary["files"] == len(files)

@@ -35,17 +35,17 @@ class EmbeddedClient:
 
     async def abilities(self) -> Abilities:
         """Return the properties that the model reports."""
-        async with self._current() as (client, _):
+        async with self._current() as client:
             return await client.abilities()
 
     async def count_tokens(self, text: str) -> int:
         """Return the tokens of a text."""
-        async with self._current() as (client, _):
+        async with self._current() as client:
             return await client.count_tokens(text)
 
     async def count_prompt(self, body: dict[str, Any]) -> int | None:
         """Return the tokens of a conversation in the model's template."""
-        async with self._current() as (client, _):
+        async with self._current() as client:
             return await client.count_prompt(body)
 
     async def embeddings(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -54,7 +54,7 @@ class EmbeddedClient:
         Raises:
             ApiError: 400, this model has none.
         """
-        async with self._current() as (client, _):
+        async with self._current() as client:
             return await client.embeddings(body)
 
     async def stream(self, body: dict[str, Any]) -> AsyncGenerator[dict[str, Any]]:
@@ -64,8 +64,9 @@ class EmbeddedClient:
             ApiError: the model refused or failed.
         """
         for left in reversed(range(_TIMES_ASKED)):
-            async with self._current() as (client, run):
-                with self._suspects.note_request(run, body) as asked:
+            async with self._process.address() as address:
+                client = ModelClient(self._http, address)
+                with self._suspects.note_request(address.url, body) as asked:
                     try:
                         async with aclosing(client.stream(body)) as chunks:
                             async for chunk in chunks:
@@ -79,11 +80,12 @@ class EmbeddedClient:
                         if self._suspects.blames(asked):
                             log.warning("the language model's process ended on a request")
                             raise _restarted_error() from error
+                await self._process.wait_for_end(address, _RETRY_SECONDS)
 
     @asynccontextmanager
-    async def _current(self) -> AsyncIterator[tuple[ModelClient, str]]:
+    async def _current(self) -> AsyncIterator[ModelClient]:
         async with self._process.address() as address:
-            yield ModelClient(self._http, address), address.url
+            yield ModelClient(self._http, address)
 
 
 def _restarted_error() -> ApiError:

@@ -85,6 +85,15 @@ class EmbeddedProcess:
                 loop = asyncio.get_running_loop()
                 self._idle = loop.call_later(self._idle_seconds, self._end_idle)
 
+    async def wait_for_end(self, address: ModelAddress, seconds: float) -> None:
+        """Wait until the process at an address has ended, at most some seconds.
+
+        The connections of a dying process break before the system reports its end.
+        """
+        if self._process is not None and self._address == address:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._process.wait(), seconds)
+
     async def stop(self) -> None:
         """End the process, if it runs, and wait for it."""
         if self._idle is not None:
