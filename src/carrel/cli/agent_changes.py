@@ -11,7 +11,7 @@ import typer
 from carrel.cli import output
 from carrel.cli.errors import Code, CommandError
 from carrel.cli.find import find_agent
-from carrel.cli.options import AgentArgument, JSONOption, version_or_alias
+from carrel.cli.options import AgentArgument, JSONOption, argument, version_or_alias
 from carrel.cli.session import check_writable, run, with_client
 from carrel.config.profiles import folders, load_profile
 from carrel.system.editor import EditorError, configured_command, edit
@@ -22,13 +22,8 @@ if TYPE_CHECKING:
     from carrel.store.agents.drafts import Draft, SavedDrafts
     from carrel.wire.generation.agents import Agent
 
-OldArgument = Annotated[
-    str, typer.Argument(metavar="OLD", help="A version's number or alias: 2, v2 or prod.")
-]
-NewArgument = Annotated[
-    str | None,
-    typer.Argument(metavar="NEW", help="Another version. Default: the active one."),
-]
+OldArgument = Annotated[str, argument("OLD", "A version's number or alias: 2, v2 or prod.")]
+NewArgument = Annotated[str | None, argument("NEW", "Another version. Default: the active one.")]
 
 
 @with_client()

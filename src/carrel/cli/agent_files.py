@@ -11,7 +11,7 @@ from carrel.cli import output
 from carrel.cli.agent_changes import change_as_json, library_names
 from carrel.cli.errors import Code, CommandError
 from carrel.cli.find import find_agent, find_library
-from carrel.cli.options import JSONOption, ProfileOption
+from carrel.cli.options import JSONOption, ProfileOption, argument, flag, option
 from carrel.cli.session import check_writable, run, with_client
 from carrel.config.profiles import load_profile
 
@@ -22,33 +22,28 @@ if TYPE_CHECKING:
     from carrel.wire.generation.agents import Agent
 
 DefinitionsArgument = Annotated[
-    list[Path], typer.Argument(metavar="FILES", help="YAML files of agents, or folders of them.")
+    list[Path], argument("FILES", "YAML files of agents, or folders of them.")
 ]
 DeleteOption = Annotated[
-    list[str] | None,
-    typer.Option(metavar="AGENT", help="Also delete this agent, by its name; repeatable."),
+    list[str] | None, option("AGENT", "Also delete this agent, by its name; repeatable.")
 ]
 
 
 def new(
     name: Annotated[
-        str | None,
-        typer.Argument(metavar="NAME", help="The agent's name. Default: the starting point's."),
+        str | None, argument("NAME", "The agent's name. Default: the starting point's.")
     ] = None,
     start: Annotated[
-        str | None,
-        typer.Option("--from", metavar="START", help="The starting point; without it, a list."),
+        str | None, option("START", "The starting point; without it, a list.", "--from")
     ] = None,
     model: Annotated[
-        str | None,
-        typer.Option(metavar="MODEL", help="The model. Default: the first of the service."),
+        str | None, option("MODEL", "The model. Default: the first of the service.")
     ] = None,
     library: Annotated[
-        list[str] | None,
-        typer.Option(metavar="LIBRARY", help="A library to search, by id or name; repeatable."),
+        list[str] | None, option("LIBRARY", "A library to search, by id or name; repeatable.")
     ] = None,
     file: Annotated[
-        bool, typer.Option("--file", help="Print the definition for a file, and make no agent.")
+        bool, flag("--file", "Print the definition for a file, and make no agent.")
     ] = False,
     profile: ProfileOption = None,
     json: JSONOption = False,
@@ -89,12 +84,9 @@ def new(
 async def export(
     client: "Client",
     agents: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="AGENT", help="Agents by id or name. Default: all."),
+        list[str] | None, argument("AGENT", "Agents by id or name. Default: all.")
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Write a file for each into FOLDER.")
-    ] = None,
+    out: Annotated[Path | None, option("FOLDER", "Write a file for each into FOLDER.")] = None,
 ) -> None:
     """Print agents as YAML, with names in place of the service's ids."""
     from carrel.store.agents.definitions import Names
@@ -163,9 +155,9 @@ def apply(
     definitions: DefinitionsArgument,
     delete: DeleteOption = None,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace what was changed at the service.")
+        bool, flag("--overwrite", "Replace what was changed at the service.")
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Annotated[bool, flag("--yes", "Do not ask.", "-y")] = False,
     profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:

@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from carrel.cli import agent_changes, agent_files, evals, output
 from carrel.cli.errors import Code, CommandError
 from carrel.cli.find import find_agent, find_library
@@ -13,7 +11,9 @@ from carrel.cli.options import (
     JSONOption,
     ProfileOption,
     VersionArgument,
+    argument,
     commands,
+    option,
     version_or_alias,
 )
 from carrel.cli.session import run, with_client
@@ -25,32 +25,22 @@ if TYPE_CHECKING:
 
 app = commands("Create, change and compare agents, and switch their versions.")
 
-DescriptionOption = Annotated[
-    str | None, typer.Option(metavar="TEXT", help="A description for people.")
-]
+DescriptionOption = Annotated[str | None, option("TEXT", "A description for people.")]
 InstructionsOption = Annotated[
-    str | None,
-    typer.Option(metavar="TEXT", help="Instructions given to the model before every chat."),
+    str | None, option("TEXT", "Instructions given to the model before every chat.")
 ]
 LibraryOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--library", metavar="LIBRARY", help="A library to search, by id or name; repeatable."
-    ),
+    option("LIBRARY", "A library to search, by id or name; repeatable.", "--library"),
 ]
 TemperatureOption = Annotated[
-    float | None, typer.Option(metavar="T", min=0, max=1, help="Sampling temperature, 0 to 1.")
+    float | None, option("T", "Sampling temperature, 0 to 1.", min=0, max=1)
 ]
 
-MessageOption = Annotated[
-    str | None, typer.Option(metavar="TEXT", help="A message that describes this version.")
-]
+MessageOption = Annotated[str | None, option("TEXT", "A message that describes this version.")]
 
 AliasArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="NAME", help="Lower-case letters, digits, _ and -, starting with a letter."
-    ),
+    str, argument("NAME", "Lower-case letters, digits, _ and -, starting with a letter.")
 ]
 
 
@@ -58,8 +48,7 @@ AliasArgument = Annotated[
 async def list_agents(
     client: "Client",
     search: Annotated[
-        str | None,
-        typer.Option(metavar="TEXT", help="List only agents whose name or id contains TEXT."),
+        str | None, option("TEXT", "List only agents whose name or id contains TEXT.")
     ] = None,
     json: JSONOption = False,
 ) -> None:
@@ -77,10 +66,9 @@ async def list_agents(
 
 
 def create(
-    name: Annotated[str, typer.Argument(metavar="NAME")],
+    name: Annotated[str, argument("NAME")],
     model: Annotated[
-        str | None,
-        typer.Option(metavar="MODEL", help="The model to use; required on a hosted service."),
+        str | None, option("MODEL", "The model to use; required on a hosted service.")
     ] = None,
     description: DescriptionOption = None,
     instructions: InstructionsOption = None,
@@ -116,10 +104,7 @@ async def show(
     client: "Client",
     agent: AgentArgument,
     version: Annotated[
-        str | None,
-        typer.Option(
-            metavar="VERSION", help="A version number or alias. Default: the active version."
-        ),
+        str | None, option("VERSION", "A version number or alias. Default: the active version.")
     ] = None,
     json: JSONOption = False,
 ) -> None:
@@ -135,8 +120,8 @@ async def show(
 
 def edit(
     agent: AgentArgument,
-    name: Annotated[str | None, typer.Option(metavar="NAME", help="A new name.")] = None,
-    model: Annotated[str | None, typer.Option(metavar="MODEL", help="Another model.")] = None,
+    name: Annotated[str | None, option("NAME", "A new name.")] = None,
+    model: Annotated[str | None, option("MODEL", "Another model.")] = None,
     description: DescriptionOption = None,
     instructions: InstructionsOption = None,
     library: LibraryOption = None,

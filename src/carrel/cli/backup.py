@@ -4,10 +4,9 @@ import asyncio
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from carrel.cli import output
 from carrel.cli.errors import Code, CommandError
+from carrel.cli.options import argument
 from carrel.cli.server_options import BlobsOption, DatabaseOption, DataOption
 from carrel.config.profiles import folders
 
@@ -15,11 +14,7 @@ from carrel.config.profiles import folders
 def backup(
     target: Annotated[
         Path,
-        typer.Argument(
-            metavar="BACKUP",
-            resolve_path=True,
-            help="The folder of the backup, which must not exist.",
-        ),
+        argument("BACKUP", "The folder of the backup, which must not exist.", resolve_path=True),
     ],
     data: DataOption = None,
     database: DatabaseOption = None,

@@ -5,12 +5,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
-
 from carrel.cli import output
 from carrel.cli.errors import CommandError
 from carrel.cli.find import find_agent
-from carrel.cli.options import JSONOption, commands
+from carrel.cli.options import JSONOption, argument, commands, flag, option
 from carrel.cli.session import check_readable, with_client
 
 if TYPE_CHECKING:
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
 
 app = commands("Send many requests at once and fetch the answers later.")
 
-BatchArgument = Annotated[str, typer.Argument(metavar="BATCH", help="A batch's id.")]
+BatchArgument = Annotated[str, argument("BATCH", "A batch's id.")]
 Operation = Literal["ocr", "chat", "agents", "embeddings"]
 
 _PATHS: dict[Operation, str] = {
@@ -35,22 +33,12 @@ _POLL_SECONDS = 1.0
 @with_client(changes=True)
 async def create(
     client: "Client",
-    operation: Annotated[
-        Operation, typer.Argument(metavar="OPERATION", help="ocr, chat, agents or embeddings.")
-    ],
+    operation: Annotated[Operation, argument("OPERATION", "ocr, chat, agents or embeddings.")],
     path: Annotated[
-        Path,
-        typer.Argument(
-            metavar="PATH",
-            help='A .jsonl file with {"custom_id": …, "body": …} on each line.',
-        ),
+        Path, argument("PATH", 'A .jsonl file with {"custom_id": …, "body": …} on each line.')
     ],
-    model: Annotated[
-        str | None, typer.Option(metavar="MODEL", help="The model for requests that name none.")
-    ] = None,
-    agent: Annotated[
-        str | None, typer.Option(metavar="AGENT", help="An agent that answers the chats.")
-    ] = None,
+    model: Annotated[str | None, option("MODEL", "The model for requests that name none.")] = None,
+    agent: Annotated[str | None, option("AGENT", "An agent that answers the chats.")] = None,
     json: JSONOption = False,
 ) -> None:
     """Create a batch from a file of requests. Prints its id."""
@@ -129,13 +117,8 @@ async def cancel(client: "Client", batch: BatchArgument, json: JSONOption = Fals
 async def fetch(
     client: "Client",
     batch: BatchArgument,
-    to: Annotated[
-        Path | None,
-        typer.Argument(metavar="TO", show_default=False, help="A path. Default: standard output."),
-    ] = None,
-    errors: Annotated[
-        bool, typer.Option("--errors", help="Fetch the requests that failed instead.")
-    ] = False,
+    to: Annotated[Path | None, argument("TO", "A path. Default: standard output.")] = None,
+    errors: Annotated[bool, flag("--errors", "Fetch the requests that failed instead.")] = False,
 ) -> None:
     """Wait until a batch has ended, and fetch its answers."""
     job = await _wait_for_end(client, batch)

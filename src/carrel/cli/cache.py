@@ -4,11 +4,9 @@ import shutil
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from carrel.cli import output
 from carrel.cli.errors import Code, CommandError
-from carrel.cli.options import JSONOption, commands
+from carrel.cli.options import JSONOption, argument, commands
 from carrel.config.profiles import folders
 
 app = commands("Show and clear the copies that this machine keeps.")
@@ -36,8 +34,7 @@ def list_cache(json: JSONOption = False) -> None:
 @app.command("clear")
 def clear(
     kinds: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[KIND]...", help="The kinds to clear. Default: all."),
+        list[str] | None, argument("[KIND]...", "The kinds to clear. Default: all.")
     ] = None,
 ) -> None:
     """Delete copies from this machine; the service keeps what it has."""

@@ -5,12 +5,10 @@ import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from carrel.cli import output
 from carrel.cli.errors import Code, CommandError
 from carrel.cli.find import find_agent
-from carrel.cli.options import JSONOption, ProfileOption
+from carrel.cli.options import JSONOption, ProfileOption, argument, option
 from carrel.cli.session import run
 from carrel.cli.tools import function_names, open_tools
 from carrel.config.profiles import load_profile
@@ -34,43 +32,36 @@ _RESULT = 60
 
 
 def chat(
-    agent: Annotated[str, typer.Argument(metavar="AGENT", help="An agent's id or name.")],
+    agent: Annotated[str, argument("AGENT", "An agent's id or name.")],
     question: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="QUESTION", show_default=False, help="The question. Default: standard input."
-        ),
+        str | None, argument("QUESTION", "The question. Default: standard input.")
     ] = None,
     tool: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="A command or MCP server of the settings whose tools the agent may use. Repeat "
+        option(
+            "NAME",
+            "A command or MCP server of the settings whose tools the agent may use. Repeat "
             "it for more. See: carrel tools list",
         ),
     ] = None,
     version: Annotated[
         list[int] | None,
-        typer.Option(
+        option(
+            "N",
+            "A version to ask instead of the active one; repeat it to compare.",
             "--version",
             min=0,
-            metavar="N",
-            show_default=False,
-            help="A version to ask instead of the active one; repeat it to compare.",
         ),
     ] = None,
     beside: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="OTHER",
-            help="Ask another agent the same: its id or name, or the YAML file of one that is not "
+        option(
+            "OTHER",
+            "Ask another agent the same: its id or name, or the YAML file of one that is not "
             "saved. Repeat it for more.",
         ),
     ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(min=0, metavar="N", help="The random seed, the same for all."),
-    ] = None,
+    seed: Annotated[int | None, option("N", "The random seed, the same for all.", min=0)] = None,
     profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from carrel.cli.errors import Code, CommandError, report
+from carrel.cli.options import argument
 from carrel.cli.output import note
 from carrel.cli.recording import RecordOption, recordable, recording
 
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
 def demo(
     context: typer.Context,
     file: Annotated[
-        Path | None,
-        typer.Argument(metavar="[FILE]", help="The demo's YAML file. Default: the one shipped."),
+        Path | None, argument("[FILE]", "The demo's YAML file. Default: the one shipped.")
     ] = None,
     record: RecordOption = None,
 ) -> None:

@@ -12,7 +12,7 @@ import typer
 
 from carrel.cli import output
 from carrel.cli.errors import Code
-from carrel.cli.options import JSONOption, ProfileOption
+from carrel.cli.options import JSONOption, ProfileOption, option
 from carrel.cli.server_options import BlobsOption, DatabaseOption
 from carrel.config.profiles import Profile, folders, load_profile
 
@@ -35,27 +35,22 @@ class ServiceFinding:
 def doctor(
     data: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DIR",
-            show_default=False,
-            help="Look at the server of this data folder. Default: the one of the profile “local”, "
+        option(
+            "DIR",
+            "Look at the server of this data folder. Default: the one of the profile “local”, "
             "if that is the profile.",
         ),
     ] = None,
     database: DatabaseOption = None,
     blobs: BlobsOption = None,
     model_url: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="URL", show_default=False, help="The model's address, as for “carrel serve”."
-        ),
+        list[str] | None, option("URL", "The model's address, as for “carrel serve”.")
     ] = None,
     gone: Annotated[
         str | None,
-        typer.Option(
-            metavar="TEXT",
-            show_default=False,
-            help="Search everything that the server keeps for this id or these words, and check "
+        option(
+            "TEXT",
+            "Search everything that the server keeps for this id or these words, and check "
             "nothing else. Of what was deleted for ever, nothing is found.",
         ),
     ] = None,

@@ -12,7 +12,15 @@ import typer
 from carrel.cli import output
 from carrel.cli.errors import Code, CommandError
 from carrel.cli.find import find_agent
-from carrel.cli.options import AgentArgument, JSONOption, ProfileOption, version_or_alias
+from carrel.cli.options import (
+    AgentArgument,
+    JSONOption,
+    ProfileOption,
+    argument,
+    flag,
+    option,
+    version_or_alias,
+)
 from carrel.cli.session import check_writable, run
 from carrel.cli.tools import open_tools
 from carrel.config.profiles import folders, load_profile
@@ -27,49 +35,35 @@ if TYPE_CHECKING:
     from carrel.wire.generation.agents import Agent
 
 OnlyOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="RESULT",
-        help="Show only passed, failed, flaky, regressed, fixed or open cases.",
-    ),
+    str | None, option("RESULT", "Show only passed, failed, flaky, regressed, fixed or open cases.")
 ]
 BaselineOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="RUN", help="Compare with a run: its id, its file, or last for the one before."
-    ),
+    str | None, option("RUN", "Compare with a run: its id, its file, or last for the one before.")
 ]
-JUnitOption = Annotated[
-    Path | None, typer.Option("--junit", metavar="FILE", help="Write the result as JUnit XML.")
-]
+JUnitOption = Annotated[Path | None, option("FILE", "Write the result as JUnit XML.", "--junit")]
 LAST = "last"
 
 
 def try_(
     agent: AgentArgument,
-    cases: Annotated[
-        Path, typer.Option("--set", metavar="FILE", help="The test cases: YAML or JSONL.")
-    ],
+    cases: Annotated[Path, option("FILE", "The test cases: YAML or JSONL.", "--set")],
     version: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="VERSION",
-            help="A version or alias; repeatable: the others are compared with the first. "
+        option(
+            "VERSION",
+            "A version or alias; repeatable: the others are compared with the first. "
             "Default: the active one.",
         ),
     ] = None,
-    repeat: Annotated[
-        int, typer.Option(metavar="N", min=1, max=1000, help="Ask every case N times.")
-    ] = 1,
+    repeat: Annotated[int, option("N", "Ask every case N times.", min=1, max=1000)] = 1,
     baseline: BaselineOption = None,
     only: OnlyOption = None,
-    jobs: Annotated[int, typer.Option(metavar="N", min=1, max=64, help="Ask N cases at once.")] = 2,
+    jobs: Annotated[int, option("N", "Ask N cases at once.", min=1, max=64)] = 2,
     seed: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=0, help="Seeds: N for the first attempt, then N + 1 …"),
+        int | None, option("N", "Seeds: N for the first attempt, then N + 1 …", min=0)
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Continue an unfinished run of the same questions.")
+        bool, flag("--resume", "Continue an unfinished run of the same questions.")
     ] = False,
     junit: JUnitOption = None,
     profile: ProfileOption = None,
@@ -100,14 +94,10 @@ def try_(
 
 
 def runs(
-    wanted: Annotated[
-        str | None, typer.Argument(metavar="RUN", help="The run to show: an id or a file.")
-    ] = None,
+    wanted: Annotated[str | None, argument("RUN", "The run to show: an id or a file.")] = None,
     baseline: BaselineOption = None,
     only: OnlyOption = None,
-    case: Annotated[
-        str | None, typer.Option(metavar="CASE", help="Show the answers to one case.")
-    ] = None,
+    case: Annotated[str | None, option("CASE", "Show the answers to one case.")] = None,
     junit: JUnitOption = None,
     json: JSONOption = False,
 ) -> None:

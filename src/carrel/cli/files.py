@@ -10,7 +10,7 @@ import typer
 from carrel.cli import output
 from carrel.cli.errors import CommandError
 from carrel.cli.find import find_file
-from carrel.cli.options import JSONOption, ProfileOption, commands
+from carrel.cli.options import JSONOption, ProfileOption, argument, commands, option
 from carrel.cli.session import check_readable, run, with_client
 from carrel.config.profiles import load_profile
 from carrel.system.filenames import file_name
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 app = commands("Upload, list, download and delete files.")
 
-FileArgument = Annotated[str, typer.Argument(metavar="FILE", help="A file's id or name.")]
+FileArgument = Annotated[str, argument("FILE", "A file's id or name.")]
 Purpose = Literal["ocr", "batch", "fine-tune"]
 
 
 @app.command("upload")
 def upload(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="The files to upload.")],
+    paths: Annotated[list[Path], argument("PATH", "The files to upload.")],
     purpose: Annotated[
         Purpose | None, typer.Option(help="The files' purpose. Default: the service decides.")
     ] = None,
@@ -69,7 +69,7 @@ def upload(
 async def list_files(
     client: "Client",
     search: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="List only files whose name contains TEXT.")
+        str | None, option("TEXT", "List only files whose name contains TEXT.")
     ] = None,
     json: JSONOption = False,
 ) -> None:
@@ -111,7 +111,7 @@ async def get(client: "Client", file: FileArgument, json: JSONOption = False) ->
 @with_client(changes=True)
 async def delete(
     client: "Client",
-    files: Annotated[list[str], typer.Argument(metavar="FILE", help="The files' ids or names.")],
+    files: Annotated[list[str], argument("FILE", "The files' ids or names.")],
     json: JSONOption = False,
 ) -> None:
     """Delete files."""
@@ -129,9 +129,7 @@ async def delete(
 async def url(
     client: "Client",
     file: FileArgument,
-    hours: Annotated[
-        int, typer.Option(metavar="N", min=1, max=168, help="Hours until the address expires.")
-    ] = 24,
+    hours: Annotated[int, option("N", "Hours until the address expires.", min=1, max=168)] = 24,
     json: JSONOption = False,
 ) -> None:
     """Print a signed address that opens a file without a key until it expires."""
@@ -152,10 +150,8 @@ async def download(
     file: FileArgument,
     to: Annotated[
         Path | None,
-        typer.Argument(
-            metavar="TO",
-            show_default=False,
-            help="A path, a folder, or - for stdout. Default: the file's name in this folder.",
+        argument(
+            "TO", "A path, a folder, or - for stdout. Default: the file's name in this folder."
         ),
     ] = None,
     json: JSONOption = False,

@@ -7,11 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from carrel.cli import output
 from carrel.cli.errors import Code, CommandError
-from carrel.cli.options import JSONOption, commands
+from carrel.cli.options import JSONOption, argument, commands, flag, option
 from carrel.cli.server_options import DataOption
 from carrel.config.profiles import folders
 
@@ -25,13 +23,12 @@ app = commands(
     "once."
 )
 
-NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="A name for the key.")]
+NameArgument = Annotated[str, argument("NAME", "A name for the key.")]
 DatabaseOption = Annotated[
     str | None,
-    typer.Option(
-        metavar="postgresql://…",
-        show_default=False,
-        help="The database of the servers, instead of a data folder. Default: the one in "
+    option(
+        "postgresql://…",
+        "The database of the servers, instead of a data folder. Default: the one in "
         "DIR/settings.toml, if any.",
     ),
 ]
@@ -42,43 +39,31 @@ def add(
     name: NameArgument,
     organisation: Annotated[
         str,
-        typer.Option(
-            metavar="NAME",
-            help="The organisation whose files and agents the key opens; created if new. The local "
+        option(
+            "NAME",
+            "The organisation whose files and agents the key opens; created if new. The local "
             "workbench belongs to “local”.",
         ),
     ] = "local",
     user: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            show_default=False,
-            help="The user who owns the key and the libraries that it opens; created if new. "
+        option(
+            "NAME",
+            "The user who owns the key and the libraries that it opens; created if new. "
             "Default: the name of the key.",
         ),
     ] = None,
     purpose: Annotated[
-        str | None,
-        typer.Option(
-            "--for", metavar="TEXT", show_default=False, help="What the key is for, for the list."
-        ),
+        str | None, option("TEXT", "What the key is for, for the list.", "--for")
     ] = None,
     days: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            min=1,
-            max=36500,
-            show_default=False,
-            help="Days until the key expires. Default: never.",
-        ),
+        int | None, option("N", "Days until the key expires. Default: never.", min=1, max=36500)
     ] = None,
     read_only: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--read-only",
-            help="Let the key read, search, ask models and read documents by OCR, and change "
-            "nothing.",
+            "Let the key read, search, ask models and read documents by OCR, and change nothing.",
         ),
     ] = False,
     data: DataOption = None,

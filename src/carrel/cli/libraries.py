@@ -7,12 +7,18 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from carrel.cli import output, shares
 from carrel.cli.errors import Code, CommandError
 from carrel.cli.find import find_document, find_library
-from carrel.cli.options import JSONOption, LibraryArgument, ProfileOption, commands
+from carrel.cli.options import (
+    JSONOption,
+    LibraryArgument,
+    ProfileOption,
+    argument,
+    commands,
+    flag,
+    option,
+)
 from carrel.cli.session import check_readable, run, with_client
 from carrel.config.profiles import load_profile
 
@@ -25,9 +31,7 @@ if TYPE_CHECKING:
 
 app = commands("Create, fill, search and share libraries.")
 
-DocumentArgument = Annotated[
-    str, typer.Argument(metavar="DOCUMENT", help="A document's id or name.")
-]
+DocumentArgument = Annotated[str, argument("DOCUMENT", "A document's id or name.")]
 
 _POLL_SECONDS = 0.5
 
@@ -52,13 +56,10 @@ async def list_libraries(client: "Client", json: JSONOption = False) -> None:
 @with_client(changes=True)
 async def create(
     client: "Client",
-    name: Annotated[str, typer.Argument(metavar="NAME")],
-    description: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="A description of its contents.")
-    ] = None,
+    name: Annotated[str, argument("NAME")],
+    description: Annotated[str | None, option("TEXT", "A description of its contents.")] = None,
     chunk_size: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=256, max=32768, help="Characters per passage."),
+        int | None, option("N", "Characters per passage.", min=256, max=32768)
     ] = None,
     json: JSONOption = False,
 ) -> None:
@@ -97,9 +98,9 @@ def embeddings(
     library: LibraryArgument,
     model: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Embed the library anew with this model of the server's addresses; carrel-embed "
+        option(
+            "NAME",
+            "Embed the library anew with this model of the server's addresses; carrel-embed "
             "is the server's own. Searches use the present model until then.",
         ),
     ] = None,
@@ -136,10 +137,8 @@ def embeddings(
 async def edit(
     client: "Client",
     library: LibraryArgument,
-    name: Annotated[str | None, typer.Option(metavar="NAME", help="A new name.")] = None,
-    description: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="A description of its contents.")
-    ] = None,
+    name: Annotated[str | None, option("NAME", "A new name.")] = None,
+    description: Annotated[str | None, option("TEXT", "A description of its contents.")] = None,
     json: JSONOption = False,
 ) -> None:
     """Change a library's name or description."""
@@ -168,9 +167,9 @@ async def delete(client: "Client", library: LibraryArgument, json: JSONOption = 
 @app.command("add")
 def add(
     library: LibraryArgument,
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="The files to add.")],
+    paths: Annotated[list[Path], argument("PATH", "The files to add.")],
     wait: Annotated[
-        bool, typer.Option("--wait", help="Wait until the documents are processed and searchable.")
+        bool, flag("--wait", "Wait until the documents are processed and searchable.")
     ] = False,
     profile: ProfileOption = None,
     json: JSONOption = False,
@@ -217,8 +216,7 @@ async def documents(
     client: "Client",
     library: LibraryArgument,
     search: Annotated[
-        str | None,
-        typer.Option(metavar="TEXT", help="List only documents whose name contains TEXT."),
+        str | None, option("TEXT", "List only documents whose name contains TEXT.")
     ] = None,
     json: JSONOption = False,
 ) -> None:
@@ -257,21 +255,15 @@ async def text(
 async def search(
     client: "Client",
     library: LibraryArgument,
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="The search terms.")],
-    limit: Annotated[
-        int, typer.Option(metavar="N", min=1, max=100, help="The maximum number of passages.")
-    ] = 10,
+    query: Annotated[str, argument("QUERY", "The search terms.")],
+    limit: Annotated[int, option("N", "The maximum number of passages.", min=1, max=100)] = 10,
     document: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="DOCUMENT", help="Search only this document, by id or name; repeatable."
-        ),
+        option("DOCUMENT", "Search only this document, by id or name; repeatable."),
     ] = None,
     attribute: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE", help="Search only documents with this attribute; repeatable."
-        ),
+        option("NAME=VALUE", "Search only documents with this attribute; repeatable."),
     ] = None,
     json: JSONOption = False,
 ) -> None:

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from carrel.cli.errors import Code, CommandError, report
-from carrel.cli.options import ProfileOption
+from carrel.cli.options import ProfileOption, flag
 from carrel.cli.recording import RecordOption, recordable, recording
 
 HELP = """A workbench for documents and agents.
@@ -94,9 +94,7 @@ def workbench(
     profile: ProfileOption = None,
     mouse: Annotated[
         bool | None,
-        typer.Option(
-            "--mouse/--no-mouse", help="Use the mouse in the app, or leave it to the terminal."
-        ),
+        flag("--mouse/--no-mouse", "Use the mouse in the app, or leave it to the terminal."),
     ] = None,
     record: RecordOption = None,
     show_version: Annotated[

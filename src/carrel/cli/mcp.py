@@ -7,10 +7,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from carrel.cli.errors import Code, CommandError
-from carrel.cli.options import ProfileOption
+from carrel.cli.options import ProfileOption, flag, option
 from carrel.cli.session import check_writable, connect
 from carrel.config.profiles import Profile, load_profile
 
@@ -23,18 +21,18 @@ _MISSING = "MCP is not installed. Install it with: pip install 'carrel[mcp]'"
 def mcp(
     folder: Annotated[
         Path,
-        typer.Option(
-            metavar="DIR",
+        option(
+            "DIR",
+            "The folder from which the agent may send files. Default: the working folder.",
             file_okay=False,
             exists=True,
-            help="The folder from which the agent may send files. Default: the working folder.",
         ),
     ] = Path(),
     write: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--write",
-            help="Offer the tools that change something as well: create a library, add a "
+            "Offer the tools that change something as well: create a library, add a "
             "document, delete a document.",
         ),
     ] = False,

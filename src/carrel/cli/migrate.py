@@ -7,9 +7,7 @@ from carrel.cli.errors import CommandError
 from carrel.cli.server_options import DATABASE
 
 
-def migrate(
-    database: Annotated[str, DATABASE],
-) -> None:
+def migrate(database: Annotated[str, DATABASE]) -> None:
     """Create or upgrade the tables of a server's PostgreSQL database.
 
     Run it once before the first server of a new version starts; several at a time wait for each

@@ -24,7 +24,7 @@ from carrel.cli.ocr_batches import (
 )
 from carrel.cli.ocr_folder import read_folder
 from carrel.cli.ocr_output import Format, OutputFolders, render, write_text
-from carrel.cli.options import JSONOption, ProfileOption
+from carrel.cli.options import JSONOption, ProfileOption, argument, option
 from carrel.cli.session import run
 from carrel.config.profiles import load_profile
 from carrel.text import clean_text
@@ -37,16 +37,10 @@ if TYPE_CHECKING:
 def ocr(
     source: Annotated[
         str,
-        typer.Argument(
-            metavar="FILE|URL|FOLDER",
-            help="A PDF, image or office file, its URL, or a folder of them.",
-        ),
+        argument("FILE|URL|FOLDER", "A PDF, image or office file, its URL, or a folder of them."),
     ],
     pages: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PAGES", help="Pages to read, counted from 1: 3 or 1,3-5. Without it, all."
-        ),
+        str | None, option("PAGES", "Pages to read, counted from 1: 3 or 1,3-5. Without it, all.")
     ] = None,
     format: Annotated[
         Format,
@@ -57,17 +51,14 @@ def ocr(
     ] = "md",
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Write results to this folder, named after their documents, and print their "
+        option(
+            "DIR",
+            "Write results to this folder, named after their documents, and print their "
             "paths. Required for a folder of documents.",
         ),
     ] = None,
     images: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="Write pictures to this folder and link them in the text."
-        ),
+        Path | None, option("DIR", "Write pictures to this folder and link them in the text.")
     ] = None,
     tables: Annotated[
         Literal["csv"] | None,
@@ -75,15 +66,14 @@ def ocr(
     ] = None,
     schema: Annotated[
         Path | None,
-        typer.Option(
-            metavar="S.json",
-            help="Extract data from the whole document in the shape of this JSON schema. The "
+        option(
+            "S.json",
+            "Extract data from the whole document in the shape of this JSON schema. The "
             "data is printed instead of the text, or written beside it with --out.",
         ),
     ] = None,
     model: Annotated[
-        str | None,
-        typer.Option(metavar="MODEL", help="The OCR model. Default: the service's own."),
+        str | None, option("MODEL", "The OCR model. Default: the service's own.")
     ] = None,
     profile: ProfileOption = None,
     json: JSONOption = False,

@@ -1,10 +1,25 @@
 """Options shared by commands."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from carrel.cli.errors import Code, CommandError
+
+
+def option(metavar: str, help: str, *names: str, **limits: Any) -> Any:
+    """Return an option that takes a value; without `names` it is called as its parameter."""
+    return typer.Option(*names, metavar=metavar, help=help, **limits)
+
+
+def flag(name: str, help: str, *names: str) -> Any:
+    """Return an option without a value."""
+    return typer.Option(name, *names, help=help)
+
+
+def argument(metavar: str, help: str | None = None, **limits: Any) -> Any:
+    """Return an argument."""
+    return typer.Argument(metavar=metavar, help=help, **limits)
 
 
 def _or_global(context: typer.Context, value: str | None) -> str | None:
@@ -23,10 +38,10 @@ ProfileOption = Annotated[
 ]
 """The profile; accepted before and after the command."""
 
-JSONOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+JSONOption = Annotated[bool, flag("--json", "Print JSON.")]
 
-AgentArgument = Annotated[str, typer.Argument(metavar="AGENT", help="An agent's id or name.")]
-LibraryArgument = Annotated[str, typer.Argument(metavar="LIBRARY", help="A library's id or name.")]
+AgentArgument = Annotated[str, argument("AGENT", "An agent's id or name.")]
+LibraryArgument = Annotated[str, argument("LIBRARY", "A library's id or name.")]
 
 
 def version_or_alias(text: str) -> str:

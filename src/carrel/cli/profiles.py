@@ -5,11 +5,9 @@ import sys
 from typing import Annotated
 from urllib.parse import urlsplit
 
-import typer
-
 from carrel.cli import output
 from carrel.cli.errors import Code, CommandError
-from carrel.cli.options import JSONOption, commands
+from carrel.cli.options import JSONOption, argument, commands, flag, option
 from carrel.config.profiles import (
     KEY_VARIABLES,
     Profile,
@@ -25,23 +23,20 @@ from carrel.config.profiles import (
 
 app = commands("Manage the services to connect to and their API keys.")
 
-NameArgument = Annotated[str, typer.Argument(metavar="NAME")]
+NameArgument = Annotated[str, argument("NAME")]
 
 
 @app.command("add")
 def add(
     name: NameArgument,
     url: Annotated[
-        str,
-        typer.Option(
-            metavar="ADDRESS", help="The service's address, such as https://api.example.com."
-        ),
+        str, option("ADDRESS", "The service's address, such as https://api.example.com.")
     ],
     read_only: Annotated[
-        bool, typer.Option("--read-only", help="Refuse every command that changes something there.")
+        bool, flag("--read-only", "Refuse every command that changes something there.")
     ] = False,
     colour: Annotated[
-        str | None, typer.Option(metavar="COLOUR", help="The profile's colour in the terminal app.")
+        str | None, option("COLOUR", "The profile's colour in the terminal app.")
     ] = None,
 ) -> None:
     """Add a hosted service, or change the one of the same name.

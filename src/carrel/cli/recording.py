@@ -7,9 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from carrel.cli.errors import Code, CommandError
+from carrel.cli.options import option
 from carrel.cli.output import note
 
 if TYPE_CHECKING:
@@ -18,11 +17,11 @@ if TYPE_CHECKING:
 
 RecordOption = Annotated[
     Path | None,
-    typer.Option(
-        "--record",
-        metavar="FILE",
-        help="Record what the app shows to a new file (asciicast v2). Keys, ids and addresses "
+    option(
+        "FILE",
+        "Record what the app shows to a new file (asciicast v2). Keys, ids and addresses "
         "are hidden. Play it with: carrel replay FILE",
+        "--record",
     ),
 ]
 

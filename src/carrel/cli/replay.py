@@ -10,9 +10,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from carrel.cli.errors import Code, CommandError
+from carrel.cli.options import argument, option
 from carrel.cli.output import note
 from carrel.recording.asciicast import read_recording
 from carrel.recording.playback import CLEAR, Playback
@@ -23,15 +22,13 @@ KEYS = "space pause · ←→ steps · +- speed · q quit"
 
 
 def replay(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A recording, as --record makes it.")
-    ],
+    file: Annotated[Path, argument("FILE", "A recording, as --record makes it.")],
     html: Annotated[
         Path | None,
-        typer.Option(
+        option(
+            "PAGE",
+            "Write one HTML page that plays the recording by itself, instead of playing it.",
             "--html",
-            metavar="PAGE",
-            help="Write one HTML page that plays the recording by itself, instead of playing it.",
         ),
     ] = None,
 ) -> None:

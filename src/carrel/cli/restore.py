@@ -4,44 +4,33 @@ import asyncio
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from carrel.cli import output
 from carrel.cli.errors import Code, CommandError
+from carrel.cli.options import argument, flag, option
 
 
 def restore(
-    backup: Annotated[
-        Path, typer.Argument(metavar="BACKUP", help="A folder that “carrel backup” made.")
-    ],
+    backup: Annotated[Path, argument("BACKUP", "A folder that “carrel backup” made.")],
     data: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DIR",
-            resolve_path=True,
-            show_default=False,
-            help="The data folder to make; it must be empty or missing.",
-        ),
+        option("DIR", "The data folder to make; it must be empty or missing.", resolve_path=True),
     ] = None,
     database: Annotated[
         str | None,
-        typer.Option(
-            metavar="postgresql://USER@HOST/NAME",
-            show_default=False,
-            help="An empty database, prepared by “carrel migrate”, instead; needs --blobs.",
+        option(
+            "postgresql://USER@HOST/NAME",
+            "An empty database, prepared by “carrel migrate”, instead; needs --blobs.",
         ),
     ] = None,
     blobs: Annotated[
         str | None,
-        typer.Option(
-            metavar="s3://BUCKET/PREFIX",
-            show_default=False,
-            help="The store that files and documents go to. Without it, they go to DIR/blobs.",
+        option(
+            "s3://BUCKET/PREFIX",
+            "The store that files and documents go to. Without it, they go to DIR/blobs.",
         ),
     ] = None,
     check: Annotated[
-        bool,
-        typer.Option("--check", help="Restore nothing: read the backup and compare every hash."),
+        bool, flag("--check", "Restore nothing: read the backup and compare every hash.")
     ] = False,
 ) -> None:
     """Restore a backup into an empty data folder or database, and check it by hash.

@@ -7,7 +7,7 @@ import typer
 
 from carrel.cli import output
 from carrel.cli.errors import Code
-from carrel.cli.options import ProfileOption
+from carrel.cli.options import ProfileOption, flag
 from carrel.cli.session import check_writable, connect
 from carrel.config.profiles import Profile, load_profile
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def resume(
-    drop: Annotated[bool, typer.Option("--drop", help="Forget it; what was sent stays.")] = False,
+    drop: Annotated[bool, flag("--drop", "Forget it; what was sent stays.")] = False,
     profile: ProfileOption = None,
 ) -> None:
     """Resume what earlier runs left: uploads, downloads, OCR, syncs.

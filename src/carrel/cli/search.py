@@ -5,10 +5,8 @@ import textwrap
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from carrel.cli import output
-from carrel.cli.options import JSONOption, ProfileOption
+from carrel.cli.options import JSONOption, ProfileOption, argument, option
 from carrel.cli.session import run
 from carrel.config.profiles import folders, load_profile
 
@@ -18,11 +16,8 @@ if TYPE_CHECKING:
 
 
 def search(
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="The search terms.")],
-    limit: Annotated[
-        int,
-        typer.Option(metavar="N", min=1, max=100, help="The most passages per library."),
-    ] = 10,
+    query: Annotated[str, argument("QUERY", "The search terms.")],
+    limit: Annotated[int, option("N", "The most passages per library.", min=1, max=100)] = 10,
     profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from carrel.cli.errors import Code, CommandError
+from carrel.cli.options import flag, option
 from carrel.cli.server_options import (
     LogFormatOption,
     LogStdoutOption,
@@ -21,101 +22,91 @@ from carrel.config.profiles import folders
 def serve(
     data: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DIR",
-            show_default=False,
-            help="The data folder, created if missing; one server at a time. Default: the folder "
+        option(
+            "DIR",
+            "The data folder, created if missing; one server at a time. Default: the folder "
             "of the profile “local”.",
         ),
     ] = None,
     host: Annotated[
         str,
-        typer.Option(
-            metavar="ADDRESS",
-            help="The address to listen on. An address that other machines can reach needs a key "
+        option(
+            "ADDRESS",
+            "The address to listen on. An address that other machines can reach needs a key "
             "first (see: carrel keys add).",
         ),
     ] = "127.0.0.1",
     port: Annotated[
         int,
-        typer.Option(
-            metavar="N",
+        option(
+            "N",
+            "The port. 0 reuses the last port, so that signed addresses keep working, or "
+            "takes a free one.",
             min=0,
             max=65535,
-            help="The port. 0 reuses the last port, so that signed addresses keep working, or "
-            "takes a free one.",
         ),
     ] = 0,
     ready_file: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help='Write {"url": …, "api_key": …} to this file once the server answers; readable '
+        option(
+            "FILE",
+            'Write {"url": …, "api_key": …} to this file once the server answers; readable '
             "by its owner only.",
         ),
     ] = None,
     model: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="PATH.gguf", help="The model to load instead of the built-in SmolLM2 135M."
-        ),
+        Path | None, option("PATH.gguf", "The model to load instead of the built-in SmolLM2 135M.")
     ] = None,
     model_url: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="URL",
-            show_default=False,
-            help="An OpenAI-compatible address whose models answer, such as "
+        option(
+            "URL",
+            "An OpenAI-compatible address whose models answer, such as "
             "http://127.0.0.1:11434/v1. Several share the requests: each goes to the least busy "
             "one that has the model.",
         ),
     ] = None,
     strict_models: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--strict-models",
-            help="Answer only to the names of the models that run here. Without it, common names "
+            "Answer only to the names of the models that run here. Without it, common names "
             "such as mistral-small-latest or gpt-4o mean the default model.",
         ),
     ] = False,
     mcp_write: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--mcp-write",
-            help="Let agents that use the tools at /mcp also create libraries, and add and delete "
+            "Let agents that use the tools at /mcp also create libraries, and add and delete "
             "documents.",
         ),
     ] = False,
     public_url: Annotated[
         str | None,
-        typer.Option(
-            metavar="URL",
-            help="The base of signed addresses behind a proxy: https://carrel.example.com",
-        ),
+        option("URL", "The base of signed addresses behind a proxy: https://carrel.example.com"),
     ] = None,
     database: Annotated[
         str | None,
-        typer.Option(
-            metavar="postgresql://USER@HOST/NAME",
-            show_default=False,
-            help="Store records in a PostgreSQL database, which several servers share, instead of "
+        option(
+            "postgresql://USER@HOST/NAME",
+            "Store records in a PostgreSQL database, which several servers share, instead of "
             "DIR/carrel.db; needs --blobs, and “carrel migrate” first. A password comes from "
             "PGPASSWORD or ~/.pgpass.",
         ),
     ] = None,
     no_worker: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--no-worker",
-            help="Leave documents and batches to the other servers and workers of the database.",
+            "Leave documents and batches to the other servers and workers of the database.",
         ),
     ] = False,
     blobs: Annotated[
         str | None,
-        typer.Option(
-            metavar="s3://BUCKET/PREFIX",
-            show_default=False,
-            help="Store files and documents in an S3-compatible store instead of DIR/blobs. "
+        option(
+            "s3://BUCKET/PREFIX",
+            "Store files and documents in an S3-compatible store instead of DIR/blobs. "
             "Credentials and endpoint come from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, "
             "AWS_REGION and AWS_ENDPOINT_URL.",
         ),
@@ -126,9 +117,9 @@ def serve(
     traces: TracesOption = None,
     until_unused: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--until-unused",
-            help="Stop after a minute without a workbench. Running work is finished; queued work "
+            "Stop after a minute without a workbench. Running work is finished; queued work "
             "is kept for the next start.",
         ),
     ] = False,

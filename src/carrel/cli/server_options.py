@@ -7,28 +7,22 @@ from typing import Annotated, Literal
 import typer
 
 from carrel.cli.errors import Code, CommandError
+from carrel.cli.options import flag, option
 from carrel.config.profiles import ConfigError, check_url
 
 DataOption = Annotated[
     Path | None,
-    typer.Option(
-        metavar="DIR",
-        show_default=False,
-        help="The server's data folder. Default: the folder of the profile “local”.",
-    ),
+    option("DIR", "The server's data folder. Default: the folder of the profile “local”."),
 ]
-DATABASE = typer.Option(
-    metavar="postgresql://USER@HOST/NAME",
-    show_default=False,
-    help="The database that servers share. A password comes from PGPASSWORD or ~/.pgpass.",
+DATABASE = option(
+    "postgresql://USER@HOST/NAME",
+    "The database that servers share. A password comes from PGPASSWORD or ~/.pgpass.",
 )
 DatabaseOption = Annotated[str | None, DATABASE]
 BlobsOption = Annotated[
     str | None,
-    typer.Option(
-        metavar="s3://BUCKET/PREFIX",
-        show_default=False,
-        help="The store of files and documents; credentials as for “carrel serve”.",
+    option(
+        "s3://BUCKET/PREFIX", "The store of files and documents; credentials as for “carrel serve”."
     ),
 ]
 LogFormatOption = Annotated[
@@ -36,28 +30,25 @@ LogFormatOption = Annotated[
 ]
 LogStdoutOption = Annotated[
     bool | None,
-    typer.Option(
+    flag(
         "--log-stdout/--no-log-stdout",
-        show_default=False,
-        help="Write the log to standard output as well as to DIR/log. Default: where that is a "
+        "Write the log to standard output as well as to DIR/log. Default: where that is a "
         "pipe or a socket, as in a container or under systemd.",
     ),
 ]
 MetricsOption = Annotated[
     str | None,
-    typer.Option(
-        metavar="HOST:PORT",
-        show_default=False,
-        help="Serve Prometheus metrics at http://HOST:PORT/metrics, without a key. Choose a "
+    option(
+        "HOST:PORT",
+        "Serve Prometheus metrics at http://HOST:PORT/metrics, without a key. Choose a "
         "port that only the collector reaches, such as 127.0.0.1:9464.",
     ),
 ]
 TracesOption = Annotated[
     str | None,
-    typer.Option(
-        metavar="URL",
-        show_default=False,
-        help="Send OpenTelemetry traces to a collector by OTLP over HTTP, such as "
+    option(
+        "URL",
+        "Send OpenTelemetry traces to a collector by OTLP over HTTP, such as "
         "http://127.0.0.1:4318. The OTEL_* variables set sampling and headers.",
     ),
 ]

@@ -6,23 +6,18 @@ import typer
 
 from carrel.cli import output
 from carrel.cli.find import find_library
-from carrel.cli.options import JSONOption, LibraryArgument
+from carrel.cli.options import JSONOption, LibraryArgument, argument, flag
 from carrel.cli.session import with_client
 
 if TYPE_CHECKING:
     from carrel.client import Client
 
 WithArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="ID", help="The id of a user (see: carrel keys list) or of an organisation."
-    ),
+    str, argument("ID", "The id of a user (see: carrel keys list) or of an organisation.")
 ]
 TypeOption = Annotated[
     Literal["User", "Workspace", "Org"],
-    typer.Option(
-        "--type", help="The kind of the id. Workspace and Org share with the whole organisation."
-    ),
+    flag("--type", "The kind of the id. Workspace and Org share with the whole organisation."),
 ]
 
 

@@ -13,7 +13,7 @@ import typer
 from carrel.cli import output
 from carrel.cli.errors import Code, CommandError, report
 from carrel.cli.find import NothingFound, find_library
-from carrel.cli.options import JSONOption, ProfileOption
+from carrel.cli.options import JSONOption, ProfileOption, argument, flag, option
 from carrel.cli.session import check_writable, connect
 from carrel.config.profiles import Profile, folders, load_profile
 
@@ -32,48 +32,30 @@ _PAUSE = 10.0
 
 def sync(
     folder: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FOLDER",
-            resolve_path=True,
-            help="The folder that the library follows.",
-        ),
+        Path, argument("FOLDER", "The folder that the library follows.", resolve_path=True)
     ],
-    library: Annotated[
-        str,
-        typer.Option(metavar="LIBRARY", help="The library's id or name. A new name creates one."),
-    ],
-    watch: Annotated[
-        bool, typer.Option("--watch", help="Sync after every change, until interrupted.")
-    ] = False,
-    delete: Annotated[
-        bool, typer.Option("--delete", help="Delete documents whose files were deleted.")
-    ] = False,
+    library: Annotated[str, option("LIBRARY", "The library's id or name. A new name creates one.")],
+    watch: Annotated[bool, flag("--watch", "Sync after every change, until interrupted.")] = False,
+    delete: Annotated[bool, flag("--delete", "Delete documents whose files were deleted.")] = False,
     delete_excluded: Annotated[
-        bool,
-        typer.Option("--delete-excluded", help="Also delete documents whose files are left out."),
+        bool, flag("--delete-excluded", "Also delete documents whose files are left out.")
     ] = False,
     max_delete: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
+        option(
+            "N",
+            "Stop if more than N documents would be deleted. Default: half of those uploaded.",
             min=0,
-            help="Stop if more than N documents would be deleted. Default: half of those uploaded.",
         ),
     ] = None,
     create: Annotated[
-        bool, typer.Option("--create/--no-create", help="Create the library if there is none.")
+        bool, flag("--create/--no-create", "Create the library if there is none.")
     ] = True,
     include: Annotated[
-        list[str] | None,
-        typer.Option(metavar="PATTERN", help="Sync only matching files, such as '*.pdf'."),
+        list[str] | None, option("PATTERN", "Sync only matching files, such as '*.pdf'.")
     ] = None,
-    exclude: Annotated[
-        list[str] | None, typer.Option(metavar="PATTERN", help="Leave matching files out.")
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the changes without making them.")
-    ] = False,
+    exclude: Annotated[list[str] | None, option("PATTERN", "Leave matching files out.")] = None,
+    dry_run: Annotated[bool, flag("--dry-run", "Print the changes without making them.")] = False,
     profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:

@@ -10,7 +10,7 @@ import typer
 
 from carrel.cli import output
 from carrel.cli.errors import Code, CommandError
-from carrel.cli.options import JSONOption, ProfileOption, commands
+from carrel.cli.options import JSONOption, ProfileOption, argument, commands
 from carrel.config.profiles import Profile, folders, load_profile
 
 if TYPE_CHECKING:
@@ -22,9 +22,7 @@ T = TypeVar("T")
 
 app = commands("Commands and MCP servers of the settings that agents may use as tools.")
 
-ToolArgument = Annotated[
-    str, typer.Argument(metavar="NAME", help="A name under [tools] or [mcp_servers].")
-]
+ToolArgument = Annotated[str, argument("NAME", "A name under [tools] or [mcp_servers].")]
 
 
 @app.command("list")

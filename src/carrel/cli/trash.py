@@ -2,12 +2,10 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from carrel.cli import output
 from carrel.cli.errors import Code, CommandError
 from carrel.cli.find import find_deleted
-from carrel.cli.options import JSONOption, commands
+from carrel.cli.options import JSONOption, argument, commands
 from carrel.cli.session import with_client
 
 if TYPE_CHECKING:
@@ -15,7 +13,7 @@ if TYPE_CHECKING:
 
 app = commands("List, restore and empty the trash of a service that has one.")
 
-ItemArgument = Annotated[str, typer.Argument(metavar="ITEM", help="A deleted item's id or name.")]
+ItemArgument = Annotated[str, argument("ITEM", "A deleted item's id or name.")]
 
 
 @app.command("list")

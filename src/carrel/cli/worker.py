@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from carrel.cli.errors import Code, CommandError
+from carrel.cli.options import option
 from carrel.cli.server_options import (
     BlobsOption,
     DatabaseOption,
@@ -21,20 +22,15 @@ from carrel.cli.server_options import (
 def worker(
     data: Annotated[
         Path,
-        typer.Option(
-            metavar="DIR",
-            show_default=False,
-            help="The worker's own folder for its name, log and caches, created if missing.",
-        ),
+        option("DIR", "The worker's own folder for its name, log and caches, created if missing."),
     ],
     database: DatabaseOption = None,
     blobs: BlobsOption = None,
     model_url: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="URL",
-            show_default=False,
-            help="An OpenAI-compatible address whose models answer; several share the requests. "
+        option(
+            "URL",
+            "An OpenAI-compatible address whose models answer; several share the requests. "
             "Without it, the built-in model summarises documents and answers batches.",
         ),
     ] = None,
