@@ -11,6 +11,6 @@ def test_importing_the_store_loads_no_face_no_server_and_nothing_heavy() -> None
         [sys.executable, "-c", SHOW], capture_output=True, text=True, check=True
     ).stdout.split()
     forbidden = ("textual", "ipywidgets", "anywidget", "carrel.server", "carrel.tui")
-    late = ("httpx", "pydantic", "PIL", "pypdfium2", "carrel.client", "carrel.wire")
+    late = ("httpx", "pydantic", "PIL", "pypdfium2", "carrel.client.client", "carrel.wire")
     found = [name for name in (*forbidden, *late) if name in loaded]
     assert found == []

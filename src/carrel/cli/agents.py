@@ -17,6 +17,7 @@ from carrel.cli.options import (
     version_or_alias,
 )
 from carrel.cli.session import run, with_client
+from carrel.client.http.errors import NotFound
 from carrel.config.profiles import load_profile
 
 if TYPE_CHECKING:
@@ -269,7 +270,6 @@ for _name, _command in _COMMANDS:
 
 async def _model(client: "Client", wanted: str | None, profile: str | None) -> str:
     """Return the model to use, and warn if the service does not list it."""
-    from carrel.client.http.errors import NotFound
     from carrel.store.agents.formatting import models_words, unlisted_words
 
     try:

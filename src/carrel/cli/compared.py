@@ -7,6 +7,7 @@ from carrel.cli import output
 from carrel.cli.agent_changes import library_names
 from carrel.cli.errors import Code, CommandError
 from carrel.cli.find import find_agent
+from carrel.client.http.errors import ServiceError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -91,8 +92,6 @@ async def ask_each(
     Prints each answer under its side's name during its generation, unless `quiet`. Answers in turn
     do not share the model, so that their figures compare. A failed one does not stop the others.
     """
-    from carrel.client.http.errors import ServiceError
-
     answers = []
     for agent in asked:
         if not quiet:

@@ -14,6 +14,7 @@ from carrel.cli import output
 from carrel.cli.errors import Code
 from carrel.cli.options import JSONOption, ProfileOption, option
 from carrel.cli.server_options import BlobsOption, DatabaseOption
+from carrel.client.http.errors import ClientError, ServiceError, Unauthorized, Unreachable
 from carrel.config.profiles import Profile, folders, load_profile
 
 if TYPE_CHECKING:
@@ -141,7 +142,6 @@ async def _parts(
 
 async def _service(profile: Profile) -> AsyncIterator[ServiceFinding]:
     from carrel.client import Client
-    from carrel.client.http.errors import ClientError, ServiceError, Unauthorized, Unreachable
 
     url = profile.url or ""
     yield ServiceFinding("profile", "ok", f"{profile.name}: {url}")

@@ -4,6 +4,8 @@ import enum
 import sys
 from pathlib import Path
 
+from carrel.client.http.errors import ClientError, ServiceError, Unreachable
+
 
 class Code(enum.IntEnum):
     """Exit codes; part of the interface for scripts."""
@@ -45,8 +47,6 @@ def _explain(error: BaseException) -> tuple[Code, str] | None:
 
 def _explain_service(error: BaseException) -> tuple[Code, str] | None:
     from pydantic import ValidationError
-
-    from carrel.client.http.errors import ClientError, ServiceError, Unreachable
 
     match error:
         case ValidationError():

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from carrel.cli.errors import CommandError
 from carrel.cli.output import HasId
+from carrel.client.http.errors import NotFound
 
 if TYPE_CHECKING:
     from carrel.client import Client
@@ -84,7 +85,6 @@ async def _find(
     every: Callable[[str | None], AsyncIterator[T]],
     name: Callable[[T], str],
 ) -> T:
-    from carrel.client.http.errors import NotFound
     from carrel.store.core.naming import did_you_mean, find_id
     from carrel.store.core.problem import ProblemError
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from carrel.cli import output
 from carrel.cli.errors import CommandError
+from carrel.client.http.errors import ClientError, Unauthorized, Unreachable
 from carrel.system.hashes import sha256
 
 LEDGER = ".carrel-ocr.jsonl"
@@ -114,8 +115,6 @@ def _reason(error: Exception) -> str:
     Raises:
         Exception: the error itself, if it is not about the document.
     """
-    from carrel.client.http.errors import ClientError, Unauthorized, Unreachable
-
     if isinstance(error, ClientError) and not isinstance(error, Unauthorized | Unreachable):
         return str(error)
     if isinstance(error, OSError) and error.strerror:

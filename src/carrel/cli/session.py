@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from carrel.cli.errors import CommandError
 from carrel.cli.options import ProfileOption
 from carrel.cli.output import note
+from carrel.client.http.uploads import size_of
 from carrel.config.profiles import Profile, load_profile
 
 if TYPE_CHECKING:
@@ -85,8 +86,6 @@ def check_readable(paths: Iterable[Path]) -> None:
     Raises:
         UnreadableFile: one cannot be uploaded.
     """
-    from carrel.client.http.uploads import size_of
-
     for path in paths:
         size_of(path)
 

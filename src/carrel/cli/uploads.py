@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Self
 
 from carrel.cli import output
+from carrel.client.http.errors import Unreachable
 from carrel.config.profiles import Profile
 from carrel.store.activity.formatting import count_left
 from carrel.store.journal.entries import Entry
@@ -50,8 +51,6 @@ class Uploads:
     @contextmanager
     def sending(self, path: Path) -> Iterator[None]:
         """Take a file off the journal once it is sent or has failed; not if it is cut off."""
-        from carrel.client.http.errors import Unreachable
-
         id = self._waiting.get(path)
         try:
             yield

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, Field
 
+from carrel.client.http.errors import NotFound
 from carrel.mcp import results
 from carrel.mcp.tool import (
     Arguments,
@@ -103,8 +104,6 @@ async def list_documents(call: ToolCall, asked: DocumentListArguments) -> Result
     result=results.Passages,
 )
 async def search_library(call: ToolCall, asked: SearchArguments) -> Result:
-    from carrel.client.http.errors import NotFound
-
     try:
         found = await call.client.libraries.search(asked.library_id, asked.query, asked.limit)
     except NotFound:

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterable, Callable, Coroutine
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
+from carrel.client.http.errors import Unreachable
 from carrel.store.activity.service import ActivityEntry
 from carrel.store.core.actions.watch import until
 from carrel.store.session.service import SessionService
@@ -24,8 +25,6 @@ async def retry_while_lost(
 
     A cut that was over before the session noticed it is tried again once.
     """
-    from carrel.client.http.errors import Unreachable
-
     tried_again = False
     while True:
         try:

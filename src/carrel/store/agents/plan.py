@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from carrel.client.http.errors import NotFound
 from carrel.store.agents.compare import Change, FieldChange, compare_agents
 from carrel.store.agents.definitions import Defined, Exported, Names, read_definitions, same_fields
 from carrel.store.agents.drafts import Draft, nobody
@@ -234,8 +235,6 @@ async def _step(
 
 async def _find_applied(client: Client, agent: Agent) -> int | None:
     """Return the version that was applied last, or None."""
-    from carrel.client.http.errors import NotFound
-
     try:
         aliases = await client.agents.aliases(agent.id)
     except NotFound:
@@ -247,8 +246,6 @@ async def _drift(
     client: Client, agent: Agent, applied: int | None, exported: Exported | None
 ) -> tuple[Drift, int | None, tuple[FieldChange, ...]]:
     """Return the drift of an agent from its file, the known version and the changes since then."""
-    from carrel.client.http.errors import NotFound
-
     known = {applied} if applied is not None else set()
     if exported is not None and exported.agent == agent.id:
         known.add(exported.version)
@@ -292,8 +289,6 @@ def _changed_error(agent: Agent) -> ProblemError:
 
 
 async def _mark(client: Client, agent: Agent) -> None:
-    from carrel.client.http.errors import NotFound
-
     with suppress(NotFound):  # aliases are optional for a service
         await client.agents.set_alias(agent.id, APPLIED, agent.version)
 
@@ -312,8 +307,6 @@ def _find_by_name(agents: Sequence[Agent], names: Iterable[str]) -> dict[str, Ag
 
 
 async def default_model(client: Client) -> str:
-    from carrel.client.http.errors import NotFound
-
     try:
         models = (await client.models.list()).chat_models
     except NotFound:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from carrel.client.http.errors import ClientError
+
 if TYPE_CHECKING:
     from carrel.client import Client
     from carrel.wire.generation.agents import Agent
@@ -31,8 +33,6 @@ def is_left_over(agent: Agent, now: float) -> bool:
 
 async def remove_trial(client: Client, agent_id: str) -> None:
     """Remove a trial; a later clean-up retries a failed removal."""
-    from carrel.client.http.errors import ClientError
-
     try:
         await client.agents.delete(agent_id)
         if client.trash_days is not None:

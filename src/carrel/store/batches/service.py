@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from carrel.client.http.errors import ClientError, NotFound, ServiceError, Unreachable
 from carrel.store.activity.service import ActivityEntry
 from carrel.store.activity.uploads import retry_while_lost
 from carrel.store.batches.formatting import item_of, job_name, read_words
@@ -125,7 +126,6 @@ class BatchesService(Service[BatchesState]):
 
     async def _load(self, waited_for: Collection[str]) -> bool:
         """Load the jobs once; return whether one of them still runs."""
-        from carrel.client.http.errors import ClientError, ServiceError, Unreachable
         from carrel.wire.batches import BatchQuery
 
         client = await self._session.client()
@@ -150,8 +150,6 @@ class BatchesService(Service[BatchesState]):
         self, client: Client, ids: Collection[str], newest: Sequence[BatchJob]
     ) -> list[BatchJob]:
         """Return the jobs of these ids that are not among the newest; forget deleted ones."""
-        from carrel.client.http.errors import NotFound
-
         found = []
         for id in {*ids} - {job.id for job in newest}:
             try:
@@ -277,8 +275,6 @@ class BatchesService(Service[BatchesState]):
     @action(Policy.QUEUE)
     async def _collect(self, job: BatchJob) -> None:
         """Store the pages of a finished OCR job as if each file had been read alone."""
-        from carrel.client.http.errors import NotFound
-
         if job.id not in await asyncio.to_thread(self._submitted.all):
             return  # an earlier poll collected them
         read = 0
@@ -293,8 +289,6 @@ class BatchesService(Service[BatchesState]):
     async def _keep_all(self, job: BatchJob, output_file: str) -> int:
         """Store the pages of a job's answers; return the number of files that have pages."""
         from pydantic import ValidationError
-
-        from carrel.client.http.errors import NotFound
 
         options = _options_of(job)
         read = 0

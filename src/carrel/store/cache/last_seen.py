@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from carrel.client.http.errors import Unreachable
 from carrel.config.profiles import Profile
 from carrel.store.cache.copies import make_room
 from carrel.store.core.problem import ProblemError
@@ -64,8 +65,6 @@ class LastSeen:
             ClientError: the service refused, or is unreachable and there is no copy.
             ProblemError: there is neither a connection nor a copy.
         """
-        from carrel.client.http.errors import Unreachable
-
         path = self._folder / f"{hashed_name(key)}.json"
         adapter = _adapter(kind)
         if self._session.offline and (kept := await asyncio.to_thread(_load, path, adapter)):

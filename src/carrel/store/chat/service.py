@@ -9,6 +9,7 @@ from collections.abc import Coroutine
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from carrel.client.http.errors import Unreachable
 from carrel.store.activity.uploads import UploadSource
 from carrel.store.chat.answering import attachments
 from carrel.store.chat.answering.answers import Answers
@@ -102,8 +103,6 @@ class ChatService(Service[ChatState]):
 
         Local ones only while the service is unreachable.
         """
-        from carrel.client.http.errors import Unreachable
-
         try:
             return await self._list.comparisons(await self._session.client())
         except (Unreachable, ProblemError):
@@ -175,8 +174,6 @@ class ChatService(Service[ChatState]):
 
     async def _load_agent_if_reached(self) -> None:
         """Load the agent if the service is reached; otherwise the next question loads it."""
-        from carrel.client.http.errors import Unreachable
-
         try:
             await self._current.load_agent()
         except Unreachable:

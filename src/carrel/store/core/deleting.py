@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
+from carrel.client.http.errors import ClientError, NotFound, Unreachable
 from carrel.store.core.formatting import count, counted
 from carrel.store.core.problem import Problem, ProblemError
 
@@ -66,8 +67,6 @@ async def delete_each(
     lost. `forget` is called with each deleted id, `progress` with the number of tried items and the
     total.
     """
-    from carrel.client.http.errors import ClientError, NotFound, Unreachable
-
     gone, failed, reason = 0, [], None
     ids: list[str] = []
     for number, (id, name) in enumerate(names.items()):

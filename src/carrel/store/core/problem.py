@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 
+from carrel.client.http import errors
 from carrel.store.core import crash
 
 logger = logging.getLogger(__name__)
@@ -63,7 +64,6 @@ def _system_problem(error: OSError) -> Problem:
 
 def _known_problem(error: BaseException) -> Problem | None:
     # Imported late: an error of these modules means that they are loaded.
-    from carrel.client.http import errors
     from carrel.config.profiles import ConfigError
     from carrel.local.installed import LocalError, NotInstalled
     from carrel.pages.errors import NoPicture

@@ -12,6 +12,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
+from carrel.client.http.errors import NotFound, ServiceError, UnexpectedAnswer
 from carrel.store.chat.answering.agent import AnsweringAgent
 from carrel.store.chat.parameters import AGENTS_OWN
 from carrel.store.core.formatting import one_line
@@ -63,8 +64,6 @@ class Pace:
         Raises:
             ClientError: it was refused for another reason, or too often.
         """
-        from carrel.client.http.errors import ServiceError
-
         asked = 0
         while True:
             await asyncio.sleep(max(0.0, self._until - time.monotonic()))
@@ -175,8 +174,6 @@ class Target:
         return answered
 
     async def _complete(self, request: CompletionRequest) -> Completion:
-        from carrel.client.http.errors import NotFound
-
         agent_id = self._agent_id
         try:
             completion = await self._ask(agent_id, request)
@@ -189,8 +186,6 @@ class Target:
         return completion
 
     async def _ask(self, agent_id: str, request: CompletionRequest) -> Completion:
-        from carrel.client.http.errors import UnexpectedAnswer
-
         named = request.model_copy(update={"agent_id": agent_id})
         completion = await self._client.completions.complete(named)
         if not completion.choices:
@@ -205,8 +200,6 @@ class Target:
 
     async def _renew(self, agent_id: str) -> None:
         """Create the trial agent again if a clean-up removed it."""
-        from carrel.client.http.errors import NotFound
-
         async with self._renewing:
             if self._agent_id != agent_id:
                 return

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from carrel.client.http.errors import NotFound, ServiceError, Unauthorized
 from carrel.config.profiles import Profile
 from carrel.store.agents.trials import is_trial, remove_trial
 from carrel.store.core.formatting import one_line
@@ -151,8 +152,6 @@ class _Running:
 
     async def _attempt(self, target: Target, case: Case, repeat: int, seed: int | None) -> Attempt:
         """Make one attempt. An answer that the service refuses counts as failed."""
-        from carrel.client.http.errors import NotFound, ServiceError, Unauthorized
-
         attempt = Attempt(case=case.id, repeat=repeat, seed=seed)
         try:
             answered = await target.answer(case, seed, self._pace, self._tools())
@@ -190,8 +189,6 @@ def _source(name: str, page: int | None) -> str:
 
 
 async def _version(client: Client, agent: Agent, version: int | None) -> Agent:
-    from carrel.client.http.errors import NotFound
-
     if version is None or version == agent.version:
         return agent
     try:

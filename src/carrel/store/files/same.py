@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from carrel.client.http.uploads import size_of
 from carrel.store.activity.uploads import UploadSource, source_name
 from carrel.system.hashes import sha256, sha256_of
 
@@ -22,8 +23,6 @@ async def same_file(client: Client, source: UploadSource) -> File | None:
     Raises:
         ClientError: the file cannot be read, or the service refuses.
     """
-    from carrel.client.http.uploads import size_of
-
     name = source_name(source)
     size = size_of(source) if isinstance(source, Path) else source[1]
     digest: str | None = None

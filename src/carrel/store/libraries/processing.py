@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
+from carrel.client.http.errors import NotFound
 from carrel.store.activity.service import ActivityService
 from carrel.store.activity.state import ActivityItem
 from carrel.store.core.problem import Problem
@@ -57,8 +58,6 @@ class ProcessingItems:
 
     async def look(self, client: Client, seen: Collection[str]) -> None:
         """Request the status of unfinished documents that no loaded list contains."""
-        from carrel.client.http.errors import NotFound
-
         elsewhere = [item for item in self._unfinished.items() if item[0] not in seen]
         for document_id, library_id in elsewhere[:ASKED_AT_ONCE]:
             try:

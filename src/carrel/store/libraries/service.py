@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from carrel.client.http.errors import NotFound, Unreachable
 from carrel.store.activity.service import ActivityEntry, Report
 from carrel.store.activity.uploads import (
     UploadSource,
@@ -156,8 +157,6 @@ class LibrariesService(Service[LibrariesState]):
 
     @action(Policy.JOIN, lane="documents")
     async def _look_quietly(self) -> None:
-        from carrel.client.http.errors import Unreachable
-
         # The session handles a lost server; a later poll may succeed.
         with contextlib.suppress(Unreachable):
             await self._lists.load_documents(self.slice.value.page)
@@ -228,7 +227,6 @@ class LibrariesService(Service[LibrariesState]):
         return self._search(self.slice.value.selected, query)
 
     async def _search(self, library_id: str | None, query: str) -> None:
-        from carrel.client.http.errors import NotFound
         from carrel.wire.libraries import SearchResult
 
         if not query.strip() or library_id is None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from carrel.client.http.errors import NotFound
 from carrel.store.chat.sessions.saved import ChatSession, SavedSessions
 from carrel.store.core.actions.action import Policy, Service, action
 from carrel.store.core.formatting import one_line
@@ -115,8 +116,6 @@ async def _search(
     client: Client, library: Library, query: str, limit: int, turn: asyncio.Semaphore
 ) -> list[SearchHit] | None:
     """Return a library's passages, or None if its service has no search."""
-    from carrel.client.http.errors import NotFound
-
     async with turn:
         try:
             return (await client.libraries.search(library.id, query, limit)).data

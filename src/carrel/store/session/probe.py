@@ -2,6 +2,7 @@
 
 import asyncio
 
+from carrel.client.http.errors import ClientError, NotFound, Unauthorized
 from carrel.config.profiles import Profile, check_url, on_this_machine
 from carrel.store.core.problem import Problem
 
@@ -22,7 +23,6 @@ async def probe(profile: Profile) -> Problem | None:
         ConfigError: its address is invalid.
     """
     from carrel.client import Client
-    from carrel.client.http.errors import ClientError, NotFound, Unauthorized
 
     url = check_url(profile.url or "")
     try:

@@ -10,6 +10,13 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from carrel.client.http.errors import (
+    ClientError,
+    NotFound,
+    ServiceError,
+    Unauthorized,
+    Unreachable,
+)
 from carrel.config.profiles import Profile, on_this_machine
 from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.actions.loop import OwnerLoop
@@ -183,8 +190,8 @@ class SessionService(Service[SessionState]):
 
     async def _attempt(self) -> None:
         """Check the service once, after connecting if needed."""
-        # Off the loop: these imports are slow, and the face should paint first.
-        errors = await asyncio.to_thread(importlib.import_module, "carrel.client.http.errors")
+        # Off the loop: this import is slow, and the face should paint first.
+        await asyncio.to_thread(importlib.import_module, "carrel.client.client")
         state = self.slice.value
         try:
             if self._client is None or (self._profile.local and state.connection == "lost"):
@@ -193,10 +200,10 @@ class SessionService(Service[SessionState]):
         except TimeoutError:
             self._late += 1
             self._enter("slow" if self._late < 3 else "lost")
-        except errors.Unauthorized as error:
+        except Unauthorized as error:
             self._refused = True
             self._fail(error)
-        except (errors.Unreachable, errors.ServiceError) as error:
+        except (Unreachable, ServiceError) as error:
             logger.info("the service was not reached: %s", error)
             self._late = 0
             self._enter("lost")
@@ -234,8 +241,6 @@ class SessionService(Service[SessionState]):
 
     async def _check(self) -> None:
         assert self._client is not None
-        from carrel.client.http.errors import Unreachable
-
         began = time.monotonic()
         async with asyncio.timeout(CHECK_TIMEOUT):
             if not await self._client.health():
@@ -250,8 +255,6 @@ class SessionService(Service[SessionState]):
 
     async def _load_models(self) -> None:
         assert self._client is not None
-        from carrel.client.http.errors import ClientError, NotFound, Unauthorized
-
         try:
             async with asyncio.timeout(CHECK_TIMEOUT):
                 listed = await self._client.models.list()

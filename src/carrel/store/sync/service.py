@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from carrel.client.http.errors import ClientError, Unreachable
 from carrel.store.core.actions.action import Policy, Service, action
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.problem import Problem, ProblemError
@@ -254,7 +255,6 @@ class SyncService(Service[SyncState]):
         round.show_end(summary, is_news=is_news)
 
     async def _watch(self, folder: SyncedFolder, settings: SyncSettings) -> None:
-        from carrel.client.http.errors import Unreachable
         from carrel.sync.watcher import watch
 
         round = self._round(folder, settings)
@@ -268,7 +268,6 @@ class SyncService(Service[SyncState]):
 
     async def _look(self, folder: SyncedFolder) -> None:
         """Preview a folder's sync, unless a sync runs or has run since the start."""
-        from carrel.client.http.errors import ClientError
         from carrel.sync.errors import SyncError
 
         before = self._state(folder.id)

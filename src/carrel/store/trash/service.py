@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from carrel.client.http.errors import ClientError, Unreachable
 from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.deleting import Deleted
@@ -134,8 +135,6 @@ class TrashService(Service[TrashState]):
         return self._restore_each(items)
 
     async def _restore_each(self, items: Sequence[DeletedItem]) -> int:
-        from carrel.client.http.errors import ClientError, Unreachable
-
         client = await self._session.client()
         refused: list[Exception] = []
         done = 0
@@ -166,8 +165,6 @@ class TrashService(Service[TrashState]):
         return self._ways.pop(deletion.number)
 
     async def _undo(self, deletion: Deletion, way: _Undo) -> None:
-        from carrel.client.http.errors import ClientError, Unreachable
-
         client = None if way.restore else await self._session.client()
         restore = way.restore or (client.trash.restore if client else None)
         assert restore is not None

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+from carrel.client.http.errors import ServiceError, Unreachable
 from carrel.store.chat.answering import attachments
 from carrel.store.chat.answering.agent import AnsweringAgent
 from carrel.store.chat.answering.attachments import chunk
@@ -131,8 +132,6 @@ class Answers:
             started=time.time(),
             error=None,
         )
-        from carrel.client.http.errors import ServiceError, Unreachable
-
         status: Literal["done", "stopped", "failed", "lost"] = "failed"
         try:
             await self._save()

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from carrel.client.http.errors import ClientError, NotFound, ServiceError, Unreachable
 from carrel.store.cache.last_seen import LastSeen
 from carrel.store.chat.compared import Comparison
 from carrel.store.chat.conversation import Conversation, Turn
@@ -89,7 +90,6 @@ class RemoteChats:
 
     async def load(self) -> None:
         """List the chats again; an unreachable service leaves the list unchanged."""
-        from carrel.client.http.errors import ClientError, Unreachable
         from carrel.wire.generation.conversations import Conversation as Record
 
         deleted_before = frozenset(self._deleted)
@@ -111,7 +111,6 @@ class RemoteChats:
 
         Returns None if the service has no such chat.
         """
-        from carrel.client.http.errors import ClientError, NotFound
         from carrel.wire.generation.conversations import Conversation as Record
         from carrel.wire.generation.conversations import ConversationHistory
 
@@ -135,8 +134,6 @@ class RemoteChats:
 
         If the service is unreachable or busy, the next listing writes it.
         """
-        from carrel.client.http.errors import ClientError, ServiceError, Unreachable
-
         for _ in range(TRIES):
             if not self._takes or self._session.slice.value.read_only:
                 return ()
@@ -183,8 +180,6 @@ class RemoteChats:
             ProblemError: the profile is read-only, so that the chat would reappear.
             ClientError: the service did not delete it.
         """
-        from carrel.client.http.errors import NotFound
-
         if self.listed is None:
             await self.load()
         known = session_id in self._tried | (self.listed or {}).keys()
@@ -210,8 +205,6 @@ class RemoteChats:
 
         If that fails, the chat is written again with its next answer.
         """
-        from carrel.client.http.errors import ClientError
-
         self._deleted.discard(session_id)
         state = self._session.slice.value
         if self.listed is None or state.read_only or state.trash_days is None:
@@ -228,8 +221,6 @@ class RemoteChats:
             self.listed[session_id] = _summary(record)
 
     async def _read(self, session_id: str) -> _Kept | None:
-        from carrel.client.http.errors import NotFound
-
         if self.listed is None:
             return None
         try:
@@ -324,8 +315,6 @@ async def every_comparison(saved: SavedSessions, client: Client | None) -> tuple
 
 
 async def _load_remote(client: Client) -> dict[str, tuple[float, Comparison]]:
-    from carrel.client.http.errors import ServiceError
-
     try:
         records = await with_agents(client)
     except ServiceError as error:
