@@ -1,5 +1,6 @@
 """The migrations make the tables that the code uses."""
 
+import sqlite3
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +14,26 @@ from carrel.server.datadir.folder import FORMAT, DataFolder
 from carrel.server.records.sql import tables
 from carrel.server.records.sql.database import make_engine
 from carrel.server.records.sql.migrate import migrate
+
+_DOCUMENT = """
+    INSERT INTO organisations VALUES ('o', 'team', 0);
+    INSERT INTO libraries (id, organisation_id, owner_id, owner_type, name, created_at, updated_at)
+    VALUES ('l', 'o', 'u', 'User', 'reports', 0, 0);
+    INSERT INTO documents (id, library_id, name, blob, size, uploaded_by_id, uploaded_by_type,
+        created_at, process_status, generation)
+    VALUES ('d', 'l', 'notes.txt', 'b', 1, 'u', 'User', 0, 'done', 1);
+"""
+_ROWS = {
+    1: f"""{_DOCUMENT}
+    INSERT INTO chunks (id, document_id, library_id, generation, position, page, text)
+    VALUES (7, 'd', 'l', 1, 0, 0, 'the heron');
+    """,
+    2: f"""{_DOCUMENT}
+    UPDATE libraries SET number = 1;
+    INSERT INTO chunks (id, document_id, position, page, text, vector)
+    VALUES (7, 'd', 0, 0, 'the heron', CAST('vector' AS BLOB));
+    """,
+}
 
 
 @pytest.fixture
@@ -30,7 +51,7 @@ def connection(folder: DataFolder) -> Iterator[sa.Connection]:
     engine.dispose()
 
 
-def test_the_migrated_tables_are_the_declared_ones(connection: sa.Connection) -> None:
+def _compare(connection: sa.Connection) -> list[object]:
     def ours(object: object, name: str | None, kind: str, reflected: bool, other: object) -> bool:
         return not (
             kind == "table" and (name or "").startswith(("chunks_fts", "words_fts", "alembic"))
@@ -39,7 +60,51 @@ def test_the_migrated_tables_are_the_declared_ones(connection: sa.Connection) ->
     context = MigrationContext.configure(
         connection, opts={"include_object": ours, "compare_type": False}
     )
-    assert compare_metadata(context, tables.metadata) == []
+    return list(compare_metadata(context, tables.metadata))
+
+
+def _made_by_sql(connection: sa.Connection) -> set[tuple[str, str]]:
+    """The full-text tables and the triggers of a database, by name and text."""
+    query = sa.text(
+        "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' OR name LIKE '%fts'"
+    )
+    return {(row.name, row.sql) for row in connection.execute(query)}
+
+
+def test_the_migrated_tables_are_the_declared_ones(connection: sa.Connection) -> None:
+    assert _compare(connection) == []
+
+
+@pytest.mark.parametrize("format", [1, 2])
+def test_the_folder_of_a_released_version_gets_the_same_schema(
+    format: int, connection: sa.Connection, tmp_path: Path
+) -> None:
+    schema = Path(__file__).with_name(f"format_{format}.sql").read_text("utf-8")
+    with DataFolder(tmp_path / "old") as old:
+        database = sqlite3.connect(old.database_file)
+        database.executescript(f"{schema} {_ROWS[format]}")
+        database.execute("INSERT INTO alembic_version VALUES (?)", (f"{format:04}",))
+        database.commit()
+        database.close()
+        old.format = format
+        migrate(old)
+        (copy,) = (old.path / "backups").iterdir()
+        assert copy.name.startswith(f"carrel-format{format}-")
+        engine = make_engine(old.database_url)
+        with engine.begin() as migrated:
+            assert _compare(migrated) == []
+            assert _made_by_sql(migrated) == _made_by_sql(connection)
+            document = migrated.execute(sa.select(tables.documents)).one()
+            assert (document.name, document.process_status) == (
+                ("notes.txt", "todo") if format == 1 else ("notes.txt", "done")
+            )
+            # Those of format 1 are made anew.
+            found = [] if format == 1 else [(7, 0, b"vector", None)]
+            assert migrated.execute(sa.select(tables.vectors)).all() == found
+            assert _found(migrated, "heron") == [row[0] for row in found]
+            library = migrated.execute(sa.select(tables.libraries)).one()
+            assert (library.number, library.embedding_model) == (1, tables.OWN_EMBEDDING)
+        engine.dispose()
 
 
 def test_a_folder_of_this_format_is_left_alone(folder: DataFolder) -> None:

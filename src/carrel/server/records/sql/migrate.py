@@ -5,8 +5,8 @@ from importlib.resources import as_file, files
 
 import sqlalchemy as sa
 
-from carrel.server import migrations
 from carrel.server.datadir.folder import FORMAT, DataFolder
+from carrel.server.records.sql import migrations, schema
 from carrel.server.records.sql.database import make_engine
 
 log = logging.getLogger(__name__)
@@ -39,7 +39,10 @@ def revision(connection: sa.Connection) -> int:
 
 
 def upgrade(connection: sa.Connection) -> None:
-    """Run the migrations that the database lacks."""
+    """Make the schema in an empty database, or run the migrations that another lacks."""
+    if not revision(connection):
+        schema.create(connection)
+        return
     # Alembic takes a tenth of a second to import and is needed once in a folder's life.
     from alembic import command
     from alembic.config import Config

@@ -1,37 +1,12 @@
-"""Search by ranges of ids, words for misspellings, places on the page.
-
-Chunks are derived: they are dropped here, and every document is processed anew.
-
-Revision ID: 0002
-"""
+"""The schema of a new database: its tables, and the triggers that keep derived rows in step."""
 
 import sqlalchemy as sa
-from alembic import op
 
-from carrel.server.migrations.tables import create, index
+from carrel.server.datadir.folder import FORMAT
+from carrel.server.records.sql.tables import metadata
 
-revision = "0002"
-down_revision = "0001"
-
-_BEFORE = (
-    "DROP TRIGGER chunks_fts_insert",
-    "DROP TRIGGER chunks_fts_delete",
-    "DROP TRIGGER chunks_fts_update",
-    "DROP TABLE chunks_fts",
-)
-_NUMBERS = """
-    UPDATE libraries SET number = numbered.number
-    FROM (SELECT id, row_number() OVER (ORDER BY created_at, id) AS number FROM libraries)
-        AS numbered
-    WHERE numbered.id = libraries.id
-"""
-_PROCESS_ANEW = """
-    UPDATE documents SET process_status = 'todo', generation = generation + 1, attempts = 0,
-        not_before = last_processed_at
-    WHERE process_status = 'done'
-"""
 # The texts stay in their tables; triggers keep the indexes in step, cascades included.
-_FULL_TEXT = (
+_SQLITE = (
     """
     CREATE VIRTUAL TABLE chunks_fts USING fts5(
         text, segmented, content='chunks', content_rowid='id',
@@ -78,8 +53,6 @@ _FULL_TEXT = (
         WHERE documents = 0 AND word IN (SELECT value FROM json_each(old.words));
     END
     """,
-)
-_REVISIONS = (
     """
     CREATE TRIGGER documents_published AFTER UPDATE OF indexed_generation ON documents BEGIN
         UPDATE libraries SET revision = revision + 1 WHERE id = new.library_id;
@@ -91,9 +64,8 @@ _REVISIONS = (
     END
     """,
 )
-
-# Words of any language, stemmed as English ones, stop words included.
-_TEXT_SEARCH = (
+_POSTGRESQL = (
+    # Words of any language, stemmed as English ones, stop words included.
     "CREATE TEXT SEARCH DICTIONARY carrel_stem (TEMPLATE = snowball, LANGUAGE = english)",
     "CREATE TEXT SEARCH CONFIGURATION carrel (COPY = pg_catalog.simple)",
     """
@@ -172,55 +144,18 @@ _TEXT_SEARCH = (
     FOR EACH ROW EXECUTE FUNCTION carrel_deleted()
     """,
 )
+TRIGGERS = {"sqlite": _SQLITE, "postgresql": _POSTGRESQL}
+"""Statements by dialect: full-text search, the counts of words, the revisions of libraries."""
+
+_VERSION = (
+    "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL,"
+    " CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num))",
+    f"INSERT INTO alembic_version VALUES ('{FORMAT:04}')",
+)
 
 
-def upgrade() -> None:
-    sqlite = op.get_context().dialect.name == "sqlite"
-    for statement in _BEFORE if sqlite else ():
-        op.execute(statement)
-    op.drop_table("chunks")
-    big = sa.Integer() if sqlite else sa.BigInteger()
-    for name in ("number", "revision"):
-        column = sa.Column(name, sa.Integer(), server_default="0", nullable=False)
-        op.add_column("libraries", column)
-    op.execute(_NUMBERS)
-    op.create_index("ix_libraries_number", "libraries", ["number"], unique=True)
-    op.add_column("documents", sa.Column("summarised_generation", sa.Integer()))
-    op.create_index(
-        "ix_documents_library_id_indexed_generation_id",
-        "documents",
-        ["library_id", "indexed_generation", "id"],
-    )
-    op.add_column("document_pages", sa.Column("layout", sa.JSON()))
-    create(
-        "chunks",
-        sa.Column("id", big, autoincrement=False, nullable=False),
-        sa.Column("document_id", sa.String(36), nullable=False),
-        sa.Column("position", sa.Integer(), nullable=False),
-        sa.Column("page", sa.Integer(), nullable=False),
-        sa.Column("text", sa.Text(), nullable=False),
-        sa.Column("segmented", sa.Text()),
-        sa.Column("vector", sa.LargeBinary()),
-        sa.Column("sentences", sa.LargeBinary()),
-        sa.Column("layout", sa.JSON()),
-        sa.UniqueConstraint("document_id", "position", name="uq_chunks_document_id_position"),
-        document_id="documents",
-    )
-    index("chunks", "document_id")
-    create(
-        "document_words",
-        sa.Column("document_id", sa.String(36), nullable=False),
-        sa.Column("words", sa.JSON(), nullable=False),
-        key=("document_id",),
-        document_id="documents",
-    )
-    create(
-        "words",
-        sa.Column("id", big, nullable=False),
-        sa.Column("word", sa.Text(collation=None if sqlite else "C"), nullable=False),
-        sa.Column("documents", sa.Integer(), nullable=False),
-        sa.UniqueConstraint("word", name="uq_words_word"),
-    )
-    for statement in (*_FULL_TEXT, *_REVISIONS) if sqlite else _TEXT_SEARCH:
-        op.execute(statement)
-    op.execute(_PROCESS_ANEW)
+def create(connection: sa.Connection) -> None:
+    """Make everything in an empty database; migrations are for older ones alone."""
+    metadata.create_all(connection, checkfirst=False)
+    for statement in (*TRIGGERS[connection.dialect.name], *_VERSION):
+        connection.execute(sa.text(statement))
