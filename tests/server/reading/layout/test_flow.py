@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from carrel.server.reading.layout.flow import reading_order, rows
+from carrel.server.reading.layout.flow import reading_order
 from carrel.server.reading.page.elements import Box
 
 
@@ -113,19 +113,6 @@ def test_a_bullet_comes_right_before_its_text() -> None:
 def test_level_headings_of_columns_are_no_row() -> None:
     first, second = _column("a", 50, 290, 100, 20), _column("b", 310, 550, 100, 20)
     assert _order(*_cut(first, 1), *_cut(second, 1)) == ["a", "a1", "b", "b1"]
-
-
-def test_pieces_of_one_line_go_from_left_to_right() -> None:
-    pieces = [
-        Part("plain", Box(50, 100, 120, 110)),
-        Part("bold", Box(122, 99, 160, 111)),
-        Part("rest", Box(163, 100, 400, 110)),
-        Part("next", Box(50, 112, 400, 122)),
-    ]
-    assert [[part.name for part in row] for row in rows(pieces[::-1])] == [
-        ["plain", "bold", "rest"],
-        ["next"],
-    ]
 
 
 def test_a_table_below_a_title_with_small_print_beside_it_ends_the_page() -> None:

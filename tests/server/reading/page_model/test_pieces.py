@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from carrel.server.reading.page.elements import Box, Line
 from carrel.server.reading.page.parsed import PlacedWord, TextItem
-from carrel.server.reading.page_model.pieces import page_pieces
+from carrel.server.reading.page_model.pieces import page_pieces, piece_rows
 
 
 def item(text: str, x: float, width: float, words: Sequence[PlacedWord]) -> TextItem:
@@ -49,3 +50,16 @@ def test_a_narrow_gap_parts_words_where_a_wide_one_stands_above_it() -> None:
     assert cut(head, line([("9", 120), ("-", 130), ("12", 140)], 20))[1] == ["9 - 12"]
     prose = [("all", 80), ("is", 102), ("now", 118), ("so", 140), ("far", 156)]
     assert cut(head, line(prose, 20))[1] == ["all is now so far"]
+
+
+def test_pieces_of_one_line_go_from_left_to_right() -> None:
+    pieces = [
+        Line("plain", Box(50, 100, 120, 110), 10),
+        Line("bold", Box(122, 99, 160, 111), 10),
+        Line("rest", Box(163, 100, 400, 110), 10),
+        Line("next", Box(50, 112, 400, 122), 10),
+    ]
+    assert [[piece.text for piece in row] for row in piece_rows(pieces[::-1])] == [
+        ["plain", "bold", "rest"],
+        ["next"],
+    ]

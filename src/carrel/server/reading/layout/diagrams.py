@@ -44,20 +44,17 @@ def diagrams(rules: Sequence[Rule], lines: Iterable[Line]) -> list[Diagram]:
     if len(frames) < 2:
         return []
     joining = [_box(rule) for rule in drawn if not any(_is_part(rule, box) for box in frames)]
-    found: list[tuple[list[Box], list[Box]]] = [([frame], []) for frame in frames]
-    for line in _bent(joining):
-        joined = [group for group in found if any(_leads(line, frame) for frame in group[0])]
-        if len(joined) < 2:
-            continue
-        ends = [frame for group in joined for frame in group[0]]
-        between = [box for group in joined for box in group[1]]
-        found = [group for group in found if group not in joined] + [(ends, [*between, *line])]
-    whole = [Diagram(Box.around([*ends, *between]), tuple(ends)) for ends, between in found]
-    return [
-        diagram
-        for diagram in whole
-        if len(diagram.frames) > 1 and _loose(diagram, texts) <= _LABELS * len(diagram.frames)
-    ]
+    led = [(line, [frame for frame in frames if _leads(line, frame)]) for line in _bent(joining)]
+    found = []
+    for joined in grouped(
+        frames, lambda one, other: any(one in ends and other in ends for _, ends in led)
+    ):
+        lines_between = (line for line, ends in led if len(ends) > 1 and ends[0] in joined)
+        between = [rule for line in lines_between for rule in line]
+        diagram = Diagram(Box.around([*joined, *between]), tuple(joined))
+        if between and _loose(diagram, texts) <= _LABELS * len(joined):
+            found.append(diagram)
+    return found
 
 
 def _loose(diagram: Diagram, texts: Iterable[Box]) -> int:

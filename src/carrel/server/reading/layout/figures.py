@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from carrel.server.reading.layout.flow import rows
 from carrel.server.reading.layout.hyphens import join_continuation, join_lines
 from carrel.server.reading.page.elements import Box, Line, Region
 from carrel.server.reading.page.lines import LABELLED, adjoin, one_line
+from carrel.server.reading.page_model.pieces import piece_rows
 
 _LEAST_FIGURE = 8.0
 """Points. Anything thinner is a rule or an ornament."""
@@ -114,35 +114,25 @@ def _is_alone(line: Line, lines: Iterable[Line]) -> bool:
     return short and not any(adjoin(line, other) for other in lines if other is not line)
 
 
-@dataclass(frozen=True)
-class _Label:
-    """A label, of one or more lines."""
-
-    box: Box
-    lines: list[Line]
-    single: bool = True
-    """Whether it may stand on one line with others, as do the values of an axis."""
-
-
 def _sort_labels(lines: Sequence[Line], frames: Sequence[Box]) -> list[Line]:
     """Return the labels in reading order, from row to row; a box's text is one."""
     rest = list(lines)
-    labels: list[_Label] = []
+    labels: list[Region] = []
     for frame in frames:
         inside = [line for line in rest if frame.holds_centre(line.box)]
         rest = [line for line in rest if line not in inside]
         if inside:
-            text = reduce(join_continuation, map(one_line, rows(inside)))
-            labels.append(_Label(frame, [text], single=False))
+            text = reduce(join_continuation, map(one_line, piece_rows(inside)))
+            labels.append(Region("aside", frame, lines=(text,)))
     for stack in _stacks(rest):
         box = Box.around(line.box for line in stack)
-        labels.append(_Label(box, stack, single=len(stack) == 1))
+        labels.append(Region("aside", box, lines=tuple(stack)))
     ordered: list[Line] = []
-    for row in rows(labels):
-        if all(label.single for label in row):
-            ordered.append(one_line([label.lines[0] for label in row]))
-        else:
-            ordered += (line for label in row for line in label.lines)
+    for row in piece_rows(labels):
+        found = [line for label in row for line in label.lines]
+        # Lines without a frame may stand on one, as do the values of an axis.
+        single = [line.box for line in found] == [label.box for label in row]
+        ordered += [one_line(found)] if single else found
     return ordered
 
 

@@ -7,24 +7,13 @@ Performance Document Layout Analysis" (2003).
 
 import math
 from collections.abc import Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from carrel.server.reading.page.elements import Box
 from carrel.server.reading.tables.decode import Sets
-
-
-class Boxed(Protocol):
-    """Anything with a bounding box."""
-
-    @property
-    def box(self) -> Box:
-        """Its bounding box on the page."""
-
-
-T = TypeVar("T", bound=Boxed)
 
 _TOUCH = 1.0
 """Points. Boxes side by side may overlap so far."""
@@ -145,23 +134,3 @@ def _is_in_column(line: Box, beside: Box, blocks: Sequence[_Lines]) -> bool:
         and -line.shared_height(text) < _NEAR * line.height
         for text in (Box.around(lines) for lines in blocks if len(lines) > 1)
     )
-
-
-def rows(parts: Sequence[T]) -> list[list[T]]:
-    """Group the parts of one column into rows from top to bottom, each from left to right."""
-    found: list[list[T]] = []
-    for part in sorted(parts, key=lambda part: part.box.centre[1]):
-        if found and all(_is_beside(part.box, other.box) for other in found[-1]):
-            found[-1].append(part)
-        else:
-            found.append([part])
-    return [sorted(row, key=lambda part: part.box.left) for row in found]
-
-
-def _is_beside(one: Box, other: Box) -> bool:
-    """Return whether two boxes are side by side on one line."""
-    if one.shared_height(other) <= 0:
-        return False
-    shift = abs(one.centre[1] - other.centre[1])
-    over = one.shared_width(other) >= min(one.width, other.width) / 2
-    return shift < min(one.height, other.height) / 2 and not over

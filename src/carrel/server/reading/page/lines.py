@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from carrel.server.reading.page.elements import Box, Line
 from carrel.server.reading.page.parsed import Link, PlacedWord, TextItem
-from carrel.server.reading.page.table import LinkMark
+from carrel.server.reading.page.table import LinkMark, MarkedText
 
 BULLETS = "•◦▪‣●○■□·∙➢➤►✓✔❖\uf020-\uf0ff"
 """Signs before list items, for a class of a pattern; the last are letters of symbol fonts."""
@@ -162,8 +162,7 @@ def one_line(pieces: Sequence[Line]) -> Line:
         return pieces[0]
     longest = max(pieces, key=lambda piece: len(piece.text))
     mono = all(piece.mono for piece in pieces)
-    text = pieces[0].text
-    marks = list(pieces[0].marks)
+    whole = MarkedText(pieces[0].text, pieces[0].marks)
     for before, piece in pairwise(pieces):
         gap = piece.box.left - before.box.right
         # Keep pieces that OCR found apart separate, however large the letters.
@@ -171,18 +170,16 @@ def one_line(pieces: Sequence[Line]) -> Line:
         spaces = int(apart)
         if mono:
             spaces = max(1, round(gap * len(piece.text) / max(1.0, piece.box.width)))
-        text += " " * spaces
-        marks += [mark.shifted(len(text)) for mark in piece.marks]
-        text += piece.text
+        whole = whole.followed_by(MarkedText(piece.text, piece.marks), " " * spaces)
     words = tuple(word for piece in pieces for word in piece.words)
     return Line(
-        text,
+        whole.text,
         Box.around(piece.box for piece in pieces),
         longest.size,
         words if any(piece.read for piece in pieces) else (),
         all(piece.bold for piece in pieces),
         mono,
-        tuple(marks),
+        whole.marks,
     )
 
 

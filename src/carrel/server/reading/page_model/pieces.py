@@ -6,12 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, pairwise
 from operator import add, attrgetter, sub
+from typing import TypeVar
 
-from carrel.server.reading.page.elements import Box, Line
+from carrel.server.reading.page.elements import Box, Line, Region
 from carrel.server.reading.page.lines import item_line, runs_from_right
 from carrel.server.reading.page.parsed import Link, TextItem
 from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.page.table import LinkMark, MarkedText
+
+T = TypeVar("T", Line, Region)
 
 UPRIGHT = 20.0
 """Degrees. Text at a greater angle is not part of the flow."""
@@ -180,9 +183,9 @@ def _cuts(
     return sorted(cuts)
 
 
-def piece_rows(pieces: Iterable[Line]) -> list[list[Line]]:
+def piece_rows(pieces: Iterable[T]) -> list[list[T]]:
     """Group pieces by height on the page, each group from left to right."""
-    found: list[list[Line]] = []
+    found: list[list[T]] = []
     top = bottom = 0.0
     for piece in sorted(pieces, key=lambda piece: piece.box.top + piece.box.bottom):
         box = piece.box

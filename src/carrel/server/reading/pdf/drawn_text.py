@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from PIL import Image
 
-from carrel.server.reading.page.elements import Box
+from carrel.server.reading.page.elements import Box, grouped
 
 if TYPE_CHECKING:
     from numpy import uint8
@@ -111,13 +111,8 @@ def _lines(ink: "NDArray[uint8]") -> list[Box]:
 
 def _blocks(lines: Sequence[Box]) -> list[Box]:
     """Group stacked lines into blocks, in pixels with a margin of white space."""
-    groups: list[list[Box]] = []
-    for line in sorted(lines, key=lambda line: line.top):
-        near = [group for group in groups if any(_goes_on(above, line) for above in group[-8:])]
-        groups = [group for group in groups if group not in near]
-        groups.append([*(box for group in near for box in group), line])
     blocks = []
-    for group in groups:
+    for group in grouped(lines, _are_stacked):
         tops = sorted(line.top for line in group)
         rows = 1 + sum(below - above > _LOWEST for above, below in pairwise(tops))
         if rows >= _FEWEST:
@@ -127,8 +122,8 @@ def _blocks(lines: Sequence[Box]) -> list[Box]:
     return blocks
 
 
-def _goes_on(above: Box, line: Box) -> bool:
-    """Return whether a line stands beside or below another, in type of similar size."""
-    high, low = max(above.height, line.height), min(above.height, line.height)
-    across = above.shared_width(line) > 0
-    return high <= _ALIKE * low and across and line.top - above.top <= _PITCH * high
+def _are_stacked(one: Box, other: Box) -> bool:
+    """Return whether two lines stand right below each other, in type of similar size."""
+    high, low = max(one.height, other.height), min(one.height, other.height)
+    over = one.shared_width(other) > 0
+    return high <= _ALIKE * low and over and abs(one.top - other.top) <= _PITCH * high

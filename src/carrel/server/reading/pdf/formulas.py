@@ -5,7 +5,7 @@ Those within a line are liteparse's, but for marks and ordinals that it takes fo
 
 import ctypes
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pypdfium2.raw import (
@@ -18,7 +18,7 @@ from pypdfium2.raw import (
 
 from carrel.server.reading.formulas.rebuild import Glyph, NotRebuilt, latex_of
 from carrel.server.reading.formulas.symbols import MATH_FONT
-from carrel.server.reading.page.elements import Box, Line
+from carrel.server.reading.page.elements import Box, Line, joined_boxes
 from carrel.server.reading.page.lines import FORMULA
 from carrel.server.reading.page.parsed import TextItem
 from carrel.server.reading.page.rules import Rule
@@ -74,7 +74,7 @@ def with_display_formulas(
     large = [glyph.box for glyph in glyphs if glyph.is_extension]
     seeds = [item.box for item in items if not item.rotation and _is_math(item)]
     apart = [seed for seed in [*seeds, *large] if not any(_shares_line(seed, b) for b in prose)]
-    for zone in _zones(apart, glyphs):
+    for zone in joined_boxes((_grow(seed, glyphs) for seed in apart), Box.meets):
         inside = [glyph for glyph in glyphs if zone.holds_centre(glyph.box)]
         made = _formulas(inside, [bar for bar in bars if zone.holds(*bar.middle)])
         if not made:
@@ -137,20 +137,10 @@ def _shares_line(one: Box, prose: Box) -> bool:
     return shared and -one.shared_width(prose) < _BESIDE
 
 
-def _zones(boxes: Iterable[Box], glyphs: Sequence[Glyph]) -> list[Box]:
-    """Return the places of formulas, with the glyphs beside, above and below them."""
-    zones: list[Box] = []
-    for box in boxes:
-        zone, grown = box, True
-        while grown:
-            near = [glyph.box for glyph in glyphs if _is_beside(glyph, zone)]
-            wider = Box.around([zone, *near])
-            grown, zone = wider != zone, wider
-        while joined := [other for other in zones if zone.meets(other)]:
-            zones = [other for other in zones if other not in joined]
-            zone = Box.around([zone, *joined])
-        zones.append(zone)
-    return zones
+def _grow(zone: Box, glyphs: Sequence[Glyph]) -> Box:
+    """Return the place of a formula with the glyphs beside, above and below it."""
+    wider = Box.around([zone, *(glyph.box for glyph in glyphs if _is_beside(glyph, zone))])
+    return zone if wider == zone else _grow(wider, glyphs)
 
 
 def _is_beside(glyph: Glyph, zone: Box) -> bool:
