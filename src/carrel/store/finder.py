@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from carrel.store.chat.service import ChatService
-from carrel.store.core.actions.action import Policy, Service, action
+from carrel.store.core.actions.action import Policy, action
 from carrel.store.core.problem import Problem
-from carrel.store.shared import Shared
+from carrel.store.shared import AreaService, Shared
 
 if TYPE_CHECKING:
     from carrel.client import Client
@@ -53,10 +53,9 @@ class FinderState:
     error: Problem | None = None
 
 
-class FinderService(Service[FinderState]):
+class FinderService(AreaService[FinderState]):
     def __init__(self, shared: Shared, chat: ChatService) -> None:
-        super().__init__(shared.loop, FinderState(), shared.session)
-        self._session = shared.session
+        super().__init__(shared, FinderState())
         self._chat = chat
 
     @action(Policy.LATEST)

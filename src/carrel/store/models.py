@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from carrel.store.core.actions.action import Policy, Service, action
+from carrel.store.core.actions.action import Policy, action
 from carrel.store.core.problem import Problem, ProblemError
-from carrel.store.shared import Shared
+from carrel.store.shared import AreaService, Shared
 
 if TYPE_CHECKING:
     from carrel.local import ModelServer as ModelServer
@@ -27,12 +27,9 @@ class ModelsState:
     error: Problem | None = None
 
 
-class ModelsService(Service[ModelsState]):
+class ModelsService(AreaService[ModelsState]):
     def __init__(self, shared: Shared) -> None:
-        super().__init__(shared.loop, ModelsState(), shared.session)
-        self._session = shared.session
-        self._profile = shared.profile
-        self._notifications = shared.notifications
+        super().__init__(shared, ModelsState())
 
     @action(Policy.SINGLE)
     async def look(self, addresses: Mapping[str, str]) -> tuple[ModelServer, ...]:

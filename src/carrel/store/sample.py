@@ -12,7 +12,7 @@ from carrel.store.agents.service import AgentsService
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.chat.conversation import Turn
 from carrel.store.chat.service import ChatService
-from carrel.store.core.actions.action import Policy, Service, action
+from carrel.store.core.actions.action import Policy, action
 from carrel.store.core.actions.watch import until
 from carrel.store.core.formatting import counted
 from carrel.store.core.problem import Problem, ProblemError
@@ -20,7 +20,7 @@ from carrel.store.documents.service import DocumentsService
 from carrel.store.files.service import FilesService
 from carrel.store.libraries.phase import check_processed
 from carrel.store.libraries.service import LibrariesService
-from carrel.store.shared import Shared
+from carrel.store.shared import AreaService, Shared
 
 if TYPE_CHECKING:
     from carrel.wire.files import File
@@ -74,7 +74,7 @@ class SampleState:
         return self.answer is not None and not self.running
 
 
-class SampleService(Service[SampleState]):
+class SampleService(AreaService[SampleState]):
     """Acts like a user through the areas' services, so that each area shows it.
 
     Resources of an earlier run are used again.
@@ -89,8 +89,7 @@ class SampleService(Service[SampleState]):
         agents: AgentsService,
         chat: ChatService,
     ) -> None:
-        super().__init__(shared.loop, SampleState(), shared.session)
-        self._session = shared.session
+        super().__init__(shared, SampleState())
         self._files = files
         self._documents = documents
         self._libraries = libraries

@@ -3,7 +3,6 @@
 import asyncio
 import mimetypes
 import os
-import secrets
 import time
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable
 from pathlib import Path
@@ -58,7 +57,7 @@ class MultipartBody:
         else:
             self.name, self.size, self._content = source
         self._meter = Meter(self.size, on_progress)
-        boundary = secrets.token_hex(16)
+        boundary = os.urandom(16).hex()
         head = "".join(
             f'--{boundary}\r\nContent-Disposition: form-data; name="{_quote(name)}"'
             f"\r\n\r\n{value}\r\n"

@@ -153,6 +153,21 @@ class ActivityService:
         number = state.begun.get(item.kind, 0) + 1 if again else 1
         self._add(item, instead, {**state.begun, item.kind: number})
 
+    def run(
+        self,
+        kind: ActivityKind,
+        name: str,
+        work: Callable[[ActivityEntry], Handle[T]],
+        left: Entry | None = None,
+        **about: Any,
+    ) -> Handle[T]:
+        """Begin an item, as `begin` does, and its work, whose end is the item's.
+
+        A retry begins both as a new item.
+        """
+        entry = self.begin(kind, name, left=left, **about)
+        return entry.follow(work(entry), lambda: self.run(kind, name, work, **about))
+
     def deletion(self, names: Sized, many: str, delete: Callable[[Report], Handle[T]]) -> Handle[T]:
         """Begin a deletion; a deletion of several (`many`, as in "files") shows its progress as an
         item."""

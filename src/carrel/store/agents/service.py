@@ -13,11 +13,11 @@ from carrel.store.agents.compare import FieldChange, compare_agents
 from carrel.store.agents.drafts import Draft, SavedDrafts
 from carrel.store.agents.state import AgentsState, Switched
 from carrel.store.agents.trials import is_left_over, is_trial, remove_trial
-from carrel.store.core.actions.action import Policy, Service, action, instant
+from carrel.store.core.actions.action import Policy, action, instant
 from carrel.store.core.deleting import delete_each
 from carrel.store.core.formatting import counted
 from carrel.store.core.problem import Problem, ProblemError
-from carrel.store.shared import Shared
+from carrel.store.shared import ListService, Shared
 
 if TYPE_CHECKING:
     from carrel.client import Client
@@ -25,28 +25,12 @@ if TYPE_CHECKING:
     from carrel.wire.generation.agents import Agent, AgentAlias, AgentCreate, AgentUpdate
 
 
-class AgentsService(Service[AgentsState]):
+class AgentsService(ListService[AgentsState]):
     def __init__(self, shared: Shared) -> None:
-        super().__init__(shared.loop, AgentsState(), shared.session)
-        self._session = shared.session
-        self._last_seen = shared.last_seen
-        self._notifications = shared.notifications
-        self._trash = shared.trash
+        super().__init__(shared, AgentsState())
         self._switched: dict[str, list[Switched]] = {}
         self._versions_of: Agent | None = None
         """The agent whose shown versions were requested, as it was listed then."""
-
-    @action(Policy.JOIN)
-    async def load(self) -> None:
-        """Load the agents, the versions of the selected one, and the drafts."""
-        with self._set_loading():
-            await self._load()
-
-    @action(Policy.RENEW, lane="load")
-    async def reload(self) -> None:
-        """Load again after a change, without joining a load that began before the change."""
-        with self._set_loading():
-            await self._load()
 
     @action(Policy.BESIDE)
     async def list_all(self) -> Sequence[Agent]:
@@ -332,6 +316,11 @@ class AgentsService(Service[AgentsState]):
         return tuple([agent async for agent in client.agents.every()])
 
     async def _load(self) -> None:
+        """Load the agents, the versions of the selected one, and the drafts."""
+        with self._set_loading():
+            await self._load_all()
+
+    async def _load_all(self) -> None:
         await self._load_drafts_in_turn().settled()
         selected = self.slice.value.selected
         agents, as_of = await self._load_agents()

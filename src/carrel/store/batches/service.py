@@ -19,14 +19,14 @@ from carrel.store.activity.service import ActivityEntry
 from carrel.store.activity.uploads import retry_while_lost
 from carrel.store.batches.formatting import item_of, job_name, read_words
 from carrel.store.cache.copies import DocumentSource
-from carrel.store.core.actions.action import Policy, Service, action
+from carrel.store.core.actions.action import Policy, action
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.formatting import counted
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.documents.reader import HOSTED_MODEL, USUAL, DocumentReader, OCROptions
 from carrel.store.files.service import FilesService
 from carrel.store.journal.entries import Entry
-from carrel.store.shared import Shared
+from carrel.store.shared import AreaService, Shared
 from carrel.system.atomic import write_private
 from carrel.system.filenames import file_name
 
@@ -96,15 +96,11 @@ class SubmittedJobs:
 logger = logging.getLogger(__name__)
 
 
-class BatchesService(Service[BatchesState]):
+class BatchesService(AreaService[BatchesState]):
     """Shows batch jobs in Activity and stores the pages of finished OCR jobs as readings."""
 
     def __init__(self, shared: Shared, files: FilesService) -> None:
-        super().__init__(shared.loop, BatchesState(), shared.session)
-        self._session = shared.session
-        self._activity = shared.activity
-        self._copies = shared.copies
-        self._notifications = shared.notifications
+        super().__init__(shared, BatchesState())
         self._reader = DocumentReader(shared.session, shared.results)
         self._submitted = SubmittedJobs(shared.profile.folders.state, shared.profile.storage_name)
         self._files = files

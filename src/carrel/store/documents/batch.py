@@ -9,13 +9,13 @@ from carrel.pages.errors import NoPicture
 from carrel.store.activity.service import ActivityEntry
 from carrel.store.activity.uploads import retry_while_lost
 from carrel.store.cache.copies import DocumentSource
-from carrel.store.core.actions.action import Policy, Service, action
+from carrel.store.core.actions.action import Policy, action
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.problem import Problem
 from carrel.store.documents.reader import OCR, DocumentReader, OCROptions, ocr_needs
 from carrel.store.documents.remembered import RememberedOptions
 from carrel.store.journal.entries import Entry
-from carrel.store.shared import Shared
+from carrel.store.shared import AreaService, Shared
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +26,9 @@ class OCRBatchState:
     error: Problem | None = None
 
 
-class OCRBatchService(Service[OCRBatchState]):
+class OCRBatchService(AreaService[OCRBatchState]):
     def __init__(self, shared: Shared, remembered: RememberedOptions) -> None:
-        super().__init__(shared.loop, OCRBatchState(), shared.session)
-        self._session = shared.session
-        self._activity = shared.activity
-        self._renderer = shared.renderer
-        self._notifications = shared.notifications
-        self._copies = shared.copies
+        super().__init__(shared, OCRBatchState())
         self._remembered = remembered
         self._reader = DocumentReader(shared.session, shared.results)
         shared.activity.set_task(OCR, self._read_left)
@@ -72,17 +67,15 @@ class OCRBatchService(Service[OCRBatchState]):
     def _begin(
         self, source: DocumentSource, options: OCROptions, left: Entry | None = None
     ) -> Handle[None]:
-        entry = self._activity.begin(
+        return self._activity.run(
             "ocr",
             source.name,
+            lambda entry: self._read_one(source, options, entry),
+            left,
             unit="pages",
             subject=source.id,
             task=OCR,
             needs=ocr_needs(source, options),
-            left=left,
-        )
-        return entry.follow(
-            self._read_one(source, options, entry), lambda: self._begin(source, options)
         )
 
     def _read_left(self, entry: Entry) -> Handle[None]:

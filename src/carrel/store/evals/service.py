@@ -9,10 +9,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from carrel.store.core.actions.action import Policy, Service, action, instant
+from carrel.store.core.actions.action import Policy, action, instant
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.evals.state import EvalsState
-from carrel.store.shared import Shared
+from carrel.store.shared import AreaService, Shared
 from carrel.store.tools.service import ToolsService
 
 if TYPE_CHECKING:
@@ -24,12 +24,9 @@ LIVE = 0.5
 """Seconds between two tables of a running run."""
 
 
-class EvalsService(Service[EvalsState]):
+class EvalsService(AreaService[EvalsState]):
     def __init__(self, shared: Shared, tools: ToolsService) -> None:
-        super().__init__(shared.loop, EvalsState(), shared.session)
-        self._session = shared.session
-        self._profile = shared.profile
-        self._notifications = shared.notifications
+        super().__init__(shared, EvalsState())
         self._tools = tools
         self._folder = shared.profile.folders.evals
 

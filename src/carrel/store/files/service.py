@@ -19,7 +19,7 @@ from carrel.store.activity.uploads import (
 )
 from carrel.store.cache.last_seen import Seen
 from carrel.store.cache.readings import Readings
-from carrel.store.core.actions.action import Policy, Service, action, instant
+from carrel.store.core.actions.action import Policy, action, instant
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.deleting import delete_each
 from carrel.store.core.formatting import count
@@ -28,7 +28,7 @@ from carrel.store.files.formatting import negative_filter
 from carrel.store.files.same import same_file
 from carrel.store.files.state import TYPES, FilesState
 from carrel.store.journal.entries import UPLOAD_FILE, Entry
-from carrel.store.shared import Shared
+from carrel.store.shared import ListService, Shared
 from carrel.system.filenames import file_name, free
 
 if TYPE_CHECKING:
@@ -43,41 +43,26 @@ DOWNLOAD = "download a file"
 """Name of the download task in the journal."""
 
 
-class FilesService(Service[FilesState]):
+class FilesService(ListService[FilesState]):
     def __init__(self, shared: Shared) -> None:
-        super().__init__(shared.loop, FilesState(), shared.session)
-        self._session = shared.session
-        self._last_seen = shared.last_seen
-        self._trash = shared.trash
-        self._activity = shared.activity
-        self._notifications = shared.notifications
+        super().__init__(shared, FilesState())
         self._readings = Readings(shared.profile)
         self._uploaded: list[str] = []  # names since no upload ran
         self._due = 0.0
         shared.activity.set_task(UPLOAD_FILE, self._upload_left)
         shared.activity.set_task(DOWNLOAD, self._download_left)
 
-    @action(Policy.JOIN)
-    async def load(self) -> None:
-        """Load the shown page again."""
-        await self._load(self.slice.value.page)
-
-    @action(Policy.RENEW, lane="load")
-    async def reload(self) -> None:
-        """Load again after a change, without joining a load that began before the change."""
-        await self._load(self.slice.value.page)
-
     @action(Policy.LATEST, lane="load")
     async def load_page(self, page: int) -> None:
         """Load a page and show it."""
-        await self._load(page)
+        await self._load_page(page)
 
     @action(Policy.LATEST, lane="load")
     async def search(self, text: str) -> None:
         """Show only files whose name contains `text` and no word after a `!`; an empty text shows
         all."""
         self.slice.set(search=text, seen={})
-        await self._load(0)
+        await self._load_page(0)
 
     @action(Policy.LATEST, lane="load")
     async def narrow(
@@ -88,19 +73,19 @@ class FilesService(Service[FilesState]):
     ) -> None:
         """Show only files of a purpose, a source and one of TYPES; None means any."""
         self.slice.set(purpose=purpose, source=source, type=type, seen={})
-        await self._load(0)
+        await self._load_page(0)
 
     @action(Policy.LATEST, lane="load")
     async def show_all(self) -> None:
         """End the search and remove all filters."""
         self.slice.set(search="", purpose=None, source=None, type=None, seen={})
-        await self._load(0)
+        await self._load_page(0)
 
     @action(Policy.LATEST, lane="load")
     async def sort(self, sort: Sort | None) -> None:
         """Sort the files by a column of FILE_ORDERS, or in the service's own order with None."""
         self.slice.set(sort=sort)
-        await self._load(0)
+        await self._load_page(0)
 
     @instant
     def select(self, file_id: str | None) -> None:
@@ -179,70 +164,59 @@ class FilesService(Service[FilesState]):
         return deleted.done
 
     def upload(
-        self, source: UploadSource, *, purpose: Purpose | None = None, once: bool = False
+        self,
+        source: UploadSource,
+        *,
+        purpose: Purpose | None = None,
+        once: bool = False,
+        left: Entry | None = None,
     ) -> Handle[File]:
         """Upload a file; its progress is in the activity.
 
         With `once`, a file of this name and content that is there already is not sent again.
+        `left` is the upload of an earlier start that this one continues.
         """
-        return self._begin_upload(source, purpose, once)
-
-    def _begin_upload(
-        self,
-        source: UploadSource,
-        purpose: Purpose | None,
-        once: bool,
-        left: Entry | None = None,
-    ) -> Handle[File]:
         task, needs = describe_upload(source, UPLOAD_FILE)
-        entry = self._activity.begin(
-            "upload",
-            source_name(source),
-            task=task,
-            needs={**needs, "purpose": purpose},
-            left=left,
-        )
-        sent = self._upload(source, purpose, entry, once)
-        sent.add_done_callback(lambda _: self._show_arrived())
-        return entry.follow(sent, lambda: self.upload(source, purpose=purpose, once=once))
+        needs["purpose"] = purpose
 
-    def _upload_left(self, entry: Entry) -> Handle[File]:
-        purpose = entry.needs.get("purpose")
-        return self._begin_upload(Path(entry.needs["path"]), purpose, once=True, left=entry)
+        def send(entry: ActivityEntry) -> Handle[File]:
+            sent = self._upload(source, purpose, entry, once)
+            sent.add_done_callback(lambda _: self._show_arrived())
+            return sent
 
-    def _download_left(self, entry: Entry) -> Handle[Path]:
-        path = Path(entry.needs["to"])
-        return self._begin_download(entry.subject or "", path, entry.name, entry)
+        return self._activity.run("upload", source_name(source), send, left, task=task, needs=needs)
 
-    def download(self, file_id: str, to: Path, name: str | None = None) -> Handle[Path]:
+    def _upload_left(self, left: Entry) -> Handle[File]:
+        path, purpose = Path(left.needs["path"]), left.needs.get("purpose")
+        return self.upload(path, purpose=purpose, once=True, left=left)
+
+    def _download_left(self, left: Entry) -> Handle[Path]:
+        return self.download(left.subject or "", Path(left.needs["to"]), left.name, left)
+
+    def download(
+        self, file_id: str, to: Path, name: str | None = None, left: Entry | None = None
+    ) -> Handle[Path]:
         """Save a file at `to`, or in the folder `to` under its own name.
 
-        Nothing is overwritten: a taken name gets a number. An unlisted file needs a `name`.
+        Nothing is overwritten: a taken name gets a number. An unlisted file needs a `name`. `left`
+        is the download of an earlier start that this one continues.
         """
-        known = self._find(file_id)
-        name = name or (known.filename if known else file_id)
-        return self._begin_download(file_id, to.expanduser().absolute(), name)
+        known, path = self._find(file_id), to.expanduser().absolute()
+        shown = name or (known.filename if known else file_id)
+        return self._activity.run(
+            "download",
+            shown,
+            lambda entry: self._download(file_id, path, shown, entry),
+            left,
+            subject=file_id,
+            task=DOWNLOAD,
+            needs={"to": str(path)},
+        )
 
     def _find(self, file_id: str) -> File | None:
         """Return a file of the shown pages, or a marked one of any page, or None."""
         state = self.slice.value
         return state.find(file_id) or state.marked.get(file_id)
-
-    def _begin_download(
-        self, file_id: str, to: Path, name: str, left: Entry | None = None
-    ) -> Handle[Path]:
-        entry = self._activity.begin(
-            "download",
-            name,
-            subject=file_id,
-            task=DOWNLOAD,
-            needs={"to": str(to)},
-            left=left,
-        )
-        return entry.follow(
-            self._download(file_id, to, name, entry),
-            lambda: self._begin_download(file_id, to, name),
-        )
 
     @action(Policy.LATEST)
     async def signed_url(self, file_id: str, hours: int = 24) -> str:
@@ -305,7 +279,10 @@ class FilesService(Service[FilesState]):
         self._notifications.notify(f"Saved {path.name}.")
         return path
 
-    async def _load(self, page: int) -> None:
+    async def _load(self) -> None:
+        await self._load_page(self.slice.value.page)
+
+    async def _load_page(self, page: int) -> None:
         with self._set_loading():
             seen = await self._list(page)
             found = seen.value

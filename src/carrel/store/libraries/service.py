@@ -17,7 +17,7 @@ from carrel.store.activity.uploads import (
     retry_while_lost,
     source_name,
 )
-from carrel.store.core.actions.action import Policy, Service, action, instant
+from carrel.store.core.actions.action import Policy, action, instant
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.deleting import delete_each
 from carrel.store.core.lists import Sort, invert, toggle, unmark, with_range
@@ -27,7 +27,7 @@ from carrel.store.libraries.lists import LibraryLists
 from carrel.store.libraries.phase import UNFINISHED, document_phase
 from carrel.store.libraries.processing import ProcessingItems
 from carrel.store.libraries.state import LibrariesState
-from carrel.store.shared import Shared
+from carrel.store.shared import ListService, Shared
 
 if TYPE_CHECKING:
     from carrel.wire.documents import AttributeValue, Document
@@ -48,16 +48,11 @@ AWAITED = 0.3
 """Poll interval in seconds for a document that a caller awaits."""
 
 
-class LibrariesService(Service[LibrariesState]):
+class LibrariesService(ListService[LibrariesState]):
     """Libraries and their documents; polls documents until they are processed."""
 
     def __init__(self, shared: Shared) -> None:
-        super().__init__(shared.loop, LibrariesState(), shared.session)
-        self._session = shared.session
-        self._last_seen = shared.last_seen
-        self._activity = shared.activity
-        self._notifications = shared.notifications
-        self._trash = shared.trash
+        super().__init__(shared, LibrariesState())
         self._processing = ProcessingItems(shared.activity, self.reprocess)
         self._lists = LibraryLists(self.slice, shared.session, shared.last_seen, self._processing)
         shared.activity.set_task(UPLOAD_DOCUMENT, self._upload_left)
@@ -65,17 +60,8 @@ class LibrariesService(Service[LibrariesState]):
 
     # Lists
 
-    @action(Policy.JOIN)
-    async def load(self) -> None:
-        """Load the libraries, and the selected one's documents."""
-        await self._load()
-
-    @action(Policy.RENEW, lane="load")
-    async def reload(self) -> None:
-        """Load again after a change, without joining a load that began before the change."""
-        await self._load()
-
     async def _load(self) -> None:
+        """Load the libraries, and the selected one's documents."""
         with self._set_loading():
             await self._lists.load_libraries()
         await self._load_documents_again().settled()
@@ -357,54 +343,48 @@ class LibrariesService(Service[LibrariesState]):
         if self.slice.value.selected == library_id:
             self.slice.set(marked=change(self.slice.value.marked, listed))
 
-    def upload(self, library_id: str, source: UploadSource) -> Handle[Document]:
-        """Upload a file into a library; the service then processes it.
-
-        A source with a path as its name becomes a document with that name.
-        """
-        return self._begin_upload(library_id, source)
-
-    def _begin_upload(
+    def upload(
         self, library_id: str, source: UploadSource, left: Entry | None = None
     ) -> Handle[Document]:
+        """Upload a file into a library; the service then processes it.
+
+        A source with a path as its name becomes a document with that name. `left` is the upload of
+        an earlier start that this one continues.
+        """
         task, needs = describe_upload(source, UPLOAD_DOCUMENT)
-        entry = self._activity.begin(
+        return self._activity.run(
             "upload",
             source_name(source),
+            lambda entry: self._upload(library_id, source, entry),
+            left,
             task=task,
             needs={**needs, "library": library_id},
-            left=left,
-        )
-        return entry.follow(
-            self._upload(library_id, source, entry), lambda: self.upload(library_id, source)
         )
 
-    def add_file(self, library_id: str, file_id: str) -> Handle[Document]:
-        """Add a file of the service to a library; its bytes go through this machine."""
-        return self._begin_adding(library_id, file_id, file_id)
-
-    def _begin_adding(
-        self, library_id: str, file_id: str, name: str, left: Entry | None = None
+    def add_file(
+        self, library_id: str, file_id: str, left: Entry | None = None
     ) -> Handle[Document]:
-        entry = self._activity.begin(
+        """Add a file of the service to a library; its bytes go through this machine.
+
+        `left` is the same work of an earlier start, which this continues.
+        """
+        return self._activity.run(
             "upload",
-            name,
+            left.name if left else file_id,
+            lambda entry: self._add_file(library_id, file_id, entry),
+            left,
             subject=file_id,
             task=ADD,
             needs={"library": library_id, "file": file_id},
-            left=left,
-        )
-        return entry.follow(
-            self._add_file(library_id, file_id, entry), lambda: self.add_file(library_id, file_id)
         )
 
     # A service answers known content with the existing document: nothing is duplicated.
 
-    def _upload_left(self, entry: Entry) -> Handle[Document]:
-        return self._begin_upload(entry.needs["library"], Path(entry.needs["path"]), entry)
+    def _upload_left(self, left: Entry) -> Handle[Document]:
+        return self.upload(left.needs["library"], Path(left.needs["path"]), left)
 
-    def _add_left(self, entry: Entry) -> Handle[Document]:
-        return self._begin_adding(entry.needs["library"], entry.needs["file"], entry.name, entry)
+    def _add_left(self, left: Entry) -> Handle[Document]:
+        return self.add_file(left.needs["library"], left.needs["file"], left)
 
     @action(Policy.QUEUE, lane="upload", changes=True)
     async def _upload(

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from carrel.client.http.errors import ClientError, Unreachable
-from carrel.store.core.actions.action import Policy, Service, action
+from carrel.store.core.actions.action import Policy, action
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.libraries.service import LibrariesService
-from carrel.store.shared import Shared
+from carrel.store.shared import AreaService, Shared
 from carrel.store.sync.round import Round
 from carrel.store.sync.state import FolderState, SyncState
 
@@ -41,12 +41,9 @@ class _Run:
     handle: Handle[None]
 
 
-class SyncService(Service[SyncState]):
+class SyncService(AreaService[SyncState]):
     def __init__(self, shared: Shared, libraries: LibrariesService) -> None:
-        super().__init__(shared.loop, SyncState(), shared.session)
-        self._session = shared.session
-        self._activity = shared.activity
-        self._notifications = shared.notifications
+        super().__init__(shared, SyncState())
         self._service = shared.profile.service
         self._kept_in = shared.profile.folders.sync
         self._libraries = libraries

@@ -57,10 +57,10 @@ class Exports:
         """Start an export as an item of the activity."""
         needs = ocr_needs(export.source, export.state.options)
         needs |= {"format": export.format, "to": str(export.to)}
-        entry = self._activity.begin(
-            "export", export.source.name, task=EXPORT, needs=needs, left=left
+        start = functools.partial(self._start, export)
+        return self._activity.run(
+            "export", export.source.name, start, left, task=EXPORT, needs=needs
         )
-        return entry.follow(self._start(export, entry), lambda: self.begin(export))
 
     async def save(self, export: Export, entry: ActivityEntry) -> tuple[Path, ...]:
         """Write the files of an export and return their paths."""
