@@ -2,10 +2,15 @@
 
 import asyncio
 import hashlib
+from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from uuid import uuid4
+
+_AHEAD = 2
+"""Calls of `write` that may be pending: the thread never waits for the caller's next one."""
 
 Buffer = bytes | bytearray | memoryview
 
@@ -31,15 +36,16 @@ class BlobWriter:
         self._file = self._part.open("xb")
         self._hash = hashlib.sha256()
         self._size = 0
-        self._writing: asyncio.Future[None] | None = None
+        self._pending = deque[tuple[Buffer, ...]]()
+        self._writing = deque[asyncio.Future[None]]()
+        self._turn = Lock()
 
     async def __aenter__(self) -> "BlobWriter":
         return self
 
     async def __aexit__(self, *exception: object) -> None:
         try:
-            if self._writing is not None:
-                await asyncio.wait([self._writing])
+            await asyncio.gather(*self._writing, return_exceptions=True)
         finally:
             self._file.close()
             self._part.unlink(missing_ok=True)
@@ -47,11 +53,12 @@ class BlobWriter:
     async def write(self, *pieces: Buffer) -> None:
         """Append bytes while the caller gets the next ones.
 
-        The next call waits until they are written, and raises the error if that failed.
+        A later call waits until they are written, and raises the error if that failed.
         """
-        await self._written()
+        await self._written(_AHEAD - 1)
+        self._pending.append(pieces)
         loop = asyncio.get_running_loop()
-        self._writing = loop.run_in_executor(None, self._write, pieces)
+        self._writing.append(loop.run_in_executor(None, self._write_next))
 
     async def hash(self) -> str:
         """Return the hash of what was written."""
@@ -65,11 +72,14 @@ class BlobWriter:
         await self._publish(self._part, blob.hash)
         return blob
 
-    async def _written(self) -> None:
-        if self._writing is not None:
-            await self._writing
+    async def _written(self, but: int = 0) -> None:
+        """Wait until all but some calls' bytes are written."""
+        while len(self._writing) > but:
+            await self._writing[0]
+            self._writing.popleft()
 
-    def _write(self, pieces: tuple[Buffer, ...]) -> None:
-        for piece in pieces:
-            self._size += self._file.write(piece)
-            self._hash.update(piece)
+    def _write_next(self) -> None:
+        with self._turn:
+            for piece in self._pending.popleft():
+                self._size += self._file.write(piece)
+                self._hash.update(piece)
