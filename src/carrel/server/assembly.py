@@ -16,7 +16,7 @@ from carrel.server.blobs.store import Blobs
 from carrel.server.completions.service import CompletionService
 from carrel.server.connectors.service import Connectors
 from carrel.server.datadir.folder import DataFolder
-from carrel.server.datadir.reserve import DiskReserve, Reserve
+from carrel.server.datadir.reserve import DiskReserve
 from carrel.server.datadir.signing import DerivedKeys, Signer, SigningKeys
 from carrel.server.housekeeping.heartbeat import Heartbeat
 from carrel.server.housekeeping.leases import Leases
@@ -32,7 +32,7 @@ from carrel.server.models.vectors.embeddings import vectors_at_address
 from carrel.server.ocr.service import OCRService
 from carrel.server.reading.reader import Reader
 from carrel.server.reading.results import Results
-from carrel.server.records.cluster.reserve import TableReserve
+from carrel.server.records.cluster.reserve import Reserve, TableReserve
 from carrel.server.records.sql.database import Database
 from carrel.server.records.sql.queues import address_of
 from carrel.server.responses.background import BackgroundResponses

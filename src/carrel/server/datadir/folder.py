@@ -35,51 +35,28 @@ class FolderLayout:
 
     def __init__(self, path: Path) -> None:
         self.path = path.absolute()
-
-    @property
-    def database_file(self) -> Path:
+        self.database_file = self.path / "carrel.db"
         """The SQLite database."""
-        return self.path / "carrel.db"
-
-    @property
-    def database_url(self) -> str:
+        self.database_url = f"sqlite:///{self.database_file}"
         """The address of the database, as SQLAlchemy takes it."""
-        return f"sqlite:///{self.database_file}"
-
-    @property
-    def blob_folder(self) -> Path:
+        self.blob_folder = self.path / "blobs"
         """The folder of stored bytes."""
-        return self.path / "blobs"
-
-    @property
-    def reserve_file(self) -> Path:
+        self.reserve_file = self.path / "reserve"
         """The disk space kept for deletes."""
-        return self.path / "reserve"
-
-    @property
-    def pages_file(self) -> Path:
+        self.pages_file = self.path / "pages.db"
         """The cache of read pages; lost entries are read again."""
-        return self.path / "pages.db"
-
-    @property
-    def fetched_folder(self) -> Path:
+        self.fetched_folder = self.path / "fetched"
         """Short-lived copies of fetched documents."""
-        return self.path / "fetched"
-
-    @property
-    def log_folder(self) -> Path:
+        self.log_folder = self.path / "log"
         """The folder of the rotating log."""
-        return self.path / "log"
-
-    @property
-    def settings_file(self) -> Path:
+        self.settings_file = self.path / "settings.toml"
         """The settings of the folder, TOML."""
-        return self.path / "settings.toml"
-
-    @property
-    def signing_file(self) -> Path:
+        self.signing_file = self.path / "signing.json"
         """The signing keys."""
-        return self.path / "signing.json"
+        self.server_file = self.path / "server.json"
+        """The announcement of the running server: its address and key."""
+        self._port_file = self.path / "port"
+        self._format_file = self.path / "format"
 
     @property
     def secret(self) -> bytes:
@@ -97,9 +74,9 @@ class FolderLayout:
         return (self.path / "key").read_text("ascii").strip()
 
     @property
-    def server_file(self) -> Path:
-        """The announcement of the running server: its address and key."""
-        return self.path / "server.json"
+    def secrets(self) -> dict[str, str]:
+        """The server's own API key and the pepper of key hashes, by the names of their files."""
+        return {name: (self.path / name).read_text("ascii").strip() for name in ("key", "secret")}
 
     @property
     def port(self) -> int:
@@ -114,10 +91,6 @@ class FolderLayout:
     def port(self, number: int) -> None:
         if number != self.port:
             write_private(self._port_file, f"{number}\n")
-
-    @property
-    def _port_file(self) -> Path:
-        return self.path / "port"
 
     @property
     def format(self) -> int:
@@ -135,10 +108,6 @@ class FolderLayout:
     @format.setter
     def format(self, number: int) -> None:
         write_private(self._format_file, f"{number}\n")
-
-    @property
-    def _format_file(self) -> Path:
-        return self.path / "format"
 
 
 class DataFolder(FolderLayout):
@@ -197,11 +166,6 @@ class DataFolder(FolderLayout):
         part.replace(copy)
         sync_folder(folder)
         return copy
-
-    @property
-    def secrets(self) -> dict[str, str]:
-        """The server's own API key and the pepper of key hashes, by the names of their files."""
-        return {name: (self.path / name).read_text("ascii").strip() for name in ("key", "secret")}
 
     def put_secrets(self, values: Mapping[str, str]) -> None:
         """Exchange the folder's secrets for others."""

@@ -5,23 +5,12 @@ import os
 import shutil
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
 
 log = logging.getLogger(__name__)
 
 RESERVE_BYTES = 16 * 2**20
 _ROOM_LEFT = 4
 """Times its size that must be free for it to be taken."""
-
-
-class Reserve(Protocol):
-    """Space that a server reserves on the disk of its records."""
-
-    def take(self) -> None:
-        """Take the space, unless it is taken or little is left; blocking."""
-
-    def release(self) -> bool:
-        """Give the space back; return whether there was any."""
 
 
 class DiskReserve:

@@ -10,12 +10,12 @@ from typing import Protocol
 
 from carrel.server.blobs.store import Blobs
 from carrel.server.datadir.folder import FolderLayout
-from carrel.server.datadir.reserve import Reserve
 from carrel.server.housekeeping import gc_pause as collecting
 from carrel.server.housekeeping.leases import UNUSED_SECONDS, Leases
 from carrel.server.reading.results import Results
 from carrel.server.records import blobs as blob_records
 from carrel.server.records import files, trash
+from carrel.server.records.cluster.reserve import Reserve
 from carrel.server.records.sql.database import Database, is_full
 from carrel.server.settings import FolderSettings, Limits, ServerSettingsError
 

@@ -4,8 +4,8 @@ import asyncio
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from carrel.server.datadir.reserve import Reserve
 from carrel.server.errors import ApiError
+from carrel.server.records.cluster.reserve import Reserve
 from carrel.server.records.sql.database import is_full
 
 

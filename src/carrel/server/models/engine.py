@@ -122,12 +122,13 @@ class Engine:
         """
         self._strict = strict
         self._http = model_http()
-        self._process = EmbeddedProcess(
+        self.process = EmbeddedProcess(
             lambda: model_path or built_in_weights(),
             probe=lambda address: ModelClient(self._http, address).take_turn(),
             hung_seconds=hung_seconds,
         )
-        self._embedded_client = EmbeddedClient(self._http, self._process, Suspects())
+        """The embedded model's process; it never starts where an address answers."""
+        self._embedded_client = EmbeddedClient(self._http, self.process, Suspects())
         self._tokenizer = EmbeddedProcess(
             lambda: model_path or built_in_weights(),
             "--tokenizer",
@@ -143,28 +144,20 @@ class Engine:
         self._without_tools: dict[str, float] = {}
         """Models that refused tools, and when."""
         self._aliases = [] if strict else list(CHAT_NAMES)
-        self._since = int(time.time())
-        self._embedded = _card_of_built_in(model_path, self._aliases, self._since)
+        self.since = int(time.time())
+        """When its models became available here, in seconds since 1970."""
+        self._embedded = _card_of_built_in(model_path, self._aliases, self.since)
         self._sampling = _BUILT_IN_SAMPLING if model_path is None else {}
-        self._is_built_in = model_path is None and self._pool is None
+        self.is_built_in = model_path is None and self._pool is None
+        """Whether the model is the small built-in one, which is for tests."""
 
     async def stop(self) -> None:
         """End the embedded model and close connections."""
         if self._pool is not None:
             await self._pool.stop()
-        await self._process.stop()
+        await self.process.stop()
         await self._tokenizer.stop()
         await self._http.aclose()
-
-    @property
-    def is_built_in(self) -> bool:
-        """Whether the model is the small built-in one, which is for tests."""
-        return self._is_built_in
-
-    @property
-    def process(self) -> EmbeddedProcess:
-        """The embedded model's process; it never starts where an address answers."""
-        return self._process
 
     @property
     def addresses(self) -> Sequence[PooledAddress]:
@@ -174,7 +167,7 @@ class Engine:
     async def health(self) -> dict[str, bool]:
         """Whether each address answers, or whether the embedded model's last load worked."""
         if self._pool is None:
-            return {"embedded": not self._process.failed}
+            return {"embedded": not self.process.failed}
         await asyncio.gather(*(address.check() for address in self.addresses if address.due))
         return {address.name: address.healthy for address in self.addresses}
 
@@ -197,9 +190,9 @@ class Engine:
                 abilities = replace(abilities, tools=False)
             yield ModelSession(client, abilities, {}, None, owner)
             return
-        if self._process.pid is None:
+        if self.process.pid is None:
             tell(Progress(stage="loading"))
-        async with self._process.address() as address:
+        async with self.process.address() as address:
             embedded = self._embedded_client
             # One entry: a restarted embedded model has another address.
             if address not in self._abilities:
@@ -229,11 +222,6 @@ class Engine:
         if not models:
             raise invalid_model("default", [])
         return next(iter(models))
-
-    @property
-    def since(self) -> int:
-        """When its models became available here, in seconds since 1970."""
-        return self._since
 
     async def count_tokens(self, text: str) -> int:
         """Return the tokens of a text by the model's tokenizer, without loading the model.
@@ -267,7 +255,7 @@ class Engine:
         return [
             ModelCard(
                 id=name,
-                created=self._since,
+                created=self.since,
                 owned_by="remote",
                 capabilities=_CAPABILITIES.model_copy(update={"vision": bool(abilities.images)}),
                 name=name,

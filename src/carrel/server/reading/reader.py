@@ -72,11 +72,6 @@ class Reader:
         await self._parsers.stop()
 
     @property
-    def ocr_loaded(self) -> bool:
-        """Whether the OCR process is running."""
-        return self._recogniser.loaded
-
-    @property
     def ocr_failed(self) -> bool:
         """Whether OCR did not work when it was last needed."""
         return self._recogniser.failed

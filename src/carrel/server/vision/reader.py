@@ -61,11 +61,6 @@ class VisionReader:
         await self._reader.stop()
 
     @property
-    def ocr_loaded(self) -> bool:
-        """Whether the OCR process is running."""
-        return self._reader.ocr_loaded
-
-    @property
     def ocr_failed(self) -> bool:
         """Whether the built-in OCR did not work when it was last needed."""
         return self._reader.ocr_failed

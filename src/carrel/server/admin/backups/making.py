@@ -135,7 +135,7 @@ def _copy_sqlite(source: FolderLayout, target: FolderLayout) -> None:
         here.execute("BEGIN")
         here.execute("SELECT count(*) FROM alembic_version").fetchone()
         here.backup(there, pages=_PAGES)
-    _finish(target, {name: (source.path / name).read_text("ascii") for name in SECRETS})
+    _finish(target, source.secrets)
     for name in COPIED_FILES:
         with suppress(FileNotFoundError):
             write_private(target.path / name, (source.path / name).read_text("utf-8"))

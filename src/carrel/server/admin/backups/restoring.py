@@ -11,7 +11,6 @@ import sqlalchemy as sa
 from carrel.config.toml_edit import with_value
 from carrel.server.admin.backups.archive import (
     COPIED_FILES,
-    SECRETS,
     BackupError,
     Manifest,
     copy_checked,
@@ -90,7 +89,7 @@ async def restore_folder(
     try:
         with DataFolder(part) as folder:
             await asyncio.to_thread(copy_checked, source, folder, manifest)
-            folder.put_secrets(_secrets_of(source))
+            folder.put_secrets(source.secrets)
             _copy_files(source, folder, bucket)
             folder.format = manifest.format
             migrate(folder)
@@ -134,7 +133,7 @@ async def restore_database(
             live, read = live_blobs(records), files_of(source.blob_folder)
             lost = set(manifest.missing)
             await copy_to_bucket(read, bucket, live, lost, tell, progress)
-            await asyncio.to_thread(_insert_records, records, engine, _secrets_of(source))
+            await asyncio.to_thread(_insert_records, records, engine, source.secrets)
     tell(f"records: {manifest.rows:,} rows")
     return manifest
 
@@ -153,10 +152,6 @@ def _insert_records(records: FolderLayout, engine: sa.Engine, secrets: dict[str,
             secret_records.put(there, secrets)
     finally:
         copy.dispose()
-
-
-def _secrets_of(folder: FolderLayout) -> dict[str, str]:
-    return {name: (folder.path / name).read_text("ascii").strip() for name in SECRETS}
 
 
 def _copy_files(source: FolderLayout, target: FolderLayout, bucket: str | None) -> None:

@@ -31,7 +31,10 @@ _SHARING = """
 
 
 class FTS5:
-    """The index on one connection; blocking."""
+    """The index on one connection; blocking.
+
+    A `match` is an expression of words in the index's own language.
+    """
 
     AND, OR = " AND ", " OR "
 
@@ -62,8 +65,9 @@ class FTS5:
         limit: int,
         document_ids: Collection[str] | None = None,
     ) -> dict[int, float]:
-        """Return the scores of the best matching chunks, best first. FTS5 computes the word
-        weights.
+        """Return the scores of the best matching chunks by BM25, best first.
+
+        `document_ids` restricts the search to some documents. FTS5 computes the words' weights.
         """
         if document_ids is None:
             return dict(self._rows(_RANK, match, *area, limit))

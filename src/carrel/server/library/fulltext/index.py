@@ -1,9 +1,6 @@
-"""The interface of a full-text index; each kind of database has a module that implements it."""
+"""The parts of a query to a full-text index; each kind of database has a module with its own."""
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple, Protocol
-
-from carrel.server.library.fulltext.words import Term
+from typing import NamedTuple
 
 
 class Area(NamedTuple):
@@ -19,38 +16,3 @@ class Weighted(NamedTuple):
     match: str
     alternatives: int
     weight: float
-
-
-class Index(Protocol):
-    """The words of chunks. A `match` is an expression of words in the index's own language."""
-
-    AND: str
-    OR: str
-
-    def expression(self, term: Term) -> str:
-        """Return the expression that matches a word of a query."""
-
-    def count(self, area: Area, match: str, limit: int) -> int:
-        """Return the number of matching chunks, counted up to `limit`."""
-
-    def newest(self, area: Area, match: str, offset: int) -> int | None:
-        """Return the id of the matching chunk that has `offset` newer ones."""
-
-    def rank(
-        self,
-        area: Area,
-        match: str,
-        words: Sequence[Weighted],
-        limit: int,
-        document_ids: Collection[str] | None = None,
-    ) -> Mapping[int, float]:
-        """Return the scores of the best matching chunks by BM25, best first.
-
-        `document_ids` restricts the search to some documents.
-        """
-
-    def highlight(self, ids: Sequence[int], match: str, start: str, end: str) -> Mapping[int, str]:
-        """Return the texts of the chunks that match, with each match between `start` and `end`."""
-
-    def find_sharing(self, runs: Sequence[str], limit: int) -> Mapping[str, int]:
-        """Return the words that share the most of these trigrams, with their document counts."""

@@ -14,7 +14,7 @@ from itertools import combinations
 import sqlalchemy as sa
 
 from carrel.server.library.fulltext.fts5 import FTS5
-from carrel.server.library.fulltext.index import Area, Index, Weighted
+from carrel.server.library.fulltext.index import Area, Weighted
 from carrel.server.library.fulltext.spelling import similar
 from carrel.server.library.fulltext.tsvector import TSVector
 from carrel.server.library.fulltext.words import Term, is_code
@@ -87,7 +87,7 @@ def highlight(
     return _index(connection).highlight(ids, match, start, end)
 
 
-def _index(connection: sa.Connection) -> Index:
+def _index(connection: sa.Connection) -> FTS5 | TSVector:
     return TSVector(connection) if connection.dialect.name == "postgresql" else FTS5(connection)
 
 

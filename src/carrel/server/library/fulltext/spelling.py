@@ -2,7 +2,8 @@
 
 import sqlalchemy as sa
 
-from carrel.server.library.fulltext.index import Index
+from carrel.server.library.fulltext.fts5 import FTS5
+from carrel.server.library.fulltext.tsvector import TSVector
 from carrel.server.records.sql.tables import words
 
 _MOST = 4
@@ -14,7 +15,7 @@ _SHORT = 7
 """In words up to this length one mistake may leave no three letters in a row."""
 
 
-def similar(connection: sa.Connection, index: Index, word: str) -> list[str]:
+def similar(connection: sa.Connection, index: FTS5 | TSVector, word: str) -> list[str]:
     """Return the known words that contain `word`, or else the nearest in spelling, best first."""
     candidates = _find_sharing_letters(index, word)
     longer = [known for known in candidates if word in known]
@@ -51,10 +52,10 @@ def distance(one: str, other: str) -> int:
     return row[-1]
 
 
-def _find_sharing_letters(index: Index, word: str) -> dict[str, int]:
+def _find_sharing_letters(index: FTS5 | TSVector, word: str) -> dict[str, int]:
     """Return the words that share the most trigrams, with their document counts."""
     runs = sorted({word[start : start + 3] for start in range(len(word) - 2)})
-    return dict(index.find_sharing(runs, _CANDIDATES)) if runs else {}
+    return index.find_sharing(runs, _CANDIDATES) if runs else {}
 
 
 def _find_beginning_alike(connection: sa.Connection, word: str) -> dict[str, int]:

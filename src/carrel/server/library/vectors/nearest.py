@@ -1,10 +1,8 @@
-"""A query for the chunks nearest to a vector, and the interface that answers it."""
+"""A query for the chunks nearest to a vector."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
-
-import sqlalchemy as sa
+from typing import TYPE_CHECKING
 
 from carrel.server.records.embeddings import SearchedLibrary
 
@@ -24,13 +22,3 @@ class Nearest:
     """Restricts the search to some documents."""
     also: Sequence[int] = ()
     """Ids of further chunks whose similarity is asked for, wherever they rank."""
-
-
-class ChunkVectors(Protocol):
-    """Compares the vectors of chunks."""
-
-    def nearest(self, connection: sa.Connection, asked: Nearest) -> dict[int, float]:
-        """Return the similarity of the nearest chunks and those in `also` to a vector; blocking."""
-
-    def warm(self, connection: sa.Connection) -> bool:
-        """Prepare the first comparison and return whether there are any vectors. Blocking."""

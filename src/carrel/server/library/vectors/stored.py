@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from carrel.server.library.chunking import sentences
 from carrel.server.library.vectors.memory import MemoryVectors
-from carrel.server.library.vectors.nearest import ChunkVectors, Nearest
+from carrel.server.library.vectors.nearest import Nearest
 from carrel.server.library.vectors.pgvector import PgVectors
 from carrel.server.models.vectors.embedder import Embedder
 from carrel.server.records.embeddings import StoredVector
@@ -93,7 +93,7 @@ class VectorIndex:
     """Finds the chunks nearest to a vector."""
 
     def __init__(self) -> None:
-        self._kind: ChunkVectors | None = None
+        self._kind: MemoryVectors | PgVectors | None = None
 
     def nearest(self, connection: sa.Connection, asked: Nearest) -> dict[int, float]:
         """Return the nearest chunks and those in `also` with their similarity, best first. Blocks.
@@ -110,7 +110,7 @@ class VectorIndex:
         """Prepare the first search and return whether there is anything to find. Blocking."""
         return self._chunks(connection).warm(connection)
 
-    def _chunks(self, connection: sa.Connection) -> ChunkVectors:
+    def _chunks(self, connection: sa.Connection) -> MemoryVectors | PgVectors:
         if self._kind is None:
             self._kind = PgVectors() if pgvector.is_present(connection) else MemoryVectors()
         return self._kind

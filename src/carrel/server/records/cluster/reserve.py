@@ -5,6 +5,8 @@ from contextlib import suppress
 
 import sqlalchemy as sa
 
+from carrel.server.datadir.reserve import DiskReserve
+
 log = logging.getLogger(__name__)
 
 RESERVE_BYTES = 8 * 2**20
@@ -34,3 +36,7 @@ class TableReserve:
             log.warning("the disk is full: a delete uses the reserve of %d bytes", RESERVE_BYTES)
             return True
         return False
+
+
+Reserve = DiskReserve | TableReserve
+"""Space that a server reserves on the disk of its records."""
