@@ -4,15 +4,17 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import sqlalchemy as sa
 
 from carrel.server.blobs.local import LocalBlobs
 from carrel.server.blobs.store import put
 from carrel.server.datadir.folder import DataFolder
+from carrel.server.errors import ApiError
 from carrel.server.http.access import Access
 from carrel.server.jobs import Jobs
+from carrel.server.library.processing import CountTokens
 from carrel.server.library.service import LibraryService
 from carrel.server.reading.options import ReadOptions, ReadResult
 from carrel.server.records import documents, libraries
@@ -48,6 +50,10 @@ class ScriptedReader:
         return "a heron at dawn"
 
 
+async def _no_model(*asked: object) -> Any:
+    raise ApiError(503, "no model")
+
+
 class Lab:
     """A library service on a data folder, without the server around it."""
 
@@ -59,9 +65,17 @@ class Lab:
         self.blobs = LocalBlobs(folder.blob_folder)
         self.access = Access(self.database, folder.secret)
         self.jobs = Jobs(self.database.engine, executor)
+        self.count_tokens: CountTokens = _no_model
         self.service = LibraryService(
-            self.database, self.blobs, cast(VisionReader, reader), self.jobs
+            self.database,
+            self.blobs,
+            cast(VisionReader, reader),
+            self.jobs,
+            count_tokens=lambda text: self.count_tokens(text),
+            ask_address=_no_model,
+            reranker=lambda: None,
         )
+        self._background: list[asyncio.Task[None]] = []
         self.api_key = folder.api_key
 
     async def open(self) -> None:
@@ -70,11 +84,13 @@ class Lab:
         await self.access.admit(self.api_key)
         self.caller: Caller = await self.access.caller(f"Bearer {self.api_key}")
         await self.jobs.start()
-        await self.service.start()
+        self._background = [asyncio.create_task(work) for work in self.service.background()]
 
     async def close(self) -> None:
         """Stops it."""
-        await self.service.stop()
+        for task in self._background:
+            task.cancel()
+        await asyncio.gather(*self._background, return_exceptions=True)
         await self.jobs.stop()
         self.database.close()
 

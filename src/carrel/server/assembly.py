@@ -81,7 +81,16 @@ class Server:
         reader = VisionReader(Reader(results), results, lambda: server.settings.vision)
         name = folder.name if database.shared else "server"
         jobs = Jobs(database.engine, name, takes_jobs=not settings.no_worker)
-        library = LibraryService(database, blobs, reader, jobs)
+        library = LibraryService(
+            database,
+            blobs,
+            reader,
+            jobs,
+            # The current engine: changed settings replace it.
+            count_tokens=lambda text: server.engine.count_tokens(text),
+            ask_address=lambda model, texts: vectors_at_address(server.engine, model, texts),
+            reranker=lambda: _reranker(server.settings),
+        )
         engine = _engine(settings)
         signer = Signer(_make_keys(settings, folder))
         fetched = FetchedDocuments(folder.fetched_folder)
@@ -127,19 +136,13 @@ class Server:
             stack.callback(self.database.close)
             stack.callback(self.results.close)
             await self.access.admit(self.folder.api_key)
-            # The current engine: changed settings replace it.
-            self.library.count_tokens_with(lambda text: self.engine.count_tokens(text))
-            self.library.embed_with(
-                lambda model, texts: vectors_at_address(self.engine, model, texts)
-            )
-            self.library.rerank_with(lambda: _reranker(self.settings))
             stack.push_async_callback(lambda: self.engine.stop())
             if self._beats:
                 await Heartbeat(self.database, self.jobs).beat()
             stack.push_async_callback(self.reader.stop)
-            for part in (self.jobs, self.library, self.batches):
-                stack.push_async_callback(part.stop)
-                await part.start()
+            stack.push_async_callback(self.jobs.stop)
+            await self.jobs.start()
+            stack.push_async_callback(self.batches.stop)
             stack.push_async_callback(self.responses.stop)
             for work in self._background():
                 await stack.enter_async_context(_run_in_background(work))
@@ -155,6 +158,8 @@ class Server:
         if self.database.shared:
             address = address_of(self.database.engine)
             yield wakes.listen(address, wakes.ANSWERS, self.responses.tell)
+        yield from self.library.background()
+        yield self.batches.reconcile()
         yield throw_away(
             self.database,
             self.folder,

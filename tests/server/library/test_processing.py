@@ -65,10 +65,10 @@ async def test_tokens_are_counted_even_if_the_model_counts_none(lab: Lab) -> Non
         return 1000 * len(text.split())
 
     library_id = await lab.new_library()
-    lab.service.count_tokens_with(fail)
+    lab.count_tokens = fail
     document = await lab.until(await lab.add(library_id, b"one"), "done")
     assert document.tokens_processing_main_content == 5
-    lab.service.count_tokens_with(thousand)
+    lab.count_tokens = thousand
     document = await lab.until(await lab.add(library_id, b"two"), "done")
     assert document.tokens_processing_main_content == 4000
 
@@ -136,7 +136,7 @@ async def test_a_document_deleted_while_it_is_indexed_is_no_failure(
         await go_on.wait()
         return 4
 
-    lab.service.count_tokens_with(wait)
+    lab.count_tokens = wait
     document = await lab.add(library_id)
     await indexing.wait()
     await lab.database.write(

@@ -9,7 +9,7 @@ import json
 import logging
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -72,26 +72,17 @@ class BatchJobs:
         self._reading = asyncio.Semaphore(_READING)
         self._answering = asyncio.Semaphore(_ANSWERING)
         self._running: dict[str, asyncio.Task[None]] = {}
-        self._reconciling: asyncio.Task[None] | None = None
         self._stopping = False
 
     def answer_with(self, call: CallOperation) -> None:
         """Set the function that answers a request."""
         self._call = call
 
-    async def start(self) -> None:
-        """Enqueue a job for every unfinished batch that has none, now and at intervals."""
-        self._reconciling = asyncio.create_task(self._reconcile())
-
     async def stop(self) -> None:
         """Break off running requests; the next start makes them again."""
         self._stopping = True
         for task in self._running.values():
             task.cancel()
-        if self._reconciling is not None:
-            self._reconciling.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._reconciling
 
     async def create(self, caller: Caller, request: BatchCreate) -> BatchJob:
         """Add a batch to the queue.
@@ -173,7 +164,8 @@ class BatchJobs:
         inputs = [(found.file.filename, found.blob) for found in stored]
         return inputs, "user" if private else "workspace"
 
-    async def _reconcile(self) -> None:
+    async def reconcile(self) -> None:
+        """Enqueue a job for every unfinished batch that has none, now and at intervals."""
         while True:
             try:
                 async with self._database.lock_if_free("reconcile batches") as first:

@@ -35,9 +35,9 @@ AskAddress = Callable[[str, Sequence[str]], Awaitable[list[list[float]]]]
 class LibraryEmbedder:
     """Embeds the chunks and the queries of libraries."""
 
-    def __init__(self, own: Embedder) -> None:
+    def __init__(self, own: Embedder, ask_address: AskAddress) -> None:
         self._own = own
-        self.ask_address: AskAddress | None = None
+        self._ask_address = ask_address
 
     async def chunks(self, model: str, texts: Sequence[str]) -> list[StoredVector | None]:
         """Return the vectors of chunks, or None where this platform has no vectors of its own.
@@ -84,11 +84,9 @@ class LibraryEmbedder:
     async def _ask(self, model: str, texts: Sequence[str], seconds: float) -> "Vectors":
         import numpy as np
 
-        if self.ask_address is None:
-            raise ApiError(400, f"No model address is set, so {model[:80]} cannot embed.")
         try:
             async with asyncio.timeout(seconds):
-                rows = await self.ask_address(model, texts)
+                rows = await self._ask_address(model, texts)
         except TimeoutError as error:
             raise ApiError(
                 504, f"{model[:80]} took longer than {seconds:g} seconds for {len(texts)} texts."

@@ -117,15 +117,16 @@ class Processing:
         embedder: Embedder,
         library_embedder: LibraryEmbedder,
         embed_later: EmbedLater,
+        count_tokens: CountTokens,
     ) -> None:
+        """`count_tokens` is the language model's; when it fails, the embedder counts."""
         self._database = database
         self._blobs = blobs
         self._reader = reader
         self._embedder = embedder
         self._library_embedder = library_embedder
         self._embed_later = embed_later
-        self.count_tokens: CountTokens | None = None
-        """The language model's tokenizer; without it, or when it fails, the embedder's counts."""
+        self._count_tokens = count_tokens
 
     def run(self, job: Job, durable_step: RunStep, step: RunStep, enqueue: Enqueue) -> None:
         """Process one document, step by step, in a worker thread."""
@@ -233,12 +234,11 @@ class Processing:
             return [None] * len(texts)
 
     async def _tokens(self, text: str) -> int:
-        if self.count_tokens is not None:
-            try:
-                async with asyncio.timeout(_COUNT_SECONDS):
-                    return await self.count_tokens(text)
-            except (ApiError, TimeoutError):
-                log.warning("the language model counts no tokens: the embedding model's are taken")
+        try:
+            async with asyncio.timeout(_COUNT_SECONDS):
+                return await self._count_tokens(text)
+        except (ApiError, TimeoutError):
+            log.warning("the language model counts no tokens: the embedding model's are taken")
         return await asyncio.to_thread(self._embedder.count_tokens, [text])
 
     async def give_up_or_retry(self, job: Job, error: ProcessingFailed, enqueue: Enqueue) -> None:

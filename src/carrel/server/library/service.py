@@ -1,8 +1,6 @@
 """The libraries of a server: processing and search over its records."""
 
-import asyncio
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -53,11 +51,22 @@ class WorkerState:
 class LibraryService:
     """Processes the documents of libraries in the background, and searches them."""
 
-    def __init__(self, database: Database, blobs: Blobs, reader: VisionReader, jobs: Jobs) -> None:
+    def __init__(
+        self,
+        database: Database,
+        blobs: Blobs,
+        reader: VisionReader,
+        jobs: Jobs,
+        *,
+        count_tokens: CountTokens,
+        ask_address: AskAddress,
+        reranker: Callable[[], RerankAddress | None],
+    ) -> None:
+        """`count_tokens`, `ask_address` and `reranker` are of the models in force at a call."""
         self._database = database
         self.embedder = Embedder()
         """The embedder; its weights are in memory once."""
-        self._library_embedder = LibraryEmbedder(self.embedder)
+        self._library_embedder = LibraryEmbedder(self.embedder, ask_address)
         self._reembedding = Reembedding(database, self._library_embedder, lambda: self._embedding)
         self._processing = Processing(
             database,
@@ -66,28 +75,15 @@ class LibraryService:
             self.embedder,
             self._library_embedder,
             self._reembedding.enqueue,
+            count_tokens,
         )
         self._search = Search(self.embedder)
-        self._reranker: Callable[[], RerankAddress | None] = lambda: None
+        self._reranker = reranker
         self._embedding = jobs.queue(
             "embeddings", "embed_library", self._reembedding.run, running=1
         )
         self._queue = jobs.queue("documents", "process_document", self._process, running=_RUNNING)
         self._reconciler = Reconciler(database, self._queue, jobs)
-        self._reconciling: asyncio.Task[Any] | None = None
-        self._warming: asyncio.Task[None] | None = None
-
-    def count_tokens_with(self, count_tokens: CountTokens) -> None:
-        """Set the token counter for documents processed from now on."""
-        self._processing.count_tokens = count_tokens
-
-    def embed_with(self, ask_address: AskAddress) -> None:
-        """Set the embedder of models at addresses."""
-        self._library_embedder.ask_address = ask_address
-
-    def rerank_with(self, address: Callable[[], RerankAddress | None]) -> None:
-        """Set the reranker of found passages."""
-        self._reranker = address
 
     async def embeddings(self, caller: Caller, library_id: str) -> LibraryEmbeddings:
         """Return the embedding model of a library.
@@ -158,18 +154,10 @@ class LibraryService:
             queued=max(0, len(unfinished) - self.active),
         )
 
-    async def start(self) -> None:
-        """Resume processing. Call it after the jobs have started."""
-        self._reconciling = asyncio.create_task(self._reconciler.run())
-        self._warming = asyncio.create_task(self._database.read(self._search.warm))
-
-    async def stop(self) -> None:
-        """Stop the background work beside the jobs."""
-        for task in (self._reconciling, self._warming):
-            if task is not None:
-                task.cancel()
-                with suppress(asyncio.CancelledError):
-                    await task
+    def background(self) -> Iterator[Coroutine[Any, Any, None]]:
+        """Yield the work beside the jobs, to be run once they have started."""
+        yield self._reconciler.run()
+        yield self._database.read(self._search.warm)
 
     async def add(
         self, caller: Caller, library_id: str, new: NewDocument, limits: Limits
