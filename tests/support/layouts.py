@@ -48,8 +48,9 @@ def laid_out(
     bottom = max(line.box.bottom for line in lines) + _APART
     left = min(line.box.left for line in lines)
     body = list(_prose(left, bottom)) if prose else []
-    found = PageParts([item_of(line) for line in [*lines, *body]], links=links, rules=rules)
-    regions = page_layout(found, PageFrame(WIDTH, HEIGHT)).regions
+    items = [item_of(line) for line in [*lines, *body]]
+    found = PageParts(PageFrame(WIDTH, HEIGHT), items, links=links, rules=rules)
+    regions = page_layout(found).regions
     return [region for region in regions if region.box.top < bottom - 1]
 
 

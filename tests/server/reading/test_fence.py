@@ -96,12 +96,11 @@ def test_no_step_fails_and_no_text_is_lost_on_any_page(
     boxes: list[Box],
 ) -> None:
     links = [Link(box, "https://example.org") for box in boxes]
-    parts = PageParts(found, read, (), links, rules, boxes[:1], boxes[1:])
     frame = PageFrame(WIDTH, HEIGHT)
-    page = page_layout(parts, frame, scored=True)
+    parts = PageParts(frame, found, read, (), links, rules, boxes[:1], boxes[1:])
+    page = page_layout(parts, scored=True)
     assert [failure.trace for failure in fence.take_failures()] == []
-    pieces = blocks.read_pieces(parts, frame)
-    texts = [piece.text for piece in pieces.pieces] if pieces else []
+    texts = [piece.text for piece in parts.reading.pieces] if parts.reading else []
     said = [f"{region.marker}{region.text}" for region in page.regions]
     said += [cell.text for region in page.regions if region.table for cell in region.table.cells]
     assert _signs(texts) <= _signs(said)
@@ -132,7 +131,7 @@ def test_a_step_that_fails_costs_that_step(
         for row, cells in enumerate([["Room", "Seats", "Floor"], ["North", "24", "1"]] * 3)
         for column, text in enumerate(cells)
     ]
-    page = page_layout(PageParts([_item(*text) for text in texts]), PageFrame(WIDTH, HEIGHT))
+    page = page_layout(PageParts(PageFrame(WIDTH, HEIGHT), [_item(*text) for text in texts]))
     assert list(dict.fromkeys(region.kind for region in page.regions)) == kinds
     said = " ".join(
         " ".join(cell.text for cell in region.table.cells) if region.table else region.text

@@ -33,7 +33,7 @@ def test_a_page_number_farther_from_the_edge_is_a_footer(text: str, kind: str) -
     body = [line("A line of a paragraph, as wide as the text of the page is.", 120 + 12 * number)
             for number in range(30)]  # fmt: skip
     number = line(text, 0.884 * HEIGHT, left=295)
-    page = page_layout(PageParts(lines=[*body, number]), PageFrame(WIDTH, HEIGHT))
+    page = page_layout(PageParts(PageFrame(WIDTH, HEIGHT), lines=[*body, number]))
     assert (page.regions[-1].text, page.regions[-1].kind) == (text, kind)
 
 
@@ -52,7 +52,7 @@ def test_a_footer_below_the_middle_column_comes_last() -> None:
         )
     ]
     footer = line("Annual report", 0.95 * HEIGHT, left=235)
-    page = page_layout(PageParts(lines=[*wide, *columns, footer]), PageFrame(WIDTH, HEIGHT))
+    page = page_layout(PageParts(PageFrame(WIDTH, HEIGHT), lines=[*wide, *columns, footer]))
     assert [region.text[:6] for region in page.regions] == [
         *("A line", "0 goes", "1 goes", "2 goes", "Annual"),
     ]
@@ -72,5 +72,5 @@ def test_text_within_a_table_that_is_in_none_of_its_cells_stays(
         return [Region("table", box, table=table, lines=held)]
 
     monkeypatch.setattr(blocks, "find_tables", find_tables)
-    page = page_layout(PageParts(lines=lines), PageFrame(WIDTH, HEIGHT))
+    page = page_layout(PageParts(PageFrame(WIDTH, HEIGHT), lines=lines))
     assert [region.text for region in page.regions if region.kind != "table"] == [texts[2]]

@@ -5,9 +5,9 @@ import itertools
 import pytest
 
 from carrel.server.reading.layout.blocks import PageParts, page_layout
-from carrel.server.reading.layout.evidence import HeadingStyle, evidence_of
+from carrel.server.reading.layout.evidence import FirstPage, HeadingStyle, evidence_of
 from carrel.server.reading.page.elements import Box, Line, PageFrame, Region
-from carrel.server.reading.page.parsed import ParsedPage, PlacedWord, TextItem
+from carrel.server.reading.page.parsed import PlacedWord, TextItem
 
 WIDTH, HEIGHT = 595.0, 842.0
 
@@ -23,16 +23,18 @@ def item(text: str, y: float, x: float = 72.0, size: float = 10.0, font: str = "
 def heads(pages: list[list[TextItem]]) -> list[tuple[list[str], list[str]]]:
     """The running heads of each page, at its top and its bottom."""
     body = "The readers of the house keep their books for a week, and then return them all."
-    parsed = [
-        ParsedPage(
-            number, WIDTH, HEIGHT, [*page, *(item(body, 150 + 14 * line) for line in range(40))]
-        )
-        for number, page in enumerate(pages)
-    ]
-    evidence = evidence_of(parsed)
+    text = [item(body, 150 + 14 * line) for line in range(40)]
+    parts = [PageParts(PageFrame(WIDTH, HEIGHT), [*page, *text]) for page in pages]
+    evidence = evidence_of(
+        [
+            FirstPage(number, HEIGHT, page.reading.pieces)
+            for number, page in enumerate(parts)
+            if page.reading
+        ]
+    )
     found = []
-    for page in parsed:
-        layout = page_layout(PageParts(page.items), PageFrame(WIDTH, HEIGHT), evidence)
+    for page in parts:
+        layout = page_layout(page, evidence)
         edges = ("header", "footer")
         found.append(
             tuple([part.text for part in layout.regions if part.kind == edge] for edge in edges)
@@ -85,7 +87,7 @@ def levels(headings: list[tuple[str, float]]) -> list[int]:
         Line(text, Box(72, top, 300, top + size), size, (), True)
         for top, (text, size) in zip(itertools.count(80, 40), headings, strict=False)
     ]
-    evidence = evidence_of([], styles=map(HeadingStyle.of, lines))
+    evidence = evidence_of([FirstPage(0, HEIGHT, lines, map(HeadingStyle.of, lines))])
     regions = [Region("heading", line.box, line.text, lines=(line,)) for line in lines]
     return [evidence.with_level(region).level for region in regions]
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from carrel.server.reading.layout.blocks import PageParts, read_pieces
+from carrel.server.reading.layout.blocks import PageParts
 from carrel.server.reading.layout.text_blocks import Style, block_region, text_blocks
 from carrel.server.reading.page.elements import Box, Line, PageFrame, Region, Word
 from carrel.server.reading.page.lines import one_line
@@ -51,7 +51,7 @@ def test_lines_set_closely_are_a_paragraph() -> None:
 @pytest.mark.parametrize(("mono", "role"), [(True, "code"), (False, "text")])
 def test_code_is_what_a_text_layer_sets_in_type_of_one_width(mono: bool, role: str) -> None:
     lines = [_line(f"value = read({number})", 100 + 12 * number, mono=mono) for number in range(4)]
-    found = read_pieces(PageParts(list(map(item_of, lines))), PageFrame(595, 842))
+    found = PageParts(PageFrame(595, 842), list(map(item_of, lines))).reading
     assert found is not None
     roles = np.zeros_like(found.view.roles)
     roles[:, ROLES.index("code")] = 1
@@ -269,7 +269,7 @@ def test_entries_of_contents_in_two_columns_are_items_of_their_own() -> None:
             _line(str(page), 100 + 14 * row, left + 210),
         )
     ]
-    found = read_pieces(PageParts(list(map(item_of, lines))), PageFrame(595, 842))
+    found = PageParts(PageFrame(595, 842), list(map(item_of, lines))).reading
     assert found is not None
     roles = np.zeros_like(found.view.roles)
     roles[:, ROLES.index("contents_entry")] = 1
@@ -287,7 +287,7 @@ def test_entries_of_contents_in_two_columns_are_items_of_their_own() -> None:
 
 def _seen_as(role: Role, *lines: Line) -> list[tuple[str, str]]:
     """The blocks of lines that the page model takes for one role, each apart from the others."""
-    found = read_pieces(PageParts(list(map(item_of, lines))), PageFrame(595, 842))
+    found = PageParts(PageFrame(595, 842), list(map(item_of, lines))).reading
     assert found is not None
     roles = np.zeros_like(found.view.roles)
     roles[:, ROLES.index(role)] = 1

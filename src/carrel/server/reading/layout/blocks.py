@@ -1,7 +1,8 @@
 """Assembles a page's text, rules and pictures into regions in reading order."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from carrel.server.reading.fence import doubt, fenced
 from carrel.server.reading.layout.diagrams import Diagram, diagrams
@@ -40,7 +41,7 @@ _AGREED = 0.15
 
 @dataclass(frozen=True)
 class PageParts:
-    """Everything found on a page, in points of its upright layout.
+    """Everything found on a page, in points of its upright layout, which `frame` maps to the page.
 
     `items` is liteparse's text layer, with word boxes; `lines` is text found in another way, by
     OCR if needed, and `apart` what is no part of the flow: text at an angle, comments. `rules` may
@@ -48,6 +49,7 @@ class PageParts:
     graphics. `fields` are those of a form.
     """
 
+    frame: PageFrame
     items: Sequence[TextItem] = ()
     lines: Sequence[Line] = ()
     apart: Sequence[Line] = ()
@@ -58,8 +60,38 @@ class PageParts:
     shades: Sequence[Shade] = ()
     fields: Sequence[Box] = ()
 
-    def mirrored(self, width: float) -> "PageParts":
-        """Return what is drawn mirrored on a page of this width."""
+    @property
+    def text_boxes(self) -> list[Box]:
+        """The boxes of all text in the flow."""
+        return [*(item.box for item in self.items), *(line.box for line in self.lines)]
+
+    @cached_property
+    def reading(self) -> PageReading | None:
+        """The text in pieces with the page model's view; None without any."""
+        rows = page_pieces(self.items, self.lines, self.rules, self.links)
+        if not rows:
+            return None
+        width, height = self.frame.upright_size
+        from_right = runs_from_right(piece.text for row in rows for piece in row)
+        found = self.mirrored() if from_right else self
+        if from_right:
+            rows = mirrored_rows(rows, width)
+        drawn = (found.rules, found.shades, [*found.figures, *found.drawings])
+        around = Surroundings(width, height, *drawn, scanned=not self.items)
+        view = look(page_features(rows, around))
+        return PageReading([piece for row in rows for piece in row], view, from_right)
+
+    def heading_styles(self) -> Iterator[HeadingStyle]:
+        """Yield the styles of what the page model takes for headings."""
+        page = self.reading
+        if page is not None:
+            for number in (page.view.role("heading") > _LIKELY).nonzero()[0].tolist():
+                if any(map(str.isalpha, page.pieces[number].text)):
+                    yield HeadingStyle.of(page.pieces[number])
+
+    def mirrored(self) -> "PageParts":
+        """Return what is drawn mirrored."""
+        width, _ = self.frame.upright_size
         return replace(
             self,
             rules=[rule.mirrored(width) for rule in self.rules],
@@ -71,16 +103,16 @@ class PageParts:
 
 
 def page_layout(
-    found: PageParts, frame: PageFrame, evidence: Evidence = NO_EVIDENCE, *, scored: bool = False
+    found: PageParts, evidence: Evidence = NO_EVIDENCE, *, scored: bool = False
 ) -> PageLayout:
     """Return the regions of a page by its document's evidence; `scored` rates their order.
 
     A step that fails is left out.
     """
-    ordered = fenced("layout", _regions, found, frame, evidence) or plain_regions(found)
+    ordered = fenced("layout", _regions, found, evidence) or plain_regions(found)
     if scored:
         ordered = fenced("order", with_order, ordered) or ordered
-    return PageLayout(frame, ordered, list(dict.fromkeys(link.url for link in found.links)))
+    return PageLayout(found.frame, ordered, list(dict.fromkeys(link.url for link in found.links)))
 
 
 def plain_regions(found: PageParts) -> list[Region]:
@@ -95,11 +127,11 @@ def _from_top(lines: Iterable[Line], solids: Iterable[Region] = ()) -> list[Regi
     return sorted([*texts, *solids], key=lambda region: region.box.top)
 
 
-def _regions(found: PageParts, frame: PageFrame, evidence: Evidence) -> list[Region]:
+def _regions(found: PageParts, evidence: Evidence) -> list[Region]:
     """Return the regions of a page in reading order."""
-    size = frame.upright_size
+    size = found.frame.upright_size
     turned = _turned_lines(found)
-    page = read_pieces(found, frame)
+    page = found.reading
     if page is None:
         ordered = pictures(found.figures, (), ())
     else:
@@ -107,7 +139,7 @@ def _regions(found: PageParts, frame: PageFrame, evidence: Evidence) -> list[Reg
             # OCR cannot put formulas together.
             doubt()
         if page.from_right:
-            found = found.mirrored(size[0])
+            found = found.mirrored()
             turned = [line.mirrored(size[0]) for line in turned]
         loose = list(page.pieces)
         joined = fenced("diagrams", diagrams, found.rules, loose) or []
@@ -142,34 +174,6 @@ def _regions(found: PageParts, frame: PageFrame, evidence: Evidence) -> list[Reg
     if page and page.from_right:
         return [region.mirrored(size[0]) for region in ordered]
     return ordered
-
-
-def heading_styles(found: PageParts, frame: PageFrame) -> list[HeadingStyle]:
-    """Return the styles of what the page model takes for headings."""
-    page = read_pieces(found, frame)
-    if page is None:
-        return []
-    heading = page.view.role("heading")
-    return [
-        HeadingStyle.of(piece)
-        for number, piece in enumerate(page.pieces)
-        if heading[number] > _LIKELY and any(map(str.isalpha, piece.text))
-    ]
-
-
-def read_pieces(found: PageParts, frame: PageFrame) -> PageReading | None:
-    """Return the page's text in pieces with the page model's view, or None without any."""
-    rows = page_pieces(found.items, found.lines, found.rules, found.links)
-    if not rows:
-        return None
-    width, height = frame.upright_size
-    from_right = runs_from_right(piece.text for row in rows for piece in row)
-    if from_right:
-        rows, found = mirrored_rows(rows, width), found.mirrored(width)
-    drawn = (found.rules, found.shades, [*found.figures, *found.drawings])
-    around = Surroundings(width, height, *drawn, scanned=not found.items)
-    view = look(page_features(rows, around))
-    return PageReading([piece for row in rows for piece in row], view, from_right)
 
 
 def _running_heads(page: PageReading, evidence: Evidence, height: float) -> set[int]:

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 from carrel.server.reading.page.elements import Line, Region
-from carrel.server.reading.page.lines import LABELLED, text_lines
-from carrel.server.reading.page.parsed import ParsedPage
+from carrel.server.reading.page.lines import LABELLED
 
 PAGES = 16
 """Number of first pages that stand for the whole document."""
@@ -56,6 +55,15 @@ class HeadingStyle(NamedTuple):
     def is_set_like(self, other: "HeadingStyle") -> bool:
         """Whether two headings are alike in size and weight."""
         return self.bold is other.bold and abs(self.size - other.size) <= _ALIKE * self.size
+
+
+class FirstPage(NamedTuple):
+    """The text of a first page: its lines, its height in points, the styles of its headings."""
+
+    index: int
+    height: float
+    lines: Sequence[Line] = ()
+    styles: Iterable[HeadingStyle] = ()
 
 
 @dataclass(frozen=True)
@@ -131,37 +139,27 @@ class Evidence:
         )
 
 
-def evidence_of(
-    pages: Iterable[ParsedPage],
-    outline: Iterable[tuple[str, int]] = (),
-    styles: Iterable[HeadingStyle] = (),
-) -> Evidence:
-    """Collect evidence from first pages.
-
-    `outline` are the bookmarks with their levels, `styles` those of headings.
-    """
-    texts = [(page, text_lines(item for item in page.items if not item.angle)) for page in pages]
+def evidence_of(pages: Sequence[FirstPage], outline: Iterable[tuple[str, int]] = ()) -> Evidence:
+    """Collect evidence from first pages; `outline` are the bookmarks with their levels."""
     letters: Counter[float] = Counter()
-    for _, lines in texts:
-        for line in lines:
+    for page in pages:
+        for line in page.lines:
             letters[line.size] += len(line.text)
     usual = max(letters, key=lambda size: letters[size], default=0.0)
     return Evidence(
-        _repeated_heights(texts, usual),
-        _rank(styles),
+        _repeated_heights(pages, usual),
+        _rank(style for page in pages for style in page.styles),
         usual,
         {_fold(title): level for title, level in outline},
-        sum(bool(lines) for _, lines in texts),
+        sum(bool(page.lines) for page in pages),
     )
 
 
-def _repeated_heights(
-    texts: Sequence[tuple[ParsedPage, list[Line]]], usual: float
-) -> dict[tuple[Edge, str], float]:
+def _repeated_heights(pages: Sequence[FirstPage], usual: float) -> dict[tuple[Edge, str], float]:
     """Return the heights of texts that repeat at the edges of pages, whatever their numbers."""
     seen: dict[tuple[Edge, str, int | None], list[float]] = {}
-    for page, lines in texts:
-        for line in lines:
+    for page in pages:
+        for line in page.lines:
             edge = _edge(line, page.height)
             if edge and _is_head_candidate(line, usual):
                 for text, number in _patterns(line.text).items():

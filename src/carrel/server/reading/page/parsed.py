@@ -78,3 +78,8 @@ class ParsedPage:
     trusted: bool = True
     needs_ocr: bool = False
     drawn: bool = False
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height, in points."""
+        return self.width, self.height

@@ -3,8 +3,10 @@
 import contextlib
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pypdfium2
 from PIL import Image
@@ -14,14 +16,13 @@ from carrel.server.reading.fence import fenced
 from carrel.server.reading.layout.blocks import (
     NO_EVIDENCE,
     PageParts,
-    heading_styles,
     page_layout,
     plain_regions,
 )
-from carrel.server.reading.layout.evidence import PAGES, Evidence, HeadingStyle, evidence_of
+from carrel.server.reading.layout.evidence import PAGES, Evidence, FirstPage, evidence_of
 from carrel.server.reading.markdown.compose import Raster, compose
 from carrel.server.reading.options import ReadOptions, UnreadableDocument, select_pages
-from carrel.server.reading.page.elements import Box, Line, PageFrame, PageLayout
+from carrel.server.reading.page.elements import Line, PageFrame, PageLayout
 from carrel.server.reading.page.lines import text_turn
 from carrel.server.reading.page.parsed import ParsedPage
 from carrel.server.reading.pdf.accents import with_accents
@@ -76,6 +77,8 @@ class PDF:
         self._ahead = ReadAhead(data[max(0, data.find(_HEADER)) :])
         self.page_count = len(self._document)
         self._evidence: Evidence | None = None
+        self._looked_at: dict[int, PageParts] = {}
+        """Pages that the evidence is from and that were not read since."""
         if self.page_count == 0:
             raise UnreadableDocument("This PDF has no pages.")
 
@@ -119,13 +122,19 @@ class PDF:
         missing = [index for index in first if index not in parsed] if beyond else []
         pages = {**parsed, **{page.index: page for page in self._ahead.look(missing)}}
         outline = fenced("outline", self._outline) or []
-        known = [pages[index] for index in first if index in pages]
-        styles = [
-            style
-            for page in known
-            for style in fenced("heading styles", _heading_styles, page) or ()
-        ]
-        return fenced("evidence", evidence_of, known, outline, styles) or NO_EVIDENCE
+        # What OCR would read is no evidence: it takes long.
+        known = (pages[index] for index in first if index in pages)
+        digital = (page for page in known if all(page.size) and not page.needs_ocr)
+        seen = [seen for page in digital if (seen := fenced("first page", self._look_at, page))]
+        return fenced("evidence", evidence_of, seen, outline) or NO_EVIDENCE
+
+    def _look_at(self, parsed: ParsedPage) -> FirstPage:
+        """Look at a page as evidence, and keep what was found on it until it is read."""
+        found = self._collect(parsed, PageFrame(*parsed.size, text_turn(parsed.items)))
+        self._looked_at[parsed.index] = found
+        lines = found.reading.pieces if found.reading else ()
+        height = found.frame.upright_size[1]
+        return FirstPage(parsed.index, height, lines, list(found.heading_styles()))
 
     def _outline(self) -> list[tuple[str, int]]:
         """Return the bookmarks' titles and levels."""
@@ -156,28 +165,23 @@ class PDF:
         self, index: int, parsed: ParsedPage | None, options: ReadOptions, look: Look
     ) -> Page:
         parsed = parsed or self._page_without_parser(index)
-        size = (parsed.width, parsed.height)
-        if not all(size):
+        if not all(parsed.size):
             return self._plain_page(index, None, options)
-        scan = PageScan(PageFrame(*size, text_turn(parsed.items)))
+        scan = PageScan(PageFrame(*parsed.size, text_turn(parsed.items)))
         if parsed.needs_ocr:
-            dpi = self._ocr_dpi(index)
-            read = fenced(
-                "recognition", lambda: recognise_page(self._render(index, dpi), size, look)
-            )
-            scan = read or scan
-        if scan.frame.turn:
-            parsed = self._ahead.take_upright(index, scan.frame.turn) or parsed
-        found = self._collect(index, parsed, scan, look)
+            scan = fenced("recognition", self._recognise, index, parsed.size, look) or scan
+        found = self._looked_at.pop(index, None) or self._collect(parsed, scan.frame)
+        if parsed.drawn:
+            scan = fenced("drawn text", self._read_drawn, index, found, look) or scan
         scored = options.granularity is not None
-        layout = page_layout(found, scan.frame, self._evidence or NO_EVIDENCE, scored=scored)
-        return compose(index, layout, self._raster(index, size), options)
+        layout = page_layout(_with_scan(found, scan), self._evidence or NO_EVIDENCE, scored=scored)
+        return compose(index, layout, self._raster(index, parsed.size), options)
 
     def _plain_page(self, index: int, parsed: ParsedPage | None, options: ReadOptions) -> Page:
         """Return the page as the lines of its text layer, empty without one."""
-        size = (parsed.width, parsed.height) if parsed else _A4
+        size = parsed.size if parsed else _A4
         frame, raster = PageFrame(*size), self._raster(index, size)
-        regions = plain_regions(PageParts(parsed.items)) if parsed else []
+        regions = plain_regions(PageParts(frame, parsed.items)) if parsed else []
         page = fenced("plain page", compose, index, PageLayout(frame, regions), raster, options)
         return page or compose(index, PageLayout(frame, []), raster, options)
 
@@ -192,11 +196,14 @@ class PDF:
             width, height = page.get_size()
             return ParsedPage(index, width, height, trusted=said, needs_ocr=not said)
 
-    def _collect(self, index: int, parsed: ParsedPage, scan: PageScan, look: Look) -> PageParts:
-        """Collect everything on a page: liteparse's text, the text it left out, and OCR's."""
+    def _collect(self, parsed: ParsedPage, frame: PageFrame) -> PageParts:
+        """Collect what a page's file says: liteparse's text, what it left out, and pictures."""
+        index = parsed.index
+        if frame.turn:
+            parsed = self._ahead.take_upright(index, frame.turn) or parsed
         items, rules, lines = parsed.items, parsed.rules, list[Line]()
         with contextlib.closing(self._document[index]) as page:
-            space = PageSpace(page, scan.frame.turn, scan.frame.width / page.get_width())
+            space = _space(page, frame)
             pictures = fenced("pictures", embedded_pictures, page, space) or []
             if parsed.trusted:
                 with contextlib.closing(page.get_textpage()) as text_page:
@@ -210,29 +217,20 @@ class PDF:
             fields = self._fields.get(index, ())
             items, rules = with_ticks(items, rules, fields, space)
             filled = [space.to_layout(field.bounds) for field in fields]
-        if parsed.drawn or scan.lines:
-            known = [item.box for item in items] + [line.box for line in lines]
-            if parsed.drawn:
-                frame = scan.frame
-                read = fenced("drawn text", self._read_drawn, index, frame, known, pictures, look)
-                scan = read or PageScan(frame)
-            lines += drop_covered(scan.lines, known)
-        size = scan.frame.upright_size
-        figures = [box for box in pictures if not is_background(box, size)]
-        figures += [
-            box for box in scan.figures if not any(known.holds_centre(box) for known in figures)
-        ]
-        rules = [*rules, *scan.rules]
-        drawn = (parsed.drawings, parsed.shades)
-        apart = [*scan.slanted, *parsed.comments]
-        return PageParts(items, lines, apart, parsed.links, rules, figures, *drawn, filled)
+        figures = [box for box in pictures if not is_background(box, frame.upright_size)]
+        drawn = (rules, figures, parsed.drawings, parsed.shades)
+        return PageParts(frame, items, lines, parsed.comments, parsed.links, *drawn, filled)
 
-    def _read_drawn(
-        self, index: int, frame: PageFrame, known: list[Box], pictures: list[Box], look: Look
-    ) -> PageScan:
-        """Read the parts of a page that are pictures of text, outside the `known` boxes."""
+    def _recognise(self, index: int, size: tuple[float, float], look: Look) -> PageScan:
+        return recognise_page(self._render(index, self._ocr_dpi(index)), size, look)
+
+    def _read_drawn(self, index: int, found: PageParts, look: Look) -> PageScan:
+        """Read the parts of a page that are pictures of text, outside the text found."""
+        frame = found.frame
+        with contextlib.closing(self._document[index]) as page:
+            pictures = embedded_pictures(page, _space(page, frame))
         coarse = self._render(index, DRAWN_DPI).rotate(frame.turn, expand=True)
-        parts = drawn_text(coarse, known, pictures, frame.upright_size[0])
+        parts = drawn_text(coarse, found.text_boxes, pictures, frame.upright_size[0])
         if not parts:
             return PageScan(frame)
         fine = self._render(index, self._ocr_dpi(index)).rotate(frame.turn, expand=True)
@@ -266,11 +264,24 @@ class PDF:
         return Raster(DPI, width, height, POINTS / DPI, crop)
 
 
-def _heading_styles(page: ParsedPage) -> list[HeadingStyle]:
-    """Return the styles of the headings in a page's text layer."""
-    drawn = (page.drawings, page.shades)
-    found = PageParts(page.items, (), (), page.links, page.rules, (), *drawn)
-    return heading_styles(found, PageFrame(page.width, page.height))
+def _space(page: Any, frame: PageFrame) -> PageSpace:
+    return PageSpace(page, frame.turn, frame.width / page.get_width())
+
+
+def _with_scan(found: PageParts, scan: PageScan) -> PageParts:
+    """Return what a page's file says with what OCR read beside it."""
+    if scan == PageScan(scan.frame):
+        return found
+    return replace(
+        found,
+        lines=[*found.lines, *drop_covered(scan.lines, found.text_boxes)],
+        apart=[*scan.slanted, *found.apart],
+        rules=[*found.rules, *scan.rules],
+        figures=[
+            *found.figures,
+            *(box for box in scan.figures if not any(f.holds_centre(box) for f in found.figures)),
+        ],
+    )
 
 
 def _bounded_dpi(size: tuple[float, float], dpi: float, pixels: int) -> float:

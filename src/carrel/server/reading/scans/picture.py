@@ -76,9 +76,9 @@ class Picture:
             return compose(index, PageLayout(PageFrame(*size), []), blank, options)
         picture = _on_white(frame)
         scan = recognise_page(_reduce(picture), size, look)
-        found = PageParts((), scan.lines, scan.slanted, (), scan.rules, scan.figures)
+        found = PageParts(scan.frame, (), scan.lines, scan.slanted, (), scan.rules, scan.figures)
         raster = Raster(dpi, picture.width, picture.height, points, picture.crop)
-        layout = page_layout(found, scan.frame, scored=options.granularity is not None)
+        layout = page_layout(found, scored=options.granularity is not None)
         return compose(index, layout, raster, options)
 
     def picture(self, index: int) -> Image.Image:
