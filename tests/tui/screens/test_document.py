@@ -429,3 +429,12 @@ async def test_a_strip_of_pages_ends_both_panes_on_one_row(bench: Workbench) -> 
     await bench.until(lambda: not bench.app.screen.query_one("#strip").display)
     await bench.pilot.pause()
     assert len({bench.app.screen.query_one(pane).region.bottom for pane in panes}) == 1
+
+
+async def test_a_key_without_a_document_names_the_way_to_one(offline: None) -> None:
+    async with workbench(LOCAL, WIDE) as bench:
+        fill(bench.store)
+        bench.store.documents.slice.put(DocumentState())
+        await bench.press("3")
+        await bench.press("w")
+        await bench.shows("No document is open: choose one in 1 Files or 2 Libraries, then enter.")

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
-from carrel.notebook.panels.core.assets import module, style
 from carrel.notebook.panels.core.base import Cell, Json, Panel, badge_json, intent
 from carrel.notebook.panels.core.table import TableLayout
 from carrel.store.activity.formatting import ActivityRow, activity_rows, running_words
@@ -16,11 +15,9 @@ from carrel.store.store import Store
 _HEAD = ("What", "Name", "Status", "Progress", "Rate", "Time", "Note")
 
 
-class ActivityPanel(Panel):
+class ActivityPanel(Panel, view="activity"):
     """Long-running work: uploads, downloads, syncs, OCR, processing."""
 
-    _esm = module("activity")
-    _css = style("activity")
     _title = "Activity"
 
     def __init__(self, store: Store, **options: Any) -> None:

@@ -8,8 +8,15 @@ from typing import Any
 from carrel.notebook.html.tables import moment, table
 from carrel.notebook.panels.agent_fields import AgentFields
 from carrel.notebook.panels.compare import ComparePanel
-from carrel.notebook.panels.core.assets import module, style
-from carrel.notebook.panels.core.base import Cell, Json, Panel, badge_json, intent, problem_json
+from carrel.notebook.panels.core.base import (
+    Cell,
+    Json,
+    Panel,
+    badge_json,
+    forward,
+    intent,
+    problem_json,
+)
 from carrel.notebook.panels.core.changes import changes_json
 from carrel.notebook.panels.core.table import TableLayout
 from carrel.notebook.panels.trial import Trial
@@ -49,14 +56,12 @@ DRAFT = "draft"
 _STARTER = "starter "
 
 
-class AgentPanel(Panel):
+class AgentPanel(Panel, view="agent"):
     """Agents and their versions: differences, the active one, aliases, a form, drafts.
 
     With its own service it shows only that service's agent, without the list.
     """
 
-    _esm = module("agent")
-    _css = style("agent")
     _title = "Agents"
     _deletes = "agents"
 
@@ -67,10 +72,8 @@ class AgentPanel(Panel):
         self._trial: Trial | None = None
         self._begun_trials = 0
         self._layout = TableLayout(store, "versions")
-        super().__init__(store, parts=(self._layout,), **options)
+        super().__init__(store, parts=(self._layout,), own=agents, **options)
         self._follow(self._agents.slice, store.libraries.slice, self._layout.slice)
-        if agents is not None:
-            self._watches.append(lambda: store.close_service(agents))
         if not self._agents.slice.value.loaded:
             self._loading = self._agents.load()
 
@@ -167,13 +170,8 @@ class AgentPanel(Panel):
 
     # choosing and comparing
 
-    @intent
-    async def _on_choose(self, agent: str) -> None:
-        await self._agents.select(agent)
-
-    @intent
-    async def _on_mark(self, version: int) -> None:
-        await self._agents.mark_version(version)
+    _on_choose = forward("_agents", AgentsService.select, "agent")
+    _on_mark = forward("_agents", AgentsService.mark_version, "version")
 
     # the active version
 
@@ -208,9 +206,7 @@ class AgentPanel(Panel):
         else:
             await self._agents.set_alias(agent, alias, version)
 
-    @intent
-    async def _on_delete(self, agent: str) -> None:
-        await self._agents.delete(agent)
+    _on_delete = forward("_agents", AgentsService.delete, "agent")
 
     # drafts
 

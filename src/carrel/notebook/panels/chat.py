@@ -11,8 +11,7 @@ from typing import Any, Literal
 from carrel.notebook.cells.cell import answer_progress
 from carrel.notebook.cells.wait import permission, wait_for
 from carrel.notebook.html.markdown import GrowingText, fold_thinking, to_blocks, to_html
-from carrel.notebook.panels.core.assets import module, style
-from carrel.notebook.panels.core.base import Json, Panel, intent, problem_json
+from carrel.notebook.panels.core.base import Json, Panel, forward, intent, problem_json
 from carrel.notebook.panels.core.drops import Drops
 from carrel.notebook.panels.core.uploads import Offer
 from carrel.notebook.results.answer import (
@@ -21,21 +20,10 @@ from carrel.notebook.results.answer import (
     last_answer,
     partial_on_error,
 )
+from carrel.store.chat import formatting
 from carrel.store.chat.answering.attachments import as_mention
 from carrel.store.chat.conversation import Attachment
-from carrel.store.chat.formatting import (
-    SourceRow,
-    TurnRow,
-    parameter_words,
-    phase_words,
-    prompt_title,
-    session_rows,
-    sessions_title,
-    source_title,
-    title,
-    tokens,
-    turn_rows,
-)
+from carrel.store.chat.formatting import SourceRow, TurnRow
 from carrel.store.chat.parameters import AGENTS_OWN, Parameters
 from carrel.store.chat.service import ChatService
 from carrel.store.chat.sources import source_of
@@ -54,15 +42,13 @@ PAGE_WIDTH = 900
 """Width of a source's page in pixels; the view scales it to its pane."""
 
 
-class ChatPanel(Panel):
+class ChatPanel(Panel, view="chat"):
     """A chat with an agent: the answer streams, can be stopped and shows its sources.
 
     With its own service it shows only that chat, without the list of sessions. A panel without a
     prompt gets its questions from the enclosing panel.
     """
 
-    _esm = module("chat")
-    _css = style("chat")
     _title = "Chat"
     _deletes = "chats"
 
@@ -75,10 +61,8 @@ class ChatPanel(Panel):
         self._answer: tuple[str | None, int] | None = None
         self._sent: tuple[str, ...] = ()
         self._text = GrowingText()
-        super().__init__(store, parts=(Drops(),), **options)
+        super().__init__(store, parts=(Drops(),), own=chat, **options)
         self._follow(self._chat.slice, store.agents.slice, store.session.slice, store.tools.slice)
-        if chat is not None:
-            self._watches.append(lambda: store.close_service(chat))
         store.agents.load()
 
     def ask(self, text: str, *, timeout: float | None = None) -> Answer:
@@ -142,9 +126,9 @@ class ChatPanel(Panel):
             "session": state.session_id,
             "sessions": [
                 {"id": row.id, "name": row.title, "note": row.age}
-                for row in session_rows(state, now)
+                for row in formatting.session_rows(state, now)
             ],
-            "sessions_title": sessions_title(state),
+            "sessions_title": formatting.sessions_title(state),
             "search": state.search,
             "agents": [
                 {
@@ -158,20 +142,20 @@ class ChatPanel(Panel):
             "agent": state.agent_id,
             "pinned": state.pinned,
             "draft": state.draft,
-            "title": title(state) if state.session_id else "",
-            "tokens": tokens(state),
+            "title": formatting.title(state) if state.session_id else "",
+            "tokens": formatting.tokens(state),
             "model": state.model or "",
             "models": [] if state.alias else list(self._store.session.slice.value.models),
             "parameters": _parameters(state.parameters),
-            "parameter_words": parameter_words(state),
+            "parameter_words": formatting.parameter_words(state),
             "turns": _turns(state),
-            "prompt": prompt_title(state),
+            "prompt": formatting.prompt_title(state),
             "editing": state.editing,
             "attached": [_attachment(one) for one in state.attached],
             "uploading": state.uploading,
             "history": list(state.history[-50:]),
             "busy": state.phase != "idle",
-            "phase": phase_words(state, waited),
+            "phase": formatting.phase_words(state, waited),
             "permission": self._permission(),
             "empty": self._empty(),
             "case_file": str(self._store.evals.slice.value.file or DEFAULT_FILE),
@@ -197,8 +181,8 @@ class ChatPanel(Panel):
     async def draw_still(self) -> str:
         """Return the transcript with its sources."""
         state = self._chat.slice.value
-        rows = turn_rows(state)
-        name = title(state) if state.session_id else ""
+        rows = formatting.turn_rows(state)
+        name = formatting.title(state) if state.session_id else ""
         parts = [f"<p><strong>{escape(name or self._title)}</strong></p>"]
         return "".join([*parts, *map(_still_turn, rows)]) if rows else parts[0]
 
@@ -212,21 +196,10 @@ class ChatPanel(Panel):
     async def _on_begin(self, agent: str) -> None:
         await self._chat.new(agent)
 
-    @intent
-    async def _on_choose(self, agent: str, version: int | None) -> None:
-        await self._chat.choose(agent, version)
-
-    @intent
-    async def _on_resume(self, session: str) -> None:
-        await self._chat.resume(session)
-
-    @intent
-    async def _on_search(self, text: str) -> None:
-        await self._chat.search_sessions(text)
-
-    @intent
-    async def _on_delete(self, session: str) -> None:
-        await self._chat.delete_session(session)
+    _on_choose = forward("_chat", ChatService.choose, "agent", "version")
+    _on_resume = forward("_chat", ChatService.resume, "session")
+    _on_search = forward("_chat", ChatService.search_sessions, "text")
+    _on_delete = forward("_chat", ChatService.delete_session, "session")
 
     @intent
     async def _on_parameters(self, values: dict[str, str]) -> None:
@@ -279,9 +252,7 @@ class ChatPanel(Panel):
     async def _on_retry(self) -> None:
         self._chat.retry()
 
-    @intent
-    async def _on_stop(self) -> None:
-        await self._chat.stop()
+    _on_stop = forward("_chat", ChatService.stop)
 
     @intent
     async def _on_edit(self, turn: int | None) -> str:
@@ -289,9 +260,7 @@ class ChatPanel(Panel):
         await self._chat.edit(turn)
         return "" if turn is None else self._chat.slice.value.turns[turn].text
 
-    @intent
-    async def _on_variant(self, turn: int, number: int) -> None:
-        await self._chat.choose_variant(turn, number)
+    _on_variant = forward("_chat", ChatService.choose_variant, "turn", "number")
 
     @intent
     async def _on_text(self, turn: int) -> str:
@@ -397,7 +366,9 @@ def _turns(state: ChatState) -> list[Json]:
                 for shown, passage in zip(row.sources, turn.sources, strict=False)
             ],
         }
-        for place, (turn, row) in enumerate(zip(state.turns, turn_rows(state), strict=True))
+        for place, (turn, row) in enumerate(
+            zip(state.turns, formatting.turn_rows(state), strict=True)
+        )
     ]
 
 
@@ -407,7 +378,7 @@ def _source(row: SourceRow, passage: Passage) -> Json:
         "id": row.number,
         "label": row.words,
         "cited": row.cited,
-        "title": source_title(passage),
+        "title": formatting.source_title(passage),
         "snippet": mark_matches(passage.snippet, passage.matches),
         # In percent of the page.
         "box": [100 * part for part in (box.left, box.top, box.width, box.height)] if box else None,

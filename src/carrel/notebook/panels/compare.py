@@ -6,23 +6,12 @@ from typing import Any
 from carrel.notebook.cells.cell import answer_progress
 from carrel.notebook.cells.wait import wait_for
 from carrel.notebook.panels.chat import ChatPanel
-from carrel.notebook.panels.core.assets import module, style
-from carrel.notebook.panels.core.base import Json, Panel, intent, problem_json
+from carrel.notebook.panels.core.base import Json, Panel, forward, intent, problem_json
 from carrel.notebook.panels.core.changes import changes_json
 from carrel.notebook.results.answer import Answer, last_answer
 from carrel.store.agents.formatting import FieldRow
-from carrel.store.comparison.formatting import (
-    agent_differences,
-    answer_differences,
-    has_answer,
-    judgement_words,
-    questions,
-    side_titles,
-    tally_words,
-)
-from carrel.store.comparison.formatting import (
-    last_answer as last_turn,
-)
+from carrel.store.comparison import formatting
+from carrel.store.comparison.formatting import last_answer as last_turn
 from carrel.store.comparison.service import VOTE_FIRST, ComparisonService
 from carrel.store.comparison.state import HEADINGS
 from carrel.store.core.problem import Problem, ProblemError
@@ -32,11 +21,9 @@ _TWO_ANSWERS = Problem("Not two finished answers", "", "Wait for both, or ask ag
 _LOADING = Problem("The agents are still being loaded", "", "Try again in a moment.")
 
 
-class ComparePanel(Panel):
+class ComparePanel(Panel, view="compare"):
     """Chats side by side under one prompt; `chats` are their panels in the sides' order."""
 
-    _esm = module("compare")
-    _css = style("compare")
     _title = "Compare"
 
     def __init__(self, store: Store, comparison: ComparisonService, **options: Any) -> None:
@@ -46,20 +33,18 @@ class ComparePanel(Panel):
             ChatPanel(store, service, asks=False, height=max(height - 130, 160))
             for service in comparison.every[: len(comparison.chats)]
         )
-        super().__init__(store, **{"height": 560, **options})
+        options = {"height": 560, **options}
+        super().__init__(store, panels=self.chats, own=comparison, **options)
         self._follow(
             comparison.slice, *(service.slice for service in comparison.every[: len(self.chats)])
         )
-        for panel in self.chats:
-            panel.put_into(self)
-        self._watches.append(lambda: store.close_service(comparison))
 
     @property
     def votes(self) -> str:
         """The votes of this comparison per version; `bench.votes()` has those of all
         comparisons."""
         record = self._comparison.record
-        return "" if record is None else tally_words(record)
+        return "" if record is None else formatting.tally_words(record)
 
     def ask(self, text: str, *, timeout: float | None = None) -> list[Answer]:
         """Ask all chats at once, as typing does, and wait for the answers in order."""
@@ -72,7 +57,7 @@ class ComparePanel(Panel):
         states = [chat.slice.value for chat in self._comparison.chats]
         return "".join(
             f"<p><strong>{escape(name)}</strong></p>{answer_progress(session, state)}"
-            for name, state in zip(side_titles(states), states, strict=True)
+            for name, state in zip(formatting.side_titles(states), states, strict=True)
             if state.turns
         )
 
@@ -84,7 +69,10 @@ class ComparePanel(Panel):
         idle = all(state.phase == "idle" for state in states)
         judged = ""
         if record is not None:
-            words = (judgement_words(record, questions(states[0])), tally_words(record))
+            words = (
+                formatting.judgement_words(record, formatting.questions(states[0])),
+                formatting.tally_words(record),
+            )
             judged = " · ".join(filter(None, words))
         return {
             "chats": [
@@ -95,11 +83,11 @@ class ComparePanel(Panel):
                 }
                 for index, panel in enumerate(self.chats)
             ],
-            "names": side_titles(states),
+            "names": formatting.side_titles(states),
             "busy": not idle,
             "begun": any(state.turns for state in states),
             "compared": record is not None,
-            "answered": idle and any(map(has_answer, states)),
+            "answered": idle and any(map(formatting.has_answer, states)),
             "hidden": comparison.slice.value.hidden,
             "blind": record is not None and record.blind_after is not None,
             "seed": len(seeds) == 1 and None not in seeds,
@@ -116,10 +104,6 @@ class ComparePanel(Panel):
         ]
         return f'<div class="sides">{"".join(sides)}</div>'
 
-    def is_changing(self) -> bool:
-        """Return whether an answer is being written."""
-        return any(panel.is_changing() for panel in self.chats)
-
     @intent
     async def _on_send(self, text: str) -> None:
         self._comparison.send(text).check()
@@ -128,13 +112,8 @@ class ComparePanel(Panel):
     async def _on_retry(self) -> None:
         self._comparison.retry().check()
 
-    @intent
-    async def _on_stop(self) -> None:
-        await self._comparison.stop()
-
-    @intent
-    async def _on_vote(self, place: int | None) -> None:
-        await self._comparison.vote(place)
+    _on_stop = forward("_comparison", ComparisonService.stop)
+    _on_vote = forward("_comparison", ComparisonService.vote, "place")
 
     @intent
     async def _on_votes(self) -> Json:
@@ -144,21 +123,10 @@ class ComparePanel(Panel):
         found = await self._comparison.count_votes()
         return {"head": HEADINGS, "rows": [row.cells for row in found]}
 
-    @intent
-    async def _on_note(self, text: str) -> None:
-        await self._comparison.note(text)
-
-    @intent
-    async def _on_blind(self, on: bool) -> None:
-        await self._comparison.set_blind(on)
-
-    @intent
-    async def _on_seed(self, on: bool) -> None:
-        await self._comparison.set_same_seed(on)
-
-    @intent
-    async def _on_go_on(self, place: int) -> None:
-        await self._comparison.go_on(place)
+    _on_note = forward("_comparison", ComparisonService.note, "text")
+    _on_blind = forward("_comparison", ComparisonService.set_blind, "on")
+    _on_seed = forward("_comparison", ComparisonService.set_same_seed, "on")
+    _on_go_on = forward("_comparison", ComparisonService.go_on, "place")
 
     @intent
     async def _on_agents_differ(self, old: int, new: int) -> Json:
@@ -167,7 +135,7 @@ class ComparePanel(Panel):
         before, after = (self._comparison.chats[place].fields for place in (old, new))
         if before is None or after is None:
             raise ProblemError(_LOADING)
-        return self._differences(old, new, agent_differences(before, after))
+        return self._differences(old, new, formatting.agent_differences(before, after))
 
     @intent
     async def _on_answers_differ(self, old: int, new: int) -> Json:
@@ -175,17 +143,11 @@ class ComparePanel(Panel):
         before, after = (last_turn(chats[place].slice.value) for place in (old, new))
         if before is None or after is None:
             raise ProblemError(_TWO_ANSWERS)
-        return self._differences(old, new, answer_differences(before, after))
+        return self._differences(old, new, formatting.answer_differences(before, after))
 
     def _differences(self, old: int, new: int, rows: tuple[FieldRow, ...]) -> Json:
-        names = side_titles([chat.slice.value for chat in self._comparison.chats])
+        names = formatting.side_titles([chat.slice.value for chat in self._comparison.chats])
         return {
             "title": f"{names[old]} → {names[new]}" + ("" if rows else ": the agents are the same"),
             "rows": changes_json(rows),
         }
-
-    def close(self) -> None:
-        """Close the chats and the enclosing panel."""
-        for panel in self.chats:
-            panel.close()
-        super().close()

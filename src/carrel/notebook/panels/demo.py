@@ -8,7 +8,6 @@ from typing import Any
 
 from carrel.notebook.panels.agent import AgentPanel
 from carrel.notebook.panels.chat import ChatPanel
-from carrel.notebook.panels.core.assets import module, style
 from carrel.notebook.panels.core.base import Json, Panel, intent, problem_json
 from carrel.notebook.panels.document import DocumentPanel
 from carrel.notebook.panels.library import LibraryPanel
@@ -30,14 +29,12 @@ _NO_CHAT = Problem("No chat is open", "", "A step before this one shows one.")
 _NOT_PLAYED = Problem("The demo is not played", "", "Run the cell again to begin it.")
 
 
-class DemoPanel(Panel):
+class DemoPanel(Panel, view="demo"):
     """Plays a demo over its own store, which is closed at the demo's end.
 
     The demo's resources are created first, and removed at its end or when the panel is closed.
     """
 
-    _esm = module("demo")
-    _css = style("demo")
     _title = "Demo"
     has_keys = False
 
@@ -68,10 +65,8 @@ class DemoPanel(Panel):
             "agents": AgentPanel(store, store.agents),
             "chat": self._chat,
         }
-        super().__init__(store, **{"height": 640, **options})
+        super().__init__(store, panels=self._panels.values(), **{"height": 640, **options})
         self._follow()
-        for panel in self._panels.values():
-            panel.put_into(self)
         self._run = store.loop.run(self._present())
 
     async def _present(self) -> None:
@@ -174,15 +169,15 @@ class DemoPanel(Panel):
 
     def close(self) -> None:
         """End the demo, remove its resources, and close the panel with its store."""
-        if not self._closed:
+        first = not self._closed
+        if first:
             self._run.cancel()
             with suppress(TimeoutError, Cancelled, ProblemError):
                 self._run.result(REMOVED_IN)
-            for panel in self._panels.values():
-                panel.close()
+        super().close()
+        if first:
             with suppress(Cancelled):
                 self._store.loop.run(self._store.close()).result()
-        super().close()
 
     # The presenter
 

@@ -8,12 +8,12 @@ from html import escape
 from typing import Any
 
 from carrel.notebook.html.markdown import to_html, to_marked_html
-from carrel.notebook.panels.core.assets import module, style
-from carrel.notebook.panels.core.base import Json, Panel, intent, problem_json
+from carrel.notebook.panels.core.base import Json, Panel, forward, intent, problem_json
 from carrel.notebook.results.pictures import as_address, open_picture
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.documents import formatting
 from carrel.store.documents.blocks import Rect
 from carrel.store.documents.boxes import boxes, missing_note, passages
 from carrel.store.documents.corrections import (
@@ -24,25 +24,6 @@ from carrel.store.documents.corrections import (
     page_words,
 )
 from carrel.store.documents.export.formats import ExportFormat, zip_files
-from carrel.store.documents.formatting import (
-    annotation,
-    changed_words,
-    changes,
-    chosen_block,
-    confidence,
-    corrected_words,
-    empty_words,
-    heading_at,
-    mark_words,
-    option_words,
-    page_hits,
-    page_marks,
-    progress,
-    readers_words,
-    title,
-    word_row,
-    words_title,
-)
 from carrel.store.documents.marks import mark_text, unmark
 from carrel.store.documents.reader import OCROptions
 from carrel.store.documents.service import DocumentsService
@@ -63,14 +44,12 @@ STILL_WIDTH = 640
 """Width in pixels of the page in the static output."""
 
 
-class DocumentPanel(Panel):
+class DocumentPanel(Panel, view="document"):
     """The open document: a page's picture with boxes beside its text.
 
     With its own service it shows the document open there.
     """
 
-    _esm = module("document")
-    _css = style("document")
     _title = "Document"
 
     def __init__(
@@ -97,39 +76,41 @@ class DocumentPanel(Panel):
         return {
             "source": None if state.source is None else state.source.id,
             "empty": 'No document is open. Open one in Files, or run bench.ocr("report.pdf").',
-            "title": title(state),
+            "title": formatting.title(state),
             "page": state.current,
             "page_count": state.page_count,
             "pages": [
                 {"page": mark.page, "text": mark.text, "state": mark.state}
-                for mark in page_marks(state, MOST_BUTTONS)
+                for mark in formatting.page_marks(state, MOST_BUTTONS)
                 if len(state.pages) <= MOST_BUTTONS
             ],
             "markdown": None if page is None else apply_corrections(page, state.corrections),
             "passages": [] if page is None else _passages(state, page),
             "boxes": [] if page is None else _boxes(page),
             "block": state.block,
-            "block_words": chosen_block(state),
+            "block_words": formatting.chosen_block(state),
             "place": None if state.place is None else _percent(state.place),
             "query": state.query,
-            "mark_words": mark_words(state),
+            "mark_words": formatting.mark_words(state),
             "tables": 0 if page is None else len(tables(page)),
             "changes": [
                 {"change": line.change, "spans": [[span.text, span.change] for span in line.spans]}
-                for line in changes(state)
+                for line in formatting.changes(state)
             ],
-            "annotation": annotation(state),
+            "annotation": formatting.annotation(state),
             "options": dataclasses.asdict(state.options),
-            "option_words": option_words(state.options),
+            "option_words": formatting.option_words(state.options),
             "readers": self._store.session.slice.value.ocr_models,
             "large": self._documents.large,
             "unread": state.unread,
             "billed": service_words(self._store.session.slice.value),
-            "no_text": empty_words(state),
-            "confidence": confidence(page, state.corrections),
-            "corrected": corrected_words(state),
-            "note": readers_words(page) or changed_words(state) or missing_note(page),
-            "progress": progress(state, time.time()),
+            "no_text": formatting.empty_words(state),
+            "confidence": formatting.confidence(page, state.corrections),
+            "corrected": formatting.corrected_words(state),
+            "note": formatting.readers_words(page)
+            or formatting.changed_words(state)
+            or missing_note(page),
+            "progress": formatting.progress(state, time.time()),
             "reading": state.reading,
             "read": state.complete,
             "has_picture": _has_picture(state),
@@ -171,29 +152,12 @@ class DocumentPanel(Panel):
     def _outdated(self) -> bool:
         return self._documents.slice.value.error is not None
 
-    @intent
-    async def _on_go(self, page: int) -> None:
-        await self._documents.go(page)
-
-    @intent
-    async def _on_choose(self, block: int | None) -> None:
-        await self._documents.choose(block)
-
-    @intent
-    async def _on_step(self, by: int) -> None:
-        await self._documents.step(by)
-
-    @intent
-    async def _on_mark(self, by: int) -> None:
-        await self._documents.next_mark(by)
-
-    @intent
-    async def _on_find(self, text: str) -> None:
-        await self._documents.find(text)
-
-    @intent
-    async def _on_stop(self) -> None:
-        await self._documents.stop()
+    _on_go = forward("_documents", DocumentsService.go, "page")
+    _on_choose = forward("_documents", DocumentsService.choose, "block")
+    _on_step = forward("_documents", DocumentsService.step, "by")
+    _on_mark = forward("_documents", DocumentsService.next_mark, "by")
+    _on_find = forward("_documents", DocumentsService.find, "text")
+    _on_stop = forward("_documents", DocumentsService.stop)
 
     @intent
     async def _on_read(self) -> None:
@@ -226,7 +190,7 @@ class DocumentPanel(Panel):
         page = int(id.partition("-")[0])
         read = state.pages[page] if page < len(state.pages) else None
         for word in page_words(read, state.corrections):
-            if word_row(word).id == id:
+            if formatting.word_row(word).id == id:
                 return word
         raise ProblemError(Problem("This word is gone", "The document was read again."))
 
@@ -234,12 +198,12 @@ class DocumentPanel(Panel):
     async def _on_words(self, every: bool) -> Json:
         """Return the words to correct; the view requests their pictures one by one."""
         words = self._words(every)
-        rows = [dataclasses.asdict(word_row(word)) for word in words]
+        rows = [dataclasses.asdict(formatting.word_row(word)) for word in words]
         return {"title": self._words_title(every), "rows": rows}
 
     def _words_title(self, every: bool) -> str:
         page = self._documents.slice.value.current if every else None
-        return words_title(self._words(every), page)
+        return formatting.words_title(self._words(every), page)
 
     @intent
     async def _on_correct(self, id: str, words: str, every: bool) -> str:
@@ -251,7 +215,7 @@ class DocumentPanel(Panel):
     async def _on_contents(self) -> Json:
         """Return the table of contents, with pages from 0, and the entry of the current page."""
         found = await self._documents.contents()
-        at = heading_at(found, self._documents.slice.value.current)
+        at = formatting.heading_at(found, self._documents.slice.value.current)
         return {"entries": [dataclasses.asdict(one) for one in found], "at": at}
 
     @intent
@@ -277,7 +241,7 @@ class DocumentPanel(Panel):
 
 def _passages(state: DocumentState, page: Page) -> list[Json]:
     """Return the page in reading order: its Markdown, and its safe HTML with marks."""
-    marks = page_hits(state)
+    marks = formatting.page_hits(state)
     return [
         {
             "html": to_marked_html(mark_text(passage, marks, state.mark)),

@@ -8,7 +8,6 @@ from typing import Any, Self
 
 from carrel.notebook.html.markdown import to_html
 from carrel.notebook.html.tables import table
-from carrel.notebook.panels.core.assets import module, style
 from carrel.notebook.panels.core.base import (
     Cell,
     Json,
@@ -21,16 +20,8 @@ from carrel.notebook.panels.core.table import TableLayout
 from carrel.notebook.results.evals import EvalRun
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.problem import Problem, ProblemError
-from carrel.store.evals.formatting import (
-    CASE_HEADINGS,
-    CaseRow,
-    attempt_figures,
-    case_rows,
-    progress_words,
-    report_lines,
-    run_rows,
-    run_title,
-)
+from carrel.store.evals import formatting
+from carrel.store.evals.formatting import CASE_HEADINGS, CaseRow
 from carrel.store.evals.records import Attempt, Run
 from carrel.store.evals.running import Plan, Progress
 from carrel.store.evals.state import DEFAULT_FILE
@@ -42,11 +33,9 @@ _MOST = 1000
 _NO_RUN = Problem("No run is shown", "", "Choose one, or run a set.")
 
 
-class EvalPanel(Panel):
+class EvalPanel(Panel, view="evals"):
     """Runs of test cases: the current one, and the table of a stored one beside its baseline."""
 
-    _esm = module("evals")
-    _css = style("evals")
     _title = "Evals"
 
     def __init__(self, store: Store, **options: Any) -> None:
@@ -75,7 +64,7 @@ class EvalPanel(Panel):
         report, shown = state.report, state.shown
         runs = [
             {"id": row.id, "words": f"{row.agent} · {row.cases} · {row.passed} · {row.state}"}
-            for row in run_rows(state.runs, time.time())
+            for row in formatting.run_rows(state.runs, time.time())
         ]
         return {
             "agents": [
@@ -93,10 +82,10 @@ class EvalPanel(Panel):
             "shown": shown,
             "baseline": state.baseline,
             "title": "" if report is None else _title(report.run),
-            "said": [] if report is None else report_lines(report),
+            "said": [] if report is None else formatting.report_lines(report),
             "rows": []
             if report is None
-            else [{"id": row.case, "cells": _cells(row)} for row in case_rows(report)],
+            else [{"id": row.case, "cells": _cells(row)} for row in formatting.case_rows(report)],
             "progress": _progress(state.progress),
             "resumable": report is not None and not report.run.finished,
             "empty": "Loading …" if shown or not state.loaded else _NONE,
@@ -165,7 +154,7 @@ class EvalPanel(Panel):
 
 
 def _title(run: Run) -> str:
-    return f"{run_title(run)} · {run.header.cases.name} · {run.id}"
+    return f"{formatting.run_title(run)} · {run.header.cases.name} · {run.id}"
 
 
 def _cells(row: CaseRow) -> list[Cell]:
@@ -178,8 +167,8 @@ def _progress(progress: Progress | None) -> Json | None:
         return None
     return {
         "id": progress.run.id,
-        "name": run_title(progress.run),
-        "words": progress_words(progress),
+        "name": formatting.run_title(progress.run),
+        "words": formatting.progress_words(progress),
         "percent": 100 * progress.done // progress.run.total,
         "running": True,
     }
@@ -194,5 +183,5 @@ def _attempt(one: Attempt) -> Json:
             {"passed": check.passed, "words": f"{check.check}: {check.reason}"}
             for check in one.checks
         ],
-        "figures": attempt_figures(one),
+        "figures": formatting.attempt_figures(one),
     }

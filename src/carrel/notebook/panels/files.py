@@ -2,12 +2,20 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
 from carrel.notebook.html.tables import moment
-from carrel.notebook.panels.core.assets import module, style
-from carrel.notebook.panels.core.base import Cell, Json, Panel, badge_json, intent, problem_json
+from carrel.notebook.panels.core.base import (
+    Cell,
+    Json,
+    Panel,
+    badge_json,
+    forward,
+    intent,
+    problem_json,
+)
 from carrel.notebook.panels.core.drops import Drops
 from carrel.notebook.panels.core.progress import cancel, progress_rows
 from carrel.notebook.panels.core.table import TableLayout
@@ -25,8 +33,9 @@ from carrel.store.files.formatting import (
     sort_words,
     title,
 )
+from carrel.store.files.service import FilesService
 from carrel.store.previews import preview_lines
-from carrel.store.sample import SampleState
+from carrel.store.sample import SampleService, SampleState
 from carrel.store.session.formatting import service_words
 from carrel.store.store import Store
 from carrel.wire.files import File
@@ -34,11 +43,9 @@ from carrel.wire.files import File
 _HEAD = ("Name", "Purpose", "Size", "Pages", "OCR", "Created")
 
 
-class FilesPanel(Panel):
+class FilesPanel(Panel, view="files"):
     """The files of the service, a page at a time: upload, preview, OCR, link, save, delete."""
 
-    _esm = module("files")
-    _css = style("files")
     _title = "Files"
     _deletes = "files"
 
@@ -95,15 +102,7 @@ class FilesPanel(Panel):
             "page": state.page,
             "last_page": state.last_page,
             "search": state.search,
-            "facets": [
-                {
-                    "field": facet.field,
-                    "name": facet.name,
-                    "values": [*facet.values],
-                    "chosen": facet.chosen,
-                }
-                for facet in facets(state)
-            ],
+            "facets": [{**asdict(one), "values": [*one.values]} for one in facets(state)],
             "narrowed": state.narrowed,
             "loaded": state.loaded,
             "empty": self._empty(),
@@ -151,13 +150,8 @@ class FilesPanel(Panel):
             for row in self.state["rows"]
         ]
 
-    @intent
-    async def _on_page(self, page: int) -> None:
-        await self._store.files.load_page(page)
-
-    @intent
-    async def _on_search(self, text: str) -> None:
-        await self._store.files.search(text)
+    _on_page = forward("_store.files", FilesService.load_page, "page")
+    _on_search = forward("_store.files", FilesService.search, "text")
 
     @intent
     async def _on_narrow(self, field: str, value: str | None) -> None:
@@ -166,13 +160,8 @@ class FilesPanel(Panel):
         }
         await self._store.files.narrow(**{**wanted, field: value})
 
-    @intent
-    async def _on_select(self, id: str) -> None:
-        await self._store.files.select(id)
-
-    @intent
-    async def _on_mark(self, id: str) -> None:
-        await self._store.files.mark(id)
+    _on_select = forward("_store.files", FilesService.select, "id")
+    _on_mark = forward("_store.files", FilesService.mark, "id")
 
     @intent
     async def _on_upload(self, files: list[Offer]) -> None:
@@ -234,9 +223,7 @@ class FilesPanel(Panel):
     async def _on_delete(self, ids: list[str]) -> None:
         await self._store.files.delete(ids)
 
-    @intent
-    async def _on_sample(self) -> None:
-        await self._store.sample.play()
+    _on_sample = forward("_store.sample", SampleService.play)
 
 
 def _cells(row: FileRow) -> list[Cell]:

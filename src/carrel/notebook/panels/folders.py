@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from carrel.notebook.panels.core.base import Json, badge_json, intent
+from carrel.notebook.panels.core.base import Json, badge_json, forward, intent
 from carrel.notebook.panels.core.uploads import Offer
 from carrel.store.activity.uploads import UploadSource
 from carrel.store.core.actions.watch import watch
@@ -20,6 +20,7 @@ from carrel.store.sync.formatting import (
     plan_rows,
     preview_words,
 )
+from carrel.store.sync.service import SyncService
 
 SHOWN = 200
 """Most changes listed in a preview."""
@@ -129,9 +130,7 @@ class Folders:
     async def _on_sync_stop(self, folder: int) -> None:
         self._store.sync.stop(folder)
 
-    @intent
-    async def _on_sync_forget(self, folder: int) -> None:
-        await self._store.sync.forget(folder)
+    _on_sync_forget = forward("_store.sync", SyncService.forget, "folder")
 
     @intent
     async def _on_upload(self, library: str, files: list[Offer]) -> None:

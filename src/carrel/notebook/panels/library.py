@@ -6,8 +6,15 @@ from html import escape
 from typing import Any
 
 from carrel.notebook.html.tables import moment, table
-from carrel.notebook.panels.core.assets import module, style
-from carrel.notebook.panels.core.base import Cell, Json, Panel, badge_json, intent, problem_json
+from carrel.notebook.panels.core.base import (
+    Cell,
+    Json,
+    Panel,
+    badge_json,
+    forward,
+    intent,
+    problem_json,
+)
 from carrel.notebook.panels.core.drops import Drops
 from carrel.notebook.panels.core.progress import cancel, progress_rows
 from carrel.notebook.panels.core.table import TableLayout
@@ -15,17 +22,8 @@ from carrel.notebook.panels.folders import Folders
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.problem import Problem, ProblemError
-from carrel.store.libraries.formatting import (
-    LibraryRow,
-    document_facts,
-    document_rows,
-    document_status,
-    hit_rows,
-    library_rows,
-    page_range,
-    plain,
-    title,
-)
+from carrel.store.libraries import formatting
+from carrel.store.libraries.formatting import LibraryRow
 from carrel.store.libraries.service import LibrariesService
 from carrel.store.session.formatting import service_words
 from carrel.store.store import Store
@@ -37,14 +35,12 @@ TEXT_SHOWN = 20_000
 _HEAD = ("Document", "Status", "Pages", "Added", "Summary")
 
 
-class LibraryPanel(Panel):
+class LibraryPanel(Panel, view="library"):
     """A library's documents with live status, upload, synced folders and search.
 
     With its own service it shows only that service's library, without the list.
     """
 
-    _esm = module("library")
-    _css = style("library")
     _title = "Libraries"
     _deletes = "libraries"
 
@@ -55,13 +51,12 @@ class LibraryPanel(Panel):
         self._libraries = libraries or store.libraries
         self._layout = TableLayout(store, "documents")
         self._folders = Folders(store, self._libraries, lambda offer: self._files.source(offer))
-        super().__init__(store, parts=(self._layout, self._folders, Drops()), **options)
+        parts = (self._layout, self._folders, Drops())
+        super().__init__(store, parts=parts, own=libraries, **options)
         self._follow(
             self._libraries.slice, store.activity.slice, store.sync.slice, self._layout.slice
         )
         self._watches.append(self._folders.reload_arrived())
-        if libraries is not None:
-            self._watches.append(lambda: store.close_service(libraries))
         if not self._libraries.slice.value.loaded:
             self._loading = self._libraries.load()
         self._watches.append(self._layout.keep_sorted(self._libraries))
@@ -87,20 +82,20 @@ class LibraryPanel(Panel):
                     "name": row.name,
                     "note": _note(row, synced=bool(self._store.sync.slice.value.of(row.id))),
                 }
-                for row in library_rows(state)
+                for row in formatting.library_rows(state)
             ],
             "selected": state.selected,
-            "title": title(state),
+            "title": formatting.title(state),
             "rows": [
                 {
                     "id": row.id,
                     "cells": [row.name, badge_json(row.status), row.pages, row.added, row.summary],
                 }
-                for row in document_rows(state, now)
+                for row in formatting.document_rows(state, now)
             ],
             "document": state.document,
             "details": self._details(now),
-            "range": page_range(state),
+            "range": formatting.page_range(state),
             "page": state.page,
             "last_page": state.last_page,
             "empty": self._empty(),
@@ -111,7 +106,7 @@ class LibraryPanel(Panel):
                     "where": f"{row.name} · page {row.page}" if row.page else row.name,
                     "passage": row.passage,
                 }
-                for row in hit_rows(state)
+                for row in formatting.hit_rows(state)
             ],
             "searching": state.searching,
             "folders": self._folders.rows(),
@@ -137,9 +132,9 @@ class LibraryPanel(Panel):
             return {"name": "", "status": None, "facts": [], "summary": "", "text": None}
         return {
             "name": document.name,
-            "status": badge_json(document_status(document)),
-            "facts": [[*fact] for fact in document_facts(document, now)],
-            "summary": document.error or plain(document.summary or ""),
+            "status": badge_json(formatting.document_status(document)),
+            "facts": [[*fact] for fact in formatting.document_facts(document, now)],
+            "summary": document.error or formatting.plain(document.summary or ""),
             "text": None if text is None else text[:TEXT_SHOWN],
         }
 
@@ -165,29 +160,19 @@ class LibraryPanel(Panel):
             parts.append(table(f"Search: {state['query']}", ("Where", "Passage"), hits))
         return "".join(parts)
 
-    @intent
-    async def _on_choose(self, library: str) -> None:
-        await self._libraries.select(library)
+    _on_choose = forward("_libraries", LibrariesService.select, "library")
+    _on_select = forward("_libraries", LibrariesService.select_document, "document")
+    _on_search = forward("_libraries", LibrariesService.search, "text")
 
     @intent
     async def _on_create(self, name: str) -> None:
         await self._libraries.create(name)
 
     @intent
-    async def _on_select(self, document: str) -> None:
-        await self._libraries.select_document(document)
-
-    @intent
-    async def _on_search(self, text: str) -> None:
-        await self._libraries.search(text)
-
-    @intent
     async def _on_cancel(self, id: str) -> None:
         cancel(self._store.activity, "upload", id)
 
-    @intent
-    async def _on_page(self, page: int) -> None:
-        await self._libraries.load_documents(page)
+    _on_page = forward("_libraries", LibrariesService.load_documents, "page")
 
     @intent
     async def _on_open(self, document: str) -> None:
@@ -202,9 +187,7 @@ class LibraryPanel(Panel):
         source = DocumentSource("document", hit.document_id, hit.document_name, self._chosen_id())
         self._store.documents.open(source, hit.page or 0, hit.box)
 
-    @intent
-    async def _on_text(self, library: str, document: str) -> None:
-        await self._libraries.show_text(library, document)
+    _on_text = forward("_libraries", LibrariesService.show_text, "library", "document")
 
     def _chosen_id(self) -> str:
         library = self._libraries.slice.value.selected
@@ -220,9 +203,7 @@ class LibraryPanel(Panel):
         else:
             await self._libraries.update_document(library, document, name=name)
 
-    @intent
-    async def _on_reprocess(self, library: str, document: str) -> None:
-        await self._libraries.reprocess(library, document)
+    _on_reprocess = forward("_libraries", LibrariesService.reprocess, "library", "document")
 
     @intent
     async def _on_delete(self, library: str, document: str) -> None:

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from carrel.notebook.panels.core.assets import module, style
 from carrel.notebook.panels.core.base import Json, Panel, problem_json
 from carrel.store.activity.formatting import activity_badge
 from carrel.store.session.formatting import connection, header
@@ -15,19 +14,15 @@ NEWS_SECONDS = 8.0
 """Seconds for which a notification stays in the status line."""
 
 
-class Workbench(Panel):
+class Workbench(Panel, view="workbench"):
     """Six tabs. `panels` maps each tab's name to its panel, in tab order."""
 
-    _esm = module("workbench")
-    _css = style("workbench")
     _title = "Carrel"
 
     def __init__(self, store: Store, panels: Mapping[str, Panel], **options: Any) -> None:
         self._panels = panels
-        super().__init__(store, **{"height": 620, **options})
+        super().__init__(store, panels=panels.values(), **{"height": 620, **options})
         self._follow(store.activity.slice, store.notifications.slice)
-        for panel in panels.values():
-            panel.put_into(self)
 
     def _view(self) -> Json:
         session = self._store.session.slice.value
@@ -56,13 +51,3 @@ class Workbench(Panel):
             for name, panel in self._panels.items()
         ]
         return f"<p><strong>Carrel</strong></p>{''.join(places)}"
-
-    def is_changing(self) -> bool:
-        """Return whether an answer is being written."""
-        return any(panel.is_changing() for panel in self._panels.values())
-
-    def close(self) -> None:
-        """Close the workbench and its six panels."""
-        for panel in self._panels.values():
-            panel.close()
-        super().close()

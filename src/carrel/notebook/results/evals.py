@@ -9,14 +9,8 @@ from carrel.notebook.html.markdown import to_html
 from carrel.notebook.html.tables import table
 from carrel.notebook.results.frames import frame
 from carrel.store.comparison.state import HEADINGS, Votes
-from carrel.store.evals.formatting import (
-    CASE_HEADINGS,
-    case_rows,
-    run_title,
-    summary_words,
-    verdict_words,
-    warning_words,
-)
+from carrel.store.evals import formatting
+from carrel.store.evals.formatting import CASE_HEADINGS
 from carrel.store.evals.records import Attempt, Records, Run
 from carrel.store.evals.report import Report, report
 
@@ -69,30 +63,26 @@ class EvalRun:
         return frame(_COLUMNS, [_row(attempt) for attempt in self.data.attempts])
 
     def __repr__(self) -> str:
-        return f"{run_title(self.data)}, run {self.id}: {summary_words(self.report)}"
+        return f"{self._title}: {formatting.summary_words(self.report)}"
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{escape(one)}</th>" for one in CASE_HEADINGS)
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row.cells) + "</tr>"
-            for row in case_rows(self.report)
-        )
-        said = (summary_words, verdict_words, warning_words)
-        lines = "".join(f"<p>{escape(words)}</p>" for each in said if (words := each(self.report)))
-        title = escape(f"{run_title(self.data)}, run {self.id}")
-        answers = "".join(self._answers(row.case) for row in case_rows(self.report))
-        return (
-            f"<p><strong>{title}</strong></p><table><thead><tr>{head}</tr></thead>"
-            f"<tbody>{rows}</tbody></table>{lines}{answers}"
-        )
+        rows = formatting.case_rows(self.report)
+        lines = "".join(f"<p>{escape(line)}</p>" for line in formatting.report_lines(self.report))
+        answers = "".join(self._answers(row.case) for row in rows)
+        return table(self._title, CASE_HEADINGS, [row.cells for row in rows]) + lines + answers
+
+    @property
+    def _title(self) -> str:
+        return f"{formatting.run_title(self.data)}, run {self.id}"
 
     def _answers(self, case: str) -> str:
         """Return a case's answers beside the baseline's, in a folded element."""
         sides = [one for one in (self.report.baseline, self.data) if one is not None]
         question = next(one.question for one in self.data.header.cases.cases if one.id == case)
+        style = "vertical-align: top; text-align: left"
         columns = "".join(
-            f"<td style='vertical-align: top; text-align: left'><strong>"
-            f"{escape(run_title(one))}</strong>{''.join(map(_attempt, one.of(case)))}</td>"
+            f"<td style='{style}'><strong>{escape(formatting.run_title(one))}</strong>"
+            f"{''.join(map(_attempt, one.of(case)))}</td>"
             for one in sides
         )
         return (

@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
+from textual.getters import query_one
 from textual.screen import Screen
 from textual.widget import Widget
 
@@ -24,6 +25,12 @@ class Frame(Screen[None]):
 
     PLACE: ClassVar[str] = ""
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide"), (160, "-huge")]  # noqa: RUF012
+    top = query_one(TopBar)
+    """The top line."""
+    list_filter = query_one(ListFilter)
+    """The line that filters a table or searches a text."""
+    status = query_one(StatusLine)
+    """The status line."""
 
     def compose(self) -> ComposeResult:
         yield TopBar(self.PLACE)
@@ -36,21 +43,6 @@ class Frame(Screen[None]):
     def panes(self) -> ComposeResult:
         """Yield the panes from left to right."""
         raise NotImplementedError
-
-    @property
-    def top(self) -> TopBar:
-        """The top line."""
-        return self.query_one(TopBar)
-
-    @property
-    def list_filter(self) -> ListFilter:
-        """The line that filters a table or searches a text."""
-        return self.query_one(ListFilter)
-
-    @property
-    def status(self) -> StatusLine:
-        """The status line."""
-        return self.query_one(StatusLine)
 
     @property
     def one_pane(self) -> bool:

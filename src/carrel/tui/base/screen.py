@@ -18,7 +18,6 @@ from carrel.store.chat.state import ChatState
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.actions.slice import Slice
 from carrel.store.core.actions.watch import watch
-from carrel.store.core.problem import Problem
 from carrel.store.layout.state import LayoutState
 from carrel.store.session.formatting import connection, service_words, status
 from carrel.store.session.state import READ_ONLY, SessionState
@@ -61,10 +60,19 @@ class Listing(Protocol[S]):
 
     @property
     def slice(self) -> Slice[S]:
-        """The slice with the field `loaded`."""
+        """The slice with the fields `loaded`, `error` and `as_of`."""
 
     def load(self) -> Handle[Any]:
         """Load the list."""
+
+
+def start(flow: Callable[[Any], Coroutine[Any, Any, object]]) -> Callable[[Any], None]:
+    """Return the action of a key that starts a flow over its screen."""
+
+    def action(screen: "MainScreen") -> None:
+        screen.run_flow(flow(screen))
+
+    return action
 
 
 class MainScreen(Frame):
@@ -108,6 +116,9 @@ class MainScreen(Frame):
         self.follow(self.store.session.slice, self._show_session)
         self.follow(self.store.session.slice, self._await_list)
         self.watch(self, "focused", self._await_list, init=False)
+        if self.listing is not None:
+            self.follow(self.listing.slice, self._await_list)
+            self.listing.load()
         self.follow(self.store.activity.slice, self._show_activity, hz=WORK_HZ)
         for chat in self.store.comparison.every:
             self.follow(chat.slice, self._show_answering, hz=5)
@@ -124,9 +135,17 @@ class MainScreen(Frame):
     def on_screen_suspend(self) -> None:
         self.workbench.type_ahead.release(self)
 
+    @property
+    def listing(self) -> Listing[Any] | None:
+        """The list that keys act on, or None."""
+        return None
+
     def awaits_list(self) -> bool:
         """Whether the list that keys act on is being loaded for the first time."""
-        return False
+        if self.listing is None:
+            return False
+        state = self.listing.slice.value
+        return not state.loaded and state.error is None
 
     def _await_list(self, *_: object) -> None:
         connection = self.store.session.slice.value.connection
@@ -148,6 +167,8 @@ class MainScreen(Frame):
 
     def reload(self) -> None:
         """Reload the shown data."""
+        if self.listing is not None:
+            self.listing.load()
 
     def action_reload(self) -> None:
         self.reload()
@@ -162,7 +183,8 @@ class MainScreen(Frame):
 
     def copy_time(self) -> float | None:
         """Time at which the shown copy was current, or None if it is not a copy."""
-        return None
+        state = None if self.listing is None else self.listing.slice.value
+        return None if state is None else state.as_of
 
     def _show_activity(self, state: ActivityState) -> None:
         self.top.busy = activity_badge(state)
@@ -304,10 +326,6 @@ class MainScreen(Frame):
     def on_unmount(self) -> None:
         for close in self._closers:
             close()
-
-    def explain(self, error: Problem) -> tuple[Content, ...]:
-        """Return the reason for an empty pane, to show in its middle."""
-        return labels.problem(error)
 
     # Notices
 

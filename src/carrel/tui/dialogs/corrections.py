@@ -8,6 +8,7 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.getters import query_one
 from textual.widgets import Input
 
 from carrel.store.core.problem import ProblemError
@@ -47,6 +48,7 @@ class Corrections(Dialog[None]):
                 id="corrections.screen_up"),
         Binding("alt+a", "every", "All words of the page", show=False, id="corrections.every"),
     ]  # fmt: skip
+    _table = query_one(VirtualTable)
 
     def __init__(
         self,
@@ -79,10 +81,6 @@ class Corrections(Dialog[None]):
     def on_mount(self) -> None:
         self.follow(self._documents.slice, self._show)
         self.query_one(Field).focus()
-
-    @property
-    def _table(self) -> VirtualTable:
-        return self.query_one(VirtualTable)
 
     def _show(self, state: DocumentState) -> None:
         if self._every:

@@ -6,6 +6,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
+from textual.getters import query_one
 from textual.widgets import Static
 
 from carrel.store.evals.state import EvalsState
@@ -51,6 +52,8 @@ class Evals(Dialog[str]):
         Binding("x", "stop", "Stop", id="evals.stop"),
         Binding("escape", "back", "Back", show=False, id="evals.back"),
     ]
+    table = query_one(VirtualTable)
+    """The table of cases."""
 
     def __init__(self, store: "Store", agent: str) -> None:
         super().__init__(f"Evals · {agent}")
@@ -79,24 +82,12 @@ class Evals(Dialog[str]):
                 yield Static()
         yield hint(HINT)
 
-    @property
-    def table(self) -> VirtualTable:
-        """The table of cases."""
-        return self.query_one(VirtualTable)
-
     def on_mount(self) -> None:
         self.table.focus()
         self.follow(self._store.evals.slice, self._show, hz=5)
 
     def _show(self, state: EvalsState) -> None:
-        from carrel.store.evals.formatting import (
-            case_rows,
-            progress_words,
-            run_title,
-            summary_words,
-            verdict_words,
-            warning_words,
-        )
+        from carrel.store.evals.formatting import case_rows, progress_words, report_lines, run_title
 
         said = [] if state.progress is None else [f"… {progress_words(state.progress)}"]
         report = state.report
@@ -107,8 +98,7 @@ class Evals(Dialog[str]):
         else:
             title = f"{run_title(report.run)} · {report.run.header.cases.name} · {report.run.id}"
             self.query_one(".dialog").border_title = labels.title(f"Evals · {title}")
-            words = (summary_words(report), verdict_words(report), warning_words(report))
-            said += [word for word in words if word]
+            said += report_lines(report)
             rows = [_row(row) for row in case_rows(report)]
             self.table.show(rows)
             if report.run.id == self._going_on and report.run.finished:

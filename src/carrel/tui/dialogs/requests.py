@@ -7,20 +7,11 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
+from textual.getters import query_one
 from textual.widgets import Static
 
-from carrel.store.requests.formatting import (
-    RequestRow,
-    answer_text,
-    as_command,
-    as_curl,
-    as_python,
-    details,
-    request_rows,
-    request_text,
-    target,
-    title,
-)
+from carrel.store.requests import formatting
+from carrel.store.requests.formatting import RequestRow
 from carrel.store.requests.service import LoggedCall, RequestsState
 from carrel.tui.dialogs.core.ask import Choose, copy_options
 from carrel.tui.dialogs.core.dialog import FILTER_KEY, Dialog, hint
@@ -56,6 +47,8 @@ class RequestLog(Dialog[None]):
         FILTER_KEY,
         Binding("y", "copy", "Copy…", id="requests.copy"),
     ]
+    table = query_one(VirtualTable)
+    """The table of calls."""
 
     def __init__(self, store: "Store") -> None:
         super().__init__("Requests")
@@ -77,19 +70,14 @@ class RequestLog(Dialog[None]):
         yield ListFilter()
         yield hint(HINT)
 
-    @property
-    def table(self) -> VirtualTable:
-        """The table of calls."""
-        return self.query_one(VirtualTable)
-
     def on_mount(self) -> None:
         self.follow(self._store.requests.slice, self._show, hz=5)
         self.table.focus()
         self.table.show_message(Content.styled("Nothing was asked yet.", "$muted"))
 
     def _show(self, state: RequestsState) -> None:
-        self.query_one(".dialog").border_title = labels.title(title(state))
-        self.table.show([_row(row) for row in request_rows(state)])
+        self.query_one(".dialog").border_title = labels.title(formatting.title(state))
+        self.table.show([_row(row) for row in formatting.request_rows(state)])
 
     def _current_call(self) -> LoggedCall | None:
         items = self._store.requests.slice.value.items
@@ -119,11 +107,11 @@ class RequestLog(Dialog[None]):
         session = self._store.session.slice.value
         call = item.call
         texts = {
-            "curl": as_curl(call, session.url),
-            "Python": as_python(call, session.url),
-            "command": as_command(call, session.profile),
-            "request": request_text(call),
-            "answer": answer_text(call),
+            "curl": formatting.as_curl(call, session.url),
+            "Python": formatting.as_python(call, session.url),
+            "command": formatting.as_command(call, session.profile),
+            "request": formatting.request_text(call),
+            "answer": formatting.answer_text(call),
             "request id": call.request_id,
         }
 
@@ -150,12 +138,15 @@ def _row(row: RequestRow) -> Row:
 def _describe(item: LoggedCall) -> Content:
     call = item.call
     parts = [
-        labels.line(f"{call.method} {target(call)}", "bold"),
-        labels.line(details(item), "$muted"),
+        labels.line(f"{call.method} {formatting.target(call)}", "bold"),
+        labels.line(formatting.details(item), "$muted"),
     ]
     if call.request_id:
         parts.append(labels.line(f"Request ID: {call.request_id}", "$muted"))
-    for name, text in (("Request", request_text(call)), ("Answer", answer_text(call))):
+    for name, text in (
+        ("Request", formatting.request_text(call)),
+        ("Answer", formatting.answer_text(call)),
+    ):
         if text:
             parts += [Content(""), Content.styled(name, "bold $accent"), labels.block(text)]
     return Content("\n").join(parts)

@@ -18,15 +18,7 @@ from carrel.store.core.actions.handle import Handle
 from carrel.store.core.lists import TYPING_PAUSE
 from carrel.store.session.formatting import service_words
 from carrel.store.store import Store
-from carrel.store.sync.formatting import (
-    confirm_words,
-    folder_name,
-    pattern_words,
-    patterns_in,
-    plan_rows,
-    preview_words,
-    progress_words,
-)
+from carrel.store.sync import formatting
 from carrel.store.sync.state import SyncState
 from carrel.tui.dialogs.core.confirm import Confirm
 from carrel.tui.dialogs.core.dialog import Dialog, buttons, hint
@@ -91,7 +83,7 @@ class SyncDialog(Dialog[SyncWish]):
     ) -> None:
         """Make the dialog. `library` is a name with an id, or with None before it exists; `wish`
         the initial options."""
-        super().__init__(f"Sync {folder_name(folder)}")
+        super().__init__(f"Sync {formatting.folder_name(folder)}")
         self._store = store
         self._library_id, self._library_name = library
         self._folder = folder
@@ -116,9 +108,9 @@ class SyncDialog(Dialog[SyncWish]):
             ),
         )
         with Horizontal(id="patterns"):
-            only = pattern_words(self._wish.include)
+            only = formatting.pattern_words(self._wish.include)
             yield Field(only, placeholder="Only, such as *.pdf *.docx", id="include")
-            never = pattern_words(self._wish.exclude)
+            never = formatting.pattern_words(self._wish.exclude)
             yield Field(never, placeholder="Leave out, such as drafts/", id="exclude")
         yield hint(HOW)
         yield buttons(("cancel", "Cancel"), ("yes", "F2 Sync"))
@@ -138,7 +130,7 @@ class SyncDialog(Dialog[SyncWish]):
         )  # fmt: skip
 
     def _patterns(self, field: str) -> tuple[str, ...]:
-        return patterns_in(self.query_one(f"#{field}", Field).value)
+        return formatting.patterns_in(self.query_one(f"#{field}", Field).value)
 
     def _preview(self) -> None:
         self._wish = wish = self.wish
@@ -159,11 +151,11 @@ class SyncDialog(Dialog[SyncWish]):
         elif handle.outcome == "done":
             preview = handle.result(0)
             self._previewed, self._preview_shown = wish, preview
-            self._show(labels.line(preview_words(preview)), _rows(preview))
+            self._show(labels.line(formatting.preview_words(preview)), _rows(preview))
 
     def _show_looking(self, state: SyncState) -> None:
         if state.looking is not None and self._previewed is None and self.is_attached:
-            self._show(labels.line(f"{progress_words(state.looking)} …", "$muted"), ())
+            self._show(labels.line(f"{formatting.progress_words(state.looking)} …", "$muted"), ())
 
     def _show(self, words: Content, rows: Sequence[Content]) -> None:
         into = Content.assemble(("into ", "$muted"), labels.line(self._library_name, "bold"))
@@ -200,7 +192,7 @@ class SyncDialog(Dialog[SyncWish]):
     async def _confirm(self, wish: SyncWish) -> None:
         """Accept; ask first if more than the limit would be deleted."""
         assert self._preview_shown is not None
-        question = confirm_words(self._preview_shown)
+        question = formatting.confirm_words(self._preview_shown)
         if question is None:
             self.dismiss(wish)
             return
@@ -220,7 +212,7 @@ class SyncDialog(Dialog[SyncWish]):
 
 
 def _rows(preview: "Preview") -> list[Content]:
-    rows = plan_rows(preview)
+    rows = formatting.plan_rows(preview)
     shown = [
         Content.assemble(
             (f"{row.action:<8}", "$failed" if row.action in ("Delete", "Skip") else "$muted"),

@@ -7,6 +7,7 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.getters import query_one
 
 from carrel.store.core.actions.handle import Handle
 from carrel.store.trash.formatting import DeletedRow, deleted_rows, trash_title
@@ -14,10 +15,12 @@ from carrel.store.trash.service import TrashService
 from carrel.store.trash.state import TrashState
 from carrel.tui.dialogs.core.dialog import FILTER_KEY, Dialog, hint
 from carrel.tui.theme import labels
+from carrel.tui.theme.empty import explain_empty
 from carrel.tui.widgets.inputs.filter import ListFilter
 from carrel.tui.widgets.tables.columns import Column
 from carrel.tui.widgets.tables.table import Row, VirtualTable
 
+NOTHING = (Content.styled("Nothing is in the trash.", "$muted"),)
 HINT = "enter restores · space marks · / filters · esc closes"
 
 
@@ -32,6 +35,8 @@ class Trash(Dialog[None]):
         FILTER_KEY,
         Binding("space", "mark", "Mark", id="trash.mark"),
     ]
+    table = query_one(VirtualTable)
+    """The table of deleted items."""
 
     def __init__(self, trash: TrashService, do: Callable[[Handle[int]], None]) -> None:
         super().__init__("Deleted")
@@ -49,24 +54,15 @@ class Trash(Dialog[None]):
         yield ListFilter()
         yield hint(HINT)
 
-    @property
-    def table(self) -> VirtualTable:
-        """The table of deleted items."""
-        return self.query_one(VirtualTable)
-
     def on_mount(self) -> None:
         self.follow(self._trash.slice, self._show)
         self.table.focus()
-        self.table.show_message(Content.styled("Loading …", "$muted"))
         self._trash.load()
 
     def _show(self, state: TrashState) -> None:
         self.query_one(".dialog").border_title = labels.title(trash_title(state))
         self.table.show([_row(row) for row in deleted_rows(state, time.time())])
-        if state.error is not None:
-            self.table.show_message(*labels.problem(state.error))
-        elif state.loaded:
-            self.table.show_message(Content.styled("Nothing is in the trash.", "$muted"))
+        self.table.show_message(*explain_empty(state.error, NOTHING, loaded=state.loaded))
 
     def _selection(self) -> Iterable[str]:
         """Return the marked items, else the one under the cursor."""

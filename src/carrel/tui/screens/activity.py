@@ -8,6 +8,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
+from textual.getters import query_one
 from textual.widgets import Static
 
 from carrel.store.activity.formatting import (
@@ -37,6 +38,8 @@ NOTHING = empty(
     Way("2", "Fill a library"),
 )
 
+_OF_AN_ITEM = ("mark", "cancel", "retry", "resume", "dismiss_item", "dismiss_all", "copy")
+
 
 class ActivityScreen(MainScreen):
     """One table of long-running work; failures stay on top until they are dismissed."""
@@ -54,6 +57,13 @@ class ActivityScreen(MainScreen):
         Binding("delete", "dismiss_all", "Dismiss all", key_display="del", id="activity.clear"),
         *MARK_KEYS,
     ]
+    table = query_one("#activity", VirtualTable)
+    """The table of tasks."""
+
+    @property
+    def state(self) -> ActivityState:
+        """The state of all tasks."""
+        return self.store.activity.slice.value
 
     def panes(self) -> ComposeResult:
         table = VirtualTable(
@@ -72,26 +82,21 @@ class ActivityScreen(MainScreen):
             details.border_title = labels.title("Details")
             yield Static(id="item")
 
-    @property
-    def table(self) -> VirtualTable:
-        """The table of tasks."""
-        return self.query_one("#activity", VirtualTable)
-
     def action_mark(self, change: MarkChange) -> None:
         change_marks(self, change, self.table, _Marks(self.store.activity), self._mark_row)
 
     def _mark_row(self, key: str) -> bool:
-        self.store.activity.mark(self.store.activity.slice.value.marked ^ {key})
+        self.store.activity.mark(self.state.marked ^ {key})
         return True
 
     def on_mount(self) -> None:
         self.follow(self.store.activity.slice, self._show, hz=WORK_HZ)
-        self.follow(self.store.layout.slice, lambda _: self._show(self.store.activity.slice.value))
+        self.follow(self.store.layout.slice, lambda _: self._show(self.state))
         self.set_interval(1, self._tick)
         self.table.focus()
 
     def _tick(self) -> None:
-        state = self.store.activity.slice.value
+        state = self.state
         if self.is_current and any(item.is_under_way for item in state.items):
             self._show(state)
 
@@ -125,7 +130,7 @@ class ActivityScreen(MainScreen):
         known = [(name, Content(words)) for name, words in facts if words]
         parts.append(labels.fields(("Status", labels.badge(row.status)), *known))
         if item.error is not None:
-            parts += [Content(""), *self.explain(item.error)]
+            parts += [Content(""), *labels.problem(item.error)]
         if job_id(item.id) is not None and item.ended and item.facts:
             parts += [Content(""), Content.styled("s saves its answers and failures", "$muted")]
         if item.retryable:
@@ -133,7 +138,7 @@ class ActivityScreen(MainScreen):
         shown.update(Content("\n").join(parts))
 
     def _item(self) -> ActivityItem | None:
-        items = self.store.activity.slice.value.items
+        items = self.state.items
         return next((item for item in items if item.id == self.table.key), None)
 
     def on_virtual_table_moved(self, event: VirtualTable.Moved) -> None:
@@ -149,7 +154,7 @@ class ActivityScreen(MainScreen):
 
     def _selection(self) -> tuple[ActivityItem, ...]:
         """Return the marked items, else the one under the cursor."""
-        state, item = self.store.activity.slice.value, self._item()
+        state, item = self.state, self._item()
         if state.marked:
             return tuple(each for each in state.items if each.id in state.marked)
         return () if item is None else (item,)
@@ -157,15 +162,7 @@ class ActivityScreen(MainScreen):
     def explain_disabled(self, action: str) -> str:
         items = self._selection()
         item = next(iter(items), None)
-        if item is None and action in (
-            "mark",
-            "cancel",
-            "retry",
-            "resume",
-            "dismiss_item",
-            "dismiss_all",
-            "copy",
-        ):
+        if item is None and action in _OF_AN_ITEM:
             return "Nothing has run yet."
         if action == "cancel" and all(each.ended for each in items):
             return "This has ended: d dismisses it."
@@ -175,14 +172,14 @@ class ActivityScreen(MainScreen):
             return "s saves the answers of a batch job."
         if action == "save" and item is not None and not item.ended:
             return "The batch job still runs: its answers can be saved when it has ended."
-        if action == "resume" and not self.store.activity.slice.value.interrupted:
+        if action == "resume" and not self.state.interrupted:
             return "Nothing was interrupted."
         if action == "retry" and not any(each.retryable for each in items):
             return "Only what was interrupted, failed or stopped can be tried again."
         return ""
 
     def step_back(self) -> bool:
-        if self.store.activity.slice.value.marked:
+        if self.state.marked:
             self.store.activity.mark(())
             return True
         return super().step_back()
@@ -192,7 +189,7 @@ class ActivityScreen(MainScreen):
         self.run_flow(flows.cancel(self, items))
 
     def action_resume(self) -> None:
-        state = self.store.activity.slice.value
+        state = self.state
         wanted = [item.id for item in state.interrupted if item.id in state.marked]
         self.store.activity.retry(*(wanted or [item.id for item in state.interrupted]))
 

@@ -6,6 +6,7 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.getters import query_one
 from textual.widget import Widget
 
 from carrel.store.agents.compare import FieldChange
@@ -21,18 +22,19 @@ from carrel.store.agents.formatting import (
     version_name,
     version_rows,
 )
+from carrel.store.agents.service import AgentsService
 from carrel.store.agents.state import AgentsState
 from carrel.store.comparison.state import Side
 from carrel.store.core.lists import Sort
 from carrel.store.layout.state import LayoutState
 from carrel.store.store import Store
-from carrel.tui.base.screen import MainScreen
+from carrel.tui.base.screen import MainScreen, start
 from carrel.tui.flows import evals
 from carrel.tui.flows.agents import drafts
 from carrel.tui.flows.agents import files as agent_files
 from carrel.tui.flows.agents import versions as flows
 from carrel.tui.theme import labels
-from carrel.tui.theme.empty import Way, empty
+from carrel.tui.theme.empty import LOADING, Way, empty, explain_empty
 from carrel.tui.widgets.details.diff import DiffView
 from carrel.tui.widgets.tables.columns import Column
 from carrel.tui.widgets.tables.rows import DRAFT, agent_row, details, unsaved_row, version_row
@@ -41,7 +43,6 @@ from carrel.tui.widgets.text.pane import FindText, TextPane
 from carrel.tui.workbench import Workbench
 from carrel.wire.generation.agents import Agent
 
-LOADING = Content.styled("Loading …", "$muted")
 NO_AGENTS = empty("No agents yet.", Way("n", "New agent"))
 
 _BLANK, _COPY = "blank", "copy"
@@ -80,6 +81,12 @@ class AgentsScreen(MainScreen):
         Binding("y", "copy", "Copy…", show=False, id="agents.copy"),
         Binding("D", "delete", "Delete", id="agents.delete"),
     ]
+    agents = query_one("#agents", VirtualTable)
+    """The table of agents."""
+    versions = query_one("#versions", VirtualTable)
+    """The table of the selected agent's versions."""
+    diff = query_one("#diff", DiffView)
+    """The diff of two versions."""
 
     def panes(self) -> ComposeResult:
         agents = VirtualTable(Column("Agent"), Column("", 4, right=True), id="agents", header=False)
@@ -103,38 +110,19 @@ class AgentsScreen(MainScreen):
         self._sorted: Sort | None = None
 
     @property
-    def agents(self) -> VirtualTable:
-        """The table of agents."""
-        return self.query_one("#agents", VirtualTable)
-
-    @property
-    def versions(self) -> VirtualTable:
-        """The table of the selected agent's versions."""
-        return self.query_one("#versions", VirtualTable)
-
-    @property
-    def diff(self) -> DiffView:
-        """The diff of two versions."""
-        return self.query_one("#diff", DiffView)
-
-    @property
-    def _state(self) -> AgentsState:
+    def state(self) -> AgentsState:
+        """The state of the agents."""
         return self.store.agents.slice.value
 
     def on_mount(self) -> None:
         self.follow(self.store.agents.slice, self._show)
-        self.follow(self.store.agents.slice, self._await_list)
         self.follow(self.store.layout.slice, self._sort)
-        self.store.agents.load()
         self.store.libraries.load()
         self.agents.focus()
 
-    def awaits_list(self) -> bool:
-        state = self.store.agents.slice.value
-        return not state.loaded and state.error is None
-
-    def copy_time(self) -> float | None:
-        return self.store.agents.slice.value.as_of
+    @property
+    def listing(self) -> AgentsService:
+        return self.store.agents
 
     # Showing
 
@@ -142,16 +130,11 @@ class AgentsScreen(MainScreen):
         sort = state.table("versions").sort
         if sort != self._sorted:
             self._sorted = sort
-            self._show(self._state)
+            self._show(self.state)
 
     def _show(self, state: AgentsState) -> None:
         self.agents.show([agent_row(row) for row in agent_rows(state)])
-        if state.error is not None:
-            self.agents.show_message(*self.explain(state.error))
-        elif state.loaded:
-            self.agents.show_message(*NO_AGENTS)
-        else:
-            self.agents.show_message(LOADING)
+        self.agents.show_message(*explain_empty(state.error, NO_AGENTS, loaded=state.loaded))
         unsaved = new_agent_rows(state, time.time())
         self.agents.border_subtitle = (
             labels.line(f"✎ {len(unsaved)} unsaved · n") if unsaved else Content("")
@@ -182,7 +165,7 @@ class AgentsScreen(MainScreen):
         self._show_right()
 
     def _show_right(self) -> None:
-        state = self._state
+        state = self.state
         if state.diff:
             self._show_diff(diff_title(state), state.diff, "esc closes")
         elif self.versions.key == DRAFT and state.draft is not None:
@@ -210,7 +193,7 @@ class AgentsScreen(MainScreen):
         self._unfold(pane)
 
     def _agent_name(self) -> str:
-        return "" if self._state.agent is None else self._state.agent.name
+        return "" if self.state.agent is None else self.state.agent.name
 
     def _unfold(self, shown: Widget) -> None:
         """Show one of the two panes that share the right side."""
@@ -226,7 +209,7 @@ class AgentsScreen(MainScreen):
 
     def _version(self) -> Agent | None:
         """Return the version under the cursor."""
-        return next((v for v in self._state.versions if str(v.version) == self.versions.key), None)
+        return next((v for v in self.state.versions if str(v.version) == self.versions.key), None)
 
     def point_at_version(self, number: int) -> None:
         """Move the cursor to a version of the selected agent."""
@@ -235,7 +218,7 @@ class AgentsScreen(MainScreen):
 
     def on_virtual_table_moved(self, event: VirtualTable.Moved) -> None:
         if event.table is self.agents:
-            if event.key is not None and event.key != self._state.selected:
+            if event.key is not None and event.key != self.state.selected:
                 self.store.agents.select(event.key)
         else:
             self.show_when_still(self._show_right)
@@ -244,7 +227,7 @@ class AgentsScreen(MainScreen):
         if event.table is self.agents:
             self.focus_pane(1)
             return
-        state, version = self._state, self._version()
+        state, version = self.state, self._version()
         if event.key == DRAFT and state.draft is not None:
             self.run_flow(drafts.review(self, state.draft))
         elif state.agent is None or version is None:
@@ -276,9 +259,9 @@ class AgentsScreen(MainScreen):
     # Making and editing
 
     def explain_disabled(self, action: str) -> str:
-        if self._state.agent is None and action in _OF_AN_AGENT:
+        if self.state.agent is None and action in _OF_AN_AGENT:
             return "Create an agent first: n New."
-        if action == "try" and self._state.draft is None:
+        if action == "try" and self.state.draft is None:
             return "There is no draft to try: e begins one."
         if action == "mark" and not self.versions.has_focus:
             return "space marks versions: tab goes to them."
@@ -289,12 +272,12 @@ class AgentsScreen(MainScreen):
         return ""
 
     def action_new(self) -> None:
-        self.run_flow(drafts.begin(self, self._version() or self._state.agent))
+        self.run_flow(drafts.begin(self, self._version() or self.state.agent))
 
     def _draft(self) -> Draft | None:
         """Return the draft to edit: the existing one, else a new one from the version under the
         cursor."""
-        state = self._state
+        state = self.state
         version = self._version() if self.versions.has_focus else None
         start = version or state.agent
         return state.draft or (Draft.of(start) if start else None)
@@ -308,7 +291,7 @@ class AgentsScreen(MainScreen):
             self.run_flow(drafts.write(self, draft))
 
     def action_try(self) -> None:
-        if (draft := self._state.draft) is not None:
+        if (draft := self.state.draft) is not None:
             drafts.try_in_chat(self, draft)
 
     # The active version
@@ -320,7 +303,7 @@ class AgentsScreen(MainScreen):
             self.versions.action_move(1)
 
     def action_make_active(self) -> None:
-        agent, version = self._state.agent, self._version()
+        agent, version = self.state.agent, self._version()
         if agent is None or version is None or version.version == agent.version:
             self.notice("Choose the version to make active first.")
             return
@@ -328,22 +311,22 @@ class AgentsScreen(MainScreen):
         self.run_flow(flows.make_active(self, agent, version))
 
     def action_roll_back(self) -> None:
-        if (agent := self._state.agent) is not None:
+        if (agent := self.state.agent) is not None:
             self.run_flow(flows.roll_back(self, agent))
 
     def action_aliases(self) -> None:
-        agent, version = self._state.agent, self._version()
+        agent, version = self.state.agent, self._version()
         if agent is not None and version is not None:
             self.run_flow(flows.edit_aliases(self, agent, version.version))
 
     # Other screens
 
     def action_chat(self) -> None:
-        agent, version = self._state.agent, self._version()
+        agent, version = self.state.agent, self._version()
         if self.versions.key == DRAFT and self.versions.has_focus:
             self.action_try()
-        elif agent is not None and len(self._state.marked) == 2:
-            sides = [Side(agent.id, number) for number in sorted(self._state.marked)]
+        elif agent is not None and len(self.state.marked) == 2:
+            sides = [Side(agent.id, number) for number in sorted(self.state.marked)]
             self.open_chat(self.store.comparison.begin(sides))
         elif agent is not None:
             other = version if self.versions.has_focus else None
@@ -351,20 +334,19 @@ class AgentsScreen(MainScreen):
             self.open_chat(self.store.chat.new(agent.id, pinned))
 
     def action_evals(self) -> None:
-        agent, version = self._state.agent, self._version()
+        agent, version = self.state.agent, self._version()
         if agent is not None:
             chosen = version if version and self.versions.has_focus else agent
             self.run_flow(evals.look(self, agent, chosen.version))
 
-    def action_plan(self) -> None:
-        self.run_flow(agent_files.plan(self))
+    action_plan = start(agent_files.plan)
 
     def action_copy(self) -> None:
-        if (agent := self._version() or self._state.agent) is not None:
+        if (agent := self._version() or self.state.agent) is not None:
             self.run_flow(flows.copy_part(self, agent))
 
     def action_delete(self) -> None:
-        state = self._state
+        state = self.state
         if state.agent is None:
             return
         if self.versions.has_focus and self.versions.key == DRAFT and state.draft is not None:
@@ -372,11 +354,8 @@ class AgentsScreen(MainScreen):
         else:
             self.run_flow(flows.delete(self, state.agent))
 
-    def reload(self) -> None:
-        self.store.agents.load()
-
     def step_back(self) -> bool:
-        state = self._state
+        state = self.state
         if state.diff:
             for number in state.marked:
                 self.store.agents.mark_version(number)

@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
+from textual.getters import query_one
 from textual.timer import Timer
 
 from carrel.store.chat.conversation import Attachment
@@ -24,7 +25,7 @@ from carrel.store.chat.state import ChatState
 from carrel.store.core.actions.handle import Handle
 from carrel.store.store import Store
 from carrel.store.tools.state import Consent, Permission, ToolsState
-from carrel.tui.base.screen import MainScreen
+from carrel.tui.base.screen import MainScreen, start
 from carrel.tui.dialogs.core.confirm import Permit
 from carrel.tui.flows import evals
 from carrel.tui.flows.chats import chat as flows
@@ -97,6 +98,17 @@ class ChatScreen(MainScreen):
         Binding("w", "save", "Save to…", show=False, id="chat.save"),
         Binding("D", "delete", "Delete", show=False, id="chat.delete"),
     ]  # fmt: skip
+    sessions = query_one("#sessions", VirtualTable)
+    """The table of saved chats."""
+    box = query_one(PromptBox)
+    """The prompt with its surroundings."""
+    prompt = query_one(Prompt)
+    """The question field."""
+
+    @property
+    def state(self) -> ChatState:
+        """The state of the first open chat."""
+        return self.store.chat.slice.value
 
     def __init__(self, store: Store, workbench: Workbench) -> None:
         super().__init__(store, workbench)
@@ -117,24 +129,9 @@ class ChatScreen(MainScreen):
         yield SourcePane(self.store.sources, id="source")
 
     @property
-    def sessions(self) -> VirtualTable:
-        """The table of saved chats."""
-        return self.query_one("#sessions", VirtualTable)
-
-    @property
     def chats(self) -> tuple[ChatService, ...]:
         """The open chats from left to right."""
         return self.store.comparison.chats
-
-    @property
-    def box(self) -> PromptBox:
-        """The prompt with its surroundings."""
-        return self.query_one(PromptBox)
-
-    @property
-    def prompt(self) -> Prompt:
-        """The question field."""
-        return self.query_one(Prompt)
 
     def on_mount(self) -> None:
         self._painter.start()
@@ -154,7 +151,7 @@ class ChatScreen(MainScreen):
 
     def _redraw(self) -> None:
         self._painter.redraw()
-        self._show(self.store.chat.slice.value)
+        self._show(self.state)
 
     def _show(self, state: ChatState) -> None:
         sessions = self.sessions
@@ -202,7 +199,7 @@ class ChatScreen(MainScreen):
     # Asking
 
     def explain_disabled(self, action: str) -> str:
-        state = self.store.chat.slice.value
+        state = self.state
         if state.session_id is None and action in _OF_A_CHAT:
             begin = "enter opens one of the list, n begins one" if state.sessions else "n New"
             return f"No chat is open: {begin}."
@@ -251,7 +248,7 @@ class ChatScreen(MainScreen):
         self.do(self.store.comparison.retry())
 
     def action_edit(self) -> None:
-        turns = self.store.chat.slice.value.turns
+        turns = self.state.turns
         questions = [place for place, turn in enumerate(turns) if turn.role == "user"]
         if questions and not self.can_stop():
             self.store.chat.edit(questions[-1])
@@ -259,7 +256,7 @@ class ChatScreen(MainScreen):
             self.prompt.focus()
 
     def action_last_variant(self, step: int) -> None:
-        conversation = self.store.chat.slice.value.conversation
+        conversation = self.state.conversation
         for place in range(len(conversation.turns) - 1, -1, -1):
             if conversation.variant(place)[1] > 1:
                 self.action_variant(0, place, step)
@@ -302,7 +299,7 @@ class ChatScreen(MainScreen):
     # Attachments
 
     def take_files(self, files: tuple[Path, ...]) -> None:
-        if self.store.chat.slice.value.agent_id is None:
+        if self.state.agent_id is None:
             super().take_files(files)
             return
         for file in files:
@@ -323,7 +320,7 @@ class ChatScreen(MainScreen):
         self.store.chat.attach_known(event.attachment)
 
     def on_prompt_box_taken_away(self, _event: PromptBox.TakenAway) -> None:
-        if attached := self.store.chat.slice.value.attached:
+        if attached := self.state.attached:
             self.store.chat.detach(attached[-1])
 
     # Sessions and agents
@@ -341,7 +338,7 @@ class ChatScreen(MainScreen):
         self._open_field(flows.begin(self))
 
     def action_who(self) -> None:
-        if self.store.chat.slice.value.session_id is None:
+        if self.state.session_id is None:
             self.action_new()
         else:
             self._open_field(flows.change_agent(self))
@@ -373,7 +370,7 @@ class ChatScreen(MainScreen):
         if isinstance(self.focused, Transcript):
             self.action_filter_list()
             return
-        self.query_one(FilterLine).begin(self.store.chat.slice.value.search)
+        self.query_one(FilterLine).begin(self.state.search)
 
     def on_filter_line_changed(self, event: FilterLine.Changed) -> None:
         self.store.chat.search_sessions(event.text)
@@ -383,18 +380,18 @@ class ChatScreen(MainScreen):
 
     def action_delete(self) -> None:
         key = self.sessions.key
-        summary = next((s for s in self.store.chat.slice.value.sessions if s.id == key), None)
+        summary = next((s for s in self.state.sessions if s.id == key), None)
         if summary is None or not self.sessions.has_focus:
             return
 
         self.run_flow(flows.delete(self, summary))
 
     def action_model(self) -> None:
-        if self.store.chat.slice.value.session_id is not None:
+        if self.state.session_id is not None:
             self.run_flow(flows.choose_model(self, self.chats))
 
     def action_parameters(self) -> None:
-        if self.store.chat.slice.value.session_id is not None:
+        if self.state.session_id is not None:
             self.run_flow(flows.set_parameters(self, self.chats))
 
     # Sources
@@ -417,14 +414,9 @@ class ChatScreen(MainScreen):
 
     # Comparing
 
-    def action_vote(self) -> None:
-        self.run_flow(comparing.vote(self))
-
-    def action_agents_differ(self) -> None:
-        self.run_flow(comparing.agents_differ(self))
-
-    def action_answers_differ(self) -> None:
-        self.run_flow(comparing.answers_differ(self))
+    action_vote = start(comparing.vote)
+    action_agents_differ = start(comparing.agents_differ)
+    action_answers_differ = start(comparing.answers_differ)
 
     def action_blind(self) -> None:
         comparison = self.store.comparison
@@ -455,11 +447,8 @@ class ChatScreen(MainScreen):
     def action_copy(self) -> None:
         self.run_flow(flows.copy_part(self, self.query_one(SourcePane).passage))
 
-    def action_take_case(self) -> None:
-        self.run_flow(evals.take_case(self))
-
-    def action_save(self) -> None:
-        self.run_flow(flows.save(self))
+    action_take_case = start(evals.take_case)
+    action_save = start(flows.save)
 
     def step_back(self) -> bool:
         source = self.query_one(SourcePane)
@@ -468,7 +457,7 @@ class ChatScreen(MainScreen):
             self.store.chat.search_sessions("")
             filtering.end()
             self.sessions.focus()
-        elif self.store.chat.slice.value.editing is not None and self.prompt.has_focus:
+        elif self.state.editing is not None and self.prompt.has_focus:
             self.store.chat.edit(None)
             self.prompt.put_back()
         elif source.passage is not None:

@@ -7,35 +7,19 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
+from textual.getters import query_one
 from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.formatting import one_line, shorten
+from carrel.store.documents import formatting
 from carrel.store.documents.blocks import Rect
 from carrel.store.documents.boxes import block_at, missing_note, passages
-from carrel.store.documents.formatting import (
-    UNCHOSEN,
-    UNREAD,
-    annotation,
-    changed_words,
-    changes,
-    chosen_block,
-    confidence,
-    corrected_words,
-    empty_words,
-    heat_words,
-    mark_words,
-    option_words,
-    page_hits,
-    page_marks,
-    progress,
-    readers_words,
-    title,
-)
+from carrel.store.documents.formatting import UNCHOSEN, UNREAD
 from carrel.store.documents.state import DocumentState
-from carrel.tui.base.screen import MainScreen
+from carrel.tui.base.screen import MainScreen, start
 from carrel.tui.flows import document, document_export
 from carrel.tui.theme import labels
 from carrel.tui.theme.empty import Way, empty
@@ -97,6 +81,10 @@ class DocumentScreen(MainScreen):
         Binding("r", "read", "Read on", show=False, id="document.read"),
         Binding("w", "save", "Save to…", show=False, id="document.save"),
     ]  # fmt: skip
+    picture = query_one(PageView)
+    """The picture of the current page."""
+    text = query_one(PageText)
+    """The text of the current page."""
 
     def panes(self) -> ComposeResult:
         with Vertical(id="left", classes="column -current"):
@@ -105,16 +93,6 @@ class DocumentScreen(MainScreen):
         with Vertical(id="right", classes="column"):
             yield PageText(id="text")
             yield FilterLine("find in the text", "document", self.store.histories)
-
-    @property
-    def picture(self) -> PageView:
-        """The picture of the current page."""
-        return self.query_one(PageView)
-
-    @property
-    def text(self) -> PageText:
-        """The text of the current page."""
-        return self.query_one(PageText)
 
     @property
     def state(self) -> DocumentState:
@@ -138,7 +116,9 @@ class DocumentScreen(MainScreen):
     def _show(self, state: DocumentState) -> None:
         strip = self.query_one("#strip", Static)
         width = strip.size.width
-        strip.update(page_strip(page_marks(state, width), len(state.pages), width), layout=False)
+        strip.update(
+            page_strip(formatting.page_marks(state, width), len(state.pages), width), layout=False
+        )
         strip.display = state.source is not None and state.page_count != 1
         self.set_class(strip.display, "-strip")
         self._show_titles(state)
@@ -165,27 +145,27 @@ class DocumentScreen(MainScreen):
         picture, text = self.picture, self.text
         picture.border_title = labels.title(self._title(state))
         moves = MOVES if picture.filling else ""
-        chosen, options = chosen_block(state), option_words(state.options)
+        chosen, options = formatting.chosen_block(state), formatting.option_words(state.options)
         below = " · ".join(filter(None, (chosen or options, moves)))
         picture.border_subtitle = labels.line(below)
-        fixed = corrected_words(state)
+        fixed = formatting.corrected_words(state)
         read_so = options if chosen else ""
         # Beside its picture, the text needs no title.
-        rest = (self._form, confidence(state.page, state.corrections), fixed, read_so)
+        rest = (self._form, formatting.confidence(state.page, state.corrections), fixed, read_so)
         name = "Text"
         if state.source is not None and self.one_pane:
             room = self.size.width - 6 - sum(3 + len(part) for part in rest if part)
             name = shorten(one_line(state.source.name), max(room, 12))
         text.border_title = labels.title(name, *rest)
-        heat = heat_words(state.page) if picture.warm and state.source is not None else ""
-        below = (
-            mark_words(state) or heat or readers_words(state.page) or changed_words(state)
-            or missing_note(state.page)
-        )  # fmt: skip
+        heat = (
+            formatting.heat_words(state.page) if picture.warm and state.source is not None else ""
+        )
+        notes = formatting.readers_words(state.page) or formatting.changed_words(state)
+        below = formatting.mark_words(state) or heat or notes or missing_note(state.page)
         text.border_subtitle = labels.line(below)
 
     def _title(self, state: DocumentState) -> str:
-        words = title(state)
+        words = formatting.title(state)
         picture = self.picture
         source = state.source
         library = self.store.libraries.slice.value.library(source.library_id) if source else None
@@ -205,7 +185,7 @@ class DocumentScreen(MainScreen):
         return crumbs + words.replace(name, shorten(name, room), 1)
 
     def _show_progress(self) -> None:
-        self.status.doing = Content(progress(self.state, time.time()))
+        self.status.doing = Content(formatting.progress(self.state, time.time()))
         self.status.stop = self.can_stop()
 
     def _redraw(self) -> None:
@@ -215,7 +195,7 @@ class DocumentScreen(MainScreen):
 
     def _forms(self, state: DocumentState) -> tuple[str, ...]:
         """Return the views that have content."""
-        there = (True, True, bool(changes(state)), bool(state.annotation))
+        there = (True, True, bool(formatting.changes(state)), bool(state.annotation))
         return tuple(form for form, has in zip(FORMS, there, strict=True) if has)
 
     def _show_text(self, state: DocumentState) -> None:
@@ -243,19 +223,19 @@ class DocumentScreen(MainScreen):
     def _fill_text(self, state: DocumentState) -> None:
         page, text = state.page, self.text
         if self._form == "changes":
-            text.show_changes(changes(state))
+            text.show_changes(formatting.changes(state))
         elif self._form == "schema":
-            text.show_text(annotation(state))
+            text.show_text(formatting.annotation(state))
         elif page is not None and passages(page):
-            warm, hits = self.picture.warm, page_hits(state, warm=self.picture.warm)
+            warm, hits = self.picture.warm, formatting.page_hits(state, warm=self.picture.warm)
             raw = self._form == "raw"
             text.show(passages(page), hits, state.mark, state.block, raw=raw, warm=warm)
         elif page is None and state.error is not None:
-            text.show_message(*self.explain(state.error))
+            text.show_message(*labels.problem(state.error))
         elif state.source is None:
             text.show_message()
         else:
-            words = empty_words(state)
+            words = formatting.empty_words(state)
             way = {UNREAD: " r reads on.", UNCHOSEN: " o chooses pages."}.get(words, "")
             text.show_message(Content.styled(words + way, "$muted"))
 
@@ -275,7 +255,7 @@ class DocumentScreen(MainScreen):
 
     # Actions
 
-    def missing_note(self, action: str) -> str:
+    def explain_disabled(self, action: str) -> str:
         if self.state.source is None and action in _OF_A_DOCUMENT:
             return "No document is open: choose one in 1 Files or 2 Libraries, then enter."
         return ""
@@ -286,14 +266,9 @@ class DocumentScreen(MainScreen):
     def action_go_to_end(self, end: int) -> None:
         self.store.documents.go(0 if end < 0 else (self.state.page_count or 1) - 1)
 
-    def action_page(self) -> None:
-        self.run_flow(document.go_to_page(self))
-
-    def action_contents(self) -> None:
-        self.run_flow(document.choose_heading(self))
-
-    def action_thumbnails(self) -> None:
-        self.run_flow(document.choose_page(self))
+    action_page = start(document.go_to_page)
+    action_contents = start(document.choose_heading)
+    action_thumbnails = start(document.choose_page)
 
     def action_step(self, by: int) -> None:
         self.store.documents.step(by)
@@ -317,8 +292,7 @@ class DocumentScreen(MainScreen):
         self.picture.warm = not self.picture.warm
         self._show(self.state)
 
-    def action_correct(self) -> None:
-        self.run_flow(document.correct(self))
+    action_correct = start(document.correct)
 
     def action_fill(self) -> None:
         picture = self.picture
@@ -364,11 +338,8 @@ class DocumentScreen(MainScreen):
         self.store.documents.find(event.value)
         self.text.focus()
 
-    def action_copy(self) -> None:
-        self.run_flow(document_export.copy_part(self))
-
-    def action_save(self) -> None:
-        self.run_flow(document_export.save(self))
+    action_copy = start(document_export.copy_part)
+    action_save = start(document_export.save)
 
     def can_stop(self) -> bool:
         return self.state.reading

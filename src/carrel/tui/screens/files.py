@@ -8,6 +8,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
+from textual.getters import query_one
 from textual.widgets import Input
 
 from carrel.store.activity.formatting import ActivityRow, activity_row, sort_items
@@ -25,15 +26,16 @@ from carrel.store.files.formatting import (
     sort_words,
     title,
 )
+from carrel.store.files.service import FilesService
 from carrel.store.files.state import FilesState
 from carrel.store.layout.state import LayoutState
 from carrel.store.previews import PreviewState
 from carrel.tui.base.marking import MARK_KEYS, MarkChange, change_marks
-from carrel.tui.base.screen import WORK_HZ, MainScreen
+from carrel.tui.base.screen import WORK_HZ, MainScreen, start
 from carrel.tui.flows import files as flows
 from carrel.tui.flows import sample
 from carrel.tui.theme import labels
-from carrel.tui.theme.empty import Way, empty
+from carrel.tui.theme.empty import Way, empty, explain_empty
 from carrel.tui.widgets.details.file import FileDetails
 from carrel.tui.widgets.inputs.filter import FilterLine
 from carrel.tui.widgets.tables.columns import Column
@@ -75,6 +77,13 @@ class FilesScreen(MainScreen):
         Binding("w", "save", "Save to…", show=False, id="files.save"),
         *MARK_KEYS,
     ]
+    table = query_one("#files", VirtualTable)
+    """The table of files, uploads first."""
+
+    @property
+    def state(self) -> FilesState:
+        """The state of the files."""
+        return self.store.files.slice.value
 
     def panes(self) -> ComposeResult:
         with Vertical(id="list", classes="column -current"):
@@ -92,11 +101,6 @@ class FilesScreen(MainScreen):
             )
         yield FileDetails(self.store.previews)
 
-    @property
-    def table(self) -> VirtualTable:
-        """The table of files, uploads first."""
-        return self.query_one("#files", VirtualTable)
-
     def on_mount(self) -> None:
         self._uploads: list[Row] = []
         self._runs: Mapping[str | None, ActivityItem] = {}
@@ -105,24 +109,19 @@ class FilesScreen(MainScreen):
         self.follow(self.store.files.slice, self._show)
         self.follow(self.store.activity.slice, self._show_work, hz=WORK_HZ)
         self.follow(self.store.previews.slice, self._show_preview)
-        self.follow(self.store.files.slice, self._await_list)
         self.follow(self.store.layout.slice, self._sort)
-        self.store.files.load()
         self.set_interval(30, self._refresh_ages)
         self.table.focus()
 
-    def awaits_list(self) -> bool:
-        state = self.store.files.slice.value
-        return not state.loaded and state.error is None
-
-    def copy_time(self) -> float | None:
-        return self.store.files.slice.value.as_of
+    @property
+    def listing(self) -> FilesService:
+        return self.store.files
 
     # Showing
 
     def _sort(self, state: LayoutState) -> None:
         sort = state.table("files").sort
-        if sort != self.store.files.slice.value.sort:
+        if sort != self.state.sort:
             self.store.files.sort(sort)
 
     def _show(self, state: FilesState) -> None:
@@ -137,14 +136,8 @@ class FilesScreen(MainScreen):
         if self._awaited is not None and state.find(self._awaited) is not None:
             table.point_at(self._awaited)
             self._awaited = None
-        if state.error is not None:
-            table.show_message(*self.explain(state.error))
-        elif state.loaded and not state.narrowed:
-            table.show_message(*EMPTY)
-        elif state.loaded:
-            table.show_message(labels.line(nothing_words(state), "$muted"))
-        else:
-            table.show_message(Content.styled("Loading …", "$muted"))
+        nothing = (labels.line(nothing_words(state), "$muted"),) if state.narrowed else EMPTY
+        table.show_message(*explain_empty(state.error, nothing, loaded=state.loaded))
         self._show_details()
 
     def _rows(self, state: FilesState) -> PagedRows:
@@ -163,12 +156,12 @@ class FilesScreen(MainScreen):
     def _show_range(self) -> None:
         seen, above = self.table.in_view, len(self._uploads)
         files = range(max(seen.start - above, 0), max(seen.stop - above, 0))
-        self.table.entitle(below=view_words(files, self.store.files.slice.value.total))
+        self.table.entitle(below=view_words(files, self.state.total))
 
     def reveal(self, file_id: str) -> None:
         """Put the cursor on a file as soon as it is loaded."""
         self._awaited = file_id
-        self._show(self.store.files.slice.value)
+        self._show(self.state)
 
     def _show_work(self, state: ActivityState) -> None:
         open_uploads = [
@@ -182,16 +175,16 @@ class FilesScreen(MainScreen):
         if (uploads, runs) == (self._uploads, before):
             return
         self._uploads, self._runs = uploads, runs
-        self.table.show(self._rows(self.store.files.slice.value))
+        self.table.show(self._rows(self.state))
         self._show_range()
         if runs != before:
             self._show_details()
 
     def _refresh_ages(self) -> None:
-        self._show(self.store.files.slice.value)
+        self._show(self.state)
 
     def _show_details(self) -> None:
-        state, file = self.store.files.slice.value, self._file()
+        state, file = self.state, self._file()
         file_id = None if file is None else file.id
         if file_id != self._looked_into:
             self._looked_into = file_id
@@ -229,7 +222,7 @@ class FilesScreen(MainScreen):
         )
 
     def _show_preview(self, state: PreviewState) -> None:
-        file = self.store.files.slice.value.find(state.file_id)
+        file = self.state.find(state.file_id)
         self.query_one(FileDetails).show_preview(file.filename if file else "", state)
 
     def on_virtual_table_moved(self, event: VirtualTable.Moved) -> None:
@@ -237,7 +230,7 @@ class FilesScreen(MainScreen):
 
     def _look_at(self) -> None:
         """Show the details of the file under the cursor."""
-        if self.table.key != self.store.files.slice.value.selected:
+        if self.table.key != self.state.selected:
             self.store.files.select(self.table.key)
         self._show_details()
 
@@ -245,7 +238,7 @@ class FilesScreen(MainScreen):
         self._show_range()
 
     def on_virtual_table_wanted(self, event: VirtualTable.Wanted) -> None:
-        state = self.store.files.slice.value
+        state = self.state
         index = event.index - len(self._uploads)
         if not state.loading and index >= 0:
             self.store.files.load_page(index // state.page_size)
@@ -258,18 +251,18 @@ class FilesScreen(MainScreen):
             return "There is no file yet: u uploads one."
         if needs_file and not self._selection():
             return "This file is still uploading: choose one below it."
-        state = self.store.files.slice.value
+        state = self.state
         if action in ("filter", "narrow") and state.total == 0 and not state.narrowed:
             return "There is nothing to filter yet: u uploads a file."
         return ""
 
     def _file(self) -> File | None:
         """Return the file under the cursor."""
-        return self.store.files.slice.value.find(self.table.key)
+        return self.state.find(self.table.key)
 
     def _selection(self) -> list[File]:
         """Return the marked files, else the one under the cursor."""
-        state = self.store.files.slice.value
+        state = self.state
         if not state.marked:
             return [file for file in (self._file(),) if file is not None]
         return [*state.marked.values()]
@@ -278,12 +271,12 @@ class FilesScreen(MainScreen):
         self._open()
 
     def on_virtual_table_opened_empty(self, event: VirtualTable.OpenedEmpty) -> None:
-        state = self.store.files.slice.value
+        state = self.state
         if state.loaded and not state.narrowed:
             self.run_flow(sample.play(self))
 
     def action_read(self) -> None:
-        if self.store.files.slice.value.marked:
+        if self.state.marked:
             sources = [DocumentSource("file", each.id, each.filename) for each in self._selection()]
             self.run_flow(flows.run_ocr(self, sources))
         else:
@@ -294,8 +287,7 @@ class FilesScreen(MainScreen):
             self.store.documents.open(DocumentSource("file", file.id, file.filename))
             self.open_place("document")
 
-    def action_upload(self) -> None:
-        self.run_flow(flows.upload(self))
+    action_upload = start(flows.upload)
 
     def action_mark(self, change: MarkChange) -> None:
         change_marks(self, change, self.table, self.store.files, self._mark_row)
@@ -306,11 +298,8 @@ class FilesScreen(MainScreen):
             self.store.files.mark(file.id)
         return file is not None
 
-    def reload(self) -> None:
-        self.store.files.load()
-
     def action_filter(self) -> None:
-        self.query_one(FilterLine).begin(self.store.files.slice.value.search)
+        self.query_one(FilterLine).begin(self.state.search)
 
     def on_filter_line_changed(self, event: FilterLine.Changed) -> None:
         self.store.files.search(event.text)
@@ -318,11 +307,10 @@ class FilesScreen(MainScreen):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         self.table.focus()
 
-    def action_narrow(self) -> None:
-        self.run_flow(flows.narrow(self))
+    action_narrow = start(flows.narrow)
 
     def step_back(self) -> bool:
-        state = self.store.files.slice.value
+        state = self.state
         if self.focused is not self.table:
             self.table.focus()
         elif state.narrowed:

@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
+from textual.getters import query_one
 from textual.widgets import Input
 
 from carrel.store.cache.copies import DocumentSource
@@ -16,16 +17,17 @@ from carrel.store.core.formatting import view_words
 from carrel.store.layout.state import LayoutState
 from carrel.store.libraries.formatting import HitRow, document_row, hit_rows, library_rows, title
 from carrel.store.libraries.phase import document_phase
+from carrel.store.libraries.service import LibrariesService
 from carrel.store.libraries.state import LibrariesState
 from carrel.store.sync.formatting import folder_rows
 from carrel.store.sync.state import SyncState
 from carrel.tui.base.marking import MARK_KEYS, MarkChange, change_marks
-from carrel.tui.base.screen import MainScreen
+from carrel.tui.base.screen import MainScreen, start
 from carrel.tui.flows import libraries as flows
 from carrel.tui.flows import sample
 from carrel.tui.flows.sync import offer_folder, sync_library
 from carrel.tui.theme import labels
-from carrel.tui.theme.empty import Way, empty
+from carrel.tui.theme.empty import Way, empty, explain_empty
 from carrel.tui.widgets.details.folders import SyncedFolders
 from carrel.tui.widgets.details.library import LibraryDetails
 from carrel.tui.widgets.inputs.filter import FilterLine
@@ -44,7 +46,6 @@ NO_DOCUMENTS = empty(
     Way("a", "Add one of the files"),
 )
 _OF_A_LIBRARY = ("upload", "add", "sync", "search", "edit", "delete")
-LOADING = Content.styled("Loading …", "$muted")
 
 
 class LibrariesScreen(MainScreen):
@@ -69,6 +70,17 @@ class LibrariesScreen(MainScreen):
         Binding("e", "edit", "Edit", show=False, id="libraries.edit"),
         *MARK_KEYS,
     ]
+    libraries = query_one("#libraries", VirtualTable)
+    """The table of libraries."""
+    documents = query_one("#documents", VirtualTable)
+    """The table of the selected library's documents."""
+    hits = query_one("#hits", VirtualTable)
+    """The table of search hits."""
+
+    @property
+    def state(self) -> LibrariesState:
+        """The state of the libraries."""
+        return self.store.libraries.slice.value
 
     def panes(self) -> ComposeResult:
         with Vertical(id="left", classes="column"):
@@ -97,21 +109,6 @@ class LibrariesScreen(MainScreen):
             yield FilterLine("what to look for in this library", "libraries", self.store.histories)
         yield LibraryDetails(id="details", classes="pane details")
 
-    @property
-    def libraries(self) -> VirtualTable:
-        """The table of libraries."""
-        return self.query_one("#libraries", VirtualTable)
-
-    @property
-    def documents(self) -> VirtualTable:
-        """The table of the selected library's documents."""
-        return self.query_one("#documents", VirtualTable)
-
-    @property
-    def hits(self) -> VirtualTable:
-        """The table of search hits."""
-        return self.query_one("#hits", VirtualTable)
-
     def on_mount(self) -> None:
         self._offered: Path | None = None
         self._over_library = True
@@ -120,31 +117,29 @@ class LibrariesScreen(MainScreen):
         self.hits.display = False
         self.follow(self.store.libraries.slice, self._show)
         self.follow(self.store.sync.slice, self._show_folders, hz=10)
-        self.follow(self.store.libraries.slice, self._await_list)
         self.follow(self.store.layout.slice, self._sort)
-        self.store.libraries.load()
         self.store.sync.load()
         self.libraries.focus()
 
-    def awaits_list(self) -> bool:
-        state = self.store.libraries.slice.value
-        documents = state.selected is not None and state.total is None
-        awaited = not state.loaded or (documents and self.focused is self.documents)
-        return awaited and state.error is None
+    @property
+    def listing(self) -> LibrariesService:
+        return self.store.libraries
 
-    def copy_time(self) -> float | None:
-        return self.store.libraries.slice.value.as_of
+    def awaits_list(self) -> bool:
+        state = self.state
+        awaited = state.selected is not None and state.total is None and state.error is None
+        return super().awaits_list() or (awaited and self.focused is self.documents)
 
     # Showing
 
     def _sort(self, state: LayoutState) -> None:
         sort = state.table("documents").sort
-        if sort != self.store.libraries.slice.value.sort:
+        if sort != self.state.sort:
             self.store.libraries.sort(sort)
-        self._show_hits(self.store.libraries.slice.value)
+        self._show_hits(self.state)
 
     def _show_folders(self, state: SyncState) -> None:
-        library_id = self.store.libraries.slice.value.selected
+        library_id = self.state.selected
         self.query_one(SyncedFolders).show(folder_rows(state, library_id, time.time()))
 
     def _show(self, state: LibrariesState) -> None:
@@ -152,12 +147,8 @@ class LibrariesScreen(MainScreen):
         self.libraries.show(
             [draw_library(row, bool(synced.of(row.id))) for row in library_rows(state)]
         )
-        if state.error is not None:
-            self.libraries.show_message(*self.explain(state.error))
-        elif state.loaded:
-            self.libraries.show_message(*NO_LIBRARIES)
-        else:
-            self.libraries.show_message(LOADING)
+        why = explain_empty(state.error, NO_LIBRARIES, loaded=state.loaded)
+        self.libraries.show_message(*why)
         if state.selected is not None and state.selected != self.libraries.key:
             self.libraries.point_at(state.selected)
         self._show_folders(self.store.sync.slice.value)
@@ -183,15 +174,13 @@ class LibrariesScreen(MainScreen):
         self._show_range()
         if library is None:
             table.show_message()
-        elif state.total is None and state.error is not None:
-            table.show_message(*self.explain(state.error))
-        elif state.total is None:
-            table.show_message(LOADING)
         else:
-            table.show_message(*NO_DOCUMENTS)
+            there = state.total is not None
+            error = None if there else state.error
+            table.show_message(*explain_empty(error, NO_DOCUMENTS, loaded=there))
 
     def _show_range(self) -> None:
-        total = self.store.libraries.slice.value.total
+        total = self.state.total
         self.documents.entitle(below=view_words(self.documents.in_view, total))
 
     def _show_hits(self, state: LibrariesState) -> None:
@@ -208,7 +197,7 @@ class LibrariesScreen(MainScreen):
         self._hits = hit_rows(state, self.store.layout.slice.value.table("hits").sort)
         self.hits.show([draw_hit(row) for row in self._hits])
         if problem := state.search_error or state.error:
-            self.hits.show_message(*self.explain(problem))
+            self.hits.show_message(*labels.problem(problem))
         else:
             words = "Searching …" if state.searching else "Nothing found."
             self.hits.show_message(Content.styled(words, "$muted"))
@@ -228,7 +217,7 @@ class LibrariesScreen(MainScreen):
 
     def _document(self) -> Document | None:
         """Return the document under the cursor, or of the hit under the cursor."""
-        state = self.store.libraries.slice.value
+        state = self.state
         if not state.query.strip():
             return state.find(self.documents.key)
         hit = self._hit()
@@ -236,7 +225,7 @@ class LibrariesScreen(MainScreen):
 
     def _passage(self) -> str:
         """Return the text of the hit under the cursor."""
-        state, hit = self.store.libraries.slice.value, self._hit()
+        state, hit = self.state, self._hit()
         return "" if hit is None else state.hits[hit.number - 1].snippet
 
     def _hit(self) -> HitRow | None:
@@ -246,7 +235,7 @@ class LibrariesScreen(MainScreen):
 
     def _selection(self) -> list[Document]:
         """Return the marked documents, else the one under the cursor."""
-        state = self.store.libraries.slice.value
+        state = self.state
         if not state.marked or state.query.strip():
             return [document for document in (self._document(),) if document is not None]
         return [*state.marked.values()]
@@ -254,43 +243,43 @@ class LibrariesScreen(MainScreen):
     def on_virtual_table_moved(self, event: VirtualTable.Moved) -> None:
         if event.table is self.libraries:
             # Selecting loads again: skip a library that is loading already.
-            if event.key is not None and event.key != self.store.libraries.slice.value.selected:
+            if event.key is not None and event.key != self.state.selected:
                 self.store.libraries.select(event.key)
             return
         self.show_when_still(self._look_at)
 
     def _look_at(self) -> None:
         """Show the details of the document or hit under the cursor."""
-        state, key = self.store.libraries.slice.value, self.documents.key
+        state, key = self.state, self.documents.key
         if not state.query.strip() and key != state.document:
             self.store.libraries.select_document(key)
             page = self.documents.cursor // state.page_size
             if key is not None and page != state.page:
                 # Only the page in view is polled.
                 self.store.libraries.load_documents(page)
-        self._show_details(self.store.libraries.slice.value)
+        self._show_details(self.state)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         # Keep focused details.
         if event.widget in (self.libraries, self.documents, self.hits):
             self._over_library = event.widget is self.libraries
-            self._show_details(self.store.libraries.slice.value)
+            self._show_details(self.state)
 
     def on_virtual_table_scrolled(self, event: VirtualTable.Scrolled) -> None:
         if event.table is self.documents:
             self._show_range()
 
     def on_virtual_table_opened_empty(self, event: VirtualTable.OpenedEmpty) -> None:
-        if event.table is self.libraries and self.store.libraries.slice.value.loaded:
+        if event.table is self.libraries and self.state.loaded:
             self.run_flow(sample.play(self))
 
     def on_virtual_table_wanted(self, event: VirtualTable.Wanted) -> None:
-        state = self.store.libraries.slice.value
+        state = self.state
         if event.table is self.documents and not state.loading:
             self.store.libraries.load_documents(event.index // state.page_size)
 
     def on_virtual_table_opened(self, event: VirtualTable.Opened) -> None:
-        state = self.store.libraries.slice.value
+        state = self.state
         if event.table is self.libraries:
             self.focus_pane(1)
         elif event.table is self.documents and (document := self._document()):
@@ -300,7 +289,7 @@ class LibrariesScreen(MainScreen):
             self._open(hit.document_id, hit.document_name, hit.page or 0, hit.box)
 
     def _open(self, document_id: str, name: str, page: int, box: PageBox | None = None) -> None:
-        library_id = self.store.libraries.slice.value.selected
+        library_id = self.state.selected
         self.store.documents.open(
             DocumentSource("document", document_id, name, library_id), page, box
         )
@@ -309,7 +298,7 @@ class LibrariesScreen(MainScreen):
     # Acting
 
     def explain_disabled(self, action: str) -> str:
-        library = self._library(self.store.libraries.slice.value)
+        library = self._library(self.state)
         over_documents = action in ("text", "reprocess", "mark")
         if library is None and (over_documents or action in _OF_A_LIBRARY):
             return "Create a library first: n New."
@@ -319,23 +308,22 @@ class LibrariesScreen(MainScreen):
             return "Documents are marked here: tab goes to them."
         return ""
 
-    def action_new(self) -> None:
-        self.run_flow(flows.make_library(self))
+    action_new = start(flows.make_library)
 
     def action_edit(self) -> None:
-        library, document = self._library(self.store.libraries.slice.value), self._document()
+        library, document = self._library(self.state), self._document()
         if document is not None and not self.libraries.has_focus:
             self.run_flow(flows.edit_document(self, document))
         elif library is not None:
             self.run_flow(flows.rename_library(self, library))
 
     def action_upload(self) -> None:
-        library_id = self.store.libraries.slice.value.selected
+        library_id = self.state.selected
         if library_id is not None:
             self.run_flow(flows.upload(self, library_id))
 
     def take_files(self, files: tuple[Path, ...]) -> None:
-        library_id = self.store.libraries.slice.value.selected
+        library_id = self.state.selected
         if library_id is None:
             self.notice("Create a library first: n New.", failed=True)
             return
@@ -344,28 +332,28 @@ class LibrariesScreen(MainScreen):
     def offer(self, folder: Path) -> None:
         """Offer to sync a folder once the libraries are loaded."""
         self._offered = folder
-        self._show(self.store.libraries.slice.value)
+        self._show(self.state)
 
     def take_folder(self, folder: Path) -> None:
-        library = self._library(self.store.libraries.slice.value)
+        library = self._library(self.state)
         if library is None:
             self.offer(folder)
         else:
             self.run_flow(offer_folder(self, folder, library))
 
     def action_sync(self) -> None:
-        library = self._library(self.store.libraries.slice.value)
+        library = self._library(self.state)
         if library is not None:
             self.run_flow(sync_library(self, library))
 
     def action_add(self) -> None:
-        library_id = self.store.libraries.slice.value.selected
+        library_id = self.state.selected
         if library_id is not None:
             self.run_flow(flows.add_files(self, library_id))
 
     def action_search(self) -> None:
-        if self.store.libraries.slice.value.selected is not None:
-            self.search(self.store.libraries.slice.value.query)
+        if self.state.selected is not None:
+            self.search(self.state.query)
 
     def search(self, text: str) -> None:
         """Begin a search for a text."""
@@ -382,12 +370,12 @@ class LibrariesScreen(MainScreen):
     def step_back(self) -> bool:
         if isinstance(self.focused, Input):
             self.focus_pane(1)
-        elif self.store.libraries.slice.value.query:
+        elif self.state.query:
             self.query_one(FilterLine).end()
             self.store.libraries.search("")
             self.documents.display = True
             self.documents.focus()
-        elif self.store.libraries.slice.value.marked:
+        elif self.state.marked:
             self.store.libraries.mark_none()
         elif not self.libraries.has_focus:
             self.libraries.focus()
@@ -415,20 +403,20 @@ class LibrariesScreen(MainScreen):
             self.run_flow(flows.reprocess(self, documents))
 
     def action_copy(self) -> None:
-        library = self._library(self.store.libraries.slice.value)
+        library = self._library(self.state)
         if self.libraries.has_focus and library is not None:
             self.run_flow(self.copy_one({"name": library.name, "id": library.id}))
         elif document := self._document():
             self.run_flow(flows.copy_part(self, document, self._passage()))
 
     def action_delete(self) -> None:
-        library = self._library(self.store.libraries.slice.value)
+        library = self._library(self.state)
         if self.libraries.has_focus and library is not None:
             self.run_flow(flows.delete_library(self, library))
         elif documents := self._selection():
             self.run_flow(flows.delete_documents(self, documents))
 
     def reload(self) -> None:
-        self.store.libraries.load()
+        super().reload()
         self.store.sync.load()
         self._show_folders(self.store.sync.slice.value)  # their ages grow

@@ -1,10 +1,16 @@
 """Empty panes: their purpose, and the keys that fill them."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from textual.content import Content
 
 from carrel.tui.theme import labels
+
+if TYPE_CHECKING:
+    from carrel.store.core.problem import Problem
+
+LOADING = Content.styled("Loading …", "$muted")
 
 
 @dataclass(frozen=True)
@@ -27,3 +33,12 @@ def empty(sentence: str, *ways: Way) -> tuple[Content, ...]:
         Content(""),
         *(row.pad_right(width - row.cell_length) for row in rows),
     )
+
+
+def explain_empty(
+    error: "Problem | None", nothing: tuple[Content, ...], *, loaded: bool
+) -> tuple[Content, ...]:
+    """Return why a list is empty: it failed, it is loading, or there is `nothing`."""
+    if error is not None:
+        return labels.problem(error)
+    return nothing if loaded else (LOADING,)

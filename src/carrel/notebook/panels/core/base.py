@@ -13,11 +13,13 @@ thread writes traits and sends messages.
 import asyncio
 import contextlib
 import dataclasses
+import inspect
 import itertools
 import time
 import uuid
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import Any, ClassVar, Self, TypeVar
 
 import anywidget
@@ -27,9 +29,11 @@ from pydantic import ValidationError, validate_call
 
 from carrel.notebook.cells.errors import no_option_words
 from carrel.notebook.html.tables import table
+from carrel.notebook.panels.core.assets import module, style
 from carrel.notebook.panels.core.snapshot import Still, display_live
 from carrel.notebook.panels.core.uploads import BrowserFiles
 from carrel.store.cache.copies import DocumentSource
+from carrel.store.core.actions.action import Service
 from carrel.store.core.actions.handle import Cancelled, Handle
 from carrel.store.core.actions.slice import Slice
 from carrel.store.core.actions.watch import watch
@@ -90,6 +94,21 @@ def intent(method: Intent) -> Intent:
     return checked
 
 
+def forward(service: str, action: Callable[..., Handle[Any]], *names: str) -> Intent:
+    """Return an intent that is an action of a panel's service; its result is not sent.
+
+    `names` are the view's names of the action's arguments, in order.
+    """
+    checked, find = validate_call(action), attrgetter(service)
+    own = dict(zip(names, [*inspect.signature(action).parameters][1:], strict=False))
+
+    async def carry_out(panel: object, **args: Any) -> None:
+        await checked(find(panel), **{own.get(name, name): args[name] for name in args})
+
+    carry_out.__carrel_intent__ = True  # type: ignore[attr-defined]
+    return carry_out
+
+
 def _intents_of(kind: type) -> dict[str, Intent]:
     return {
         name.removeprefix("_on_"): method
@@ -113,15 +132,36 @@ class Panel(anywidget.AnyWidget):
     _deletes: ClassVar[DeletedFrom | None] = None
     """The area of the deletions that the panel offers to undo."""
 
-    def __init__(self, store: Store, *, parts: Sequence[object] = (), **options: Any) -> None:
-        """`parts` have intents of their own, which the panel's view sends like the panel's."""
+    def __init_subclass__(cls, view: str = "", **options: Any) -> None:
+        """Give a panel its JavaScript and CSS; `view` is their name in `static/`."""
+        if view:
+            cls._esm, cls._css = module(view), style(view)
+        super().__init_subclass__(**options)
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        parts: Sequence[object] = (),
+        panels: Iterable["Panel"] = (),
+        own: Service[Any] | None = None,
+        **options: Any,
+    ) -> None:
+        """Make the panel.
+
+        `parts` have intents of their own, which the panel's view sends like the panel's. `panels`
+        are enclosed, and close with it, as does its `own` service.
+        """
         self._store = store
+        self._enclosed = tuple(panels)
         self._intents = {
             name: partial(method, owner)
             for owner in (self, *parts)
             for name, method in _intents_of(type(owner)).items()
         }
         self._watches: list[Callable[[], None]] = []
+        if own is not None:
+            self._watches.append(lambda: store.close_service(own))
         self._views: set[str] = set()
         self._was_shown = False
         self._closed = False
@@ -137,6 +177,8 @@ class Panel(anywidget.AnyWidget):
         # The view finds its model in the host by the id of its static page.
         super().__init__(state=self._state(), still=id, model_id=id, **options)
         self.on_msg(self._receive)
+        for panel in self._enclosed:
+            panel._around = self
 
     def _state(self) -> Json:
         session = self._store.session.slice.value
@@ -167,8 +209,8 @@ class Panel(anywidget.AnyWidget):
         return table(self._title, *self._table())
 
     def is_changing(self) -> bool:
-        """Return whether the content is about to change."""
-        return False
+        """Return whether the content is about to change, as while an answer is written."""
+        return any(panel.is_changing() for panel in self._enclosed)
 
     def _table(self) -> tuple[Sequence[str], Sequence[Sequence[Cell]]]:
         """Return the head and rows of the static table."""
@@ -240,10 +282,6 @@ class Panel(anywidget.AnyWidget):
         if self._around is not None:
             self._around.touch_still()
 
-    def put_into(self, around: "Panel") -> None:
-        """Embed the panel in the static page of another panel."""
-        self._around = around
-
     def _keep_time(self) -> None:
         """Redraw ages and remaining times while a page shows the panel; one clock serves all
         panels."""
@@ -265,7 +303,9 @@ class Panel(anywidget.AnyWidget):
         return self
 
     def close(self) -> None:
-        """Close the panel; its place on the page becomes empty."""
+        """Close the panel and those in it; its place on the page becomes empty."""
+        for panel in self._enclosed:
+            panel.close()
         self._closed = True
         self._views.clear()
         self._keep_time()

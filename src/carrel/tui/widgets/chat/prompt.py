@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
+from textual.getters import query_one
 from textual.message import Message
 from textual.widgets import OptionList, Static, TextArea
 from textual.widgets.option_list import Option
@@ -169,6 +170,10 @@ class PromptBox(Vertical):
     class TakenAway(Message):
         """Remove the last attachment."""
 
+    prompt = query_one(Prompt)
+    """The question field."""
+    _names = query_one("#names", OptionList)
+
     def compose(self) -> ComposeResult:
         names = OptionList(id="names")
         names.can_focus = False
@@ -178,15 +183,6 @@ class PromptBox(Vertical):
 
     def on_mount(self) -> None:
         self._offered: tuple[Attachment, ...] = ()
-
-    @property
-    def prompt(self) -> Prompt:
-        """The question field."""
-        return self.query_one(Prompt)
-
-    @property
-    def _names(self) -> OptionList:
-        return self.query_one("#names", OptionList)
 
     def show(self, title: str, attached: Sequence[Attachment], uploading: int) -> None:
         """Show the field's purpose unless it is a question, and the attachments."""

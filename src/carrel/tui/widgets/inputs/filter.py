@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
+from textual.getters import query_one
 from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Input, Static
@@ -88,6 +89,8 @@ class ListFilter(Horizontal):
     ListFilter Field { border: none; height: 1; padding: 0; width: 1fr; }
     ListFilter Field:focus { border: none; }
     """
+    field = query_one(RecallField)
+    """The filter's field."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -97,11 +100,6 @@ class ListFilter(Horizontal):
         yield Static(id="what")
         yield RecallField("lists")
         yield Static(classes="count")
-
-    @property
-    def field(self) -> RecallField:
-        """The filter's field."""
-        return self.query_one(RecallField)
 
     def begin(self, over: VirtualTable | TextPane) -> None:
         """Show the line for a table or a text, and focus it."""
