@@ -2,7 +2,7 @@
 
 import os
 import tomllib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
@@ -265,37 +265,17 @@ class FolderSettings(_Section):
             raise ServerSettingsError(f"{path}: {problems}. Correct or remove it.") from None
 
 
-@dataclass(frozen=True)
-class ServerSettings:
-    """The settings of one run."""
+class ServerSettings(FolderSettings):
+    """The settings of one run: those of its command line, then also those of the folder."""
 
     data: Path
     host: str = "127.0.0.1"
     port: int = 0
     ready_file: Path | None = None
-    model_path: Path | None = None
-    model_url: tuple[str, ...] = ()
-    model_key: tuple[str, ...] = field(default=(), repr=False)
-    """One key for all addresses, or one for each; empty where there is none."""
-    model_name: str | None = None
-    embedding_model: str | None = None
-    vision: VisionModel | None = None
-    rerank_url: str | None = None
-    rerank_key: str | None = field(default=None, repr=False)
-    rerank_model: str | None = None
-    strict_models: bool = False
-    mcp_write: bool = False
     no_worker: bool = False
     """Leave documents, their summaries and batches to others of the database."""
     until_unused: bool = False
     """Stop after a minute without a lease."""
-    public_url: str | None = None
-    hosts: tuple[str, ...] = ()
-    cors: tuple[str, ...] = ()
-    proxies: tuple[str, ...] = ()
-    database: str | None = field(default=None, repr=False)
-    blobs: str | None = None
-    store_signs: bool = False
     log_format: LogFormat = "text"
     log_stdout: bool | None = None
     """Whether to log to standard output, too; unset, where it is a pipe or a socket."""
@@ -303,9 +283,6 @@ class ServerSettings:
     """Where to serve metrics: `HOST:PORT`."""
     traces: str | None = None
     """The base address of a collector of traces that speaks OTLP over HTTP."""
-    connectors: dict[str, Connector] = field(default_factory=dict)
-    web_search: str | None = None
-    limits: Limits = field(default_factory=Limits)
 
     def with_folder(self, folder: FolderSettings) -> Self:
         """Return these settings with the folder's file; the command line wins.
@@ -330,6 +307,5 @@ class ServerSettings:
             "model_key": keys,
             "model_name": None if chosen else folder.model_name,
         }
-        of_both = FolderSettings.model_fields.keys() & vars(self).keys() - {*model, "limits"}
-        others = {name: getattr(self, name) or getattr(folder, name) for name in of_both}
-        return replace(self, **others, **model, vision=folder.vision, limits=folder.limits)
+        own = {name: value for name in self.model_fields_set if (value := getattr(self, name))}
+        return self.model_copy(update={**dict(folder), **own, **model})

@@ -14,7 +14,7 @@ from carrel.server.settings import ServerSettings
 from support.sockets import connected, serving
 
 SETTINGS = ServerSettings(
-    Path("data"), public_url="https://carrel.example.com/base", hosts=("Docs.example.com",)
+    data=Path("data"), public_url="https://carrel.example.com/base", hosts=("Docs.example.com",)
 )
 
 
