@@ -123,8 +123,8 @@ class Server:
                 signer,
                 fetched,
                 reader,
-                settings=lambda: server.settings,
-                engine=lambda: server.engine,
+                lambda: server.settings,
+                lambda: server.engine,
             ),
         )
         return server

@@ -1,8 +1,9 @@
 """The two base models: requests and responses."""
 
 import json
+from collections.abc import Collection
 from datetime import UTC, datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import (
     AfterValidator,
@@ -121,16 +122,19 @@ class Request(BaseModel):
     """A request body.
 
     Unknown fields are an error. A null counts as absent (several clients send
-    every optional field as null), except in models that keep nulls to clear a value.
+    every optional field as null), except in fields of `keeps_null`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    keeps_null: ClassVar[Collection[str]] = ()
+    """The fields whose null says something, such as that a value is cleared."""
 
     @model_validator(mode="before")
     @classmethod
     def _null_is_absent(cls, data: Any) -> Any:
         if isinstance(data, dict):
-            return {key: value for key, value in data.items() if value is not None}
+            kept = cls.keeps_null
+            return {key: value for key, value in data.items() if value is not None or key in kept}
         return data
 
     @model_validator(mode="after")

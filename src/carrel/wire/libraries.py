@@ -1,9 +1,9 @@
 """Libraries (beta) and who they are shared with."""
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from carrel.wire.base import Count, Name, Request, ResponseModel, Stored, Text, Timestamp
 
@@ -38,15 +38,10 @@ class LibraryCreate(Stored):
 class LibraryUpdate(Stored):
     """Changes of a library; `description: null` clears it."""
 
+    keeps_null = ("description",)
+
     name: Name | None = None
     description: Text | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _null_is_absent(cls, data: Any) -> Any:
-        if isinstance(data, dict):
-            return {key: value for key, value in data.items() if value is not None or key != "name"}
-        return data
 
 
 class Library(ResponseModel):
@@ -113,17 +108,14 @@ class LibraryQuery(Request):
     filter_owned_by_me: bool | None = None
 
 
-class ShareRequest(Request):
-    level: Literal["Viewer", "Editor"]
-    share_with_uuid: Text
-    share_with_type: ShareWith
-    org_id: Text | None = None
-
-
 class ShareRemoval(Request):
     share_with_uuid: Text
     share_with_type: ShareWith
     org_id: Text | None = None
+
+
+class ShareRequest(ShareRemoval):
+    level: Literal["Viewer", "Editor"]
 
 
 class Sharing(ResponseModel):

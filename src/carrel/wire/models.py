@@ -45,19 +45,18 @@ class ModelList(ResponseModel):
     @property
     def ocr_models(self) -> list[str]:
         """The models that read documents, without further names of one already listed."""
-        cards = [card for card in self.data if card.capabilities.ocr]
-        return [
-            card.id
-            for index, card in enumerate(cards)
-            if not any(earlier.answers_to(card.id) for earlier in cards[:index])
-        ]
+        return [card.id for card in _once([it for it in self.data if it.capabilities.ocr])]
 
     @property
     def chat_models(self) -> list[ModelCard]:
         """The models that can chat, each under one name only."""
-        cards = [card for card in self.data if card.chats]
-        return [
-            card
-            for index, card in enumerate(cards)
-            if not any(earlier.answers_to(card.id) for earlier in cards[:index])
-        ]
+        return _once([card for card in self.data if card.chats])
+
+
+def _once(cards: list[ModelCard]) -> list[ModelCard]:
+    """Return the cards without further names of one already listed."""
+    return [
+        card
+        for index, card in enumerate(cards)
+        if not any(earlier.answers_to(card.id) for earlier in cards[:index])
+    ]

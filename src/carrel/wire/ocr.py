@@ -71,6 +71,9 @@ OCRDocument = Annotated[
 class OCRRequest(Request):
     """An OCR request: the document, its pages, and the parts of the answer."""
 
+    # It must be present, though it may be null.
+    keeps_null = ("model",)
+
     model: Text | None
     document: OCRDocument
     id: Text | None = None
@@ -86,14 +89,6 @@ class OCRRequest(Request):
     extract_header: bool = False
     extract_footer: bool = False
     table_format: TableFormat | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _null_is_absent(cls, data: Any) -> Any:
-        if isinstance(data, dict):
-            # `model` must be present, though it may be null.
-            return {k: v for k, v in data.items() if v is not None or k == "model"}
-        return data
 
     @field_validator("pages")
     @classmethod

@@ -106,27 +106,18 @@ def _step(
     return run
 
 
+@dataclass(frozen=True)
 class Processing:
     """Turns documents into searchable chunks, in repeatable steps."""
 
-    def __init__(
-        self,
-        database: Database,
-        blobs: Blobs,
-        reader: VisionReader,
-        embedder: Embedder,
-        library_embedder: LibraryEmbedder,
-        embed_later: EmbedLater,
-        count_tokens: CountTokens,
-    ) -> None:
-        """`count_tokens` is the language model's; when it fails, the embedder counts."""
-        self._database = database
-        self._blobs = blobs
-        self._reader = reader
-        self._embedder = embedder
-        self._library_embedder = library_embedder
-        self._embed_later = embed_later
-        self._count_tokens = count_tokens
+    _database: Database
+    _blobs: Blobs
+    _reader: VisionReader
+    _embedder: Embedder
+    _library_embedder: LibraryEmbedder
+    _embed_later: EmbedLater
+    _count_tokens: CountTokens
+    """The language model's; when it fails, the embedder counts."""
 
     def run(self, job: Job, durable_step: RunStep, step: RunStep, enqueue: Enqueue) -> None:
         """Process one document, step by step, in a worker thread."""

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,6 +18,7 @@ from carrel.server.records.documents import NewDocument, StoredDocument
 from carrel.server.records.errors import NotFound
 from carrel.server.records.files import StoredFile
 from carrel.server.records.libraries import Role
+from carrel.server.records.sql.conditions import find
 from carrel.server.records.sql.database import Database
 from carrel.server.records.sql.ids import new_id
 from carrel.server.records.sql.tables import file_batches
@@ -37,22 +39,15 @@ from carrel.wire.vector_stores import (
 )
 
 
+@dataclass(frozen=True)
 class VectorStores:
     """The vector stores of a caller."""
 
-    def __init__(
-        self,
-        database: Database,
-        blobs: Blobs,
-        library: LibraryService,
-        caller: Caller,
-        limits: Limits,
-    ) -> None:
-        self._database = database
-        self._blobs = blobs
-        self._library = library
-        self._caller = caller
-        self._limits = limits
+    _database: Database
+    _blobs: Blobs
+    _library: LibraryService
+    _caller: Caller
+    _limits: Limits
 
     async def page(self, query: IdQuery) -> VectorStoreList:
         """Return a page of the stores that the caller may see.
@@ -62,16 +57,8 @@ class VectorStores:
         """
 
         def read(connection: sa.Connection) -> VectorStoreList:
-            # One more than asked for says whether there are more.
-            listed = libraries.list_after(
-                connection,
-                self._caller,
-                query.after,
-                limit=query.limit + 1,
-                newest_first=query.newest_first,
-            )
-            chosen = [_store(connection, one) for one in listed[: query.limit]]
-            return VectorStoreList.of(chosen, len(listed) > len(chosen))
+            listed, more = libraries.page_after(connection, self._caller, query)
+            return VectorStoreList.of([_store(connection, one) for one in listed], more)
 
         return await self._database.read(read)
 
@@ -204,10 +191,7 @@ class VectorStores:
         libraries.require(connection, self._caller, store_id, needed)
         of_store = file_batches.c.library_id == store_id
         query = sa.select(file_batches).where(of_store, file_batches.c.id == id)
-        row = connection.execute(query).one_or_none()
-        if row is None:
-            raise NotFound.of("batch", id)
-        return row
+        return find(connection, query, "batch", id)
 
     async def _load_files(self, new: Sequence[VectorStoreFileCreate]) -> list[StoredFile]:
         def read(connection: sa.Connection) -> list[StoredFile]:

@@ -5,7 +5,7 @@ import base64
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -50,29 +50,20 @@ class DocumentFile(NamedTuple):
     name: str
 
 
+@dataclass(frozen=True)
 class OCRService:
     """Finds the documents that requests name, and reads them.
 
-    `settings` and `engine` return those in force: both may change while the server runs.
+    `_settings` and `_engine` return those in force: both may change while the server runs.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        blobs: Blobs,
-        signer: Signer,
-        fetched: FetchedDocuments,
-        reader: VisionReader,
-        settings: Callable[[], ServerSettings],
-        engine: Callable[[], Engine],
-    ) -> None:
-        self._database = database
-        self._blobs = blobs
-        self._signer = signer
-        self._fetched = fetched
-        self._reader = reader
-        self._settings = settings
-        self._engine = engine
+    _database: Database
+    _blobs: Blobs
+    _signer: Signer
+    _fetched: FetchedDocuments
+    _reader: VisionReader
+    _settings: Callable[[], ServerSettings]
+    _engine: Callable[[], Engine]
 
     async def text(
         self,

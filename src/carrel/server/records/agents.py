@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from carrel.server.records import libraries, trash
 from carrel.server.records.accounts.caller import Caller
 from carrel.server.records.errors import InvalidField, NotFound
-from carrel.server.records.sql.conditions import contains
+from carrel.server.records.sql.conditions import comes_after, contains, find
 from carrel.server.records.sql.database import take_turns
 from carrel.server.records.sql.tables import agent_aliases, agent_versions, agents
 from carrel.wire.generation.agents import (
@@ -193,7 +193,7 @@ def select(
         .order_by(agents.c.created_at.desc(), agents.c.id.desc())
     )
     if after is not None:
-        query = query.where(_is_after(after))
+        query = query.where(comes_after(agents, after))
     if not wanted.metadata:
         return _agents(connection, connection.execute(query.limit(limit).offset(offset)).all())
     # Compared in Python: metadata values have any shape, and databases compare JSON differently.
@@ -226,14 +226,6 @@ def _filters(wanted: AgentFilter) -> list[sa.ColumnElement[bool]]:
     return filters
 
 
-def _is_after(position: Position) -> sa.ColumnElement[bool]:
-    created_at = agents.c.created_at
-    return sa.or_(
-        created_at < position.created_at,
-        sa.and_(created_at == position.created_at, agents.c.id < position.id),
-    )
-
-
 def _find(
     connection: sa.Connection, caller: Caller, id: str, version: int | None = None
 ) -> sa.Row[Any]:
@@ -247,10 +239,8 @@ def _find(
         .join(agent_versions, on)
         .where(agents.c.id == id, agents.c.organisation_id == caller.organisation_id)
     )
-    row = connection.execute(query).one_or_none()
-    if row is None:
-        raise NotFound.of("agent" if version is None else f"version {version} of the agent", id)
-    return row
+    kind = "agent" if version is None else f"version {version} of the agent"
+    return find(connection, query, kind, id)
 
 
 def _check_libraries(

@@ -12,8 +12,8 @@ import sqlalchemy as sa
 
 from carrel.server.records import files
 from carrel.server.records.accounts.caller import Caller
-from carrel.server.records.errors import Conflict, NotFound
-from carrel.server.records.sql.conditions import comes_after
+from carrel.server.records.errors import Conflict
+from carrel.server.records.sql.conditions import find, list_after
 from carrel.server.records.sql.ids import new_id
 from carrel.server.records.sql.tables import batch_inputs, batch_jobs, batch_lines, whole_seconds
 from carrel.wire.batches import UNFINISHED, BatchCreate, BatchJob, BatchList, BatchQuery
@@ -170,16 +170,10 @@ def page_after(
     Raises:
         NotFound: there is no batch of the id `after`.
     """
-    columns = batch_jobs.c
-    wanted = sa.select(batch_jobs).where(columns.organisation_id == caller.organisation_id)
-    newest_first = query.newest_first
-    if query.after is not None:
-        last = _find(connection, caller, query.after)
-        wanted = wanted.where(comes_after(batch_jobs, last, newest_first=newest_first))
-    direction = sa.desc if newest_first else sa.asc
-    order = direction(columns.created_at), direction(columns.id)
-    rows = connection.execute(wanted.order_by(*order).limit(query.limit + 1)).all()
-    return [_job(row) for row in rows[: query.limit]], len(rows) > query.limit
+    wanted = sa.select(batch_jobs).where(batch_jobs.c.organisation_id == caller.organisation_id)
+    last = None if query.after is None else _find(connection, caller, query.after)
+    rows, more = list_after(connection, batch_jobs, wanted, query, last)
+    return [_job(row) for row in rows], more
 
 
 def cancel(connection: sa.Connection, caller: Caller, id: str) -> BatchJob:
@@ -331,10 +325,7 @@ def _find(connection: sa.Connection, caller: Caller, id: str) -> sa.Row[Any]:
     query = sa.select(batch_jobs).where(
         batch_jobs.c.organisation_id == caller.organisation_id, batch_jobs.c.id == id
     )
-    row = connection.execute(query).one_or_none()
-    if row is None:
-        raise NotFound.of("batch", id)
-    return row
+    return find(connection, query, "batch", id)
 
 
 def _filters(caller: Caller, query: BatchQuery) -> list[sa.ColumnElement[bool]]:

@@ -10,8 +10,9 @@ from pydantic import TypeAdapter
 
 from carrel.server.records import trash
 from carrel.server.records.accounts.caller import Caller
-from carrel.server.records.errors import Conflict, NotFound
+from carrel.server.records.errors import Conflict
 from carrel.server.records.responses import PREFIX as RESPONSE_PREFIX
+from carrel.server.records.sql.conditions import find
 from carrel.server.records.sql.tables import conversation_entries, conversations
 from carrel.wire.generation.conversations import (
     Conversation,
@@ -30,10 +31,7 @@ def get(connection: sa.Connection, caller: Caller, id: str) -> Conversation:
         NotFound: it does not exist, or is hidden.
     """
     query = sa.select(conversations).where(_is_own(caller), conversations.c.id == id)
-    row = connection.execute(query).one_or_none()
-    if row is None:
-        raise NotFound.of("conversation", id)
-    return _conversation(row)
+    return _conversation(find(connection, query, "conversation", id))
 
 
 def entries(connection: sa.Connection, caller: Caller, id: str) -> list[Entry]:

@@ -13,11 +13,12 @@ from carrel.server.records.accounts.caller import Caller
 from carrel.server.records.errors import Conflict, InvalidField, NotFound
 from carrel.server.records.libraries import Role, paginate
 from carrel.server.records.sql.conditions import (
-    comes_after,
     contains,
+    find,
     has_attribute,
     has_expired,
     is_unexpired,
+    list_after,
 )
 from carrel.server.records.sql.ids import new_id
 from carrel.server.records.sql.tables import document_pages, documents
@@ -152,20 +153,16 @@ def page_after(
     if ids is not None:
         wanted.append(documents.c.id.in_(ids))
     listed = sa.select(documents).where(*wanted)
+    last = None
     if query.after is not None:
-        last = connection.execute(listed.where(documents.c.id == query.after)).one_or_none()
-        if last is None:
-            raise NotFound.of("document", query.after)
-        listed = listed.where(comes_after(documents, last, newest_first=query.newest_first))
+        last = find(
+            connection, listed.where(documents.c.id == query.after), "document", query.after
+        )
     if query.filter is not None:
         status = sa.case(FILE_STATUSES, value=documents.c.process_status, else_="in_progress")
         listed = listed.where(status == query.filter)
-    direction = sa.desc if query.newest_first else sa.asc
-    order = direction(documents.c.created_at), direction(documents.c.id)
-    # One more than asked for says whether there are more.
-    rows = connection.execute(listed.order_by(*order).limit(query.limit + 1)).all()
-    found = [_document_of(row, None).document for row in rows[: query.limit]]
-    return found, len(rows) > query.limit
+    rows, more = list_after(connection, documents, listed, query, last)
+    return [_document_of(row, None).document for row in rows], more
 
 
 def attributes(

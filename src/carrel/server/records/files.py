@@ -15,6 +15,7 @@ from carrel.server.records.sql.conditions import (
     NOW,
     comes_after,
     contains,
+    find,
     has_expired,
     is_unexpired,
 )
@@ -112,9 +113,7 @@ def page(connection: sa.Connection, caller: Caller, query: FileQuery) -> FileLis
         page = page.where(*filters)
     if query.after is not None:
         place = sa.select(files.c.created_at, files.c.id).where(_SEEN, files.c.id == query.after)
-        last = connection.execute(place, seen).one_or_none()
-        if last is None:
-            raise NotFound.of("file", query.after)
+        last = find(connection, place.params(seen), "file", query.after)
         page = page.where(comes_after(files, last))
     bounds = {"most": query.page_size + 1, "first": query.page * query.page_size}
     rows = connection.execute(page, seen | bounds).all()

@@ -11,10 +11,11 @@ import sqlalchemy as sa
 from carrel.server.records import trash
 from carrel.server.records.accounts.caller import Caller
 from carrel.server.records.errors import InvalidField, NotAllowed, NotFound
-from carrel.server.records.sql.conditions import comes_after, contains, is_unexpired
+from carrel.server.records.sql.conditions import contains, is_unexpired, list_after
 from carrel.server.records.sql.database import take_turns
 from carrel.server.records.sql.ids import new_id
 from carrel.server.records.sql.tables import documents, libraries, library_shares
+from carrel.wire.id_lists import IdQuery
 from carrel.wire.libraries import (
     Library,
     LibraryCreate,
@@ -96,21 +97,17 @@ def page(connection: sa.Connection, caller: Caller, query: LibraryQuery) -> Libr
     )
 
 
-def list_after(
-    connection: sa.Connection, caller: Caller, id: str | None, *, limit: int, newest_first: bool
-) -> list[Library]:
-    """Return the libraries the caller may see, after the one of an id or from the first.
+def page_after(
+    connection: sa.Connection, caller: Caller, query: IdQuery
+) -> tuple[list[Library], bool]:
+    """Return a page of the libraries the caller may see, and whether there are more.
 
     Raises:
-        NotFound: the caller may see no library of this id.
+        NotFound: the caller may see no library of the id `after`.
     """
-    wanted = _accessible(caller)
-    if id is not None:
-        at = get(connection, caller, id)
-        wanted = wanted.where(comes_after(libraries, at, newest_first=newest_first))
-    direction = sa.desc if newest_first else sa.asc
-    order = direction(libraries.c.created_at), direction(libraries.c.id)
-    return [_library(row) for row in connection.execute(wanted.order_by(*order).limit(limit))]
+    last = None if query.after is None else get(connection, caller, query.after)
+    rows, more = list_after(connection, libraries, _accessible(caller), query, last)
+    return [_library(row) for row in rows], more
 
 
 def accessible_ids(connection: sa.Connection, caller: Caller, ids: list[str]) -> list[str]:

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from carrel.server import wakes
 from carrel.server.records.accounts.caller import Caller
-from carrel.server.records.errors import NotFound
+from carrel.server.records.sql.conditions import find
 from carrel.server.records.sql.tables import conversation_entries, conversations
 
 PREFIX = "resp_"
@@ -73,9 +73,7 @@ def get(connection: sa.Connection, caller: Caller, id: str) -> KeptResponse:
         NotFound: it does not exist, or is another's.
     """
     query = sa.select(conversations).where(_is_own(caller), conversations.c.id == id)
-    row = connection.execute(query).one_or_none()
-    if row is None:
-        raise NotFound.of("response", id)
+    row = find(connection, query, "response", id)
     return KeptResponse(**{"streamed": False, **row.partner}, updated_at=row.updated_at)
 
 

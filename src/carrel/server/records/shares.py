@@ -72,7 +72,7 @@ def delete(
     return _to_sharing(row)
 
 
-def _is(library_id: str, share: ShareRequest | ShareRemoval) -> sa.ColumnElement[bool]:
+def _is(library_id: str, share: ShareRemoval) -> sa.ColumnElement[bool]:
     return sa.and_(
         library_shares.c.library_id == library_id,
         library_shares.c.share_with_type == share.share_with_type,
@@ -80,7 +80,7 @@ def _is(library_id: str, share: ShareRequest | ShareRemoval) -> sa.ColumnElement
     )
 
 
-def _refuse_owner(library: Library, share: ShareRequest | ShareRemoval) -> None:
+def _refuse_owner(library: Library, share: ShareRemoval) -> None:
     if library.owner_id == share.share_with_uuid:
         raise Impossible("The owner's own access cannot be changed or removed.")
 

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from carrel.server.records.accounts.caller import Caller
 from carrel.server.records.errors import NotFound
 from carrel.server.records.sql import plain
-from carrel.server.records.sql.conditions import has_expired, is_unexpired
+from carrel.server.records.sql.conditions import find, has_expired, is_unexpired
 from carrel.server.records.sql.database import purge
 from carrel.server.records.sql.tables import (
     agent_aliases,
@@ -82,12 +82,8 @@ def get(connection: sa.Connection, caller: Caller, id: str) -> TrashItem:
     Raises:
         NotFound: it does not exist, or is hidden.
     """
-    row = connection.execute(
-        sa.select(trash).where(_is_own(caller), trash.c.id == id)
-    ).one_or_none()
-    if row is None:
-        raise NotFound.of("item in the trash", id)
-    return _item(row)
+    query = sa.select(trash).where(_is_own(caller), trash.c.id == id)
+    return _item(find(connection, query, "item in the trash", id))
 
 
 def page(connection: sa.Connection, caller: Caller, query: TrashQuery) -> TrashList:

@@ -41,43 +41,32 @@ class CompletionArgs(Request):
     reasoning_effort: ReasoningEffort | None = None
 
 
-class AgentCreate(Stored):
+class _AgentSettings(Stored):
+    description: Text | None = None
+    instructions: Text | None = None
+    tools: Tools | None = None
+    handoffs: Annotated[list[Text], Field(min_length=1, max_length=1000)] | None = None
+    metadata: JSONObject | None = None
+    completion_args: CompletionArgs | None = None
+    guardrails: list[JSONObject] | None = None
+    version_message: Annotated[Text, Field(max_length=500)] | None = None
+
+
+class AgentCreate(_AgentSettings):
     """A new agent: version 0."""
 
     model: Name
     name: Name
-    description: Text | None = None
-    instructions: Text | None = None
-    tools: Tools | None = None
-    handoffs: Annotated[list[Text], Field(min_length=1, max_length=1000)] | None = None
-    metadata: JSONObject | None = None
-    completion_args: CompletionArgs | None = None
-    guardrails: list[JSONObject] | None = None
-    version_message: Annotated[Text, Field(max_length=500)] | None = None
 
 
-class AgentUpdate(Stored):
+class AgentUpdate(_AgentSettings):
     """A new version of an agent. Omitted fields stay; null clears an optional one."""
+
+    keeps_null = _AgentSettings.model_fields.keys() - {"version_message"}
 
     model: Name | None = None
     name: Name | None = None
-    description: Text | None = None
-    instructions: Text | None = None
-    tools: Tools | None = None
-    handoffs: Annotated[list[Text], Field(min_length=1, max_length=1000)] | None = None
-    metadata: JSONObject | None = None
-    completion_args: CompletionArgs | None = None
-    guardrails: list[JSONObject] | None = None
     deployment_chat: bool | None = None
-    version_message: Annotated[Text, Field(max_length=500)] | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _null_is_absent(cls, data: Any) -> Any:
-        if isinstance(data, dict):
-            never_empty = ("model", "name", "deployment_chat", "version_message")
-            return {k: v for k, v in data.items() if v is not None or k not in never_empty}
-        return data
 
 
 class Agent(ResponseModel):

@@ -15,7 +15,7 @@ from carrel.wire.base import (
     omitted_when_none,
 )
 from carrel.wire.generation.agents import CompletionArgs, VersionNumber
-from carrel.wire.generation.completions import MAX_MESSAGES, Tokens
+from carrel.wire.generation.completions import MAX_MESSAGES, Usage
 from carrel.wire.generation.content import Content
 from carrel.wire.generation.tools import MAX_TOOLS, Tools
 
@@ -211,12 +211,8 @@ class Conversation(ResponseModel):
     completion_args: dict[str, Any] | None = omitted_when_none()
 
 
-class ConversationUsage(ResponseModel):
+class ConversationUsage(Usage):
     """Tokens of an answer, of every agent that took part."""
-
-    prompt_tokens: Tokens = 0
-    completion_tokens: Tokens = 0
-    total_tokens: Tokens = 0
 
 
 class ConversationResponse(ResponseModel):

@@ -1,12 +1,15 @@
-"""Conditions of queries: a text within a column, a place in a list, an attribute, an expiry."""
+"""Common parts of queries: a text in a column, a place in a list, an attribute, an expiry."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
+from carrel.server.records.errors import NotFound
 from carrel.server.records.sql.tables import Moment
+from carrel.wire.id_lists import IdQuery
 
 NOW = sa.bindparam("now", type_=Moment)
 """The present moment as a parameter, for a statement that is built once."""
@@ -23,6 +26,31 @@ def comes_after(table: sa.Table, row: Any, *, newest_first: bool = True) -> sa.C
     place = sa.tuple_(*columns)
     there = sa.tuple_(sa.literal(row.created_at, columns[0].type), sa.literal(row.id))
     return place < there if newest_first else place > there
+
+
+def list_after(
+    connection: sa.Connection, table: sa.Table, listed: sa.Select[Any], query: IdQuery, last: Any
+) -> tuple[Sequence[sa.Row[Any]], bool]:
+    """Return the rows of a list after the row `last`, if any, and whether there are more."""
+    if last is not None:
+        listed = listed.where(comes_after(table, last, newest_first=query.newest_first))
+    direction = sa.desc if query.newest_first else sa.asc
+    order = direction(table.c.created_at), direction(table.c.id)
+    # One more than asked for says whether there are more.
+    rows = connection.execute(listed.order_by(*order).limit(query.limit + 1)).all()
+    return rows[: query.limit], len(rows) > query.limit
+
+
+def find(connection: sa.Connection, query: sa.Select[Any], kind: str, id: str) -> sa.Row[Any]:
+    """Return the one row of a query.
+
+    Raises:
+        NotFound: there is none, of this kind and id.
+    """
+    row = connection.execute(query).one_or_none()
+    if row is None:
+        raise NotFound.of(kind, id)
+    return row
 
 
 def has_expired(table: sa.Table) -> sa.ColumnElement[bool]:
