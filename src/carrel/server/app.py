@@ -43,17 +43,18 @@ from carrel.server.routes.generation import (
 )
 from carrel.server.routes.service import docs, health, leases, mcp
 
+# The most asked first: a request tries one route after another.
 _KEYED = [
     area.router
     for area in (
-        files,
-        agents,
         completions,
+        files,
+        libraries,
+        documents,
+        agents,
         responses,
         models,
         ocr,
-        libraries,
-        documents,
         vector_stores,
         batches,
         chat_batches,
