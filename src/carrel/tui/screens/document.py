@@ -143,11 +143,10 @@ class DocumentScreen(MainScreen):
 
     def _show_titles(self, state: DocumentState) -> None:
         picture, text = self.picture, self.text
-        picture.border_title = labels.title(self._title(state))
         moves = MOVES if picture.filling else ""
         chosen, options = formatting.chosen_block(state), formatting.option_words(state.options)
         below = " · ".join(filter(None, (chosen or options, moves)))
-        picture.border_subtitle = labels.line(below)
+        picture.set_titles(labels.title(self._title(state)), labels.line(below))
         fixed = formatting.corrected_words(state)
         read_so = options if chosen else ""
         # Beside its picture, the text needs no title.

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from rich.color import Color
 from rich.segment import Segment
@@ -141,6 +141,8 @@ class PagePicture(ScrollableContainer, can_focus=True):
         self._columns = 0
         self._plain: Any = None
         self._frames: tuple[PictureFrame, ...] = ()
+        self._titling = False
+        """Whether only the border changes."""
 
     def compose(self) -> ComposeResult:
         yield Note(Content(""))
@@ -183,6 +185,18 @@ class PagePicture(ScrollableContainer, can_focus=True):
         with Image.open(io.BytesIO(png)) as picture:
             height = self.scrollable_content_region.height * down
             return int(height * picture.width / picture.height / across)
+
+    def set_titles(self, above: Content, below: Content) -> None:
+        """Replace the words on the border; the picture within is not drawn anew."""
+        self._titling = True
+        self.border_title, self.border_subtitle = above, below
+        self._titling = False
+
+    def refresh(self, *regions: Region, **options: bool) -> Self:
+        if self._titling:
+            frame = self.outer_size.region.translate(-self.content_offset)
+            regions = (frame.split_horizontal(1)[0], frame.split_horizontal(-1)[1])
+        return super().refresh(*regions, **options)
 
     async def show(self, png: bytes, columns: int = 0, frames: Sequence[PictureFrame] = ()) -> None:
         """Replace the picture, `columns` wide, or in its own width with 0."""
