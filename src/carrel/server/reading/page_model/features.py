@@ -44,10 +44,14 @@ _FOLIO = re.compile(
     re.IGNORECASE,
 )
 _LEADER = re.compile(r"…|\.(?: ?\.){3}")
+# A search is fast where each alternative begins with a sign of its own.
 _REFERENCE = re.compile(
-    r"\[\w{1,12}\]|\(?(19|20)\d\d[a-z]?\)?[.,;:)]|\bdoi\b|et al|pp?\. ?\d|https?:|www\."
+    r"\[\w{1,12}\]|19\d\d[a-z]?\)?[.,;:)]|20\d\d[a-z]?\)?[.,;:)]|d(?<=\bd)oi\b|et al"
+    r"|p(p)?\. ?\d|http(s)?:|www\."
 )
-_CODE = re.compile(r"[{};]|\w\(|==|=>|->|::|[a-z]_[a-z]|</|/>|^\s*(#|//|\$ )")
+_CODE = re.compile(
+    r"\{|\}|;|\((?<=\w\()|==|=>|->|::|_(?<=[a-z]_)[a-z]|</|/>|#(?<=^#)|/(?<=^/)/|\$(?<=^\$) "
+)
 
 
 @dataclass(frozen=True)
@@ -84,9 +88,8 @@ def page_features(rows: Sequence[Sequence[Line]], around: Surroundings) -> PageF
     geometry = _Geometry(pieces, number_of_row, around)
     columns = [*_text_columns(pieces), *_style_columns(pieces, geometry), *geometry.place_columns()]
     neighbours = geometry.neighbours()
-    pairs = np.stack([geometry.of_pairs(n, d) for d, n in enumerate(neighbours)])
-    own = np.stack(columns, axis=1).astype(np.float32)
-    return PageFeatures(own, np.stack(neighbours), pairs.astype(np.float32), number_of_row)
+    own = np.array(columns, np.float32).T
+    return PageFeatures(own, neighbours, geometry.of_pairs(neighbours), number_of_row)
 
 
 def _codes() -> NDArray[np.uint8]:
@@ -127,25 +130,26 @@ def _text_columns(pieces: Sequence[Line]) -> list[Floats]:
     columns += [(first >> bit) & 1 for bit in (0, 2, 3, 4, 5)]
     columns += [codes[ends] == ord(sign) for sign in _ENDS]
     columns += [(last >> bit) & 1 for bit in (0, 1)]
-    folded = Counter(texts)
-    looks = np.zeros((len(texts), 9), np.float32)
-    for number, (text, look) in enumerate(zip(texts, looks, strict=True)):
-        kind = first[number]
-        # A digit, capital or sign begins each of these.
-        if kind & 0b00110101 or not kind & 0b11:
-            look[0] = _NUMBER.fullmatch(text) is not None
-            look[1] = _SECTION.match(text) is not None
-        look[2] = _LIST.match(text) is not None
-        if len(text) > 4:
-            look[3] = _LABEL.match(text) is not None
-            look[4] = "…" in text or (text.count(".") > 3 and _LEADER.search(text) is not None)
-            look[5] = _REFERENCE.search(text) is not None
-            look[6] = _CODE.search(text) is not None
-        if len(text) < 20:
-            look[7] = _FOLIO.fullmatch(text) is not None
-        look[8] = min(folded[text] - 1, 3)
-    columns += list(looks.T)
-    return [np.asarray(column, np.float32) for column in columns]
+    times = Counter(texts)
+    looks = (_looks(text, kind) for text, kind in zip(texts, first.tolist(), strict=True))
+    columns += zip(*looks, strict=True)
+    return [*columns, [min(times[text] - 1, 3) for text in texts]]
+
+
+def _looks(text: str, kind: int) -> tuple[bool, ...]:
+    """Return which patterns a text fits; `kind` is that of its first letter."""
+    # A digit, capital or sign begins numbers of any sort.
+    numbered, long = kind & 0b00110101 or not kind & 0b11, len(text) > 4
+    return (
+        bool(numbered and _NUMBER.fullmatch(text)),
+        bool(numbered and _SECTION.match(text)),
+        bool(_LIST.match(text)),
+        bool(long and _LABEL.match(text)),
+        long and ("…" in text or (text.count(".") > 3 and bool(_LEADER.search(text)))),
+        bool(long and _REFERENCE.search(text)),
+        bool(long and _CODE.search(text)),
+        bool(len(text) < 20 and _FOLIO.fullmatch(text)),
+    )
 
 
 def _style_columns(pieces: Sequence[Line], geometry: "_Geometry") -> list[Floats]:
@@ -266,8 +270,7 @@ class _Geometry:
             np.minimum(self.shade_width / self.width, 1),
             np.minimum(self.shade_height, 20) / 5,
         ]
-        columns += self._figure_columns()
-        return [np.asarray(column, np.float32) for column in columns]
+        return columns + self._figure_columns()
 
     def _count_aligned(self) -> list[Floats]:
         """Return how many pieces above and below share the left, right or middle, or cross."""
@@ -328,8 +331,8 @@ class _Geometry:
             np.where(inside, area, 0).max(1),
         ]  # fmt: skip
 
-    def neighbours(self) -> list[Indexes]:
-        """Return the nearest piece to the right, left, below and above, or the count of pieces."""
+    def neighbours(self) -> Indexes:
+        """Return the nearest piece in each direction, or the count of pieces."""
         count = len(self.x)
         left, right, top, bottom = self.left, self.right, self.top, self.bottom
         shared_down = np.minimum(bottom[:, None], bottom) - np.maximum(top[:, None], top)
@@ -352,16 +355,20 @@ class _Geometry:
             none = ~able.any(1)
             nearest[none] = count
             found.append(nearest)
-        return found
+        return np.stack(found)
 
-    def of_pairs(self, neighbours: Indexes, direction: int) -> Floats:
-        """Return the features of each piece with its neighbour, zeros if it has none."""
-        count = len(self.x)
-        one = np.flatnonzero(neighbours < count)
-        two = neighbours[one]
-        features = np.zeros((count, PAIR_FEATURES), np.float32)
-        if not len(one):
-            return features
+    def of_pairs(self, neighbours: Indexes) -> Floats:
+        """Return the features of each piece with its neighbours, zeros where it has none."""
+        direction, one = np.nonzero(neighbours < len(self.x))
+        two = neighbours[direction, one]
+        level = np.searchsorted(direction, DIRECTIONS.index("below"))
+        beside, upright = (one[:level], two[:level]), (one[level:], two[level:])
+        rules = zip(
+            self._rules_between(*beside, across=False),
+            self._rules_between(*upright, across=True),
+            strict=True,
+        )
+        nothing = np.zeros(len(one) - level, np.float32)
         left, right, top, bottom = self.left, self.right, self.top, self.bottom
         shared = np.minimum(right[one], right[two]) - np.maximum(left[one], left[two])
         shared_down = np.minimum(bottom[one], bottom[two]) - np.maximum(top[one], top[two])
@@ -378,18 +385,17 @@ class _Geometry:
             np.clip((self.y[two] - self.y[one]), -4, 4),
             np.log(self.sizes[two] / self.sizes[one]),
             self.style[two, 0] - self.style[one, 0], same_style,
-            *self._rules_between(one, two, across=direction > 1),
-            *self._count_crossings(one, two, across=direction > 1),
+            *map(np.concatenate, rules),
+            *(np.append(crossings, nothing) for crossings in self._count_crossings(*beside)),
             self.shade[one] == self.shade[two], self.colour[one] == self.colour[two],
             (self.shade[one] >= 0) != (self.shade[two] >= 0),
         ]  # fmt: skip
-        features[one] = np.stack(columns, axis=1)
+        features = np.zeros((*neighbours.shape, PAIR_FEATURES), np.float32)
+        features[direction, one] = np.array(columns, np.float32).T
         return features
 
-    def _count_crossings(self, one: Indexes, two: Indexes, *, across: bool) -> list[Floats]:
+    def _count_crossings(self, one: Indexes, two: Indexes) -> list[Floats]:
         """Return how many pieces above and below cross the gap between two side by side."""
-        if across:
-            return [np.zeros(len(one), np.float32)] * 2
         gap_left = np.minimum(self.right[one], self.right[two])[:, None]
         gap_right = np.maximum(self.left[one], self.left[two])[:, None]
         middle = (gap_left + gap_right) / 2
