@@ -2,6 +2,7 @@
 
 import re
 import statistics
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, pairwise
@@ -63,19 +64,22 @@ def page_pieces(
     `items` are those of a text layer, `lines` those that OCR found.
     """
     down = [rule for rule in rules if not rule.across and not rule.faint]
-    items = list(items)
+    upright = (item for item in items if abs(item.angle) <= UPRIGHT)
+    whole = [(item, line) for item in upright if (line := item_line(item, links))]
     read = [piece for line in lines for piece in _cut_line(line, down)]
-    cut = [list(_cut_item(item, down, links)) for item in items]
+    cut = [_cut_item(item, line, down) for item, line in whole]
+    rows = piece_rows(chain(read, *cut))
     gaps = [
         (before.box.right, after.box.left, after.box.centre[1])
-        for row in piece_rows(chain(read, *cut))
+        for row in rows
         for before, after in pairwise(row)
         if after.box.left - before.box.right > _BLANK * after.box.height
     ]
-    for item, pieces in zip(items, cut, strict=True):
-        if gaps and 1 < len(item.words) <= _FEW:
-            pieces[:] = _cut_item(item, down, links, gaps)
-    rows = piece_rows(chain(read, *cut))
+    if gaps:
+        for number, (item, line) in enumerate(whole):
+            if 1 < len(item.words) <= _FEW:
+                cut[number] = _cut_item(item, line, down, gaps)
+        rows = piece_rows(chain(read, *cut))
     return _join_whole_lines([_join(row, down, gaps) for row in rows], down)
 
 
@@ -102,25 +106,19 @@ def _recurs(gap: _Gap, others: Iterable[_Gap], height: float) -> bool:
 
 
 def _cut_item(
-    item: TextItem, down: Sequence[Rule], links: Sequence[Link], gaps: Sequence[_Gap] = ()
-) -> Iterator[Line]:
-    if abs(item.angle) > UPRIGHT:
-        return
-    line = item_line(item, links)
-    if line is None:
-        return
+    item: TextItem, line: Line, down: Sequence[Rule], gaps: Sequence[_Gap] = ()
+) -> list[Line]:
     words = item.words
     if len(words) < 2:
-        yield line
-        return
+        return [line]
     lefts = list(map(_LEFT, words))
     rights = list(map(add, lefts, map(_WIDTH, words)))
     cuts = _cuts(lefts, rights, line, down, gaps)
     places = list(_WORD.finditer(line.text)) if cuts else []
     # liteparse has no words for a formula.
     if len(places) != len(words):
-        yield line
-        return
+        return [line]
+    found = []
     for first, end in pairwise([0, *cuts, len(words)]):
         start, stop = places[first].start(), places[end - 1].end()
         marks = tuple(
@@ -129,7 +127,8 @@ def _cut_item(
             if mark.start < stop and mark.end > start
         )
         box = Box(min(lefts[first:end]), line.box.top, max(rights[first:end]), line.box.bottom)
-        yield replace(line, text=line.text[start:stop], box=box, marks=marks)
+        found.append(replace(line, text=line.text[start:stop], box=box, marks=marks))
+    return found
 
 
 def _cut_line(line: Line, down: Sequence[Rule]) -> Iterator[Line]:
@@ -242,21 +241,19 @@ def _join_whole_lines(rows: list[list[Line]], down: Sequence[Rule]) -> list[list
 
 def _set_as(line: Line, row: list[Line], down: Sequence[Rule]) -> list[Line]:
     """Join the pieces of a row that fill the width of another line with blanks between them."""
-    height = line.box.height
-    away = abs(line.box.centre[1] - row[0].box.centre[1])
+    left, top, right, bottom = line.box
+    height = bottom - top
     edge = _EDGE * height
-    inside = [
-        number
-        for number, piece in enumerate(row)
-        if piece.box.left > line.box.left - edge and piece.box.right < line.box.right + edge
-    ]
-    if away > _PITCH * height or len(inside) < 2:
+    first = end = bisect_right(row, left - edge, key=lambda piece: piece.box.left)
+    while end < len(row) and row[end].box.right < right + edge:
+        end += 1
+    if end - first < 2 or row[first].box.left >= left + edge:
         return row
-    first, end = inside[0], inside[-1] + 1
     held = row[first:end]
+    away = abs((top + bottom) / 2 - row[0].box.centre[1])
     fills = (
-        held[0].box.left - line.box.left < edge
-        and line.box.right - held[-1].box.right < edge
+        away <= _PITCH * height
+        and right - held[-1].box.right < edge
         and all(
             0 < after.box.left - before.box.right < _WIDEST * height
             for before, after in pairwise(held)
