@@ -5,7 +5,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -204,19 +204,8 @@ class Reader:
         `ahead` keeps the document open and prefetches the next pages. Without `beyond`, only the
         selected pages are looked at.
         """
-        async with self._parsers.parser(document, keep_open=ahead) as (child, opened):
-            request: dict[str, Any] = {
-                "options": options.as_json(),
-                "ahead": ahead,
-                "beyond": beyond,
-            }
-            if not opened:
-                request |= {"path": str(document.path), "mimetype": document.mimetype}
-            try:
-                await child.send(PipeMessage(request))
-            except ConnectionError as error:
-                log.warning("a parser had ended: %s", child.ending)
-                raise _ParserLost from error
+        request = {"options": options.as_json(), "ahead": ahead, "beyond": beyond}
+        async with self._asked(document, request, keep_open=ahead) as child:
             try:
                 async for answer in self._converse(child):
                     yield answer
@@ -228,6 +217,21 @@ class Reader:
                     "This document takes too long to read. Ask for fewer pages, or simplify it."
                 ) from error
 
+    @asynccontextmanager
+    async def _asked(
+        self, document: ReadableDocument, request: dict[str, Any], *, keep_open: bool
+    ) -> AsyncIterator[Child]:
+        """Lease a parser for a document and send it a request."""
+        async with self._parsers.parser(document, keep_open=keep_open) as (child, opened):
+            if not opened:
+                request |= {"path": str(document.path), "mimetype": document.mimetype}
+            try:
+                await child.send(PipeMessage(request))
+            except ConnectionError as error:
+                log.warning("a parser had ended: %s", child.ending)
+                raise _ParserLost from error
+            yield child
+
     async def pictures(
         self, document: ReadableDocument, pages: Sequence[int]
     ) -> AsyncGenerator[PagePicture]:
@@ -237,12 +241,8 @@ class Reader:
             UnreadableDocument: it is damaged.
             ParserUnavailable: nothing can be read.
         """
-        async with self._parsers.parser(document, keep_open=False) as (child, opened):
-            request: dict[str, Any] = {"pictures": list(pages)}
-            if not opened:
-                request |= {"path": str(document.path), "mimetype": document.mimetype}
+        async with self._asked(document, {"pictures": [*pages]}, keep_open=False) as child:
             try:
-                await child.send(PipeMessage(request))
                 while message := await self._receive(child):
                     if "done" in message.header:
                         return

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from carrel.server.reading.layout.hyphens import join_lines
 from carrel.server.reading.markdown.compose import Raster, compose
 from carrel.server.reading.options import ReadOptions
 from carrel.server.reading.page.elements import (
@@ -18,6 +17,7 @@ from carrel.server.reading.page.elements import (
     Region,
     Word,
 )
+from carrel.server.reading.page.hyphens import join_lines
 from carrel.server.reading.page.table import LinkMark, Table
 from carrel.wire.ocr import Page
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 
-from carrel.server.reading.layout.hyphens import join_continuation, join_lines
 from carrel.server.reading.page.elements import Box, Line, Region
+from carrel.server.reading.page.hyphens import join_lines
 from carrel.server.reading.page.lines import LABELLED, adjoin, one_line
 from carrel.server.reading.page_model.pieces import piece_rows
+from carrel.server.reading.tables.decode import joined_text
 
 _LEAST_FIGURE = 8.0
 """Points. Anything thinner is a rule or an ornament."""
@@ -122,18 +122,21 @@ def _sort_labels(lines: Sequence[Line], frames: Sequence[Box]) -> list[Line]:
         inside = [line for line in rest if frame.holds_centre(line.box)]
         rest = [line for line in rest if line not in inside]
         if inside:
-            text = reduce(join_continuation, map(one_line, piece_rows(inside)))
-            labels.append(Region("aside", frame, lines=(text,)))
+            text, marks = joined_text(inside)
+            read = tuple(word for row in piece_rows(inside) for line in row for word in line.read)
+            whole = Line(text, frame, inside[0].size, read, marks=marks)
+            labels.append(Region("aside", frame, lines=(whole,)))
+    single = list[Line]()
     for stack in _stacks(rest):
-        box = Box.around(line.box for line in stack)
-        labels.append(Region("aside", box, lines=tuple(stack)))
-    ordered: list[Line] = []
-    for row in piece_rows(labels):
-        found = [line for label in row for line in label.lines]
-        # Lines without a frame may stand on one, as do the values of an axis.
-        single = [line.box for line in found] == [label.box for label in row]
-        ordered += [one_line(found)] if single else found
-    return ordered
+        if len(stack) == 1:
+            single += stack
+        else:
+            box = Box.around(line.box for line in stack)
+            labels.append(Region("aside", box, lines=tuple(stack)))
+    # Single lines may stand on one, as do the values of an axis.
+    rows = [[one_line(row)] for row in piece_rows(single)]
+    rows += [[line for label in row for line in label.lines] for row in piece_rows(labels)]
+    return [line for row in sorted(rows, key=lambda row: row[0].box.top) for line in row]
 
 
 def _stacks(lines: Sequence[Line]) -> list[list[Line]]:

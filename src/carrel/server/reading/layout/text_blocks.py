@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from carrel.server.reading.layout.hyphens import compounds_of, ends_in_hyphen, join_lines
 from carrel.server.reading.page.elements import Box, Kind, Line, Region
+from carrel.server.reading.page.hyphens import compounds_of, ends_in_hyphen, join_lines
 from carrel.server.reading.page.lines import BULLETS, CAPTION, FORMULA, adjoin, one_line
 from carrel.server.reading.page_model.network import ROLES, Role
 from carrel.server.reading.page_model.pieces import piece_rows

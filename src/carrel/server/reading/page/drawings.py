@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from carrel.server.reading.page.elements import Box, joined_boxes
+from carrel.server.reading.page.parsed import TextItem
 
 _STRAIGHT = 1.0
 """Points. Maximum offset between the ends of a straight line."""
@@ -31,12 +32,15 @@ _MOST = 8000
 
 
 def drawings(
-    lines: Sequence[Any], shapes: Sequence[Any], texts: Sequence[Box], size: tuple[float, float]
+    lines: Sequence[Any],
+    shapes: Sequence[Any],
+    items: Sequence[TextItem],
+    size: tuple[float, float],
 ) -> list[Box]:
     """Return the drawings among liteparse's vector graphics of a page, with their axes.
 
-    Shapes other than rectangles show them, and bars of different lengths on one line. `texts`
-    are the boxes of the page's text, `size` its width and height in points.
+    Shapes other than rectangles show them, and bars of different lengths on one line. `items`
+    are the page's text, `size` its width and height in points.
     """
     if len(shapes) > _MOST:
         return []
@@ -52,6 +56,7 @@ def drawings(
         marks = [box for box in thick if not edges.frame(box)]
     else:
         marks = [box for box, shape in thick.items() if shape.has_curve]
+    texts = [item.box for item in items]
     marks += _bars([box for box, shape in thick.items() if shape.fill], texts)
     largest = _LARGEST * size[0] * size[1]
     found = [box for box in _merge(marks, _REACH) if min(box.width, box.height) >= _LEAST]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from carrel.server.reading.page.table import LinkMark, Table
+from carrel.server.reading.page.table import LinkMark, MarkedText, Table
 
 T = TypeVar("T")
 
@@ -142,6 +142,11 @@ class Line:
     def words(self) -> tuple[Word, ...]:
         """The words; with confidence 1 where OCR did not read the line."""
         return self.read or tuple(map(Word, self.text.split()))
+
+    @property
+    def marked(self) -> MarkedText:
+        """The text with its marks."""
+        return MarkedText(self.text, self.marks)
 
     def mirrored(self, width: float) -> "Line":
         """Return the line mirrored on a page of this width."""

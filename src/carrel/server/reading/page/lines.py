@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from carrel.server.reading.page.elements import Box, Line
 from carrel.server.reading.page.parsed import Link, PlacedWord, TextItem
-from carrel.server.reading.page.table import LinkMark, MarkedText
+from carrel.server.reading.page.table import LinkMark
 
 BULLETS = "•◦▪‣●○■□·∙➢➤►✓✔❖\uf020-\uf0ff"
 """Signs before list items, for a class of a pattern; the last are letters of symbol fonts."""
@@ -162,7 +162,7 @@ def one_line(pieces: Sequence[Line]) -> Line:
         return pieces[0]
     longest = max(pieces, key=lambda piece: len(piece.text))
     mono = all(piece.mono for piece in pieces)
-    whole = MarkedText(pieces[0].text, pieces[0].marks)
+    whole = pieces[0].marked
     for before, piece in pairwise(pieces):
         gap = piece.box.left - before.box.right
         # Keep pieces that OCR found apart separate, however large the letters.
@@ -170,7 +170,7 @@ def one_line(pieces: Sequence[Line]) -> Line:
         spaces = int(apart)
         if mono:
             spaces = max(1, round(gap * len(piece.text) / max(1.0, piece.box.width)))
-        whole = whole.followed_by(MarkedText(piece.text, piece.marks), " " * spaces)
+        whole = whole.followed_by(piece.marked, " " * spaces)
     words = tuple(word for piece in pieces for word in piece.words)
     return Line(
         whole.text,

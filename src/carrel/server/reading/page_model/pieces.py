@@ -13,7 +13,7 @@ from carrel.server.reading.page.elements import Box, Line, Region
 from carrel.server.reading.page.lines import item_line, runs_from_right
 from carrel.server.reading.page.parsed import Link, TextItem
 from carrel.server.reading.page.rules import Rule
-from carrel.server.reading.page.table import LinkMark, MarkedText
+from carrel.server.reading.page.table import LinkMark
 
 T = TypeVar("T", Line, Region)
 
@@ -275,9 +275,7 @@ def _join_two(first: Line, second: Line, between: str) -> Line:
     longer = first if len(first.text) >= len(second.text) else second
     if runs_from_right((first.text, second.text)):
         first, second = second, first
-    text, marks = MarkedText(first.text, first.marks).followed_by(
-        MarkedText(second.text, second.marks), between
-    )
+    text, marks = first.marked.followed_by(second.marked, between)
     box = Box.around([first.box, second.box])
     if second.size < longer.size or first.size < longer.size:
         # A raised mark does not make its line taller.

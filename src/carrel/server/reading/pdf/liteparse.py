@@ -76,20 +76,11 @@ def _page(page: Any) -> ParsedPage:
         comments=fenced("comments", _comments, page.annotations) or [],
         rules=fenced("rules", drawn_rules, strokes, shapes) or [],
         shades=fenced("shades", drawn_shades, shapes) or [],
-        drawings=fenced("drawings", _drawings, strokes, shapes, items, size) or [],
+        drawings=fenced("drawings", drawings, strokes, shapes, items, size) or [],
         trusted=trusted,
         needs_ocr=not trusted or (not said and bool(reasons & _WITHOUT_TEXT)),
         drawn=said and (pictured or bool(reasons & _WITHOUT_TEXT)),
     )
-
-
-def _drawings(
-    strokes: Sequence[Any],
-    shapes: Sequence[Any],
-    items: Sequence[TextItem],
-    size: tuple[float, float],
-) -> list[Box]:
-    return drawings(strokes, shapes, [item.box for item in items], size) if shapes else []
 
 
 def _item(item: Any) -> TextItem:

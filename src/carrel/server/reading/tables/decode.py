@@ -2,13 +2,14 @@
 
 import math
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 
 from carrel.server.reading.page.elements import Box, Line
+from carrel.server.reading.page.hyphens import join_marked
 from carrel.server.reading.page.table import Cell, MarkedText, Table
 from carrel.server.reading.page_model.features import DIRECTIONS
 from carrel.server.reading.page_model.network import SHARED, PageView
@@ -22,6 +23,8 @@ _DOUBT = 0.01
 """Added to all likelihoods: one pair alone decides little."""
 _OVER = 0.4
 """Least part of the narrower of two columns' pieces that stands over the other, if both are one."""
+Pair = tuple[int, int, int, float]
+"""The direction from a piece to its neighbour, both, and how likely they share something."""
 UPRIGHT = 2
 """From this direction on, neighbours stand above each other."""
 
@@ -69,7 +72,7 @@ class PageReading:
         number_of = {id(piece): number for number, piece in enumerate(self.pieces)}
         return [number_of[id(line)] for line in lines if id(line) in number_of]
 
-    def pairs(self, what: str) -> Iterator[tuple[int, int, int, float]]:
+    def pairs(self, what: str) -> Iterator[Pair]:
         """Yield each direction, piece and neighbour, with the probabilities of what they share."""
         shared = self.view.shared[:, :, SHARED.index(what)]
         neighbours = self.view.neighbours
@@ -77,6 +80,22 @@ class PageReading:
             for one in np.flatnonzero(neighbours[direction] < len(self.pieces)).tolist():
                 other = int(neighbours[direction, one])
                 yield direction, one, other, float(shared[direction, one])
+
+    def pairs_within(self, members: Iterable[int], what: str) -> list[Pair]:
+        """Return the pairs of which both pieces are members."""
+        inside = set(members)
+        return [pair for pair in self.pairs(what) if pair[1] in inside and pair[2] in inside]
+
+    def head_rows(self, row_of: Mapping[int, int]) -> int:
+        """Return the number of rows at the top that are mostly head cells, at least 1."""
+        head = self.view.flag("head")
+        votes: dict[int, list[float]] = {}
+        for number, row in row_of.items():
+            votes.setdefault(row, []).append(float(head[number]))
+        rows = 0
+        while rows < max(votes) and sum(votes.get(rows, ())) > _LIKELY * len(votes.get(rows, ())):
+            rows += 1
+        return max(1, rows)
 
 
 def table_pieces(page: PageReading, taken: Collection[int] = ()) -> list[list[int]]:
@@ -128,8 +147,7 @@ def _split_between(
     page: PageReading, group: Sequence[int], band_of: dict[int, int]
 ) -> list[list[int]]:
     """Split a group where the pieces on both sides are unlikely to share a table."""
-    inside = set(group)
-    pairs = [pair for pair in page.pairs("table") if inside.issuperset(pair[1:3])]
+    pairs = page.pairs_within(group, "table")
     bands = 1 + max(band_of[number] for number in group)
     parts: list[list[int]] = [[]]
     for band, vote in enumerate(_votes(pairs, band_of, bands)):
@@ -178,9 +196,7 @@ class _PlacedCell:
     wide: bool
 
 
-def _votes(
-    pairs: Iterable[tuple[int, int, int, float]], band_of: dict[int, int], bands: int
-) -> list[float]:
+def _votes(pairs: Iterable[Pair], band_of: dict[int, int], bands: int) -> list[float]:
     """Return the votes at each band's end, positive where both sides belong together.
 
     Two pieces that do not may be parted at the end of any band between them.
@@ -243,16 +259,9 @@ class _Decoder:
     def __init__(self, page: PageReading, members: Sequence[int]) -> None:
         self._page = page
         self._members = set(members)
-        self._pairs = {
-            what: [
-                (direction, one, other, chance)
-                for direction, one, other, chance in page.pairs(what)
-                if one in self._members and other in self._members
-            ]
-            for what in ("cell", "row", "column")
-        }
+        self._pairs = {what: page.pairs_within(members, what) for what in ("cell", "row", "column")}
         self._row = self._rows()
-        self._height = max(self._row.values()) + 1
+        self._heads = page.head_rows(self._row)
 
     def table(self) -> Table:
         """Return the cells on their grid."""
@@ -276,7 +285,7 @@ class _Decoder:
             width = max(count for _, count in several)
             found.append(Cell(text, row, column_number, last - row + 1, width, marks))
         kept = sorted({cell.row for cell in found})
-        heads = bisect_left(kept, self._head_rows())
+        heads = bisect_left(kept, self._heads)
         return Table.of([_find_in_rows(cell, kept) for cell in found], max(1, heads))
 
     def _rows(self) -> dict[int, int]:
@@ -339,7 +348,7 @@ class _Decoder:
 
     def _add_heads(self, columns: Sequence[_Column]) -> list[_Column]:
         """Return the columns with their heads, which may lie beside all cells below."""
-        heads = self._head_rows()
+        heads = self._heads
         found: list[_Column] = []
         for column in columns:
             last = found[-1] if found else None
@@ -391,17 +400,6 @@ class _Decoder:
         ]
         return min(options, key=distance, default=(first, last))
 
-    def _head_rows(self) -> int:
-        """Return the number of rows at the top that are mostly head cells, at least 1."""
-        head = self._page.view.flag("head")
-        votes: list[list[float]] = [[] for _ in range(self._height)]
-        for number, row in self._row.items():
-            votes[row].append(float(head[number]))
-        rows = 0
-        while rows < self._height - 1 and sum(votes[rows]) > _LIKELY * len(votes[rows]):
-            rows += 1
-        return max(1, rows)
-
 
 def _find_in_rows(cell: Cell, kept: Sequence[int]) -> Cell:
     """Return the cell of a table decoded by rows alone that contains a cell's beginning."""
@@ -411,14 +409,6 @@ def _find_in_rows(cell: Cell, kept: Sequence[int]) -> Cell:
 
 def joined_text(pieces: Sequence[Line]) -> MarkedText:
     """Return the text of a cell's pieces in reading order, without hyphenation."""
-    whole = MarkedText("")
-    ordered = [piece for row in piece_rows(pieces) for piece in row] if pieces[1:] else pieces
-    for piece in ordered:
-        text = whole.text
-        if text.endswith("-") and text[-2:-1].isalpha() and piece.text[:1].islower():
-            whole = whole.without_last_letter().followed_by(
-                MarkedText(piece.text, piece.marks), between=""
-            )
-        else:
-            whole = whole.followed_by(MarkedText(piece.text, piece.marks))
+    ordered = (piece.marked for row in piece_rows(pieces) for piece in row)
+    whole = reduce(join_marked, ordered, MarkedText(""))
     return whole if whole.marks else MarkedText(" ".join(whole.text.split()))

@@ -1,6 +1,7 @@
 """Finds the tables of a page, framed by rules or seen by the page model."""
 
 import re
+import statistics
 from collections.abc import Collection, Sequence
 
 from carrel.server.reading.page.elements import Box, Region
@@ -12,6 +13,8 @@ from carrel.server.reading.tables.framed import Grid, framed_table, grids
 
 _FRAMED = 0.995
 """The share of cells framed by rules side by side that are neighbours."""
+_DOUBLE = 0.6
+"""Rules closer than this part of a line's height are one, drawn as two."""
 _MARKER = re.compile(rf"[{BULLETS}]|\(?(\d{{1,2}}|[A-Za-z]|[ivx]{{1,4}})[.)]?")
 _LIKELY = 0.5
 """Least mean likelihood that the text in a grid is of cells."""
@@ -52,7 +55,8 @@ def framed_pieces(
     found: list[tuple[Grid, list[int]]] = []
     taken = set(taken)
     likely = page.view.role("cell")
-    for grid in sorted(grids(rules), key=lambda grid: -grid.box.width * grid.box.height):
+    double = _DOUBLE * statistics.median(box.height for box in page.boxes)
+    for grid in sorted(grids(rules, double), key=lambda grid: -grid.box.width * grid.box.height):
         inside = [
             number
             for number, box in enumerate(page.boxes)
@@ -72,11 +76,9 @@ def _is_list(table: Table) -> bool:
 
 def _certainty(page: PageReading, members: Sequence[int]) -> float:
     """Return the model's mean certainty about neighbouring cells, over pairs of pieces."""
-    inside = set(members)
     chances = [
         max(chance, 1 - chance)
         for what in ("cell", "row", "column")
-        for _, one, other, chance in page.pairs(what)
-        if one in inside and other in inside
+        for *_, chance in page.pairs_within(members, what)
     ]
     return round(sum(chances) / max(1, len(chances)), 3)

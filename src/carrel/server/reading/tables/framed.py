@@ -17,8 +17,6 @@ _FEWEST = 3
 """Fewest rules of a table with an open side."""
 _MOST_FIELDS = 20_000
 """Most fields of a table's grid; squared paper has more."""
-_NARROW = 0.6
-"""Rules closer than this fraction of line height are a double rule."""
 _FILLED = 0.2
 """Smallest fraction of a grid's fields that hold text; a chart's are empty."""
 _DOUBTED = 0.25
@@ -48,14 +46,18 @@ class Grid:
         )
 
 
-def grids(rules: Sequence[Rule]) -> list[Grid]:
-    """Return each group of crossing rules with room for cells side by side."""
+def grids(rules: Sequence[Rule], double: float = _TOUCH) -> list[Grid]:
+    """Return each group of crossing rules with room for cells side by side.
+
+    Rules no farther apart than `double` are one, drawn as two.
+    """
+    touch = max(_TOUCH, double)
     found = []
     for group in grouped((rule for rule in rules if not rule.faint), _cross):
         across = [rule for rule in group if rule.across]
         down = [rule for rule in group if not rule.across]
-        ys = _places([rule.at for rule in across] + _overhang(down, across))
-        xs = _places([rule.at for rule in down] + _overhang(across, down))
+        ys = _places([rule.at for rule in across] + _overhang(down, across), touch)
+        xs = _places([rule.at for rule in down] + _overhang(across, down), touch)
         if len(xs) > 2 and len(ys) > 1 and len(xs) * len(ys) <= _MOST_FIELDS:
             found.append(Grid(tuple(xs), tuple(ys), tuple(_fields(xs, ys, across, down))))
     return found
@@ -79,12 +81,14 @@ def _overhang(rules: Sequence[Rule], crossing: Sequence[Rule]) -> list[float]:
     return ends
 
 
-def _places(values: Sequence[float]) -> list[float]:
-    places: list[float] = []
+def _places(values: Sequence[float], touch: float) -> list[float]:
+    """Return the places of rules, in the middle of those that are one."""
+    found: list[list[float]] = []
     for value in sorted(values):
-        if not places or value - places[-1] > _TOUCH:
-            places.append(value)
-    return places
+        if not found or value - found[-1][-1] > touch:
+            found.append([])
+        found[-1].append(value)
+    return [(same[0] + same[-1]) / 2 for same in found]
 
 
 def _fields(
@@ -93,15 +97,14 @@ def _fields(
     """Merge neighbouring places with no rule between them into fields."""
     height, width = len(ys) - 1, len(xs) - 1
     sets = Sets(height * width)
+    levels, edges = _by_place(across, ys), _by_place(down, xs)
     for row in range(1, height):
-        near = _rules_at(across, ys[row])
         for column, (left, right) in enumerate(pairwise(xs)):
-            if not _close(near, left, right):
+            if not _close(levels[row], left, right):
                 sets.join((row - 1) * width + column, row * width + column)
     for column in range(1, width):
-        near = _rules_at(down, xs[column])
         for row, (top, bottom) in enumerate(pairwise(ys)):
-            if not _close(near, top, bottom):
+            if not _close(edges[column], top, bottom):
                 sets.join(row * width + column - 1, row * width + column)
     return [
         field
@@ -110,8 +113,12 @@ def _fields(
     ]
 
 
-def _rules_at(rules: Sequence[Rule], at: float) -> list[Rule]:
-    return [rule for rule in rules if abs(rule.at - at) <= _TOUCH]
+def _by_place(rules: Iterable[Rule], places: Sequence[float]) -> list[list[Rule]]:
+    """Return the rules at each place."""
+    found: list[list[Rule]] = [[] for _ in places]
+    for rule in rules:
+        found[min(range(len(places)), key=lambda n: abs(places[n] - rule.at))].append(rule)
+    return found
 
 
 def _close(rules: Sequence[Rule], start: float, end: float) -> bool:
@@ -130,7 +137,6 @@ def _rectangles(places: list[tuple[int, int]]) -> list[Cell]:
 
 def framed_table(grid: Grid, page: PageReading, inside: Sequence[int]) -> Table | None:
     """Return the table of a grid, or None if a field has several cells or too few have any."""
-    grid = _drop_gaps(grid, page, inside)
     held = {
         field: [number for number in inside if box.holds_centre(page.boxes[number])]
         for field in grid.fields
@@ -139,12 +145,13 @@ def framed_table(grid: Grid, page: PageReading, inside: Sequence[int]) -> Table 
     filled = sum(bool(pieces) for pieces in held.values())
     if filled < 2 or filled < _FILLED * len(held) or _several(page, held.values()):
         return None
+    row_of = {number: field.row for field, pieces in held.items() for number in pieces}
     texts = (joined_text([page.pieces[number] for number in pieces]) for pieces in held.values())
     cells = (
         replace(field, text=text, marks=marks)
         for field, (text, marks) in zip(held, texts, strict=True)
     )
-    table = Table.of(cells, _header_rows(page, held))
+    table = Table.of(cells, page.head_rows(row_of))
     return table if table.height > 1 and table.width > 1 else None
 
 
@@ -153,52 +160,7 @@ def _several(page: PageReading, fields: Iterable[Sequence[int]]) -> bool:
     field_of = {number: n for n, pieces in enumerate(fields) for number in pieces}
     chances = [
         chance
-        for _, one, other, chance in page.pairs("cell")
-        if one in field_of and field_of[one] == field_of.get(other)
+        for _, one, other, chance in page.pairs_within(field_of, "cell")
+        if field_of[one] == field_of[other]
     ]
     return sum(chance < _APART for chance in chances) > max(1, _DOUBTED * len(chances))
-
-
-def _header_rows(page: PageReading, held: dict[Cell, list[int]]) -> int:
-    head = page.view.flag("head")
-    rows: dict[int, list[float]] = {}
-    for field, pieces in held.items():
-        rows.setdefault(field.row, []).extend(float(head[number]) for number in pieces)
-    count = 0
-    while rows.get(count) and sum(rows[count]) > len(rows[count]) / 2:
-        count += 1
-    return max(1, count)
-
-
-def _drop_gaps(grid: Grid, page: PageReading, inside: Sequence[int]) -> Grid:
-    """Drop rows and columns that are only the gap of a double rule."""
-    heights = sorted(page.boxes[number].height for number in inside)
-    least = _NARROW * heights[len(heights) // 2]
-    columns = _edges(grid.xs, [page.boxes[number].centre[0] for number in inside], least)
-    bands = _edges(grid.ys, [page.boxes[number].centre[1] for number in inside], least)
-    if len(set(columns)) == len(grid.xs) and len(set(bands)) == len(grid.ys):
-        return grid
-    fields = []
-    for field in grid.fields:
-        left, right = columns[field.column], columns[field.column + field.columns]
-        top, bottom = bands[field.row], bands[field.row + field.rows]
-        if left < right and top < bottom:
-            fields.append(Cell("", top, left, bottom - top, right - left))
-    return Grid(_merge_edges(grid.xs, columns), _merge_edges(grid.ys, bands), tuple(fields))
-
-
-def _edges(places: Sequence[float], middles: Sequence[float], least: float) -> list[int]:
-    """Return a number for each edge; edges at most a gap apart share one."""
-    numbers = [0]
-    for before, after in pairwise(places):
-        gap = after - before < least and not any(before < middle < after for middle in middles)
-        numbers.append(numbers[-1] + (not gap))
-    return numbers
-
-
-def _merge_edges(places: Sequence[float], numbers: Sequence[int]) -> tuple[float, ...]:
-    """Place each merged edge midway between its outermost positions."""
-    found: dict[int, list[float]] = {}
-    for number, place in zip(numbers, places, strict=True):
-        found.setdefault(number, []).append(place)
-    return tuple((same[0] + same[-1]) / 2 for same in found.values())

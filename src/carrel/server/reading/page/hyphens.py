@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Container, Iterable
-from dataclasses import replace
 
-from carrel.server.reading.page.elements import Box, Line
+from carrel.server.reading.page.elements import Line
+from carrel.server.reading.page.table import MarkedText
 
 _SOFT_HYPHENS = ("\u00ad", "\ufffe")
 _HYPHENS = ("-", "\u2010", *_SOFT_HYPHENS)
@@ -41,17 +41,12 @@ def join_texts(text: str, addition: str, compounds: Container[str] = ()) -> str:
     return text + addition
 
 
-def join_continuation(line: Line, addition: Line) -> Line:
-    """Return a line joined with its continuation below."""
-    text = join_texts(line.text, addition.text)
-    marks = (mark.shifted(len(text) - len(addition.text)) for mark in addition.marks)
-    return replace(
-        addition,
-        text=text,
-        box=Box.around([line.box, addition.box]),
-        read=(*line.read, *addition.read),
-        marks=(*line.marks, *marks),
-    )
+def join_marked(text: MarkedText, addition: MarkedText) -> MarkedText:
+    """Join a text with its continuation, and their marks."""
+    gap = len(join_texts(text.text, addition.text)) - len(text.text) - len(addition.text)
+    if gap < 0:
+        text = text.without_last_letter()
+    return text.followed_by(addition, " " * gap)
 
 
 def compounds_of(texts: Iterable[str]) -> frozenset[str]:
