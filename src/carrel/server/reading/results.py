@@ -166,7 +166,8 @@ class Results:
                 if row := connection.execute(query, key).fetchone():
                     connection.execute(f"UPDATE pages SET used = ? {page}", (now, *key))
                     text = zlib.decompress(row[0])
-                    found.append(ReadPage(Page.model_validate_json(text), *_flags(row[1])))
+                    ocr_used, doubted = bool(row[1] & 1), bool(row[1] & 2)
+                    found.append(ReadPage(Page.model_validate_json(text), ocr_used, doubted))
             return found
 
         return await self._run(find, [])
@@ -230,13 +231,6 @@ class Results:
         except (sqlite3.Error, OSError, zlib.error, ValueError) as error:
             log.warning("pages that were read are not remembered: %s", error)
             return otherwise
-
-
-def _flags(value: int) -> tuple[bool, bool]:
-    """Return the flags stored in `ocr_used`: whether OCR was used, and whether the page is
-    doubtful.
-    """
-    return bool(value & 1), bool(value & 2)
 
 
 def _forget(hashes: Collection[str], connection: sqlite3.Connection) -> None:

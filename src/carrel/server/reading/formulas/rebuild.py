@@ -118,7 +118,7 @@ def _row(glyphs: Sequence[Glyph], bars: Sequence[Rule]) -> str:
             part, used = over
             parts.append(part)
             rest = [glyph for glyph in rest if glyph not in used]
-            waiting = [other for other in waiting if not _holds(part.box, other)]
+            waiting = [other for other in waiting if not part.box.holds(*other.middle)]
     return _line(_join_matrices(rest, parts))
 
 
@@ -136,7 +136,7 @@ def _build_bar(
     size = max(one.size for one in used)
     around = Box.around(one.box for one in used)
     box = Box(min(bar.start, around.left), around.top, max(bar.end, around.right), around.bottom)
-    inner = [other for other in bars if _holds(box, other)]
+    inner = [other for other in bars if box.holds(*other.middle)]
     lower = _row(below, [other for other in inner if other.at > bar.at])
     if sign:
         base = statistics.median(one.base for one in below)
@@ -173,10 +173,6 @@ def _is_root_of(glyph: Glyph, bar: Rule) -> bool:
         and abs(glyph.box.right - bar.start) <= _ON
         and (abs(glyph.box.top - bar.at) <= 2 * _ON)
     )
-
-
-def _holds(box: Box, bar: Rule) -> bool:
-    return box.holds(*bar.middle)
 
 
 def _join_matrices(glyphs: Sequence[Glyph], parts: Sequence[_Part]) -> list[_Part]:

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from carrel.server.reading.fence import doubt, fenced
 from carrel.server.reading.layout.diagrams import Diagram, diagrams
-from carrel.server.reading.layout.evidence import Edge, Evidence, HeadingStyle
+from carrel.server.reading.layout.evidence import Evidence, HeadingStyle
 from carrel.server.reading.layout.figures import (
     FigurePlace,
     label_figures,
@@ -189,14 +189,8 @@ def _running_heads(page: PageReading, evidence: Evidence, height: float) -> set[
     }
     folio = page.view.role("folio")
     for number in (likely > _LIKELY).nonzero()[0].tolist():
-        middle = page.boxes[number].centre[1]
-        edge: Edge = "header" if 2 * middle < height else "footer"
         alone = evidence.pages < 2 or folio[number] > _LIKELY
-        if (
-            alone
-            or evidence.has_running_head_at(edge, middle)
-            or evidence.is_variable(page.pieces[number])
-        ):
+        if alone or evidence.is_variable(page.pieces[number]):
             heads.add(number)
     return heads
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 from carrel.server.reading.page.elements import Line, Region
-from carrel.server.reading.page.lines import LABELLED
 
 PAGES = 16
 """Number of first pages that stand for the whole document."""
@@ -29,8 +28,6 @@ _COUNTER = re.compile(
     re.IGNORECASE,
 )
 """A number that may be a page's: alone, not part of another, such as that of an invoice."""
-_LARGER = 1.12
-"""Least size of a line that stands out, as a multiple of the text's."""
 _ALIKE = 0.04
 """Size tolerance within one heading level, as a part of the size."""
 _NUMBERED = re.compile(r"(?:\d{1,2}|[A-Z])((?:\.\d{1,2})*)\.?\s")
@@ -60,7 +57,7 @@ class HeadingStyle(NamedTuple):
 class FirstPage(NamedTuple):
     """The text of a first page: its lines, its height in points, the styles of its headings."""
 
-    index: int
+    number: int
     height: float
     lines: Sequence[Line] = ()
     styles: Iterable[HeadingStyle] = ()
@@ -93,8 +90,7 @@ class Evidence:
     def _is_repeated(self, line: Line, edge: Edge) -> bool:
         middle = line.box.centre[1]
         heights = (self.repeated.get((edge, text)) for text in _patterns(line.text))
-        repeated = any(at is not None and abs(at - middle) < _SAME_PLACE for at in heights)
-        return repeated and _is_head_candidate(line, self.usual)
+        return any(at is not None and abs(at - middle) < _SAME_PLACE for at in heights)
 
     def is_variable(self, line: Line) -> bool:
         """Return whether a line in small type has no number but the page's: other pages may vary
@@ -102,11 +98,6 @@ class Evidence:
         """
         numbers = len(_patterns(line.text)) - 1
         return line.size < _SMALLER * self.usual and numbers == len(_DIGITS.findall(line.text))
-
-    def has_running_head_at(self, edge: Edge, middle: float) -> bool:
-        """Return whether running heads stand at a height."""
-        heights = (at for (known, _), at in self.repeated.items() if known == edge)
-        return any(abs(at - middle) < _SAME_PLACE for at in heights)
 
     def with_styles(self, styles: Iterable[HeadingStyle]) -> "Evidence":
         """Return the evidence, with a page's own heading styles if there are no others."""
@@ -147,7 +138,7 @@ def evidence_of(pages: Sequence[FirstPage], outline: Iterable[tuple[str, int]] =
             letters[line.size] += len(line.text)
     usual = max(letters, key=lambda size: letters[size], default=0.0)
     return Evidence(
-        _repeated_heights(pages, usual),
+        _repeated_heights(pages),
         _rank(style for page in pages for style in page.styles),
         usual,
         {_fold(title): level for title, level in outline},
@@ -155,19 +146,17 @@ def evidence_of(pages: Sequence[FirstPage], outline: Iterable[tuple[str, int]] =
     )
 
 
-def _repeated_heights(pages: Sequence[FirstPage], usual: float) -> dict[tuple[Edge, str], float]:
+def _repeated_heights(pages: Sequence[FirstPage]) -> dict[tuple[Edge, str], float]:
     """Return the heights of texts that repeat at the edges of pages, whatever their numbers."""
     seen: dict[tuple[Edge, str, int | None], list[float]] = {}
     for page in pages:
         for line in page.lines:
             edge = _edge(line, page.height)
-            if edge and _is_head_candidate(line, usual):
+            if edge:
                 for text, number in _patterns(line.text).items():
-                    # Of all numbers, only a page's grows with the page; the words beside it may
-                    # be those of a chapter.
-                    offset = None if number is None else number - page.index
-                    for said in {text} if number is None else {text, "#"}:
-                        seen.setdefault((edge, said, offset), []).append(line.box.centre[1])
+                    # Of all numbers, only a page's grows with the page.
+                    offset = None if number is None else number - page.number
+                    seen.setdefault((edge, text, offset), []).append(line.box.centre[1])
     return {
         (edge, text): sum(at) / len(at)
         for (edge, text, _), at in seen.items()
@@ -180,11 +169,6 @@ def _edge(line: Line, height: float) -> Edge | None:
     if line.box.bottom < _EDGE * height:
         return "header"
     return "footer" if line.box.top > (1 - _EDGE) * height else None
-
-
-def _is_head_candidate(line: Line, usual: float) -> bool:
-    """Return whether a line is neither larger than the text nor a caption."""
-    return line.size <= _LARGER * (usual or line.size) and not LABELLED.match(line.text)
 
 
 def _patterns(text: str) -> dict[str, int | None]:

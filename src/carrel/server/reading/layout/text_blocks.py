@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from carrel.server.reading.page.elements import Box, Kind, Line, Region
+from carrel.server.reading.page.elements import Box, Kind, Line, Region, parted
 from carrel.server.reading.page.hyphens import compounds_of, ends_in_hyphen, join_lines
 from carrel.server.reading.page.lines import BULLETS, CAPTION, FORMULA, adjoin, one_line
 from carrel.server.reading.page_model.network import ROLES, Role
@@ -200,11 +200,7 @@ class Style:
     def with_breaks(self, lines: Sequence[Line]) -> str:
         """Return a paragraph's text; keep line breaks before which the next word had room."""
         right = max(line.box.right for line in lines)
-        parts = [[lines[0]]]
-        for above, line in pairwise(lines):
-            if not line.text[:1].islower() and _is_deliberate_break(above, line, right):
-                parts.append([])
-            parts[-1].append(line)
+        parts = parted(lines, lambda above, line: _is_deliberate_break(above, line, right))
         return "\n".join(join_lines(part, self.compounds) for part in parts)
 
 
@@ -223,7 +219,7 @@ def usual_size(lines: Iterable[Line]) -> float:
 
 def _is_deliberate_break(above: Line, line: Line, right: float) -> bool:
     """Return whether the break of a line is deliberate: the next word would have fitted."""
-    if ends_in_hyphen(above.text):
+    if ends_in_hyphen(above.text) or line.text[:1].islower():
         return False
     word = line.text.split(" ", 1)[0]
     letter = line.box.width / max(1, len(line.text))

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,7 +12,7 @@ from carrel.server.reading.markdown.inline import add_inline
 from carrel.server.reading.markdown.page_builder import Certainty, PageBuilder
 from carrel.server.reading.markdown.scored_text import ScoredText
 from carrel.server.reading.options import ReadOptions
-from carrel.server.reading.page.elements import Box, PageFrame, PageLayout, Region
+from carrel.server.reading.page.elements import Box, PageFrame, PageLayout, Region, parted
 from carrel.wire.ocr import BlockType, Dimensions, Page
 
 Crop = Callable[[tuple[int, int, int, int]], Image.Image]
@@ -67,7 +67,10 @@ class _Composer:
         self._heads: dict[str, list[str]] = {"header": [], "footer": []}
 
     def page(self) -> Page:
-        for group in _group(self._layout.regions):
+        # Only items of a list are one block.
+        for group in parted(
+            self._layout.regions, lambda one, other: not one.kind == other.kind == "list_item"
+        ):
             self._add(group)
         raster = self._raster
         return self._builder.page(
@@ -119,18 +122,6 @@ def _pixel_mapper(
 ) -> Callable[[Sequence[Box]], tuple[int, int, int, int]]:
     """Return the function that converts boxes of the layout to pixels of the page."""
     return lambda boxes: raster.pixels(frame.on_page(Box.around(boxes)))
-
-
-def _group(regions: Sequence[Region]) -> Iterator[list[Region]]:
-    """Yield one region at a time, but consecutive list items together."""
-    group: list[Region] = []
-    for region in regions:
-        if group and not (region.kind == group[-1].kind == "list_item"):
-            yield group
-            group = []
-        group.append(region)
-    if group:
-        yield group
 
 
 def _text(group: list[Region]) -> ScoredText:

@@ -149,11 +149,7 @@ def words_of(found: Sequence[Letter], ink: Sequence[bool]) -> list[ReadWord]:
 
     It is calibrated: of words with a certainty of 0.95, 95 in 100 are right.
     """
-    groups = [
-        list(group)
-        for blank, group in groupby(found, lambda letter: letter.text.isspace())
-        if not blank
-    ]
+    groups = [[found[index] for index in word] for word in _words(found)]
     inked = [step for step, any_ink in enumerate(ink) if any_ink] or [0, len(ink)]
     starts, ends = [min(inked[0], groups[0][0].start) if groups else 0], []
     for word, following in pairwise(groups):

@@ -4,6 +4,7 @@ import io
 import sys
 import zipfile
 import zlib
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -62,6 +63,15 @@ def member(data: bytes, name: str) -> bytes | None:
             return archive.read(name)
         except (KeyError, *DAMAGE):
             return None
+
+
+def pack(files: Mapping[str, bytes]) -> bytes:
+    """Return an archive of files."""
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w", zipfile.ZIP_STORED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return written.getvalue()
 
 
 def _bomb() -> UnreadableDocument:

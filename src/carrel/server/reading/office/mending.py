@@ -8,7 +8,7 @@ from collections.abc import Container
 
 from lxml import etree
 
-from carrel.server.reading.office.archive import DAMAGE, attribute, parse_xml
+from carrel.server.reading.office.archive import DAMAGE, attribute, pack, parse_xml
 
 _KINDS = (
     (b"presentationml.slideshow.main+xml", b"presentationml.presentation.main+xml"),
@@ -17,37 +17,31 @@ _KINDS = (
 """Kinds of files that are read as another kind."""
 _SHEETS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet"
 """Type of the relations to a workbook's sheets; those to sheets of macros have another."""
-_RELATIONS = "xl/_rels/workbook.xml.rels"
+_RELATIONS, _WORKBOOK = "xl/_rels/workbook.xml.rels", "xl/workbook.xml"
+_TYPES = "[Content_Types].xml"
 _EXTERNAL = re.compile("external", re.IGNORECASE)
 
 
 def mend(data: bytes) -> bytes:
     """Return the archive with damaged entries emptied and relations to nowhere left out."""
-    written = io.BytesIO()
-    with (
-        zipfile.ZipFile(io.BytesIO(data)) as source,
-        zipfile.ZipFile(written, "w", zipfile.ZIP_STORED) as target,
-    ):
+    with zipfile.ZipFile(io.BytesIO(data)) as source:
         files = {_name(entry.filename): _content(source, entry) for entry in source.infolist()}
-        files |= {
-            name: _drop_lost_targets(content, name, files)
-            for name, content in files.items()
-            if name.endswith(".rels")
-        }
-        for name, content in files.items():
-            if name == "[Content_Types].xml":
-                for kind, other in _KINDS:
-                    content = content.replace(kind, other)
-            elif name == "xl/workbook.xml":
-                content = _drop_lost_sheets(content, files.get(_RELATIONS, b""))
-            target.writestr(name, content)
-    return written.getvalue()
+    files |= {
+        name: _drop_lost_targets(content, name, files)
+        for name, content in files.items()
+        if name.endswith(".rels")
+    }
+    for kind, other in _KINDS:
+        files[_TYPES] = files.get(_TYPES, b"").replace(kind, other)
+    if _WORKBOOK in files:
+        files[_WORKBOOK] = _drop_lost_sheets(files[_WORKBOOK], files.get(_RELATIONS, b""))
+    return pack(files)
 
 
 def _name(name: str) -> str:
     """Return an entry's name with forward slashes: some programs write it with backslashes."""
     name = name.replace("\\", "/")
-    return "[Content_Types].xml" if name.lower() == "[content_types].xml" else name
+    return _TYPES if name.lower() == _TYPES.lower() else name
 
 
 def _content(source: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:

@@ -20,6 +20,7 @@ _LEFT_OUT = frozenset([
     "table-column", "notes", "object-ole", "settings",
 ])  # fmt: skip
 _MAX_DEPTH = 200
+_SPACE = "urn:oasis:names:tc:opendocument:xmlns"
 
 
 def open_document_pages(data: bytes) -> list[list[Part]]:
@@ -31,15 +32,10 @@ def open_document_pages(data: bytes) -> list[list[Part]]:
         root = parse_xml(content)
     except etree.XMLSyntaxError as error:
         raise UnreadableDocument("This document is damaged: its content ends early.") from error
-    slides = [element for element in root.iter() if _is(element, "page")]
-    bodies = slides or [element for element in root.iter() if _is(element, "text")][:1]
+    bodies = [*root.iter(f"{{{_SPACE}:drawing:1.0}}page")]
+    bodies = bodies or [*root.iter(f"{{{_SPACE}:office:1.0}}text")][:1]
     numbered = _numbered_lists(root)
     return [_Page(data, numbered).parts(body) for body in bodies]
-
-
-def _is(element: Any, name: str) -> bool:
-    spaces = {"page": "drawing:1.0", "text": "office:1.0"}
-    return isinstance(element.tag, str) and element.tag.endswith(f"{spaces[name]}}}{name}")
 
 
 def _numbered_lists(root: Any) -> frozenset[str]:

@@ -101,6 +101,16 @@ def grouped(things: Iterable[T], belong: Callable[[T, T], bool]) -> list[list[T]
     return groups
 
 
+def parted(things: Iterable[T], are_apart: Callable[[T, T], bool]) -> list[list[T]]:
+    """Part a row of things between those that are apart."""
+    parts: list[list[T]] = []
+    for thing in things:
+        if not parts or are_apart(parts[-1][-1], thing):
+            parts.append([])
+        parts[-1].append(thing)
+    return parts
+
+
 def joined_boxes(boxes: Iterable[Box], are_one: Callable[[Box, Box], bool]) -> list[Box]:
     """Join the boxes that are one, directly or by way of others."""
     found: list[Box] = []

@@ -2,9 +2,10 @@
 
 import statistics
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
+from carrel.server.reading.page.elements import parted
 from carrel.server.reading.page.parsed import PlacedWord, TextItem
 
 _SHORT = 3.0
@@ -76,17 +77,10 @@ def _are_letters(word: PlacedWord, following: PlacedWord) -> bool:
     return word.text[-1:].isalpha() and following.text[:1].isalpha()
 
 
-def _parts(words: Sequence[PlacedWord]) -> Iterator[list[PlacedWord]]:
+def _parts(words: Sequence[PlacedWord]) -> list[list[PlacedWord]]:
     """Split a line at gaps between columns."""
-    gaps = [_gap(*pair) for pair in pairwise(words)]
-    column = _COLUMN * statistics.median(gaps)
-    part = list(words[:1])
-    for gap, word in zip(gaps, words[1:], strict=True):
-        if gap > column:
-            yield part
-            part = []
-        part.append(word)
-    yield part
+    column = _COLUMN * statistics.median(_gap(*pair) for pair in pairwise(words))
+    return parted(words, lambda word, following: _gap(word, following) > column)
 
 
 def _letter_gap(words: Sequence[PlacedWord], height: float) -> float:

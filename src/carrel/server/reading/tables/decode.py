@@ -227,19 +227,20 @@ class _Column:
         """Return whether it has cells in the first rows only."""
         return all(cell.last < rows for cell in self.cells)
 
+    @property
+    def places(self) -> list[tuple[int, Box]]:
+        """Each row of each cell, and the cell's box."""
+        rows = ((cell, range(cell.first, cell.last + 1)) for cell in self.cells)
+        return [(row, cell.box) for cell, reach in rows for row in reach]
+
     def meets(self, other: "_Column") -> bool:
         """Return whether both have cells in one row."""
-        rows = {row for cell in self.cells for row in range(cell.first, cell.last + 1)}
-        return any(row in rows for cell in other.cells for row in range(cell.first, cell.last + 1))
+        return not dict(self.places).keys().isdisjoint(dict(other.places))
 
     def is_beside(self, other: "_Column") -> bool:
         """Return whether both have cells side by side in a row."""
-        rows = {row: cell.box for cell in self.cells for row in range(cell.first, cell.last + 1)}
-        return any(
-            row in rows and not _overlap(rows[row], cell.box)
-            for cell in other.cells
-            for row in range(cell.first, cell.last + 1)
-        )
+        own = dict(self.places)
+        return any(row in own and not _overlap(own[row], box) for row, box in other.places)
 
     def overlap(self, other: "_Column") -> float:
         """Return the overlap in parts of the narrower column, -1 if both fill a row."""

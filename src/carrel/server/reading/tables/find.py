@@ -1,11 +1,9 @@
 """Finds the tables of a page, framed by rules or seen by the page model."""
 
-import re
 import statistics
 from collections.abc import Collection, Sequence
 
 from carrel.server.reading.page.elements import Box, Region
-from carrel.server.reading.page.lines import BULLETS
 from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.page.table import Table
 from carrel.server.reading.tables.decode import PageReading, decode_table, table_pieces
@@ -15,7 +13,6 @@ _FRAMED = 0.995
 """The share of cells framed by rules side by side that are neighbours."""
 _DOUBLE = 0.6
 """Rules closer than this part of a line's height are one, drawn as two."""
-_MARKER = re.compile(rf"[{BULLETS}]|\(?(\d{{1,2}}|[A-Za-z]|[ivx]{{1,4}})[.)]?")
 _LIKELY = 0.5
 """Least mean likelihood that the text in a grid is of cells."""
 
@@ -35,7 +32,7 @@ def find_tables(page: PageReading, rules: Sequence[Rule], numbers: Collection[in
         rest = [number for number in members if number not in taken]
         # What is left of a table beside its grid is part of no other.
         table = decode_table(page, rest) if 2 * len(rest) > len(members) else None
-        if table is not None and not _is_list(table):
+        if table is not None:
             box = Box.around(page.boxes[number] for number in rest)
             found.append(_region(page, rest, box, table, _certainty(page, rest)))
     return sorted(found, key=lambda region: region.box.top)
@@ -66,12 +63,6 @@ def framed_pieces(
             found.append((grid, inside))
             taken.update(inside)
     return found
-
-
-def _is_list(table: Table) -> bool:
-    """Return whether a table is a list: two columns, one of them of markers only."""
-    markers = [row[0].text for row in table.rows()]
-    return table.width == 2 and all(map(_MARKER.fullmatch, markers))
 
 
 def _certainty(page: PageReading, members: Sequence[int]) -> float:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from carrel.server.reading.page.elements import Box, grouped
+from carrel.server.reading.page.elements import Box, grouped, parted
 from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.page.table import Cell, Table
 from carrel.server.reading.tables.decode import PageReading, Sets, joined_text
@@ -83,12 +83,8 @@ def _overhang(rules: Sequence[Rule], crossing: Sequence[Rule]) -> list[float]:
 
 def _places(values: Sequence[float], touch: float) -> list[float]:
     """Return the places of rules, in the middle of those that are one."""
-    found: list[list[float]] = []
-    for value in sorted(values):
-        if not found or value - found[-1][-1] > touch:
-            found.append([])
-        found[-1].append(value)
-    return [(same[0] + same[-1]) / 2 for same in found]
+    ones = parted(sorted(values), lambda before, value: value - before > touch)
+    return [(same[0] + same[-1]) / 2 for same in ones]
 
 
 def _fields(

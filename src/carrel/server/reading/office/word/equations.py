@@ -9,7 +9,7 @@ from typing import Any
 from lxml import etree
 
 from carrel.server.reading.formulas.symbols import ACCENTS, FUNCTIONS, OPERATORS
-from carrel.server.reading.office.archive import attribute, member, parse_xml
+from carrel.server.reading.office.archive import attribute, member, pack, parse_xml
 
 STYLE = "CarrelEquation"
 """Id of the character style of a run with an equation, which is LaTeX between dollar signs."""
@@ -35,21 +35,16 @@ _SIGNS = str.maketrans({"#": r"\#", "$": r"\$", "%": r"\%", "&": r"\&", "{": r"\
 
 def with_equations(data: bytes) -> bytes:
     """Return the Word file with each equation in a run of text, unchanged if there is none."""
-    changed = {}
-    for name in _PARTS:
-        content = member(data, name)
-        if content is not None and b"oMath" in content:
-            changed[name] = _wrap_in_runs(content)
+    changed = {
+        name: _wrap_in_runs(content)
+        for name in _PARTS
+        if (content := member(data, name)) and b"oMath" in content
+    }
     if not changed:
         return data
-    written = io.BytesIO()
-    with (
-        zipfile.ZipFile(io.BytesIO(data)) as source,
-        zipfile.ZipFile(written, "w", zipfile.ZIP_STORED) as target,
-    ):
-        for entry in source.infolist():
-            target.writestr(entry.filename, changed.get(entry.filename) or source.read(entry))
-    return written.getvalue()
+    with zipfile.ZipFile(io.BytesIO(data)) as source:
+        names = source.namelist()
+        return pack({name: changed.get(name) or source.read(name) for name in names})
 
 
 def _wrap_in_runs(content: bytes) -> bytes:
