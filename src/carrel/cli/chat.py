@@ -10,7 +10,7 @@ from carrel.cli.errors import Code, CommandError
 from carrel.cli.find import find_agent
 from carrel.cli.options import JSONOption, ProfileOption, argument, option
 from carrel.cli.session import run
-from carrel.cli.tools import function_names, open_tools
+from carrel.cli.tools import open_tools
 from carrel.config.profiles import load_profile
 
 if TYPE_CHECKING:
@@ -88,6 +88,7 @@ def chat(
     chosen = load_profile(profile)
 
     async def work(client: "Client") -> "Completion | None":
+        from carrel.store.chat.answering.agent import AnsweringAgent
         from carrel.store.tools.loop import complete_with_tools
         from carrel.wire.generation.content import text_of
 
@@ -111,7 +112,7 @@ def chat(
                 request,
                 complete,
                 tools.of_question(tool or ()),
-                known=frozenset(function_names(found)),
+                known=AnsweringAgent(found, active=True).functions,
                 called=_note_call,
             )
         if end != "answered" and not json:

@@ -194,14 +194,13 @@ async def _number(client: "Client", agent: "Agent", version: str) -> int:
 
 
 def _find_previous(records: "Records", run: "Run") -> "Run":
-    """Return the latest earlier finished run of the same set and agent, or None."""
-    mine = run.header
-    for other in records.all():
-        theirs = other.header
-        alike = (theirs.agent_id, theirs.cases.name) == (mine.agent_id, mine.cases.name)
-        if alike and other.finished and theirs.begun < mine.begun:
-            return other
-    raise CommandError("There is no earlier run to compare with.")
+    """Return the latest earlier finished run of the same set and agent."""
+    from carrel.store.evals.records import find_earlier
+
+    found = find_earlier(run, records.all())
+    if found is None:
+        raise CommandError("There is no earlier run to compare with.")
+    return found
 
 
 def _reports(runs: "Sequence[Run]", baseline: "Run | None") -> "list[Report]":
@@ -214,14 +213,7 @@ def _reports(runs: "Sequence[Run]", baseline: "Run | None") -> "list[Report]":
 
 
 def _print(reports: "Sequence[Report]", only: "Outcome | None", json: bool) -> None:
-    from carrel.store.evals.formatting import (
-        CASE_HEADINGS,
-        case_rows,
-        run_title,
-        summary_words,
-        verdict_words,
-        warning_words,
-    )
+    from carrel.store.evals.formatting import CASE_HEADINGS, case_rows, report_lines, run_title
 
     if json:
         output.as_json([_as_json(report) for report in reports])
@@ -231,9 +223,8 @@ def _print(reports: "Sequence[Report]", only: "Outcome | None", json: bool) -> N
         rows = [row.cells for row in case_rows(report, only)]
         if rows:
             output.table([heading.upper() for heading in CASE_HEADINGS], rows)
-        for words in (summary_words(report), verdict_words(report), warning_words(report)):
-            if words:
-                output.data(words)
+        for line in report_lines(report):
+            output.data(line)
 
 
 def _print_answers(runs: "Sequence[Run]", case: str) -> None:

@@ -1,9 +1,6 @@
 """`carrel libraries …`"""
 
-import asyncio
 import json as jsonlib
-import shutil
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -177,6 +174,7 @@ def add(
     """Add files to a library. Prints the id of each document."""
     from carrel.cli.uploads import Uploads
     from carrel.store.journal.entries import UPLOAD_DOCUMENT
+    from carrel.store.libraries.phase import wait_processed
 
     documents: list[Document] = []
     chosen = load_profile(profile)
@@ -193,7 +191,8 @@ def add(
                 if not json:
                     output.data(document.id)
         for place, document in enumerate(documents if wait else ()):
-            documents[place] = await _wait_until_processed(client, document)
+            output.note(f"Processing {output.one_line(document.name)} …")
+            documents[place] = await wait_processed(client, document, _POLL_SECONDS)
 
     try:
         check_readable(paths)
@@ -323,10 +322,7 @@ def _hit(number: int, hit: "SearchHit") -> str:
 
     page = "" if hit.page is None else f", page {hit.page + 1}"
     passage = output.one_line(mark_matches(hit.snippet, hit.matches))
-    width = max(40, shutil.get_terminal_size().columns - 4)
-    lines = textwrap.wrap(passage, width, break_long_words=False, break_on_hyphens=False)
-    place = f"{number:>2}  {output.one_line(hit.document_name)}{page}"
-    return "\n".join([place, *(f"    {line}" for line in lines)])
+    return output.wrap(f"{number:>2}  {output.one_line(hit.document_name)}{page}", passage)
 
 
 def _filters(attributes: "Sequence[str]") -> str | None:
@@ -343,11 +339,3 @@ def _filters(attributes: "Sequence[str]") -> str | None:
         except ValueError:
             filters[name] = value
     return jsonlib.dumps(filters) if filters else None
-
-
-async def _wait_until_processed(client: "Client", document: "Document") -> "Document":
-    output.note(f"Processing {output.one_line(document.name)} …")
-    while status(document) not in ("Ready", "Failed"):
-        await asyncio.sleep(_POLL_SECONDS)
-        document = await client.documents.get(document.library_id, document.id)
-    return document

@@ -1,7 +1,5 @@
 """Output of a reading as text, HTML or JSON, with pictures and tables as files."""
 
-import base64
-import binascii
 import html
 import json
 import os
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
 
 Format = Literal["md", "json", "jsonl", "html", "txt"]
 
-_DATA_URL = re.compile(r"data:image/[\w.+-]+;base64,")
 _LONGEST = 40
 """Longest name of a picture or table in bytes; it is appended to the document's."""
 _LINE_ENDS = ("paragraph_close", "heading_close", "tr_close")
@@ -44,14 +41,15 @@ class OutputFolders:
 
     def separate(self, page: "Page") -> "Page":
         """Write a page's pictures and tables to files and link them in the page."""
+        from carrel.store.documents.export.formats import decode_picture
         from carrel.store.documents.table_rows import as_csv, rows_of
 
         markdown, images = page.markdown, page.images
         if self.images is not None:
             for image in images:
-                data = _decode(image.image_base64)
-                if data is not None:
-                    path = _write(self.images / file_name(image.id, "picture", _LONGEST), data)
+                if picture := decode_picture(image.image_base64):
+                    name = file_name(image.id, "picture", _LONGEST)
+                    path = _write(self.images / name, picture[1])
                     markdown = markdown.replace(f"]({image.id})", f"]({self._link(path)})")
             images = [image.model_copy(update={"image_base64": None}) for image in images]
         if self.tables is not None:
@@ -142,16 +140,6 @@ def _html(pages: Sequence["Page"], title: str) -> str:
     )
     head = f'<meta charset="utf-8">\n<title>{html.escape(clean_text(title))}</title>'
     return f"<!doctype html>\n<html>\n<head>\n{head}\n</head>\n<body>\n{sections}</body>\n</html>\n"
-
-
-def _decode(url: str | None) -> bytes | None:
-    match = _DATA_URL.match(url or "")
-    if url is None or match is None:
-        return None
-    try:
-        return base64.b64decode(url[match.end() :], validate=True)
-    except binascii.Error:
-        return None
 
 
 def _write(path: Path, data: bytes) -> Path:

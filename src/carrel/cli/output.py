@@ -3,6 +3,7 @@
 import json as jsonlib
 import shutil
 import sys
+import textwrap
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -133,6 +134,13 @@ def show_waiting(text: str) -> Iterator[None]:
     with show_changing() as show:
         show(text)
         yield
+
+
+def wrap(place: str, passage: str) -> str:
+    """Return a passage below its place, in lines of the terminal's width."""
+    width = max(40, shutil.get_terminal_size().columns - 4)
+    lines = textwrap.wrap(passage, width, break_long_words=False, break_on_hyphens=False)
+    return "\n".join([place, *(f"    {line}" for line in lines)])
 
 
 def local_time(moment: datetime | int | None) -> str:

@@ -1,7 +1,5 @@
 """`carrel search`: one search over all libraries and the chats of this machine."""
 
-import shutil
-import textwrap
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +10,7 @@ from carrel.config.profiles import folders, load_profile
 
 if TYPE_CHECKING:
     from carrel.client import Client
-    from carrel.store.search.service import FoundPassage, SearchAnswer
+    from carrel.store.search.service import SearchAnswer
 
 
 def search(
@@ -26,7 +24,7 @@ def search(
     The app does the same with ctrl+f, a notebook with bench.search.
     """
     from carrel.store.chat.sessions.saved import SavedSessions
-    from carrel.store.search.formatting import group_hits, places_words
+    from carrel.store.search.formatting import group_hits, place_of, places_words
     from carrel.store.search.service import search_everywhere
 
     chats = SavedSessions(folders().state, load_profile(profile).storage_name).all()
@@ -41,15 +39,7 @@ def search(
     for title, hits in group_hits(answer.found):
         output.data(title)
         for hit in hits:
-            output.data(_passage(hit))
+            output.data(output.wrap(f"  {place_of(hit)}", hit.passage))
     if not answer.found:
         output.note("Nothing found.")
     output.note(f"{places_words(answer.places)}.")
-
-
-def _passage(hit: "FoundPassage") -> str:
-    from carrel.store.search.formatting import place_of
-
-    width = max(40, shutil.get_terminal_size().columns - 4)
-    lines = textwrap.wrap(hit.passage, width, break_long_words=False, break_on_hyphens=False)
-    return "\n".join([f"  {place_of(hit)}", *(f"    {line}" for line in lines)])

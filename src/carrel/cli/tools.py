@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
@@ -16,7 +16,6 @@ from carrel.config.profiles import Profile, folders, load_profile
 if TYPE_CHECKING:
     from carrel.store.tools.service import ToolsService
     from carrel.store.tools.state import Consent, NamedTool, ToolsState
-    from carrel.wire.generation.agents import Agent
 
 T = TypeVar("T")
 
@@ -100,14 +99,6 @@ async def open_tools(profile: Profile) -> "AsyncIterator[ToolsService]":
     finally:
         await service.close()
         await asyncio.gather(*asking)
-
-
-def function_names(agent: "Agent") -> Iterator[str]:
-    """Yield the names of the functions that an agent has itself."""
-    for tool in agent.tools:
-        values = tool if isinstance(tool, dict) else tool.body()
-        if function := values.get("function"):
-            yield str(function.get("name"))
 
 
 async def _ask(service: "ToolsService", consent: "Consent") -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -11,7 +10,7 @@ from carrel.store.agents.definitions import Defined, Definition, Names
 from carrel.store.agents.plan import default_model
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.demo.script import Demo, NeededLibrary
-from carrel.store.libraries.phase import UNFINISHED, check_processed, document_phase
+from carrel.store.libraries.phase import check_processed, wait_processed
 from carrel.yamlfile import Document as Read
 
 if TYPE_CHECKING:
@@ -69,10 +68,7 @@ async def _make_library(client: Client, library: NeededLibrary, folder: Path) ->
         await client.documents.upload(made.id, folder / name) for name in library.documents
     ]
     for document in documents:
-        while document_phase(document) in UNFINISHED:
-            await asyncio.sleep(LOOK)
-            document = await client.documents.get(made.id, document.id)
-        check_processed(document)
+        check_processed(await wait_processed(client, document, LOOK))
     return made.id
 
 

@@ -318,6 +318,18 @@ def _unwritable(path: Path, error: OSError) -> ProblemError:
     return ProblemError(Problem("The run cannot be kept", detail, advice))
 
 
+def find_earlier(run: Run, runs: Iterable[Run]) -> Run | None:
+    """Return the first of `runs`, newest first, that finished before a run of the same agent and
+    set began, or None."""
+    mine = run.header
+    for other in runs:
+        theirs = other.header
+        alike = (theirs.agent_id, theirs.cases.name) == (mine.agent_id, mine.cases.name)
+        if alike and other.finished and theirs.begun < mine.begun:
+            return other
+    return None
+
+
 _ATTEMPT = TypeAdapter(Attempt)
 
 

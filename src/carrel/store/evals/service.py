@@ -142,13 +142,9 @@ class EvalsService(AreaService[EvalsState]):
 
     def find_earlier(self, run: Run) -> Run | None:
         """Return the latest earlier finished run of the same agent and set, or None."""
-        mine = run.header
-        for other in self.slice.value.runs:
-            theirs = other.header
-            alike = (theirs.agent_id, theirs.cases.name) == (mine.agent_id, mine.cases.name)
-            if alike and other.finished and theirs.begun < mine.begun:
-                return other
-        return None
+        from carrel.store.evals.records import find_earlier
+
+        return find_earlier(run, self.slice.value.runs)
 
     async def _load(self) -> None:
         runs = await asyncio.to_thread(self.records.all)

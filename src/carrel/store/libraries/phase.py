@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Literal
 
 from carrel.store.core.problem import Problem, ProblemError
 
 if TYPE_CHECKING:
+    from carrel.client import Client
     from carrel.wire.documents import Document
 
 
@@ -38,6 +40,14 @@ def document_phase(document: Document) -> DocumentPhase:
     """
     word = document.process_status or document.processing_status
     return _PHASES.get(word) or _PHASES.get(document.processing_status, "ready")
+
+
+async def wait_processed(client: Client, document: Document, every: float) -> Document:
+    """Wait until a document is processed, asking every few seconds; return its final state."""
+    while document_phase(document) in UNFINISHED:
+        await asyncio.sleep(every)
+        document = await client.documents.get(document.library_id, document.id)
+    return document
 
 
 def failure_of(document: Document) -> str:

@@ -24,7 +24,7 @@ from carrel.store.core.lists import Sort, invert, toggle, unmark, with_range
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.journal.entries import UPLOAD_DOCUMENT, Entry
 from carrel.store.libraries.lists import LibraryLists
-from carrel.store.libraries.phase import UNFINISHED, document_phase
+from carrel.store.libraries.phase import wait_processed
 from carrel.store.libraries.processing import ProcessingItems
 from carrel.store.libraries.state import LibrariesState
 from carrel.store.shared import ListService, Shared
@@ -78,21 +78,14 @@ class LibrariesService(ListService[LibrariesState]):
     @action(Policy.BESIDE)
     async def wait_processed(self, document: Document) -> Document:
         """Wait until a document is processed; return its final state."""
-        return await self._wait_processed(document)
+        return await wait_processed(await self._session.client(), document, AWAITED)
 
     @action(Policy.BESIDE)
     async def wait_all_processed(self, library_id: str) -> None:
         """Wait until every document of a library is processed."""
         client = await self._session.client()
         for document in [each async for each in client.documents.every(library_id)]:
-            await self._wait_processed(document)
-
-    async def _wait_processed(self, document: Document) -> Document:
-        while document_phase(document) in UNFINISHED:
-            await asyncio.sleep(AWAITED)
-            client = await self._session.client()
-            document = await client.documents.get(document.library_id, document.id)
-        return document
+            await wait_processed(client, document, AWAITED)
 
     @action(Policy.LATEST, lane="documents")
     def select(self, library_id: str | None) -> Coroutine[Any, Any, None]:

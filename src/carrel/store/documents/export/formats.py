@@ -125,7 +125,7 @@ async def _pictures(document: ReadDocument, draw: Draw) -> AsyncIterator[NamedFi
                 continue
             own = Path(file_name(block.image_id, "picture", _LONGEST)).stem
             name = f"{document.stem} page {page.index + 1} {own}"
-            if picture := _decode_picture(sent.get(block.image_id)):
+            if picture := decode_picture(sent.get(block.image_id)):
                 yield f"{name}.{picture[0]}", picture[1]
             elif (box := drawable.get(number)) and page.dimensions and page.dimensions.width:
                 try:
@@ -134,7 +134,7 @@ async def _pictures(document: ReadDocument, draw: Draw) -> AsyncIterator[NamedFi
                     continue
 
 
-def _decode_picture(url: str | None) -> tuple[str, bytes] | None:
+def decode_picture(url: str | None) -> tuple[str, bytes] | None:
     """Return the type and the bytes of a picture in the answer, or None."""
     match = _DATA_URL.match(url or "")
     if url is None or match is None:
