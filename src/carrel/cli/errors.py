@@ -34,21 +34,23 @@ def report(error: BaseException) -> Code:
     """
     if isinstance(error, KeyboardInterrupt):
         return Code.INTERRUPTED
-    code, message = _explain(error) or (Code.FAILED, _report_crash(error))
+    code, message = _explain(error)
     print(f"carrel: {message}", file=sys.stderr)
     return code
 
 
-def _explain(error: BaseException) -> tuple[Code, str] | None:
-    if isinstance(error, CommandError):
-        return error.code, str(error)
-    return _explain_service(error) or _explain_machine(error)
-
-
-def _explain_service(error: BaseException) -> tuple[Code, str] | None:
+def _explain(error: BaseException) -> tuple[Code, str]:
     from pydantic import ValidationError
 
+    from carrel.config.profiles import ConfigError
+    from carrel.local.installed import LocalError
+    from carrel.store.core.problem import ProblemError
+    from carrel.sync.errors import SyncError
+    from carrel.yamlfile import FileError
+
     match error:
+        case CommandError():
+            return error.code, str(error)
         case ValidationError():
             # The client checks answers, so the invalid value was typed.
             wrong = error.errors(include_url=False, include_input=False)[0]
@@ -58,37 +60,20 @@ def _explain_service(error: BaseException) -> tuple[Code, str] | None:
             return Code.UNREACHABLE, str(error)
         case ServiceError() if error.reference:
             return Code.FAILED, f"{error} {error.reference}"
-        case ClientError():
+        case ClientError() | SyncError():
             return Code.FAILED, str(error)
-    return None
-
-
-def _explain_machine(error: BaseException) -> tuple[Code, str] | None:
-    # Imported after the service's: these take as long as a third of a command.
-    from carrel.config.profiles import ConfigError
-    from carrel.local.installed import LocalError
-    from carrel.store.core.problem import ProblemError
-    from carrel.sync.errors import SyncError
-    from carrel.yamlfile import FileError
-
-    match error:
         case ProblemError():
             return Code.FAILED, str(error.problem)
         case ConfigError() | FileError():
             return Code.USAGE, str(error)
         case LocalError():
             return Code.UNREACHABLE, str(error)
-        case SyncError():
-            return Code.FAILED, str(error)
         case OSError() if error.strerror:
             where = f"{Path(error.filename)}: " if isinstance(error.filename, str) else ""
             return Code.FAILED, f"{where}{error.strerror}."
-    return None
-
-
-def _report_crash(error: BaseException) -> str:
     from carrel.store.core.crash import write_report
 
     path = write_report(error)
     where = f"The report is in {path}" if path else "No report could be written"
-    return f"something went wrong inside carrel ({type(error).__name__}). {where}."
+    kind = type(error).__name__
+    return Code.FAILED, f"something went wrong inside carrel ({kind}). {where}."

@@ -1,9 +1,9 @@
 """Evals of agents: `carrel agents try`, `runs` and `votes`."""
 
-import dataclasses
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -134,7 +134,7 @@ def votes(profile: ProfileOption = None, json: JSONOption = False) -> None:
     saved = SavedSessions(folders().state, load_profile(profile).storage_name)
     found = count_votes(run(profile, lambda client: every_comparison(saved, client)))
     if json:
-        output.as_json([dataclasses.asdict(row) for row in found])
+        output.as_json([asdict(row) for row in found])
     elif found:
         output.table([heading.upper() for heading in HEADINGS], [row.cells for row in found])
     else:
@@ -248,11 +248,8 @@ def _list(records: "Records", json: bool) -> None:
     if json:
         output.as_json([_header(past) for past in found])
         return
-    rows = run_rows(found, time.time())
-    output.table(
-        ["ID", "AGENT", "SET", "PASSED", "STATE", "BEGUN"],
-        [(row.id, row.agent, row.cases, row.passed, row.state, row.age) for row in rows],
-    )
+    rows = [astuple(row) for row in run_rows(found, time.time())]
+    output.table(["ID", "AGENT", "SET", "PASSED", "STATE", "BEGUN"], rows)
 
 
 def _as_json(report: "Report") -> dict[str, Any]:

@@ -55,10 +55,17 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
         print(line.rstrip() if room is None else _truncate(line.rstrip(), room))
 
 
-def show_list(items: Sequence[T], json: bool, **columns: Callable[[T], object]) -> None:
-    """Print items as JSON, or as a table with the headings and cells of these columns."""
+def show_list(
+    items: Iterable[T],
+    json: bool,
+    plain: Callable[[T], object] | None = None,
+    **columns: Callable[[T], object],
+) -> None:
+    """Print items as JSON, each as `plain` returns it, or as a table with the headings and cells of
+    these columns."""
+    items = [*items]
     if json:
-        as_json(items)
+        as_json([plain(item) for item in items] if plain else items)
     else:
         table([*columns], [[cell(item) for cell in columns.values()] for item in items])
 

@@ -62,34 +62,25 @@ def add(
 def list_profiles(json: JSONOption = False) -> None:
     """List profiles. Keys are never shown."""
     default = default_profile()
-    if json:
-        output.as_json(
-            [
-                {
-                    "name": profile.name,
-                    "url": profile.url,
-                    "default": profile.name == default,
-                    "read_only": profile.read_only,
-                    "has_key": profile.local or profile.api_key is not None,
-                    "colour": profile.colour,
-                }
-                for profile in profiles()
-            ]
-        )
-        return
-    output.table(
-        ["NAME", "ADDRESS", "KEY", "ACCESS", "DEFAULT"],
-        [
-            (
-                profile.name,
-                profile.url or "this machine",
-                "own" if profile.local else "stored" if profile.api_key else "none",
-                "read-only" if profile.read_only else "full",
-                "default" if profile.name == default else "",
-            )
-            for profile in profiles()
-        ],
+    output.show_list(
+        profiles(),
+        json,
+        lambda profile: {
+            "name": profile.name,
+            "url": profile.url,
+            "default": profile.name == default,
+            "read_only": profile.read_only,
+            "has_key": profile.local or profile.api_key is not None,
+            "colour": profile.colour,
+        },
+        NAME=lambda profile: profile.name,
+        ADDRESS=lambda profile: profile.url or "this machine",
+        KEY=lambda profile: "own" if profile.local else "stored" if profile.api_key else "none",
+        ACCESS=lambda profile: "read-only" if profile.read_only else "full",
+        DEFAULT=lambda profile: "default" if profile.name == default else "",
     )
+    if json:
+        return
     if os.environ.get("CARREL_URL"):
         output.note("CARREL_URL is set and takes precedence unless --profile is given.")
     output.note(f"Stored in {folders().config_file}")

@@ -32,33 +32,22 @@ def list_(profile: ProfileOption = None, json: JSONOption = False) -> None:
         return await service.list_named()
 
     found = _run(profile, work)
-    if json:
-        output.as_json(
-            [
-                {
-                    "name": tool.consent.name,
-                    "kind": tool.consent.kind,
-                    "runs": tool.consent.runs,
-                    "allowed": tool.allowed,
-                }
-                for tool in found
-            ]
-        )
-        return
-    if not found:
+    if not (found or json):
         output.note("The settings name no tools. Add some with: carrel config edit")
         return
-    output.table(
-        ("NAME", "KIND", "ALLOWED", "RUNS"),
-        [
-            (
-                tool.consent.name,
-                tool.consent.kind,
-                "yes" if tool.allowed else "no",
-                tool.consent.runs,
-            )
-            for tool in found
-        ],
+    output.show_list(
+        found,
+        json,
+        lambda tool: {
+            "name": tool.consent.name,
+            "kind": tool.consent.kind,
+            "runs": tool.consent.runs,
+            "allowed": tool.allowed,
+        },
+        NAME=lambda tool: tool.consent.name,
+        KIND=lambda tool: tool.consent.kind,
+        ALLOWED=lambda tool: "yes" if tool.allowed else "no",
+        RUNS=lambda tool: tool.consent.runs,
     )
 
 

@@ -5,11 +5,10 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
 
 import httpx
-from httpx_sse import EventSource, SSEError
 
 from carrel.client.http.area import Area
-from carrel.client.http.errors import ServiceError, UnexpectedAnswer, Unreachable
-from carrel.client.http.events import EVENT_STREAM, FAILED
+from carrel.client.http.errors import ServiceError, Unreachable
+from carrel.client.http.events import EVENT_STREAM, FAILED, read_events
 from carrel.client.http.keywords import fields_of
 from carrel.client.http.transport import parse
 from carrel.text import clean_text
@@ -72,22 +71,19 @@ async def _chunks(
     response: httpx.Response, host: str, on_progress: OnProgress | None
 ) -> AsyncGenerator[CompletionChunk, None]:
     finished = False
-    async with aclosing(EventSource(response).aiter_sse()) as events:
-        try:
-            async for event in events:
-                if event.data == "[DONE]":
-                    return
-                if event.event == "progress":
-                    if on_progress is not None:
-                        on_progress(parse(Progress, event.data, f"POST {_PATH}"))
-                elif event.data:
-                    chunk = _chunk(event.data, response.status_code)
-                    finished = finished or any(choice.finish_reason for choice in chunk.choices)
-                    yield chunk
-                    if any(choice.finish_reason == "error" for choice in chunk.choices):
-                        raise ServiceError(FAILED, response.status_code)
-        except SSEError as error:
-            raise UnexpectedAnswer(f"{host} did not answer with a stream.") from error
+    async with aclosing(read_events(response, host)) as events:
+        async for event in events:
+            if event.data == "[DONE]":
+                return
+            if event.event == "progress":
+                if on_progress is not None:
+                    on_progress(parse(Progress, event.data, f"POST {_PATH}"))
+            elif event.data:
+                chunk = _chunk(event.data, response.status_code)
+                finished = finished or any(choice.finish_reason for choice in chunk.choices)
+                yield chunk
+                if any(choice.finish_reason == "error" for choice in chunk.choices):
+                    raise ServiceError(FAILED, response.status_code)
     # Some services omit the last [DONE].
     if not finished:
         raise Unreachable(f"The answer of {host} broke off. Try again.")

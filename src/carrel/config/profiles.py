@@ -182,8 +182,8 @@ def profile_at(url: str, api_key: str | None = None) -> Profile:
 
 def profiles() -> list[Profile]:
     """Return all profiles, `local` first, the others in the file's order."""
-    config = _read(folders().config_file)
-    keys = _read(folders().credentials_file)
+    config = read_toml(folders().config_file)
+    keys = read_toml(folders().credentials_file)
     found = [Profile(LOCAL)]
     for name, table in _tables(config, "profiles").items():
         if name != LOCAL:
@@ -193,7 +193,7 @@ def profiles() -> list[Profile]:
 
 def default_profile() -> str:
     """Return the name of the default profile."""
-    name = _read(folders().config_file).get("default_profile", LOCAL)
+    name = read_toml(folders().config_file).get("default_profile", LOCAL)
     if not isinstance(name, str):
         raise ConfigError(f"{folders().config_file}: default_profile must be a name in quotes.")
     return name
@@ -232,7 +232,7 @@ def add_profile(profile: Profile, instead_of: str | None = None) -> None:
         table["read_only"] = True
     if profile.colour:
         table["colour"] = profile.colour
-    config, keys = _read(folders().config_file), _read(folders().credentials_file)
+    config, keys = read_toml(folders().config_file), read_toml(folders().credentials_file)
     tables = _tables(config, "profiles")
     before = tables.get(old, {})
     prices = {model: asdict(price) for model, price in profile.prices.items()}
@@ -257,7 +257,7 @@ def add_profile(profile: Profile, instead_of: str | None = None) -> None:
 
 def remove_profile(name: str) -> None:
     """Remove a profile and its key. If it was the default, `local` becomes the default."""
-    config, keys = _read(folders().config_file), _read(folders().credentials_file)
+    config, keys = read_toml(folders().config_file), read_toml(folders().credentials_file)
     tables = _tables(config, "profiles")
     if name == LOCAL:
         raise ConfigError("The profile “local” is the bundled server and cannot be removed.")
@@ -275,7 +275,7 @@ def use_profile(name: str) -> None:
     """Make a profile the default."""
     if name not in {profile.name for profile in profiles()}:
         raise ConfigError(f"There is no profile “{name}”. See: carrel profiles list")
-    config = _read(folders().config_file)
+    config = read_toml(folders().config_file)
     config["default_profile"] = name
     _write(folders().config_file, config)
 
@@ -360,23 +360,38 @@ def _tables(config: dict[str, Any], name: str) -> dict[str, Any]:
     return tables
 
 
-def _read(path: Path) -> dict[str, Any]:
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return the content of a TOML file; empty if it is missing.
+
+    Raises:
+        ConfigError: the file cannot be read, or is not TOML.
+    """
     try:
-        return toml_edit.parse(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
+        return toml_edit.parse(read_text(path))
     except tomllib.TOMLDecodeError as error:
         # The parser quotes no values, so its message is safe for credentials too.
         raise ConfigError(f"{path} is not valid TOML: {error}. Mend that line.") from error
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise ConfigError(f"{path} cannot be read: {reason}.") from error
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:
     import tomli_w
 
     write_text(path, tomli_w.dumps(content))
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file, or an empty string if it is missing.
+
+    Raises:
+        ConfigError: the file cannot be read.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise ConfigError(f"{path} cannot be read: {reason}.") from error
 
 
 def write_text(path: Path, text: str) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from carrel.config import toml_edit
-from carrel.config.profiles import ConfigError, check_url, folders, write_text
+from carrel.config.profiles import ConfigError, check_url, folders, read_text, write_text
 from carrel.config.toml_edit import line_of, with_value
 from carrel.config.tools import CommandSettings, ServerSettings, check_name
 
@@ -82,7 +82,7 @@ def load_settings(path: Path | None = None) -> Settings:
         SettingsError: the file is not TOML, or says something unknown or impossible.
     """
     path = path or settings_file()
-    text = read_settings(path)
+    text = read_text(path)
     try:
         content = toml_edit.parse(text)
     except tomllib.TOMLDecodeError as error:
@@ -104,22 +104,6 @@ def load_settings(path: Path | None = None) -> Settings:
     return Settings(**values)
 
 
-def read_settings(path: Path | None = None) -> str:
-    """Return the text of the file, or an empty string if it is missing.
-
-    Raises:
-        ConfigError: the file cannot be read.
-    """
-    path = path or settings_file()
-    try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return ""
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise ConfigError(f"{path} cannot be read: {reason}.") from error
-
-
 def save_settings(values: Mapping[str, str | None], path: Path | None = None) -> bool:
     """Set settings in the file, and remove those that are None; other text stays unchanged.
 
@@ -129,7 +113,7 @@ def save_settings(values: Mapping[str, str | None], path: Path | None = None) ->
         ConfigError: the file cannot be read or written, or is not TOML.
     """
     path = path or settings_file()
-    before = changed = read_settings(path)
+    before = changed = read_text(path)
     try:
         for key, value in values.items():
             changed = with_value(changed, key, value)

@@ -15,8 +15,21 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _HIDDEN = "…"
 
 
+class _ToolSettings:
+    def plain(self) -> dict[str, Any]:
+        """Return the value as TOML holds it, with hidden secrets."""
+        values = {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in vars(self).items()
+            if value
+        }
+        for name in {"env", "headers"} & values.keys():
+            values[name] = dict.fromkeys(values[name], _HIDDEN)
+        return values
+
+
 @dataclass(frozen=True)
-class CommandSettings:
+class CommandSettings(_ToolSettings):
     """A command that answers calls of one function.
 
     It gets the arguments as JSON on stdin; its stdout is the result. `parameters` is their JSON
@@ -41,13 +54,9 @@ class CommandSettings:
             raise ValueError('needs a command: command = ["python", "weather.py"]')
         return cls(**found)
 
-    def plain(self) -> dict[str, Any]:
-        """Return the value as TOML holds it, with hidden secrets."""
-        return _plain(self)
-
 
 @dataclass(frozen=True)
-class ServerSettings:
+class ServerSettings(_ToolSettings):
     """An MCP server: a command to start, or an address of streamable HTTP."""
 
     command: tuple[str, ...] = ()
@@ -74,10 +83,6 @@ class ServerSettings:
         if "command" in found and "headers" in found:
             raise ValueError("takes headers with a url only; a command takes env")
         return cls(**found)
-
-    def plain(self) -> dict[str, Any]:
-        """Return the value as TOML holds it, with hidden secrets."""
-        return _plain(self)
 
 
 def check_name(name: str) -> None:
@@ -155,15 +160,3 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
     "parameters": _schema,
     "timeout": _seconds,
 }
-
-
-def _plain(settings: CommandSettings | ServerSettings) -> dict[str, Any]:
-    values = {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in vars(settings).items()
-        if value
-    }
-    for name in ("env", "headers"):
-        if name in values:
-            values[name] = dict.fromkeys(values[name], _HIDDEN)
-    return values

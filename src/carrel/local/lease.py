@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import uuid
-from types import TracebackType
 from typing import Self
 
 import httpx
@@ -30,12 +29,7 @@ class Lease:
         await self.start()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.stop()
 
     async def start(self) -> None:

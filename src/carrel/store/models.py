@@ -23,7 +23,6 @@ class ModelsState:
     """The model servers found on this machine."""
 
     found: tuple[ModelServer, ...] = ()
-    looked: bool = False
     error: Problem | None = None
 
 
@@ -42,7 +41,7 @@ class ModelsService(AreaService[ModelsState]):
         own = self._session.slice.value.url
         others = {name: url for name, url in addresses.items() if url != own}
         found = await find_model_servers(others)
-        self.slice.set(found=found, looked=True)
+        self.slice.set(found=found)
         return found
 
     @action(Policy.SINGLE, changes=True)

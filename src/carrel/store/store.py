@@ -166,27 +166,18 @@ class Store:
         """Cancel everything that runs, and close the connection. Await it on the owner loop."""
         self.session.slice.changed.disconnect(self._session_changed, missing_ok=True)
         self.activity.leave()
-        services: tuple[Service[Any], ...] = (
-            self.sample,
-            self.layout,
-            self.histories,
-            self.trash,
-            self.sync,
-            self.files,
-            self.previews,
-            self.ocr_batch,
-            self.batches,
-            self.finder,
-            self.models,
-            self.evals,
-            *self._made,
-            self.tools,
-        )
-        for service in services:
-            await service.close()
+        # A service was made after those that it uses; the connection is needed to the end.
+        for service in (*self._made, *reversed(self._own)):
+            if service is not self.session:
+                await service.close()
         await self.session.close()
         await self.renderer.close()
         self.activity.close()
+
+    @property
+    def _own(self) -> list[Service[Any]]:
+        """The services of the store itself, in the order in which they were made."""
+        return [part for part in vars(self).values() if isinstance(part, Service)]
 
     def _session_changed(self, new: SessionState, old: SessionState) -> None:
         # The server may be slow before it is ready again.
@@ -205,9 +196,5 @@ class Store:
         self.chat.load_remote()
         for chat in self.comparison.every:
             chat.service_is_back()
-        for other in (
-            *(self.files, self.libraries, self.agents, self.documents, self.ocr_batch, self.sync),
-            *(self.trash, self.comparison, self.finder, self.models, self.previews, self.sample),
-            self.evals,
-        ):
-            other.service_is_back()
+        for service in self._own:
+            service.service_is_back()

@@ -207,9 +207,9 @@ class Ledger:
             folder.id,
         )
 
-    def watch(self, folder: SyncedFolder, watched: bool) -> None:
+    def watch(self, folder_id: int, watched: bool) -> None:
         """Record whether to watch a folder, also after the next start."""
-        self._write("UPDATE folders SET watched = ? WHERE id = ?", watched, folder.id)
+        self._write("UPDATE folders SET watched = ? WHERE id = ?", watched, folder_id)
 
     def lock_watch(self, folder: SyncedFolder) -> BufferedWriter:
         """Keep other processes from watching the folder until the result is closed.

@@ -2,8 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 
@@ -225,29 +224,21 @@ class Runner:
         begun = self._ledger.unconfirmed_uploads(self.folder)
         self._ledger.reach(self.folder, *tally.reached)
 
-        async def rename(each: Rename) -> None:
-            with self._attempt(each.new, tally):
-                await self._rename(each, look, tally)
+        async def attempt(path: str, change: Coroutine[None, None, None]) -> None:
+            with tally.attempt(path):
+                await change
+            self._ledger.reach(self.folder, *tally.reached)
 
-        async def upload(each: Upload) -> None:
-            with self._attempt(each.path, tally):
-                await self._upload(each, look, tally, own=each.hash in begun)
-
-        async def remove(each: Removal) -> None:
-            with self._attempt(each.path, tally):
-                # Its replacement may have failed to upload.
-                if each.successor is None or each.successor in look.known:
-                    await self._remove(each, look, tally)
-
-        await _run_all(rename(each) for each in look.plan.renames)
-        await _run_all(upload(each) for each in look.plan.uploads)
-        await _run_all(remove(each) for each in look.plan.removals)
-
-    @contextmanager
-    def _attempt(self, path: str, tally: Tally) -> Iterator[None]:
-        with tally.attempt(path):
-            yield
-        self._ledger.reach(self.folder, *tally.reached)
+        await _run_all(
+            attempt(each.new, self._rename(each, look, tally)) for each in look.plan.renames
+        )
+        await _run_all(
+            attempt(each.path, self._upload(each, look, tally, own=each.hash in begun))
+            for each in look.plan.uploads
+        )
+        await _run_all(
+            attempt(each.path, self._remove(each, look, tally)) for each in look.plan.removals
+        )
 
     async def _rename(self, rename: Rename, look: _Look, tally: Tally) -> None:
         known = look.known[rename.hash]
@@ -309,6 +300,8 @@ class Runner:
         return document.id, document.name
 
     async def _remove(self, removal: Removal, look: _Look, tally: Tally) -> None:
+        if removal.successor is not None and removal.successor not in look.known:
+            return  # its replacement failed to upload
         document_id = look.known[removal.hash].document_id
         await self._remote.delete(document_id)
         look.present.discard(document_id)

@@ -13,7 +13,8 @@ from textual.keys import Keys
 from textual.screen import Screen
 
 import carrel.tui
-from carrel.config.settings import Mistake, nearest, read_settings
+from carrel.config.profiles import read_text
+from carrel.config.settings import Mistake, nearest, settings_file
 from carrel.config.toml_edit import line_of
 from carrel.tui.terminal.textual_private import key_name
 
@@ -59,7 +60,7 @@ def mistakes(keymap: Mapping[str, str]) -> list[Mistake]:
     """Return the mistakes of a keymap: unknown ids, unknown keys, and keys used twice."""
     if not keymap:
         return []
-    text = read_settings()
+    text = read_text(settings_file())
     return [
         Mistake(
             line_of(text, "keymap", binding_id) or line_of(text, "keymap", *binding_id.split(".")),

@@ -181,20 +181,20 @@ async def test_calls_at_once_share_one_question_and_its_answer(
     settings(tools={"noon": command("print(12)")})
     questions: list[Consent] = []
     tools.slice.changed.connect(lambda new, old: questions.extend({*new.asking} - {*old.asking}))
-    looked, kept = Consents.has, Consents.give
-    slow = {Consents.has: iter((0.0, 0.2, 0.0)), Consents.give: iter((0.2, 0.0))}
+    looked, kept = Consents.has, Consents.set
+    slow = {Consents.has: iter((0.0, 0.2, 0.0)), Consents.set: iter((0.2, 0.0))}
 
     def has(self: Consents, consent: Consent) -> bool:
         found = looked(self, consent)
         time.sleep(next(slow[looked]))
         return found
 
-    def give(self: Consents, consent: Consent) -> None:
+    def keep(self: Consents, consent: Consent, allowed: bool) -> None:
         time.sleep(next(slow[kept]))
-        kept(self, consent)
+        kept(self, consent, allowed)
 
     monkeypatch.setattr(Consents, "has", has)
-    monkeypatch.setattr(Consents, "give", give)
+    monkeypatch.setattr(Consents, "set", keep)
     first, second = (
         asyncio.ensure_future(tools.of_question(("noon",)).result(call("noon"))) for _ in "ab"
     )

@@ -6,7 +6,7 @@ from contextlib import aclosing, asynccontextmanager
 from typing import Any, TypeVar
 
 import httpx
-from httpx_sse import EventSource, SSEError
+from httpx_sse import EventSource, ServerSentEvent, SSEError
 
 from carrel.client.http.errors import ServiceError, UnexpectedAnswer, Unreachable
 from carrel.client.http.transport import Transport, parse
@@ -36,21 +36,32 @@ async def events(
         yield found
 
 
-async def _events(
-    response: httpx.Response, host: str, asked: str, kind: type[T], ends: frozenset[str]
-) -> AsyncGenerator[T, None]:
+async def read_events(response: httpx.Response, host: str) -> AsyncGenerator[ServerSentEvent, None]:
+    """Yield the events of a stream, as they are.
+
+    Raises:
+        UnexpectedAnswer: the answer is not a stream.
+    """
     async with aclosing(EventSource(response).aiter_sse()) as found:
         try:
             async for event in found:
-                if not event.data or event.data == "[DONE]":
-                    continue
-                _check(event.data, response.status_code)
-                one = parse(kind, event.data, asked)
-                yield one
-                if getattr(one, "type", None) in ends:
-                    return
+                yield event
         except SSEError as error:
             raise UnexpectedAnswer(f"{host} did not answer with a stream.") from error
+
+
+async def _events(
+    response: httpx.Response, host: str, asked: str, kind: type[T], ends: frozenset[str]
+) -> AsyncGenerator[T, None]:
+    async with aclosing(read_events(response, host)) as found:
+        async for event in found:
+            if not event.data or event.data == "[DONE]":
+                continue
+            _check(event.data, response.status_code)
+            one = parse(kind, event.data, asked)
+            yield one
+            if getattr(one, "type", None) in ends:
+                return
     raise Unreachable(f"The answer of {host} broke off. Try again.")
 
 

@@ -125,7 +125,7 @@ def activity_row(item: ActivityItem, now: float) -> ActivityRow:
         _BADGES[item.status],
         _progress(item, fraction),
         _rate(item),
-        _time_left(item),
+        "" if (seconds := _seconds_left(item)) is None else time_left(seconds),
         age(now - item.finished) if item.finished is not None else "",
         _took(item),
         str(item.error) if item.error else "",
@@ -243,11 +243,6 @@ def _took(item: ActivityItem) -> str:
     if item.started is None or item.finished is None:
         return ""
     return duration(item.finished - item.started)
-
-
-def _time_left(item: ActivityItem) -> str:
-    seconds = _seconds_left(item)
-    return "" if seconds is None else time_left(seconds)
 
 
 def _fraction(item: ActivityItem) -> float | None:

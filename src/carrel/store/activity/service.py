@@ -234,14 +234,6 @@ class ActivityService:
         """Wait until all items are in the journal on the disk."""
         await self._journal.secure()
 
-    def add(self, entry: Entry) -> None:
-        """Add journal work that is not shown as an item; `end` ends it."""
-        self._journal.add(entry)
-
-    def end(self, entry_id: str) -> None:
-        """End journal work that was begun with `add`."""
-        self._journal.end(entry_id)
-
     async def take_over(self) -> None:
         """Show the unfinished and failed items of ended processes."""
         left = await asyncio.to_thread(self._journal.take_over)
@@ -301,10 +293,11 @@ class ActivityService:
     def mark(self, item_ids: Iterable[str]) -> Handle[None]:
         """Mark exactly these items."""
         marked = frozenset(item_ids)
-        return self._loop.start(lambda: self._mark(marked))
 
-    def _mark(self, marked: frozenset[str]) -> None:
-        self.slice.set(marked=marked)
+        def mark() -> None:
+            self.slice.set(marked=marked)
+
+        return self._loop.start(mark)
 
     def _retry(self, item_ids: Iterable[str]) -> None:
         wanted = {*item_ids}

@@ -143,7 +143,8 @@ class Draft:
         """
         from carrel.wire.generation.agents import AgentCreate
 
-        return _validate(AgentCreate, {**self._check_named(), **self._version_message()})
+        self._check_named()
+        return _validate(AgentCreate, {**self.fields, **self._version_message()})
 
     def update(self, agent: Agent) -> AgentUpdate | None:
         """Return the request for the agent's next version, or None if the draft changes nothing.
@@ -153,33 +154,32 @@ class Draft:
         """
         from carrel.wire.generation.agents import AgentUpdate
 
-        mine, theirs = self._check_named(), fields_of(agent)
-        changes = {
-            name: mine.get(name, _CLEARED.get(name))
-            for name in FIELDS
-            if mine.get(name) != theirs.get(name)
-        }
+        self._check_named()
+        changes = self._changes_to(agent)
         return _validate(AgentUpdate, {**changes, **self._version_message()}) if changes else None
 
     def preview(self, agent: Agent) -> Agent:
         """Return the agent with this draft applied."""
-        theirs = fields_of(agent)
-        changes = {
-            name: self.fields.get(name, _CLEARED.get(name))
-            for name in FIELDS
-            if self.fields.get(name) != theirs.get(name)
-        }
+        changes = self._changes_to(agent)
         if "completion_args" in changes:
-            silent = agent.completion_args.keys() - theirs.get("completion_args", {}).keys()
+            silent = agent.completion_args.keys() - fields_of(agent).get("completion_args", {})
             kept = {name: agent.completion_args[name] for name in silent}
             changes["completion_args"] = {**kept, **changes["completion_args"]}
         return agent.model_copy(update=changes)
 
-    def _check_named(self) -> dict[str, Any]:
+    def _changes_to(self, agent: Agent) -> dict[str, Any]:
+        """Return the fields that differ from an agent's; a missing one is cleared."""
+        theirs = fields_of(agent)
+        return {
+            name: self.fields.get(name, _CLEARED.get(name))
+            for name in FIELDS
+            if self.fields.get(name) != theirs.get(name)
+        }
+
+    def _check_named(self) -> None:
         for name in ("name", "model"):
             if not str(self.fields.get(name, "")).strip():
                 raise ProblemError(Problem(f"An agent needs a {name}", "This one has none."))
-        return dict(self.fields)
 
     def _version_message(self) -> dict[str, str]:
         return {"version_message": self.message} if self.message else {}

@@ -210,17 +210,18 @@ class BatchesService(AreaService[BatchesState]):
             self._read(sources, options, mark, entry, again),
             lambda: self._begin_reading(sources, options, mark, again=True),
         )
-        handle.add_done_callback(lambda _: self._show_job_only(entry.id, handle.outcome))
+
+        def show_job_only(ended: Handle[str]) -> None:
+            if ended.outcome == "done":
+                self._activity.dismiss(entry.id)
+
+        handle.add_done_callback(show_job_only)
         return handle
 
     def _read_left(self, entry: Entry) -> Handle[str]:
         sources = [DocumentSource(**source) for source in entry.needs["sources"]]
         options = OCROptions(**entry.needs["options"])
         return self._begin_reading(sources, options, entry.needs["mark"], entry)
-
-    def _show_job_only(self, submission: str, outcome: str | None) -> None:
-        if outcome == "done":
-            self._activity.dismiss(submission)
 
     @action(Policy.BESIDE, changes=True)
     async def _read(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
+from collections import Counter
 from collections.abc import Coroutine
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,6 @@ from carrel.client.http.errors import Unreachable
 from carrel.store.activity.uploads import UploadSource
 from carrel.store.chat.answering import attachments
 from carrel.store.chat.answering.answers import Answers
-from carrel.store.chat.answering.next_question import NextQuestion
 from carrel.store.chat.answering.session import OpenSession
 from carrel.store.chat.compared import Comparison
 from carrel.store.chat.conversation import EMPTY, Attachment, Conversation, Turn
@@ -62,7 +62,8 @@ class ChatService(AreaService[ChatState]):
         super().__init__(shared, ChatState())
         self._current = OpenSession(self.slice, shared.session)
         self._list = SessionList(self.slice, sessions, remote, keeps=saved)
-        self._question = NextQuestion(self.slice, files)
+        self._files = files
+        self._uploads: Counter[str] = Counter()  # uploads under way by session
         self._answers = Answers(self.slice, shared.session, self._current, tools, self._save)
 
     # The list of sessions
@@ -218,6 +219,11 @@ class ChatService(AreaService[ChatState]):
         """The answering agent, or None until it is loaded."""
         return self._current.agent.fields if self._current.agent is not None else None
 
+    @property
+    def draft(self) -> AgentCreate | None:
+        """The unsaved agent that answers, or None."""
+        return self._current.draft
+
     @action(Policy.QUEUE)
     def set_parameters(self, parameters: Parameters) -> Coroutine[Any, Any, None]:
         """Set the parameters of later answers; a running answer keeps its own."""
@@ -235,24 +241,34 @@ class ChatService(AreaService[ChatState]):
     def attach(self, source: UploadSource) -> Handle[None]:
         """Upload a file and attach it to the next question of the session that is open now."""
         session_id = self.slice.value.session_id or ""
-        self._loop.call(lambda: self._question.count_uploads(session_id, 1))
+        self._loop.call(lambda: self._count_uploads(session_id, 1))
         handle = self._upload(session_id, source)
-        handle.add_done_callback(lambda _: self._question.count_uploads(session_id, -1))
+        handle.add_done_callback(lambda _: self._count_uploads(session_id, -1))
         return handle
 
     @action(Policy.BESIDE)
-    def _upload(self, session_id: str, source: UploadSource) -> Coroutine[Any, Any, None]:
-        return self._question.upload(session_id, source)
+    async def _upload(self, session_id: str, source: UploadSource) -> None:
+        file = await self._files.upload(source)
+        if session_id == self.slice.value.session_id:
+            self.attach_known(Attachment("file", file.id, file.filename))
+
+    def _count_uploads(self, session_id: str, more: int) -> None:
+        self._uploads[session_id] += more
+        if session_id == (self.slice.value.session_id or ""):
+            self.slice.set(uploading=self._uploads[session_id])
 
     @instant
     def attach_known(self, attachment: Attachment) -> None:
-        """Attach a file or document of the service."""
-        self._question.attach(attachment)
+        """Attach a file or document of the service, unless it is attached already."""
+        attached = self.slice.value.attached
+        if attachment not in attached:
+            self.slice.set(attached=(*attached, attachment))
 
     @instant
     def detach(self, attachment: Attachment) -> None:
         """Remove an attachment."""
-        self._question.detach(attachment)
+        attached = (known for known in self.slice.value.attached if known != attachment)
+        self.slice.set(attached=tuple(attached))
 
     @action(Policy.LATEST)
     async def names_like(self, text: str) -> tuple[Attachment, ...]:
@@ -376,7 +392,7 @@ class ChatService(AreaService[ChatState]):
             raise ProblemError(NO_AGENT)
 
     def _open(self, session: ChatSession) -> None:
-        self._current.open(session, self._question.uploads(session.id))
+        self._current.open(session, self._uploads[session.id])
 
     def _answer(self, conversation: Conversation) -> Coroutine[Any, Any, None]:
         """Answer the last turn with the parameters set at the time of the call."""

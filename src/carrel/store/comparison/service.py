@@ -23,7 +23,7 @@ from carrel.store.requests.service import RequestsService
 from carrel.store.session.service import SessionService
 
 if TYPE_CHECKING:
-    from carrel.wire.generation.agents import Agent, AgentCreate
+    from carrel.wire.generation.agents import AgentCreate
 
 FULL = Problem("Four sides at most", "", "Go on with one of them, then compare again.")
 NOTHING_OPEN = Problem("No chat is open", "", "Begin one, then compare it.")
@@ -51,17 +51,14 @@ class ComparisonService(Service[ComparisonState]):
         super().__init__(loop, ComparisonState(), session)
         self._session = session
         self._requests = requests
+        self.first = first
+        """The chat that stores the comparison."""
         self.every = (first, *(another() for _ in range(MOST - 1)))
         """All chats available as sides, used or not."""
         self._seen: object = None
         self._aliases: dict[int, str] = {}
         for chat in self.every:
             chat.slice.changed.connect(self._look)
-
-    @property
-    def first(self) -> ChatService:
-        """The chat that stores the comparison."""
-        return self.every[0]
 
     @property
     def record(self) -> Comparison | None:
@@ -142,10 +139,10 @@ class ComparisonService(Service[ComparisonState]):
         state = chat.slice.value
         if chat is self.first and questions(state) == record.since:
             return _settle_all([self.first.set_comparison(None)])
-        side = Side(state.agent_id or "", state.pinned, _draft_of(chat))
-        return self._begin_from(side, state)
+        return self._begin_from(state, chat.draft)
 
-    async def _begin_from(self, side: Side, state: ChatState) -> None:
+    async def _begin_from(self, state: ChatState, draft: AgentCreate | None) -> None:
+        side = Side(state.agent_id or "", state.pinned, draft)
         await _open(self.first, side, _history(state))
         await self.first.set_parameters(state.parameters)
 
@@ -174,7 +171,8 @@ class ComparisonService(Service[ComparisonState]):
         handles = [chat.send(text) for chat in chats]
         # The names are hidden by now.
         if (record := self.record) is not None and record.blind_after is not None:
-            self.first.set_comparison(replace(record, order=_shuffle(record.order)))
+            shuffled = random.SystemRandom().sample(record.order, len(record.order))
+            self.first.set_comparison(replace(record, order=tuple(shuffled)))
         return _settle_all(handles)
 
     def _edit(self, place: int, others: Sequence[ChatService]) -> None:
@@ -239,7 +237,10 @@ class ComparisonService(Service[ComparisonState]):
         judged = replace(
             before,
             winner=None if chat is None else self.every.index(chat),
-            sides=tuple(_answerer(one) for one in self.every[: len(self.chats)]),
+            sides=tuple(
+                answerer(state) if has_answer(state) else ""
+                for state in (one.slice.value for one in self.every[: len(self.chats)])
+            ),
             voted=True,
         )
         others = (one for one in record.judgements if one.question != before.question)
@@ -299,22 +300,6 @@ class ComparisonService(Service[ComparisonState]):
         for number, alias in self._aliases.items():
             if self.every[number].slice.value.alias != alias:
                 self.every[number].hide_as(alias)
-
-
-def _shuffle(order: Sequence[int]) -> tuple[int, ...]:
-    return tuple(random.SystemRandom().sample(order, len(order)))
-
-
-def _answerer(chat: ChatService) -> str:
-    state = chat.slice.value
-    return answerer(state) if has_answer(state) else ""
-
-
-def _draft_of(chat: ChatService) -> AgentCreate | None:
-    from carrel.wire.generation.agents import AgentCreate
-
-    fields: Agent | AgentCreate | None = chat.fields
-    return fields if chat.slice.value.draft and isinstance(fields, AgentCreate) else None
 
 
 def _history(state: ChatState) -> Conversation:

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import tomllib
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from carrel.config import toml_edit
-from carrel.config.profiles import LOCAL, ConfigError, Profile, folders, on_this_machine, write_text
-from carrel.config.settings import read_settings
+from carrel.config.profiles import (
+    LOCAL,
+    Profile,
+    folders,
+    on_this_machine,
+    read_toml,
+    write_text,
+)
 from carrel.store.chat.sessions.saved import SavedSessions
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.demo import FOLDER
@@ -129,11 +133,7 @@ def _take_model(profile: Profile) -> None:
 
 
 def _read_models(data: Path) -> dict[str, Any]:
-    path = data / "settings.toml"
-    try:
-        read = toml_edit.parse(read_settings(path))
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path} is not valid TOML: {error}. Correct it.") from error
+    read = read_toml(data / "settings.toml")
     return {key: read[key] for key in MODELS if key in read}
 
 

@@ -244,14 +244,11 @@ def _find(block: Block, text: str, at: int) -> tuple[int, int] | None:
     if content and (start := text.find(content, at)) >= 0:
         return start, start + len(content)
     name = block.table_id or block.image_id
-    pattern = rf"!?\[[^\]\n]*\]\({re.escape(name)}\)" if name else _pattern_of(content)
+    # The same words with any white space between them.
+    words = r"\s+".join(map(re.escape, content.split()))
+    pattern = rf"!?\[[^\]\n]*\]\({re.escape(name)}\)" if name else words
     match = re.compile(pattern).search(text, at) if pattern else None
     return match.span() if match else None
-
-
-def _pattern_of(content: str) -> str:
-    """Return a pattern of the same words with any white space between them."""
-    return r"\s+".join(map(re.escape, content.split()))
 
 
 def _find_table(page: Page, block: Block) -> str | None:

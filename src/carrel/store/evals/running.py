@@ -84,7 +84,9 @@ async def run_set(
         ProblemError: there is no such version or judge, or the run cannot be stored.
         ClientError: the service is unreachable, or rejects the key.
     """
-    await _clean(client, profile.service, records)
+    with records.left_behind(profile.service) as trials:
+        for trial in trials:
+            await remove_trial(client, trial)
     chosen = await _version(client, agent, version)
     judges = await _judges(client, cases)
     header = Header(
@@ -205,13 +207,6 @@ async def _judges(client: Client, cases: CaseSet) -> dict[str, str]:
         return {}
     agents = {agent.id: agent.name async for agent in client.agents.every() if not is_trial(agent)}
     return {wanted: require_id("judge", wanted, agents) for wanted in cases.judges}
-
-
-async def _clean(client: Client, service: str, records: Records) -> None:
-    """Remove the agents that killed runs left on the service."""
-    with records.left_behind(service) as trials:
-        for trial in trials:
-            await remove_trial(client, trial)
 
 
 @contextmanager

@@ -44,8 +44,10 @@ class LibraryLists:
 
     async def load_libraries(self) -> None:
         """Load the libraries; select the first if the selected one is gone."""
+        from carrel.wire.libraries import Library
+
         selected = self._slice.value.selected
-        seen = await self._ask_libraries()
+        seen = await self._last_seen.ask("libraries", tuple[Library, ...], self._every)
         items = seen.value
         self._slice.set(items=items, as_of=seen.as_of, loaded=True)
         # A library selected meanwhile may be newer than this list.
@@ -54,16 +56,10 @@ class LibraryLists:
 
     async def list_all(self) -> tuple[Library, ...]:
         """Return all libraries of the service, without changing the list."""
-        client = await self._session.client()
+        return await self._every(await self._session.client())
+
+    async def _every(self, client: Client) -> tuple[Library, ...]:
         return tuple([library async for library in client.libraries.every()])
-
-    async def _ask_libraries(self) -> Seen[tuple[Library, ...]]:
-        from carrel.wire.libraries import Library
-
-        async def every(_: Client) -> tuple[Library, ...]:
-            return await self.list_all()
-
-        return await self._last_seen.ask("libraries", tuple[Library, ...], every)
 
     async def _ask_documents(self, library_id: str, page: int) -> Seen[DocumentList]:
         from carrel.wire.documents import DocumentList

@@ -106,12 +106,8 @@ class LibrariesService(ListService[LibrariesState]):
         await self._show_documents()
 
     @action(Policy.RENEW, lane="documents")
-    async def _load_documents_again(self) -> None:
-        await self._show_documents(self.slice.value.page)
-
-    @action(Policy.RENEW, lane="documents")
-    async def _show_newest(self) -> None:
-        await self._show_documents()
+    async def _load_documents_again(self, page: int | None = None) -> None:
+        await self._show_documents(self.slice.value.page if page is None else page)
 
     @action(Policy.QUEUE, changes=True)
     async def reprocess(self, library_id: str, document_id: str) -> None:
@@ -433,7 +429,7 @@ class LibrariesService(ListService[LibrariesState]):
         self._poll()
         shown = self._load_libraries_again()
         if library_id == self.slice.value.selected:
-            shown = self._show_newest()
+            shown = self._load_documents_again(0)
         shown.add_done_callback(lambda _: self._notifications.notify(f"Added {document.name}."))
         return document
 

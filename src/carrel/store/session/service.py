@@ -61,7 +61,7 @@ class SessionService(Service[SessionState]):
                 since=time.time(),
             ),
         )
-        self._profile = profile
+        self.profile = profile
         self._on_call = on_call
         self._client: Client | None = None
         self._address: tuple[str, str | None] = ("", None)
@@ -71,7 +71,8 @@ class SessionService(Service[SessionState]):
         self._look = asyncio.Event()  # check the service now
         self._keeper: asyncio.Task[None] | None = None
         self._late = 0  # consecutive checks that timed out
-        self._refused = False
+        self.refused = False
+        """Whether the service refused the key."""
         self._answered = 0.0
 
     @action(Policy.QUEUE)
@@ -91,11 +92,6 @@ class SessionService(Service[SessionState]):
     def allow_changes(self) -> None:
         """Allow changes to a read-only profile until the program ends."""
         self.slice.set(read_only=False)
-
-    @property
-    def profile(self) -> Profile:
-        """The profile of the service."""
-        return self._profile
 
     @property
     def answered(self) -> bool:
@@ -144,15 +140,10 @@ class SessionService(Service[SessionState]):
         return not self._cards or self.card(model) is not None
 
     @property
-    def refused(self) -> bool:
-        """Whether the service refused the key."""
-        return self._refused
-
-    @property
     def offline(self) -> bool:
         """Whether the service is unreachable; a slow service still counts as reachable."""
         out = self.slice.value.connection in ("lost", "failed")
-        return out and not self._refused and not self._late
+        return out and not self.refused and not self._late
 
     def check_allowed(self) -> None:
         """Raise ProblemError if the profile is read-only."""
@@ -194,14 +185,14 @@ class SessionService(Service[SessionState]):
         await asyncio.to_thread(importlib.import_module, "carrel.client.client")
         state = self.slice.value
         try:
-            if self._client is None or (self._profile.local and state.connection == "lost"):
+            if self._client is None or (self.profile.local and state.connection == "lost"):
                 await self._connect()
             await self._check()
         except TimeoutError:
             self._late += 1
             self._enter("slow" if self._late < 3 else "lost")
         except Unauthorized as error:
-            self._refused = True
+            self.refused = True
             self._fail(error)
         except (Unreachable, ServiceError) as error:
             logger.info("the service was not reached: %s", error)
@@ -215,12 +206,12 @@ class SessionService(Service[SessionState]):
                 self._fail(error)
 
     async def _connect(self) -> None:
-        if self._profile.url is not None:
-            self._use(self._profile.url, self._profile.api_key)
+        if self.profile.url is not None:
+            self._use(self.profile.url, self.profile.api_key)
             return
         from carrel.local import Lease, ensure
 
-        address = await ensure(self._profile.folders.server)
+        address = await ensure(self.profile.folders.server)
         if self._lease is None or address.url != self.slice.value.url:
             await self._drop_lease()
             self._lease = Lease(address)
@@ -249,7 +240,7 @@ class SessionService(Service[SessionState]):
         if self._cards is None:
             await self._load_models()
         self._late = 0
-        self._refused = False
+        self.refused = False
         self._answered = time.time()
         self._enter("slow" if time.monotonic() - began > SLOW else "ready")
 

@@ -23,7 +23,7 @@ from carrel.store.sync.state import FolderState, SyncState
 if TYPE_CHECKING:
     from carrel.sync.ledger import Ledger, SyncedFolder, SyncSettings
     from carrel.sync.progress import Preview as Preview
-    from carrel.sync.progress import Report, SyncProgress
+    from carrel.sync.progress import Report
     from carrel.sync.progress import Summary as Summary
     from carrel.sync.runner import Runner
 
@@ -103,7 +103,7 @@ class SyncService(AreaService[SyncState]):
     def drop(self) -> None:
         """Forget interrupted syncs and watches; the next sync of a folder continues there."""
         for folder in self.slice.value.unfinished:
-            self._ledger().watch(_folder_of(folder), False)
+            self._ledger().watch(folder.id, False)
             self._change(folder.id, watched=False)
 
     @action(Policy.LATEST)
@@ -119,7 +119,8 @@ class SyncService(AreaService[SyncState]):
         folder = await self._folder(library_id or "", path)
         settings = _settings(delete, include, exclude)
         try:
-            async with self._connect(folder, settings, self._show_progress) as runner:
+            show = lambda progress: self.slice.set(looking=progress)  # noqa: E731
+            async with self._connect(folder, settings, show) as runner:
                 return await runner.preview()
         finally:
             self.slice.set(looking=None)
@@ -151,7 +152,7 @@ class SyncService(AreaService[SyncState]):
     def stop(self, folder_id: int) -> None:
         """Stop a folder's sync; synced documents stay. From any thread."""
         folder = self.find(folder_id)
-        self._loop.call(lambda: self._ledger().watch(_folder_of(folder), False))
+        self._loop.call(lambda: self._ledger().watch(folder_id, False))
         self._stop(folder.library_id, folder.path)
 
     def _stop(self, library_id: str, path: Path) -> None:
@@ -228,7 +229,7 @@ class SyncService(AreaService[SyncState]):
             if not watch or max_delete is not None:
                 await self._sync_once(folder, settings, max_delete)
             if watch:
-                self._ledger().watch(folder, True)
+                self._ledger().watch(folder.id, True)
                 with self._ledger().lock_watch(folder):
                     await self._watch(folder, settings)
         except Exception as error:
@@ -292,9 +293,6 @@ class SyncService(AreaService[SyncState]):
             again=lambda: self._start(folder.library_id, folder.path, settings),
         )
 
-    def _show_progress(self, progress: SyncProgress) -> None:
-        self.slice.set(looking=progress)
-
     def _change(self, folder_id: int, **fields: Any) -> None:
         """Change fields of a folder's state."""
         self.slice.set(
@@ -344,12 +342,6 @@ def _state(folder: SyncedFolder) -> FolderState:
         reached=folder.reached,
         watched=folder.watched,
     )
-
-
-def _folder_of(state: FolderState) -> SyncedFolder:
-    from carrel.sync.ledger import SyncedFolder
-
-    return SyncedFolder(state.id, state.library_id, state.path, state.settings, state.synced_at)
 
 
 def _settings(delete: bool, include: Sequence[str], exclude: Sequence[str]) -> SyncSettings:

@@ -26,29 +26,18 @@ class Consents:
         """Return whether exactly this consent was given."""
         return consent.mark in self._read()
 
-    def give(self, consent: Consent) -> None:
-        """Record a consent; it holds from now on.
+    def set(self, consent: Consent, allowed: bool) -> None:
+        """Record a consent, or withdraw it.
 
         Raises:
             OSError: the file cannot be written.
         """
-        self._change(consent.mark, f"{consent.name}: {consent.runs}")
-
-    def take_back(self, consent: Consent) -> None:
-        """Withdraw a consent.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
-        self._change(consent.mark, None)
-
-    def _change(self, mark: str, words: str | None) -> None:
         with self._lock:
-            allowed = self._read()
-            allowed.pop(mark, None)
-            if words is not None:
-                allowed[mark] = words
-            write_private(self._path, json.dumps(allowed, ensure_ascii=False, indent=1))
+            given = self._read()
+            given.pop(consent.mark, None)
+            if allowed:
+                given[consent.mark] = f"{consent.name}: {consent.runs}"
+            write_private(self._path, json.dumps(given, ensure_ascii=False, indent=1))
 
     def _read(self) -> dict[str, str]:
         try:

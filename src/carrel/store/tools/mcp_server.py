@@ -209,14 +209,9 @@ def _cause(error: BaseException) -> str:
 def _is_refusal(error: BaseException) -> bool:
     """Return whether the error is an answer of the server itself."""
     from mcp.shared.exceptions import MCPError
-
-    return isinstance(error, MCPError) and not _is_closed(error)
-
-
-def _is_closed(error: Any) -> bool:
     from mcp.types import CONNECTION_CLOSED
 
-    return bool(error.error.code == CONNECTION_CLOSED)
+    return isinstance(error, MCPError) and error.error.code != CONNECTION_CLOSED
 
 
 def _words(content: Any) -> str:

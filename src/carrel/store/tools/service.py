@@ -119,12 +119,11 @@ class ToolsService(Service[ToolsState]):
     @action(Policy.QUEUE)
     async def allow(self, consent: Consent, allowed: bool) -> None:
         """Give or withdraw the consent to run a tool."""
-        change = self._consents.give if allowed else self._consents.take_back
-        await asyncio.to_thread(change, consent)
+        await asyncio.to_thread(self._consents.set, consent, allowed)
         if not allowed:
             self._in_chats = {chat for chat in self._in_chats if chat[1] != consent.mark}
-        if not allowed and (server := self._servers.pop(consent.mark, None)):
-            await server.close()
+            if server := self._servers.pop(consent.mark, None):
+                await server.close()
 
     async def close(self) -> None:
         """Close the service and the started servers."""
@@ -192,7 +191,7 @@ class ToolsService(Service[ToolsState]):
         if permission in ("chat", "always"):
             self._in_chats.add(in_chat)
         if permission == "always":
-            await asyncio.to_thread(self._consents.give, consent)
+            await asyncio.to_thread(self._consents.set, consent, True)
         return permission != "no"
 
     def _stop_asking(self, consent: Consent) -> None:

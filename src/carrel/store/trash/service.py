@@ -3,7 +3,7 @@
 import asyncio
 import itertools
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from carrel.client.http.errors import ClientError, Unreachable
@@ -174,7 +174,8 @@ class TrashService(Service[TrashState]):
                 try:
                     await restore(id)
                 except Unreachable:
-                    self._put_back(deletion, way, way.ids[number:])
+                    self._ways[deletion.number] = replace(way, ids=way.ids[number:])
+                    self.slice.set(deletions=(*self.slice.value.deletions, deletion))
                     raise
                 except (ClientError, OSError) as error:
                     refused.append(error)
@@ -183,10 +184,6 @@ class TrashService(Service[TrashState]):
         if refused:
             raise _explain_refusals(refused, len(way.ids))
         self._notifications.notify(f"Restored {deletion.what}.")
-
-    def _put_back(self, deletion: Deletion, way: _Undo, ids: tuple[str, ...]) -> None:
-        self._ways[deletion.number] = _Undo(ids, way.restore, way.reload)
-        self.slice.set(deletions=(*self.slice.value.deletions, deletion))
 
 
 def _explain_refusals(refused: Sequence[Exception], total: int) -> ProblemError:

@@ -29,7 +29,7 @@ from carrel.store.tools.state import AgentCall
 
 if TYPE_CHECKING:
     from carrel.client import Client
-    from carrel.wire.generation.completions import CompletionRequest, Message, Progress
+    from carrel.wire.generation.completions import CompletionRequest, Message
 
 SAVED = 2.0
 """Seconds between two saves of a growing answer: what a kill may take of it."""
@@ -148,7 +148,8 @@ class Answers:
             self._slice.set(phase="waiting")
             async with asked.answering(client, parameters) as agent_id:
                 request = request.model_copy(update={"agent_id": agent_id})
-                async with client.completions.stream(request, self._show_step) as chunks:
+                show_step = lambda step: self._slice.set(step=step)  # noqa: E731
+                async with client.completions.stream(request, show_step) as chunks:
                     due = time.monotonic() + SAVED
                     async for chunk in chunks:
                         answer.take(chunk)
@@ -167,10 +168,6 @@ class Answers:
             raise
         finally:
             answer.end(status)
-
-    def _show_step(self, progress: Progress) -> None:
-        """Show the service's step before the first word."""
-        self._slice.set(step=progress)
 
     def _show_growth(self, turn: Turn) -> None:
         """Write the growing answer to the slice."""

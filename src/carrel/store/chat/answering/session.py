@@ -1,12 +1,18 @@
 """The open session: its part of the slice, and its answering agent."""
 
+from __future__ import annotations
+
 import time
+from typing import TYPE_CHECKING
 
 from carrel.store.chat.answering.agent import AnsweringAgent
 from carrel.store.chat.sessions.saved import ChatSession
 from carrel.store.chat.state import ChatState
 from carrel.store.core.actions.slice import Slice
 from carrel.store.session.service import SessionService
+
+if TYPE_CHECKING:
+    from carrel.wire.generation.agents import AgentCreate
 
 
 class OpenSession:
@@ -21,6 +27,11 @@ class OpenSession:
     def library_ids(self) -> tuple[str, ...]:
         """The libraries that the agent searches."""
         return self.agent.library_ids if self.agent else ()
+
+    @property
+    def draft(self) -> AgentCreate | None:
+        """The unsaved agent that answers, or None."""
+        return self.agent.draft if self.agent and self._slice.value.draft else None
 
     def open(self, session: ChatSession, uploading: int) -> None:
         """Open a session, which has `uploading` uploads under way."""
@@ -66,7 +77,7 @@ class OpenSession:
             state.conversation,
             state.pinned,
             state.parameters,
-            self.agent.draft if self.agent is not None and state.draft else None,
+            self.draft,
             state.comparison,
         )
 

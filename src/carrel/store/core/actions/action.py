@@ -153,11 +153,6 @@ class Service(Generic[S]):
         self._loads = 0
         self._closed = False
 
-    @property
-    def closed(self) -> bool:
-        """Whether the service is closed and begins no further action."""
-        return self._closed
-
     async def close(self) -> None:
         """Cancel all running and queued actions, wait for their end, and refuse further ones."""
         self._closed = True
