@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from carrel.client.http.errors import UnexpectedAnswer
 from carrel.client.http.refusals import request_id_of
 from carrel.text import clean_text, redact
 
@@ -54,15 +55,21 @@ class Call:
         return self.path == SIGNED
 
 
-class Kept(httpx.AsyncByteStream):
-    """Passes on a response's bytes and keeps the first ones."""
+class Received(httpx.AsyncByteStream):
+    """Passes on a response's bytes, at most `most` of them, and keeps the first ones."""
 
-    def __init__(self, stream: httpx.AsyncByteStream) -> None:
+    def __init__(self, response: httpx.Response, most: int | None) -> None:
         self.beginning = bytearray()
-        self._stream = stream
+        self._stream = cast(httpx.AsyncByteStream, response.stream)
+        self._host = response.request.url.netloc.decode("ascii")
+        self._most = most
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
         async for chunk in self._stream:
+            size += len(chunk)
+            if self._most is not None and size > self._most:
+                raise endless(self._host, self._most)
             if len(self.beginning) < KEPT:
                 self.beginning += chunk[: KEPT - len(self.beginning)]
             yield chunk
@@ -71,9 +78,12 @@ class Kept(httpx.AsyncByteStream):
         await self._stream.aclose()
 
 
-def keep(response: httpx.Response) -> None:
-    """Keep the beginning of a response during its reading."""
-    response.stream = Kept(cast(httpx.AsyncByteStream, response.stream))
+def endless(host: str, most: int) -> UnexpectedAnswer:
+    """Return the error of an answer with more than `most` bytes."""
+    return UnexpectedAnswer(
+        f"{host} sent more than {most >> 20} MiB, and the rest was not read. Ask for"
+        " less at a time, or check the address of this profile."
+    )
 
 
 def call(
@@ -114,7 +124,7 @@ def _text_of(response: httpx.Response, path: str) -> str:
     kind = response.headers.get("content-type", "")
     if not any(word in kind for word in ("json", "text", "xml", "event-stream")):
         return ""
-    if "content-encoding" not in response.headers and isinstance(response.stream, Kept):
+    if "content-encoding" not in response.headers and isinstance(response.stream, Received):
         beginning = bytes(response.stream.beginning)
     else:
         try:

@@ -211,10 +211,8 @@ class Transport:
                 response = await self._http.send(
                     request, stream=True, follow_redirects=follow_redirects
                 )
-                if request.headers["accept"] != ANYTHING:
-                    response.stream = _Bounded(response)
-                if self._on_call is not None:
-                    calls.keep(response)
+                most = None if request.headers["accept"] == ANYTHING else _ANSWER_BYTES
+                response.stream = calls.Received(response, most)
                 if not response.is_success:
                     raise refusal(response, await _read_beginning(response), self._key)
                 if request.headers.get("accept-encoding") == "identity":
@@ -299,40 +297,14 @@ def _parameters(query: BaseModel | dict[str, Any] | None) -> _Pairs:
     ]
 
 
-class _Bounded(httpx.AsyncByteStream):
-    """A response's bytes, up to a limit."""
-
-    def __init__(self, response: httpx.Response) -> None:
-        self._stream = cast(httpx.AsyncByteStream, response.stream)
-        self._host = _host(response.request.url)
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        size = 0
-        async for chunk in self._stream:
-            size += len(chunk)
-            if size > _ANSWER_BYTES:
-                raise _endless(self._host)
-            yield chunk
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
-
-
 async def _read_body(response: httpx.Response) -> bytearray:
     """Return an answer's body, decompressed, up to a limit."""
     received = bytearray()
     async for chunk in response.aiter_bytes():
         received += chunk
         if len(received) > _ANSWER_BYTES:
-            raise _endless(_host(response.request.url))
+            raise calls.endless(_host(response.request.url), _ANSWER_BYTES)
     return received
-
-
-def _endless(host: str) -> UnexpectedAnswer:
-    return UnexpectedAnswer(
-        f"{host} sent more than {_ANSWER_BYTES >> 20} MiB, and the rest was not read. Ask for"
-        " less at a time, or check the address of this profile."
-    )
 
 
 def _refuse_compressed(response: httpx.Response) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,31 +46,20 @@ class Comparison:
     blind_after: int | None = None
     judgements: tuple[Judgement, ...] = ()
 
+    def __post_init__(self) -> None:
+        if sorted(self.order) != list(range(len(self.beside) + 1)):
+            raise ValueError("the order does not name every side once")
+        if any(one.winner not in (None, *range(len(one.sides))) for one in self.judgements):
+            raise ValueError("a vote is for no side")
+
     @classmethod
-    def of(cls, saved: Mapping[str, Any]) -> Comparison:
+    def of(cls, saved: object) -> Comparison:
         """Parse a saved comparison.
 
         Raises:
-            KeyError, TypeError, ValueError: it is not a comparison.
+            ValueError: it is not a comparison.
         """
-        beside = tuple(map(str, saved["beside"]))
-        order = tuple(saved["order"])
-        if sorted(order) != list(range(len(beside) + 1)):
-            raise ValueError("the order does not name every side once")
-        judgements = tuple(
-            Judgement(**{**one, "sides": tuple(map(str, one["sides"]))})
-            for one in saved["judgements"]
-        )
-        if any(one.winner not in (None, *range(len(one.sides))) for one in judgements):
-            raise ValueError("a vote is for no side")
-        blind_after = saved["blind_after"]
-        return cls(
-            beside,
-            order,
-            int(saved["since"]),
-            None if blind_after is None else int(blind_after),
-            judgements,
-        )
+        return _adapter().validate_python(saved)
 
     def is_blind(self, asked: int) -> bool:
         """Return whether the names are hidden after `asked` questions."""
@@ -79,3 +71,10 @@ class Comparison:
     def judgement(self, question: int) -> Judgement | None:
         """Return the vote on a question's answers, or None."""
         return next((one for one in self.judgements if one.question == question), None)
+
+
+@cache
+def _adapter() -> TypeAdapter[Comparison]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Comparison)

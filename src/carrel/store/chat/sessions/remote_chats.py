@@ -145,21 +145,14 @@ class RemoteChats:
                     had = await self._write(session)
                     self._unwritten.pop(session.id, None)
                     return had
-            except (Unreachable, ProblemError) as error:
+            except (ClientError, ProblemError) as error:
+                status = error.status if isinstance(error, ServiceError) else None
+                if status == _CHANGED:
+                    continue
                 logger.info("a chat was not written to the service: %s", error)
-                self._unwritten[session.id] = session
-                return ()
-            except ServiceError as error:
-                if error.status in _LATER:
-                    logger.info("the service takes no chat now: %s", error)
+                if isinstance(error, Unreachable | ProblemError) or status in _LATER:
                     self._unwritten[session.id] = session
-                    return ()
-                if error.status != _CHANGED:
-                    logger.info("the service does not take chats: %s", error)
-                    self._takes = error.status not in (404, 405, 501)
-                    return ()
-            except ClientError as error:
-                logger.info("a chat was not written to the service: %s", error)
+                self._takes = status not in (404, 405, 501)
                 return ()
         return ()
 
@@ -294,10 +287,9 @@ def _summary(record: Record) -> SessionSummary:
 
 def comparison_of(metadata: Mapping[str, Any]) -> Comparison | None:
     """Return the comparison in a conversation's metadata, or None if it is missing or invalid."""
-    saved = metadata.get("comparison")
     try:
-        return Comparison.of(saved) if isinstance(saved, dict) else None
-    except (KeyError, TypeError, ValueError):
+        return Comparison.of(metadata.get("comparison"))
+    except ValueError:
         return None
 
 

@@ -8,20 +8,22 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from carrel.store.chat.compared import Comparison
-from carrel.store.chat.conversation import EMPTY, Attachment, Conversation, Turn
+from carrel.store.chat.conversation import EMPTY, Conversation, Turn
 from carrel.store.chat.parameters import AGENTS_OWN, Parameters
-from carrel.store.tools.state import AgentCall
 from carrel.store.trash.formatting import LOCAL_DAYS
 from carrel.store.trash.state import DeletedItem
 from carrel.system.atomic import write_private
 
 if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
     from carrel.wire.generation.agents import AgentCreate
 
 FORMAT = 1
@@ -201,13 +203,7 @@ class SavedSessions:
 def to_json(session: ChatSession) -> dict[str, Any]:
     """Return a session as JSON data with all its variants."""
     conversation = session.conversation
-    turns = []
-    for turn, after in zip(conversation.said, conversation.after, strict=True):
-        saved = {field.name: getattr(turn, field.name) for field in fields(turn)}
-        saved["sources"] = [source.model_dump(mode="json") for source in turn.sources]
-        saved["calls"] = [asdict(call) for call in turn.calls]
-        saved["attachments"] = [asdict(attachment) for attachment in turn.attachments]
-        turns.append({**saved, "after": after})
+    said = _turns().dump_python(conversation.said, mode="json")
     return {
         "format": FORMAT,
         "id": session.id,
@@ -219,11 +215,15 @@ def to_json(session: ChatSession) -> dict[str, Any]:
         "draft": session.draft.body() if session.draft is not None else None,
         "comparison": asdict(session.comparison) if session.comparison is not None else None,
         "last": conversation.last,
-        "turns": turns,
+        "turns": [
+            {**turn, "after": after} for turn, after in zip(said, conversation.after, strict=True)
+        ],
     }
 
 
 def _from_json(data: Any) -> ChatSession:
+    from carrel.wire.generation.agents import AgentCreate
+
     try:
         if data["format"] != FORMAT:
             raise ValueError(f"format {data['format']}")
@@ -235,37 +235,32 @@ def _from_json(data: Any) -> ChatSession:
             raise ValueError("a turn follows a later one")
         if not -1 <= last < len(turns):
             raise ValueError("the last turn is not there")
+        said = (
+            # Its process ended while it was written.
+            replace(turn, status="cut") if turn.status == "writing" else turn
+            for turn in _turns().validate_python(turns)
+        )
+        draft = data.get("draft")
         return ChatSession(
             data["id"],
             data["agent_id"],
             data["agent_name"],
             float(data["updated"]),
-            Conversation(tuple(map(_turn, turns)), after, last),
+            Conversation(tuple(said), after, last),
             data.get("pinned"),
             Parameters.of(data.get("parameters", {})),
-            _draft(data.get("draft")),
+            None if draft is None else AgentCreate.model_validate(draft),
             Comparison.of(compared) if (compared := data.get("comparison")) else None,
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"not a session: {error}") from error
 
 
-def _draft(saved: dict[str, Any] | None) -> AgentCreate | None:
-    from carrel.wire.generation.agents import AgentCreate
+@cache
+def _turns() -> TypeAdapter[tuple[Turn, ...]]:
+    from pydantic import TypeAdapter
 
-    return None if saved is None else AgentCreate.model_validate(saved)
+    # A turn's fields name this type.
+    from carrel.wire.generation.completions import Passage  # noqa: F401
 
-
-def _turn(saved: dict[str, Any]) -> Turn:
-    from carrel.wire.generation.completions import Passage
-
-    status = saved.get("status", "done")
-    return Turn(
-        **{
-            **{name: value for name, value in saved.items() if name != "after"},
-            "status": "cut" if status == "writing" else status,
-            "sources": tuple(map(Passage.model_validate, saved["sources"])),
-            "calls": tuple(AgentCall(**call) for call in saved.get("calls", ())),
-            "attachments": tuple(Attachment(**one) for one in saved.get("attachments", ())),
-        }
-    )
+    return TypeAdapter(tuple[Turn, ...])
