@@ -57,7 +57,7 @@ class ModelsService(AreaService[ModelsState]):
     async def _use(self, server: ModelServer | None, model: str | None) -> None:
         if not self._profile.local:
             raise ProblemError(
-                Problem("Not the server of this machine", "Its models are chosen where it runs.")
+                "Not the server of this machine", "Its models are chosen where it runs."
             )
         from carrel.local import use_model
 

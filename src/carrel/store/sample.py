@@ -195,7 +195,7 @@ class SampleService(AreaService[SampleState]):
         models = self._session.slice.value.models
         if not models:
             raise ProblemError(
-                Problem("There is no model here", "An agent needs one.", "Connect a model first.")
+                "There is no model here", "An agent needs one.", "Connect a model first."
             )
         made = AgentCreate(
             name=AGENT,

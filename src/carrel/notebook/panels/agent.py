@@ -43,7 +43,7 @@ from carrel.store.agents.state import AgentsState
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.formatting import Badge
 from carrel.store.core.lists import Sort
-from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.core.problem import ProblemError
 from carrel.store.store import Store
 from carrel.wire.generation.agents import Agent
 
@@ -330,7 +330,7 @@ class AgentPanel(Panel, view="agent"):
         kept = (draft for draft in self._agents.slice.value.drafts if draft.id == draft_id)
         draft = self._open.get(draft_id) if fields else next(kept, self._open.get(draft_id))
         if draft is None:
-            raise ProblemError(Problem("This draft is gone", "", "Begin again with Edit."))
+            raise ProblemError("This draft is gone", advice="Begin again with Edit.")
         return fields.onto(draft) if fields else draft
 
     def _agent_in_view(self, agent_id: str | None) -> Agent:
@@ -338,14 +338,14 @@ class AgentPanel(Panel, view="agent"):
         agent = self.selected
         if agent is None or agent.id != agent_id:
             raise ProblemError(
-                Problem("Another agent is selected by now", "", "Choose it in the list again.")
+                "Another agent is selected by now", advice="Choose it in the list again."
             )
         return agent
 
     def _version(self, version: int) -> Agent:
         found = next((one for one in self.versions if one.version == version), None)
         if found is None:
-            raise ProblemError(Problem(f"There is no {version_name(version)} any more", ""))
+            raise ProblemError(f"There is no {version_name(version)} any more")
         return found
 
 

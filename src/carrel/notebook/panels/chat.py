@@ -29,7 +29,7 @@ from carrel.store.chat.service import ChatService
 from carrel.store.chat.sources import source_of
 from carrel.store.chat.state import ChatState
 from carrel.store.core.actions.handle import Cancelled, Handle
-from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.core.problem import ProblemError
 from carrel.store.documents.boxes import rect_of
 from carrel.store.evals.state import DEFAULT_FILE
 from carrel.store.store import Store
@@ -206,7 +206,7 @@ class ChatPanel(Panel, view="chat"):
         try:
             parameters = Parameters.of(values)
         except ValueError as error:
-            raise ProblemError(Problem("Not used", str(error))) from None
+            raise ProblemError("Not used", str(error)) from None
         await self._chat.set_parameters(parameters)
 
     @intent

@@ -12,7 +12,7 @@ from carrel.notebook.panels.core.base import Json, Panel, forward, intent, probl
 from carrel.notebook.results.pictures import as_address, open_picture
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.actions.handle import Handle
-from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.core.problem import ProblemError
 from carrel.store.documents import formatting
 from carrel.store.documents.blocks import Rect
 from carrel.store.documents.boxes import boxes, missing_note, passages
@@ -192,7 +192,7 @@ class DocumentPanel(Panel, view="document"):
         for word in page_words(read, state.corrections):
             if formatting.word_row(word).id == id:
                 return word
-        raise ProblemError(Problem("This word is gone", "The document was read again."))
+        raise ProblemError("This word is gone", "The document was read again.")
 
     @intent
     async def _on_words(self, every: bool) -> Json:

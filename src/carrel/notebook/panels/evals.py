@@ -119,7 +119,7 @@ class EvalPanel(Panel, view="evals"):
     @intent
     async def _on_run(self, agent: str, version: int | None, file: str, repeat: int) -> None:
         if not 1 <= repeat <= _MOST:
-            raise ProblemError(Problem(f"Give a number from 1 to {_MOST}", "Times a case is asked"))
+            raise ProblemError(f"Give a number from 1 to {_MOST}", "Times a case is asked")
         path = Path(file.strip())
         self._evals.run(agent, version, path, Plan(repeat)).check()
 

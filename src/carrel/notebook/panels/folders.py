@@ -8,7 +8,7 @@ from carrel.notebook.panels.core.base import Json, badge_json, forward, intent
 from carrel.notebook.panels.core.uploads import Offer
 from carrel.store.activity.uploads import UploadSource
 from carrel.store.core.actions.watch import watch
-from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.core.problem import ProblemError
 from carrel.store.libraries.service import LibrariesService
 from carrel.store.store import Store
 from carrel.store.sync.formatting import (
@@ -81,7 +81,7 @@ class Folders:
         try:
             synced = self._store.sync.find(folder)
         except KeyError:
-            raise ProblemError(Problem("This folder is not synced any more", "")) from None
+            raise ProblemError("This folder is not synced any more") from None
         return {
             "path": str(synced.path),
             "delete": synced.settings.delete,
@@ -137,11 +137,9 @@ class Folders:
         wanted = [offer for offer in files if offer.size]
         if len(wanted) > DROPPED:
             raise ProblemError(
-                Problem(
-                    "Too many files to drop",
-                    f"These are {len(wanted):,}; up to {DROPPED:,} go through the page.",
-                    "Sync folder… takes any number, from where the kernel runs.",
-                )
+                "Too many files to drop",
+                f"These are {len(wanted):,}; up to {DROPPED:,} go through the page.",
+                "Sync folder… takes any number, from where the kernel runs.",
             )
         if empty := len(files) - len(wanted):
             self._store.notifications.notify(
@@ -154,5 +152,5 @@ class Folders:
 def _path(text: str) -> Path:
     text = text.strip().strip("\"'")
     if not text:
-        raise ProblemError(Problem("No folder named", "", "Type the path of a folder."))
+        raise ProblemError("No folder named", advice="Type the path of a folder.")
     return Path(text)

@@ -21,7 +21,7 @@ from carrel.notebook.panels.core.table import TableLayout
 from carrel.notebook.panels.folders import Folders
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.actions.handle import Handle
-from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.core.problem import ProblemError
 from carrel.store.libraries import formatting
 from carrel.store.libraries.formatting import LibraryRow
 from carrel.store.libraries.service import LibrariesService
@@ -192,7 +192,7 @@ class LibraryPanel(Panel, view="library"):
     def _chosen_id(self) -> str:
         library = self._libraries.slice.value.selected
         if library is None:
-            raise ProblemError(Problem("No library selected", "", "Choose one in the list."))
+            raise ProblemError("No library selected", advice="Choose one in the list.")
         return library
 
     @intent

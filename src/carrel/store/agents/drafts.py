@@ -179,7 +179,7 @@ class Draft:
     def _check_named(self) -> None:
         for name in ("name", "model"):
             if not str(self.fields.get(name, "")).strip():
-                raise ProblemError(Problem(f"An agent needs a {name}", "This one has none."))
+                raise ProblemError(f"An agent needs a {name}", "This one has none.")
 
     def _version_message(self) -> dict[str, str]:
         return {"version_message": self.message} if self.message else {}

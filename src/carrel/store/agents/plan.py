@@ -27,7 +27,7 @@ from carrel.store.agents.formatting import (
 )
 from carrel.store.agents.trials import is_trial
 from carrel.store.core.formatting import counted, one_line
-from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.core.problem import ProblemError
 from carrel.yamlfile import FileError
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ async def make_plan(client: Client, paths: Iterable[Path], delete: Sequence[str]
     for name in delete:
         if any(one.definition.name == name for one in defined):
             detail = f"{one_line(name)} is to be deleted, and defined in a file."
-            raise ProblemError(Problem("A plan cannot do both", detail))
+            raise ProblemError("A plan cannot do both", detail)
         if agent := by_name.get(name):
             steps.append(Step(name, "delete", agent))
     return Plan(tuple(steps), libraries)
@@ -285,7 +285,7 @@ async def _take(client: Client, step: Step, made: Mapping[str, str]) -> Agent | 
 
 def _changed_error(agent: Agent) -> ProblemError:
     detail = f"{one_line(agent.name)} was changed since the plan was made."
-    return ProblemError(Problem("The plan is out of date", detail, "Plan again."))
+    return ProblemError("The plan is out of date", detail, "Plan again.")
 
 
 async def _mark(client: Client, agent: Agent) -> None:
@@ -301,7 +301,7 @@ def _find_by_name(agents: Sequence[Agent], names: Iterable[str]) -> dict[str, Ag
         if agent.name in found:
             ids = f"{found[agent.name].id}, {agent.id}"
             detail = f"Two agents are named “{one_line(agent.name)}”: {ids}."
-            raise ProblemError(Problem("A file names an agent by its name", detail, "Rename one."))
+            raise ProblemError("A file names an agent by its name", detail, "Rename one.")
         found[agent.name] = agent
     return found
 

@@ -16,7 +16,7 @@ from carrel.store.agents.trials import is_left_over, is_trial, remove_trial
 from carrel.store.core.actions.action import Policy, action, instant
 from carrel.store.core.deleting import delete_each
 from carrel.store.core.formatting import counted
-from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.core.problem import ProblemError
 from carrel.store.shared import ListService, Shared
 
 if TYPE_CHECKING:
@@ -197,11 +197,9 @@ class AgentsService(ListService[AgentsState]):
         version = self.active_before(agent)
         if to not in (None, version):
             raise ProblemError(
-                Problem(
-                    f"{agent.name} v{agent.version} became active meanwhile",
-                    "Nothing was changed.",
-                    "Look again, then roll back.",
-                )
+                f"{agent.name} v{agent.version} became active meanwhile",
+                "Nothing was changed.",
+                "Look again, then roll back.",
             )
         changed = await client.agents.switch(agent_id, version)
         if switched := self._switched.get(agent_id):
@@ -217,10 +215,8 @@ class AgentsService(ListService[AgentsState]):
             made = await client.agents.set_alias(agent_id, alias, version)
         except ValueError as error:
             raise ProblemError(
-                Problem(
-                    f"“{alias}” cannot be an alias",
-                    "Use lower-case letters, digits, _ and -, beginning with a letter.",
-                )
+                f"“{alias}” cannot be an alias",
+                "Use lower-case letters, digits, _ and -, beginning with a letter.",
             ) from error
         await self._load_versions_again().settled()
         self._notifications.notify(f"{made.alias} is now v{made.version}.")
@@ -277,10 +273,8 @@ class AgentsService(ListService[AgentsState]):
         below = [number for number in agent.versions if number < agent.version]
         if not switched and not below:
             raise ProblemError(
-                Problem(
-                    "There is no version to roll back to",
-                    f"{agent.name} v{agent.version} is its first.",
-                )
+                "There is no version to roll back to",
+                f"{agent.name} v{agent.version} is its first.",
             )
         return switched[-1].came_from if switched else max(below)
 

@@ -337,7 +337,7 @@ class ChatService(AreaService[ChatState]):
         self._check_open()
         conversation = self.slice.value.conversation
         if call_id not in {call.id for call in conversation.open_calls()}:
-            raise ProblemError(Problem("Nothing waits for this result", ""))
+            raise ProblemError("Nothing waits for this result")
         conversation = conversation.add(Turn("tool", result, call_id=call_id))
         self.slice.set(conversation=conversation)
         return self._save() if conversation.open_calls() else self._answer(conversation)

@@ -22,7 +22,7 @@ def find_id(kind: str, wanted: str, names: Mapping[str, str]) -> str | None:
     ids = [id for id, name in names.items() if name == wanted]
     if len(ids) > 1:
         title = f"More than one {kind} is named “{wanted}”"
-        raise ProblemError(Problem(title, "", f"Give an id: {', '.join(ids)}."))
+        raise ProblemError(title, advice=f"Give an id: {', '.join(ids)}.")
     return ids[0] if ids else None
 
 

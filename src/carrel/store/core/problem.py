@@ -44,9 +44,11 @@ class Problem:
 
 
 class ProblemError(Exception):
-    """Ends an action with a problem for the user."""
+    """Ends an action with a problem for the user, given as such or in its words."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem | str, detail: str = "", advice: str | None = None) -> None:
+        if isinstance(problem, str):
+            problem = Problem(problem, detail, advice)
         super().__init__(problem.title)
         self.problem = problem
 

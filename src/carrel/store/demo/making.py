@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from carrel.store.agents.definitions import Defined, Definition, Names
 from carrel.store.agents.plan import default_model
-from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.core.problem import ProblemError
 from carrel.store.demo.script import Demo, NeededLibrary
 from carrel.store.libraries.phase import check_processed, wait_processed
 from carrel.yamlfile import Document as Read
@@ -76,7 +76,7 @@ async def _make_agent(client: Client, definition: Definition, names: Names, mode
     from carrel.store.agents.drafts import Draft
 
     if not (definition.model or model):
-        raise ProblemError(Problem("There is no model here", "The demo's agents need one."))
+        raise ProblemError("There is no model here", "The demo's agents need one.")
     fields = names.fields(Defined(definition, Path(), Read(definition.body(), 1)), model)
     draft = Draft.blank().changed(**fields)
     return await client.agents.create(draft.create())

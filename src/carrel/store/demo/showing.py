@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.chat.sources import source_of
-from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.core.problem import ProblemError
 from carrel.store.demo.script import Show
 
 if TYPE_CHECKING:
@@ -78,11 +78,11 @@ def _find_named(items: Iterable[N], name: str, kind: str) -> N:
     for item in items:
         if item.name == name:
             return item
-    raise ProblemError(Problem(f"There is no {kind} “{name}”", "It was removed meanwhile."))
+    raise ProblemError(f"There is no {kind} “{name}”", "It was removed meanwhile.")
 
 
 def _get_item(items: tuple[Any, ...], number: int, kind: str) -> Any:
     if number > len(items):
         there = f"There are {len(items) or 'none'}."
-        raise ProblemError(Problem(f"There is no {kind} {number}", there))
+        raise ProblemError(f"There is no {kind} {number}", there)
     return items[number - 1]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from carrel.store.cache.copies import Copy, DocumentSource
 from carrel.store.cache.readings import PagesRead, Readings
 from carrel.store.cache.results import KeptResult, Reading, ResultCache
-from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.core.problem import ProblemError
 from carrel.store.session.service import SessionService
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class OCROptions:
         except ValueError:
             ranges = None
         if not ranges or any(part.start < 1 for part in ranges):
-            raise ProblemError(Problem("Pages count from 1, like 1-3, 7", self.pages))
+            raise ProblemError("Pages count from 1, like 1-3, 7", self.pages)
         last = page_count or max(part.stop for part in ranges)
         found = {n - 1 for part in ranges for n in range(part.start, min(part.stop, last + 1))}
         return sorted(found)
@@ -81,10 +81,10 @@ class OCROptions:
         try:
             schema = json.loads(self.schema)
         except ValueError as error:
-            raise ProblemError(Problem("The schema is not JSON", str(error))) from error
+            raise ProblemError("The schema is not JSON", str(error)) from error
         if not isinstance(schema, dict):
             raise ProblemError(
-                Problem("The schema is not a JSON schema", "", 'Begin with {"type": "object", …}.')
+                "The schema is not a JSON schema", advice='Begin with {"type": "object", …}.'
             )
         named = {"name": "document", "schema": schema}
         return ResponseFormat.model_validate({"type": "json_schema", "json_schema": named})
@@ -147,7 +147,7 @@ class DocumentReader:
                     answer = await self.ask(source, batch, options)
                     if not answer.pages.keys() & {*batch}:
                         words = f"The service did not read page {batch[0] + 1}."
-                        raise ProblemError(Problem("Not read", words))
+                        raise ProblemError("Not read", words)
                     await self.results.add(reading.key, answer)
                     a_page = (time.monotonic() - began) / len(batch)
                     size = max(1, min(BATCH, int(BATCH_SECONDS / max(a_page, 1e-3))))

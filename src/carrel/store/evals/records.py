@@ -192,19 +192,17 @@ class Records:
             try:
                 return _read(path)
             except ValueError as error:
-                raise ProblemError(Problem("This file is not a run", wanted)) from error
+                raise ProblemError("This file is not a run", wanted) from error
         names = sorted(one.stem for one in self._folder.glob("*.jsonl"))
         found = [wanted] if wanted in names else [name for name in names if name.startswith(wanted)]
         if len(found) != 1:
             start = "More than one run begins with" if found else "There is no run"
             title = f"{start} “{wanted}”"
-            raise ProblemError(Problem(title, ", ".join(found[:5]), "See: carrel agents runs"))
+            raise ProblemError(title, ", ".join(found[:5]), "See: carrel agents runs")
         try:
             return _read(self._folder / f"{found[0]}.jsonl")
         except ValueError as error:
-            raise ProblemError(
-                Problem("This run cannot be read", f"{found[0]}: {error}")
-            ) from error
+            raise ProblemError("This run cannot be read", f"{found[0]}: {error}") from error
 
     def path(self, run_id: str) -> Path:
         """Return the path of a run's file."""
@@ -315,7 +313,7 @@ def _append(file: BufferedWriter, path: Path, line: str) -> None:
 def _unwritable(path: Path, error: OSError) -> ProblemError:
     detail = f"{path}: {error.strerror}."
     advice = "Make room, then resume the run: finished answers are kept."
-    return ProblemError(Problem("The run cannot be kept", detail, advice))
+    return ProblemError("The run cannot be kept", detail, advice)
 
 
 def find_earlier(run: Run, runs: Iterable[Run]) -> Run | None:

@@ -14,7 +14,7 @@ from carrel.config.profiles import Profile
 from carrel.store.agents.trials import is_trial, remove_trial
 from carrel.store.core.formatting import one_line
 from carrel.store.core.naming import require_id
-from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.core.problem import ProblemError
 from carrel.store.evals.asking import Answered, Asking, Pace, Target
 from carrel.store.evals.cases import Case, CaseSet
 from carrel.store.evals.checks import Given, run_checks
@@ -198,7 +198,7 @@ async def _version(client: Client, agent: Agent, version: int | None) -> Agent:
     except NotFound as error:
         known = ", ".join(f"v{one}" for one in sorted(agent.versions))
         title = f"{one_line(agent.name)} has no v{version}"
-        raise ProblemError(Problem(title, f"It has {known}.")) from error
+        raise ProblemError(title, f"It has {known}.") from error
 
 
 async def _judges(client: Client, cases: CaseSet) -> dict[str, str]:

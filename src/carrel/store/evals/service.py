@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from carrel.store.core.actions.action import Policy, action, instant
-from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.core.problem import ProblemError
 from carrel.store.evals.state import EvalsState
 from carrel.store.shared import AreaService, Shared
 from carrel.store.tools.service import ToolsService
@@ -136,7 +136,7 @@ class EvalsService(AreaService[EvalsState]):
             await asyncio.to_thread(add_case, path, case)
         except OSError as error:
             detail = f"{path}: {error.strerror}."
-            raise ProblemError(Problem("The case was not added", detail)) from error
+            raise ProblemError("The case was not added", detail) from error
         self.slice.set(file=path)
         self._notifications.notify(f"Added to {path.name}: {case.id}")
 

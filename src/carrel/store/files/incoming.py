@@ -15,7 +15,7 @@ from carrel.client.http.errors import NotFound
 from carrel.client.http.uploads import size_of
 from carrel.config.profiles import Profile
 from carrel.store.activity.uploads import UploadSource
-from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.core.problem import ProblemError
 from carrel.store.files.service import FilesService
 from carrel.store.session.service import SessionService
 from carrel.system.atomic import write_private
@@ -129,11 +129,9 @@ async def _download(address: str, path: Path) -> None:
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         # The rest of the address may be secret.
         raise ProblemError(
-            Problem(
-                f"{urlsplit(address).hostname} sent no document",
-                _reason(error),
-                "Check the address, or download the document and give its path.",
-            )
+            f"{urlsplit(address).hostname} sent no document",
+            _reason(error),
+            "Check the address, or download the document and give its path.",
         ) from None
 
 

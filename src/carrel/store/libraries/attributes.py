@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.core.problem import ProblemError
 
 KINDS = "A value is text, a number, true, false, or a list of these."
 
@@ -71,4 +71,4 @@ def _parse(text: str) -> Any:
 
 
 def _wrong(number: int, reason: str) -> ProblemError:
-    return ProblemError(Problem(f"Line {number} is not an attribute", reason))
+    return ProblemError(f"Line {number} is not an attribute", reason)

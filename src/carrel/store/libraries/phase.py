@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Literal
 
-from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.core.problem import ProblemError
 
 if TYPE_CHECKING:
     from carrel.client import Client
@@ -62,4 +62,4 @@ def check_processed(document: Document) -> None:
         ProblemError: it failed.
     """
     if document_phase(document) == "failed":
-        raise ProblemError(Problem(f"{document.name} was not processed", failure_of(document)))
+        raise ProblemError(f"{document.name} was not processed", failure_of(document))

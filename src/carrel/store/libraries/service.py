@@ -149,7 +149,7 @@ class LibrariesService(ListService[LibrariesState]):
         `if_absent` returns an existing library of this name instead of creating a second.
         """
         if not name.strip():
-            raise ProblemError(Problem("A library needs a name", "This one has none."))
+            raise ProblemError("A library needs a name", "This one has none.")
         from carrel.wire.libraries import LibraryCreate
 
         new = LibraryCreate(name=name, description=description)
@@ -410,7 +410,7 @@ class LibrariesService(ListService[LibrariesState]):
             entry.rename(file.filename)
             if file.bytes is None:
                 raise ProblemError(
-                    Problem("Not possible here", "The service does not report the file's size.")
+                    "Not possible here", "The service does not report the file's size."
                 )
             async with client.files.content(file_id) as content:
                 return await client.documents.upload(

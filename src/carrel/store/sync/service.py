@@ -207,7 +207,7 @@ class SyncService(AreaService[SyncState]):
     @action(Policy.BESIDE)
     async def _refuse(self, path: Path) -> None:
         raise ProblemError(
-            Problem("This folder is being synced already", str(path), "Stop that sync first.")
+            "This folder is being synced already", str(path), "Stop that sync first."
         )
 
     @action(Policy.BESIDE, changes=True)

@@ -153,11 +153,9 @@ class McpServer:
             from mcp import Client, StdioServerParameters
         except ModuleNotFoundError as error:
             raise ProblemError(
-                Problem(
-                    "The MCP SDK is not installed",
-                    f"The tools of {self._name} need it.",
-                    "Install it with: pip install 'carrel[mcp]'",
-                )
+                "The MCP SDK is not installed",
+                f"The tools of {self._name} need it.",
+                "Install it with: pip install 'carrel[mcp]'",
             ) from error
         settings = self._settings
         if settings.url:

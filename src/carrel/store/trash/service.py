@@ -189,4 +189,4 @@ class TrashService(Service[TrashState]):
 def _explain_refusals(refused: Sequence[Exception], total: int) -> ProblemError:
     problem, number = Problem.of(refused[0]), len(refused)
     what = "Not restored" if number == total else f"{number} not restored"
-    return ProblemError(Problem(what, f"{problem.title}. {problem.detail}"))
+    return ProblemError(what, f"{problem.title}. {problem.detail}")

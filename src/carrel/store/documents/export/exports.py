@@ -9,7 +9,7 @@ from pathlib import Path
 from carrel.store.activity.service import ActivityEntry
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.actions.handle import Handle
-from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.core.problem import ProblemError
 from carrel.store.documents.corrections import SavedCorrections
 from carrel.store.documents.export import formats
 from carrel.store.documents.pictures import Pictures
@@ -83,7 +83,7 @@ class Exports:
         """Return the read pages as files."""
         pages = [page for page in state.pages if page is not None]
         if state.source is None or not pages:
-            raise ProblemError(Problem("Nothing is read yet", "", "Wait for the first page."))
+            raise ProblemError("Nothing is read yet", advice="Wait for the first page.")
         document = formats.ReadDocument(
             state.source.name, pages, state.annotation, state.corrections
         )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 from carrel.pages.errors import NoPicture
 from carrel.store.core.formatting import count
-from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.core.problem import ProblemError
 from carrel.store.documents.blocks import Rect, blocks_of
 from carrel.store.documents.boxes import boxes
 from carrel.store.documents.corrections import Corrections, apply_corrections, corrected_page
@@ -73,7 +73,7 @@ async def files(document: ReadDocument, format: ExportFormat, draw: Draw) -> lis
             made = [picture async for picture in _pictures(document, draw)]
     if not made:
         what = "tables" if format == "csv" else "pictures"
-        raise ProblemError(Problem(f"There are no {what}", "None of the pages read has one."))
+        raise ProblemError(f"There are no {what}", "None of the pages read has one.")
     return made
 
 
