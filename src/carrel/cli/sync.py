@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import json as json_format
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -108,36 +108,26 @@ def sync(
             raise typer.Exit(Code.FAILED)
 
 
+@dataclass
 class _Sync:
     """One run of the command."""
 
-    def __init__(
-        self,
-        profile: Profile,
-        ledger: "Ledger",
-        folder: Path,
-        library: str,
-        create: bool,
-        settings: "SyncSettings",
-        max_delete: int | None,
-        json: bool,
-    ) -> None:
-        self._profile = profile
-        self._ledger = ledger
-        self._folder = folder
-        self._library = library
-        self._create = create
-        self._settings = settings
-        self._max_delete = max_delete
-        self._json = json
-        self._show: Callable[[str], None] = lambda text: None
+    profile: Profile
+    ledger: "Ledger"
+    folder: Path
+    library: str
+    create: bool
+    settings: "SyncSettings"
+    max_delete: int | None
+    json: bool
+    show: "Callable[[str], None]" = lambda text: None
 
     async def preview(self) -> None:
         async with self._runner(preview=True) as runner:
             preview = await runner.preview()
         self._tell_preview(preview)
         if not runner.folder.library_id:
-            output.note(f"The library “{output.one_line(self._library)}” would be created.")
+            output.note(f"The library “{output.one_line(self.library)}” would be created.")
 
     async def run_once(self) -> "Summary":
         from carrel.sync.errors import TooManyDeletions
@@ -158,11 +148,11 @@ class _Sync:
             CommandError: the user declined, or there is no terminal to ask on.
         """
         advice = f"To allow them: --max-delete {error.count}. To see them: --dry-run."
-        if self._max_delete is None and sys.stdin.isatty() and sys.stderr.isatty():
+        if self.max_delete is None and sys.stdin.isatty() and sys.stderr.isatty():
             question = f"Delete {error.count:,} of the {error.brought:,} documents it brought?"
             output.note(str(error))
             if typer.confirm(question, err=True):
-                self._max_delete = error.count
+                self.max_delete = error.count
                 return
             raise CommandError("Nothing was changed. Without --delete, the rest is synced.")
         raise CommandError(f"{error} {advice}")
@@ -174,9 +164,9 @@ class _Sync:
 
         begun = False
         async for result, is_news in watch(self._runner, _PAUSE, (Unreachable, LocalError)):
-            self._show("")
+            self.show("")
             if not begun:
-                output.note(f"Watching {output.one_line(self._folder)}. Ctrl+C ends it.")
+                output.note(f"Watching {output.one_line(self.folder)}. Ctrl+C ends it.")
             if isinstance(result, Exception):
                 if is_news:
                     report(result)
@@ -195,20 +185,20 @@ class _Sync:
             nonlocal last
             last = progress
             files = ", ".join(f"{path} {part}" for path, part in transfer_words(progress))
-            self._show("  ".join((progress_words(progress), files)))
+            self.show("  ".join((progress_words(progress), files)))
 
-        async with connect(self._profile) as client:
+        async with connect(self.profile) as client:
             library = await self._find(client, make=not preview)
-            folder = self._ledger.folder(self._profile.service, library, self._folder)
+            folder = self.ledger.folder(self.profile.service, library, self.folder)
             try:
-                with output.show_changing() as self._show:
+                with output.show_changing() as self.show:
                     yield Runner(
                         client,
-                        self._ledger,
+                        self.ledger,
                         folder,
-                        self._settings,
+                        self.settings,
                         show_progress,
-                        self._max_delete,
+                        self.max_delete,
                     )
             except (Exception, asyncio.CancelledError):
                 if last is not None and last.phase == "syncing":
@@ -221,20 +211,20 @@ class _Sync:
     async def _find(self, client: "Client", *, make: bool) -> str:
         """Return the library's id; empty if it does not exist and `make` is false."""
         try:
-            library = await find_library(client, self._library)
+            library = await find_library(client, self.library)
         except NothingFound:
-            if not self._create:
+            if not self.create:
                 raise
             if not make:
                 return ""
             from carrel.wire.libraries import LibraryCreate
 
             # Another first sync may run beside this one.
-            new = LibraryCreate(name=self._library)
+            new = LibraryCreate(name=self.library)
             library = await client.libraries.create(new, if_absent=True)
             output.note(f"Created the library “{output.one_line(library.name)}”.")
         # Later runs use the id, in case the library is renamed.
-        self._library = library.id
+        self.library = library.id
         return library.id
 
     def _tell(self, summary: "Summary") -> None:
@@ -243,14 +233,14 @@ class _Sync:
         for failure in summary.failures:
             output.note(output.one_line(f"{failure.path}: {failure.reason}"))
         output.note(f"{summary_words(summary)}.")
-        if self._json:
+        if self.json:
             output.data(json_format.dumps(asdict(summary), ensure_ascii=False))
 
     def _tell_preview(self, preview: "Preview") -> None:
         from carrel.store.sync.formatting import confirm_words, plan_rows, preview_words
 
-        rows = plan_rows(preview, grouped=not self._json)
-        if self._json:
+        rows = plan_rows(preview, grouped=not self.json)
+        if self.json:
             output.as_json([asdict(row) for row in rows])
         elif rows:
             output.table(["DO", "FILE", ""], [(row.action, row.path, row.note) for row in rows])

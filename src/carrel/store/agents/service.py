@@ -35,7 +35,7 @@ class AgentsService(ListService[AgentsState]):
     @action(Policy.BESIDE)
     async def list_all(self) -> Sequence[Agent]:
         """Return all agents of the service, without changing the list."""
-        return await self._list_all()
+        return await _every(await self._session.client())
 
     @action(Policy.LATEST, lane="versions")
     def select(self, agent_id: str | None) -> Coroutine[Any, Any, None]:
@@ -305,10 +305,6 @@ class AgentsService(ListService[AgentsState]):
             self._choose(agent.id)
         await self.reload().settled()
 
-    async def _list_all(self) -> tuple[Agent, ...]:
-        client = await self._session.client()
-        return tuple([agent async for agent in client.agents.every()])
-
     async def _load(self) -> None:
         """Load the agents, the versions of the selected one, and the drafts."""
         with self._set_loading():
@@ -335,10 +331,7 @@ class AgentsService(ListService[AgentsState]):
         """Return all agents, and the time at which a cached copy of them was current."""
         from carrel.wire.generation.agents import Agent
 
-        async def every(_: Client) -> tuple[Agent, ...]:
-            return await self._list_all()
-
-        seen = await self._last_seen.ask("agents", tuple[Agent, ...], every)
+        seen = await self._last_seen.ask("agents", tuple[Agent, ...], _every)
         return seen.value, seen.as_of
 
     @action(Policy.QUEUE, lane="drafts")
@@ -378,12 +371,10 @@ class AgentsService(ListService[AgentsState]):
     async def _every_alias(self, agent_id: str) -> tuple[AgentAlias, ...]:
         from carrel.wire.generation.agents import AgentAlias
 
-        async def load(client: Client) -> list[AgentAlias]:
-            return [*await client.agents.aliases(agent_id)]
-
-        return tuple(
-            (await self._last_seen.ask(f"aliases {agent_id}", list[AgentAlias], load)).value
+        seen = await self._last_seen.ask(
+            f"aliases {agent_id}", list[AgentAlias], lambda client: client.agents.aliases(agent_id)
         )
+        return tuple(seen.value)
 
     def _compare(self, marked: tuple[int, ...]) -> None:
         versions = {agent.version: agent for agent in self.slice.value.versions}
@@ -397,6 +388,10 @@ class AgentsService(ListService[AgentsState]):
     def _choose(self, agent_id: str | None) -> None:
         if agent_id != self.slice.value.selected:
             self.slice.set(selected=agent_id, versions=(), aliases=(), marked=(), diff=())
+
+
+async def _every(client: Client) -> tuple[Agent, ...]:
+    return tuple([agent async for agent in client.agents.every()])
 
 
 def _adopt(drafts: Sequence[Draft], agents: Sequence[Agent]) -> tuple[Draft, ...]:

@@ -111,57 +111,51 @@ async def run_set(
         return journal.run
 
 
+@dataclass
 class _Running:
-    def __init__(
-        self,
-        client: Client,
-        journal: Journal,
-        judges: dict[str, str],
-        jobs: int,
-        tools: Callable[[], Tools],
-        on_progress: OnProgress,
-    ) -> None:
-        self._journal = journal
-        self._jobs = jobs
-        self._on_progress = on_progress
-        self._pace = Pace(self._tell)
-        self._client = client
-        self._judges = judges
-        self._tools = tools
+    client: Client
+    journal: Journal
+    judges: dict[str, str]
+    jobs: int
+    tools: Callable[[], Tools]
+    on_progress: OnProgress
+
+    def __post_init__(self) -> None:
+        self.pace = Pace(self._tell)
 
     async def work(self, target: Target) -> None:
         """Make every attempt that has not ended yet."""
         self._tell()
-        header = self._journal.run.header
+        header = self.journal.run.header
         open_attempts = iter(
             [
                 (case, repeat)
                 for repeat in range(header.repeats)
                 for case in header.cases.cases
-                if not self._journal.has(case.id, repeat)
+                if not self.journal.has(case.id, repeat)
             ]
         )
 
         async def worker() -> None:
             for case, repeat in open_attempts:
                 seed = None if header.seed is None else header.seed + repeat
-                self._journal.add(await self._attempt(target, case, repeat, seed))
+                self.journal.add(await self._attempt(target, case, repeat, seed))
                 self._tell()
 
         async with target, _first_error(), asyncio.TaskGroup() as group:
-            for _ in range(self._jobs):
+            for _ in range(self.jobs):
                 group.create_task(worker())
 
     async def _attempt(self, target: Target, case: Case, repeat: int, seed: int | None) -> Attempt:
         """Make one attempt. An answer that the service refuses counts as failed."""
         attempt = Attempt(case=case.id, repeat=repeat, seed=seed)
         try:
-            answered = await target.answer(case, seed, self._pace, self._tools())
+            answered = await target.answer(case, seed, self.pace, self.tools())
             attempt = attempt.model_copy(update=_fields_of(answered))
             if attempt.error:
                 return attempt
             given = Given(answered.text, answered.passages)
-            asking = Asking(self._client, self._pace, self._judges)
+            asking = Asking(self.client, self.pace, self.judges)
             checks = await run_checks(case, given, asking)
             return attempt.model_copy(update={"checks": checks, "judging": asking.judging})
         except (NotFound, Unauthorized):
@@ -170,9 +164,9 @@ class _Running:
             return attempt.model_copy(update={"error": str(error)})
 
     def _tell(self, waiting: float = 0.0) -> None:
-        run = self._journal.run
+        run = self.journal.run
         so_far = Run(header=run.header, attempts=[*run.attempts])
-        self._on_progress(Progress(so_far, waiting))
+        self.on_progress(Progress(so_far, waiting))
 
 
 def _fields_of(answered: Answered) -> dict[str, object]:
