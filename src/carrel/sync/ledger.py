@@ -75,8 +75,7 @@ class SyncSettings:
     delete_excluded: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SyncedFolder:
+class SyncedFolder(NamedTuple):
     """A folder synced with a library.
 
     `synced_at` is the end of the last sync, in seconds since 1970; `reached` has the done and total

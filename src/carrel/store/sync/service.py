@@ -84,8 +84,8 @@ class SyncService(AreaService[SyncState]):
 
     def _recall_state(self, folder: SyncedFolder) -> FolderState:
         if self._ledger().is_busy(folder):  # in another process
-            return replace(_state(folder), reached=None, watched=False)
-        return _state(folder)
+            folder = folder._replace(reached=None, watched=False)
+        return FolderState(*folder)
 
     def resume(self, *, watch: bool = True) -> None:
         """Resume interrupted syncs, and with `watch` interrupted watches."""
@@ -221,9 +221,8 @@ class SyncService(AreaService[SyncState]):
     ) -> None:
         folder = await self._folder(library_id, path)
         old = {each.id: each for each in self.slice.value.folders}
-        state = replace(
-            _state(folder), settings=settings, watching=watch, reached=None, watched=False
-        )
+        asked = folder._replace(settings=settings, reached=None, watched=False)
+        state = FolderState(*asked, watching=watch)
         self.slice.set(folders=tuple({**old, folder.id: state}.values()))
         try:
             if not watch or max_delete is not None:
@@ -330,18 +329,6 @@ class SyncService(AreaService[SyncState]):
     async def _folder(self, library_id: str, path: Path) -> SyncedFolder:
         path = await asyncio.to_thread(lambda: path.expanduser().resolve())
         return self._ledger().folder(self._service, library_id, path)
-
-
-def _state(folder: SyncedFolder) -> FolderState:
-    return FolderState(
-        folder.id,
-        folder.library_id,
-        folder.path,
-        folder.settings,
-        folder.synced_at,
-        reached=folder.reached,
-        watched=folder.watched,
-    )
 
 
 def _settings(delete: bool, include: Sequence[str], exclude: Sequence[str]) -> SyncSettings:

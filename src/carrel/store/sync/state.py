@@ -21,11 +21,12 @@ COMPARED = 30.0
 
 @dataclass(frozen=True, slots=True)
 class FolderState:
-    """A synced folder. `synced_at`, and `compared_at` of this process, are in seconds since 1970.
+    """A synced folder: the fields of a `SyncedFolder`, then those of this process.
 
-    `progress` is that of a running sync or look, `preview` the actions of a sync that was not
-    started, `summary` the result of the last one. `reached` has the done and total files of an
-    interrupted sync; `watched` marks a watch of an earlier process that nobody stopped.
+    `synced_at` and `compared_at` are in seconds since 1970. `progress` is that of a running sync or
+    look, `preview` the actions of a sync that was not started, `summary` the result of the last
+    one. `reached` has the done and total files of an interrupted sync; `watched` marks a watch of
+    an earlier process that nobody stopped.
     """
 
     id: int
@@ -33,14 +34,14 @@ class FolderState:
     path: Path
     settings: SyncSettings
     synced_at: float | None = None
+    reached: tuple[int, int] | None = None
+    watched: bool = False
     compared_at: float | None = None
     watching: bool = False
     progress: SyncProgress | None = None
     preview: Preview | None = None
     summary: Summary | None = None
     problem: Problem | None = None
-    reached: tuple[int, int] | None = None
-    watched: bool = False
 
     @property
     def running(self) -> bool:

@@ -165,9 +165,7 @@ class TrashService(Service[TrashState]):
         return self._ways.pop(deletion.number)
 
     async def _undo(self, deletion: Deletion, way: _Undo) -> None:
-        client = None if way.restore else await self._session.client()
-        restore = way.restore or (client.trash.restore if client else None)
-        assert restore is not None
+        restore = way.restore or (await self._session.client()).trash.restore
         refused: list[Exception] = []
         try:
             for number, id in enumerate(way.ids):
