@@ -1,6 +1,7 @@
-"""Cleaning of remote text for the terminal, and of logs from secrets."""
+"""Cleaning of remote text, and its width in a terminal; cleaning of logs from secrets."""
 
 import re
+import unicodedata
 from typing import Any
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -39,6 +40,17 @@ def clean_json(value: Any) -> Any:
     if isinstance(value, dict):
         return {clean_text(key): clean_json(item) for key, item in value.items()}
     return value
+
+
+def width_of(text: str) -> int:
+    """Return the width of a text in terminal cells: two for an ideograph."""
+    return len(text) if text.isascii() else sum(map(_cells, text))
+
+
+def _cells(character: str) -> int:
+    if unicodedata.combining(character) or unicodedata.category(character) == "Cf":
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
 _SECRETS = (

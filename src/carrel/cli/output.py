@@ -4,7 +4,6 @@ import json as jsonlib
 import shutil
 import sys
 import textwrap
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from carrel.store.core.formatting import counted as counted
 from carrel.store.core.formatting import size as size
-from carrel.text import clean_text
+from carrel.text import clean_text, width_of
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -46,7 +45,7 @@ def as_json(value: "BaseModel | Sequence[BaseModel] | Any") -> None:
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print rows in columns, cut to the width of a terminal but whole in a pipe."""
     cells = [list(headings), *([one_line(cell) for cell in row] for row in rows)]
-    widths = [max(_width(row[at]) for row in cells) for at in range(len(headings))]
+    widths = [max(width_of(row[at]) for row in cells) for at in range(len(headings))]
     room = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     if room is not None:
         _shrink(widths, room)
@@ -177,17 +176,6 @@ def _plain(value: Any) -> Any:
     return value.model_dump(mode="json") if hasattr(value, "model_dump") else value
 
 
-def _width(text: str) -> int:
-    """Return the width of a text in terminal cells."""
-    return sum(_cells(character) for character in text)
-
-
-def _cells(character: str) -> int:
-    if unicodedata.combining(character) or unicodedata.category(character) == "Cf":
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
-
-
 def _shrink(widths: list[int], room: int) -> None:
     """Shrink the widest columns to fit. The first, an id or a name, stays whole."""
     while sum(widths) + 2 * (len(widths) - 1) > room and max(widths[1:], default=0) > _NARROWEST:
@@ -197,15 +185,15 @@ def _shrink(widths: list[int], room: int) -> None:
 
 def _fit(cell: str, width: int) -> str:
     cut = _truncate(cell, width)
-    return cut + " " * (width - _width(cut))
+    return cut + " " * (width - width_of(cut))
 
 
 def _truncate(line: str, room: int) -> str:
-    if _width(line) <= room:
+    if width_of(line) <= room:
         return line
     kept, left = [], room - 1
     for character in line:
-        left -= _cells(character)
+        left -= width_of(character)
         if left < 0:
             break
         kept.append(character)

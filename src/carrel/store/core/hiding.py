@@ -1,10 +1,10 @@
 """Masks keys, ids, addresses, home paths and given names for a shared screen."""
 
 import re
-import unicodedata
 from collections.abc import Iterable
 
 from carrel.config.keys import KEY_PATTERNS
+from carrel.text import width_of
 
 MASK = "•"
 PART = 10
@@ -62,4 +62,4 @@ def _parts(key: str) -> tuple[str, str]:
 
 def mask(text: str) -> str:
     """Return as many mask characters as the text is wide in a terminal."""
-    return MASK * sum(2 if unicodedata.east_asian_width(it) in "WF" else 1 for it in text)
+    return MASK * width_of(text)

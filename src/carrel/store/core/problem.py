@@ -37,10 +37,7 @@ class Problem:
             return error.problem
         if isinstance(error, OSError) and error.strerror:
             return _system_problem(error)
-        known = _known_problem(error)
-        if known is not None:
-            return known
-        return _unexpected_problem(error)
+        return _known_problem(error) or _unexpected_problem(error)
 
 
 class ProblemError(Exception):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from unicodedata import east_asian_width
+
+from carrel.text import width_of
 
 if TYPE_CHECKING:
     from carrel.wire.ocr import Block
@@ -47,11 +48,6 @@ def _stands_apart(block: Block) -> bool:
     if block.type not in FLOWING or left is None or top is None or right is None or bottom is None:
         return False
     lines = block.content.split("\n")
-    longest = max(map(_width, lines))
+    longest = max(map(width_of, lines))
     line_height = (bottom - top) / len(lines)
     return longest >= SHORTEST and right - left > SPREAD * longest * CHARACTER * line_height
-
-
-def _width(text: str) -> int:
-    """Return a text's width in Latin characters; an ideograph counts as two."""
-    return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
