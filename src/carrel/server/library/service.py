@@ -281,8 +281,6 @@ class LibraryService:
         return [found[at].model_copy(update={"score": round(score, 4)}) for at, score in ranked]
 
     async def _query_vectors(self, library_ids: list[str], query: str) -> "dict[str, Vectors]":
-        if self._library_embedder.ask_address is None:
-            return {}
         # By the next model, too: it may take over before the search reads.
         models = await self._database.read(embeddings.models, library_ids=library_ids)
         return await self._library_embedder.queries(models, query)
