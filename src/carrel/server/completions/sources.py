@@ -82,17 +82,7 @@ def _is_same(one: FoundPassage, other: FoundPassage) -> bool:
 
 def as_source(number: int, passage: FoundPassage) -> Passage:
     """Return a passage as a source of an answer."""
-    return Passage(
-        index=number,
-        library_id=passage.library_id,
-        document_id=passage.document_id,
-        document_name=passage.document_name,
-        page=passage.page,
-        snippet=passage.snippet,
-        matches=passage.matches,
-        score=passage.score,
-        box=passage.box,
-    )
+    return Passage(index=number, **dict(passage))
 
 
 class Room:

@@ -121,20 +121,7 @@ class ConversationService:
         """
         _refuse("guardrails", body.guardrails)
         now = datetime.now(UTC)
-        conversation = Conversation(
-            id=new_id(),
-            created_at=now,
-            updated_at=now,
-            name=body.name,
-            description=body.description,
-            metadata=body.metadata,
-            agent_id=body.agent_id,
-            agent_version=body.agent_version,
-            model=body.model,
-            instructions=body.instructions,
-            tools=[tool.body() for tool in body.tools] if body.tools else None,
-            completion_args=body.completion_args.body() if body.completion_args else None,
-        )
+        conversation = Conversation(**body.body(), id=new_id(), created_at=now, updated_at=now)
         return await self._answer(_Talk(conversation, [], as_entries(body.inputs, []), None), body)
 
     async def append(self, id: str, body: ConversationAppend) -> Answer:

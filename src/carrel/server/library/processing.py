@@ -204,7 +204,7 @@ class Processing:
     ) -> None:
         tokens = await self._tokens("\n\n".join(page.markdown for page in pages))
         size = source.chunk_size or DEFAULT_SIZE
-        texts = ((page.number, page.markdown) for page in pages)
+        texts = ((page.page, page.markdown) for page in pages)
         chunks = await asyncio.to_thread(lambda: list(chunk_pages(texts, size)))
         stored = await self._vectors(source.embedding_model, [chunk.text for chunk in chunks])
         outcome = await asyncio.to_thread(_outcome, pages, chunks, stored, read, tokens)
@@ -257,7 +257,7 @@ def _outcome(
     read: Read,
     tokens: int,
 ) -> ProcessingOutcome:
-    layouts = {page.number: TextPlaces.from_json(page.layout) for page in pages}
+    layouts = {page.page: TextPlaces.from_json(page.layout) for page in pages}
     return ProcessingOutcome(
         pages=read.pages,
         tokens=tokens,

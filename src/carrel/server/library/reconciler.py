@@ -68,6 +68,6 @@ class Reconciler:
                 return
             log.warning("document %s had lost its job", job.document_id)
             processing.postpone(connection, job, "Processing was cut short.", 0)
-            self._queue.enqueue(connection, job.key)
+            self._queue.enqueue(connection, job)
         except Superseded:
             pass

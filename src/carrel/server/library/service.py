@@ -290,4 +290,4 @@ class LibraryService:
 
     def enqueue(self, connection: sa.Connection, job: Job, *, delay: float = 0) -> None:
         """Queue a document's processing within the caller's transaction."""
-        self._queue.enqueue(connection, job.key, delay=delay)
+        self._queue.enqueue(connection, job, delay=delay)

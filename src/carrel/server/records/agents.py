@@ -330,28 +330,15 @@ def _version_numbers(connection: sa.Connection, ids: Collection[str]) -> dict[st
 
 
 def _agent(row: sa.Row[Any], numbers: list[int]) -> Agent:
-    settings = row.settings
-    active = row.number == row.active_version
-    return Agent(
-        id=row.id,
-        name=row.name,
-        model=row.model,
-        description=settings.get("description"),
-        instructions=settings.get("instructions"),
-        tools=settings.get("tools") or [],
-        handoffs=settings.get("handoffs"),
-        metadata=settings.get("metadata"),
-        completion_args={**_NO_ARGUMENTS, **(settings.get("completion_args") or {})},
-        guardrails=settings.get("guardrails"),
-        deployment_chat=settings.get("deployment_chat", row.deployment_chat),
-        source=row.source,
-        version=row.number,
-        versions=numbers,
-        version_message=row.message,
-        owner_id=row.owner_id,
-        created_at=row.created_at,
-        updated_at=row.updated_at if active else row.version_created_at,
-    )
+    is_active = row.number == row.active_version
+    further = {
+        "completion_args": {**_NO_ARGUMENTS, **(row.settings.get("completion_args") or {})},
+        "version": row.number,
+        "versions": numbers,
+        "version_message": row.message,
+        "updated_at": row.updated_at if is_active else row.version_created_at,
+    }
+    return Agent(**{**row._asdict(), **row.settings, **further})
 
 
 def put_alias(

@@ -166,11 +166,7 @@ def delete(connection: sa.Connection, caller: Caller, id: str, trash_days: int) 
 
 def _add(connection: sa.Connection, id: str, position: int, said: Sequence[Entry]) -> None:
     rows = [
-        {
-            "conversation_id": id,
-            "position": at,
-            "entry": _json(entry),
-        }
+        {"conversation_id": id, "position": at, "entry": _json(entry)}
         for at, entry in enumerate(said, position)
     ]
     if rows:

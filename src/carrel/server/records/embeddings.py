@@ -14,17 +14,6 @@ import sqlalchemy as sa
 from carrel.server.records.sql.tables import CHUNKS_PER_LIBRARY, chunks, libraries, vectors
 from carrel.wire.libraries import LibraryEmbeddings, NextEmbeddings
 
-_COLUMNS = (
-    libraries.c.number,
-    libraries.c.embedding_model,
-    libraries.c.embedding_dimensions,
-    libraries.c.embedding_series,
-    libraries.c.next_embedding_model,
-    libraries.c.next_embedding_dimensions,
-    libraries.c.next_embedding_series,
-    libraries.c.embedding_error,
-)
-
 
 class OtherDimensions(Exception):
     """A model's vectors have another length than the library's; the message may be shown."""
@@ -92,7 +81,7 @@ def models(connection: sa.Connection, library_ids: Sequence[str]) -> set[str]:
 
 def state(connection: sa.Connection, library_id: str) -> LibraryEmbeddings:
     """Return a library's model, and the progress of the change to the next one."""
-    row = connection.execute(sa.select(*_COLUMNS).where(libraries.c.id == library_id)).one()
+    row = connection.execute(sa.select(libraries).where(libraries.c.id == library_id)).one()
     count = sa.select(sa.func.count())
     total = connection.scalar(count.where(_is_in_library(row.number, chunks.c.id))) or 0
     growing = _is_in_library(row.number, vectors.c.chunk_id), vectors.c.series == _next_series(row)
@@ -139,7 +128,7 @@ def next_waiting(connection: sa.Connection, library_id: str, limit: int) -> Wait
 
     None if every chunk has its vector.
     """
-    row = connection.execute(sa.select(*_COLUMNS).where(libraries.c.id == library_id)).one_or_none()
+    row = connection.execute(sa.select(libraries).where(libraries.c.id == library_id)).one_or_none()
     if row is None:
         return None
     query = sa.select(chunks.c.id, chunks.c.text).where(
@@ -251,7 +240,7 @@ def _set(connection: sa.Connection, library_id: str, **values: Any) -> None:
 
 
 def _lock(connection: sa.Connection, library_id: str) -> Any:
-    query = sa.select(*_COLUMNS).where(libraries.c.id == library_id)
+    query = sa.select(libraries).where(libraries.c.id == library_id)
     return connection.execute(query.with_for_update()).one_or_none()
 
 

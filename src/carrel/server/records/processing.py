@@ -8,7 +8,7 @@ searchable text has chunks.
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import sqlalchemy as sa
 
@@ -32,23 +32,17 @@ class Superseded(Exception):
     """The document was deleted or is being processed again: this processing is obsolete."""
 
 
-@dataclass(frozen=True)
-class Job:
-    """One processing of one document."""
+class Job(NamedTuple):
+    """One processing of one document, and its key in the queue."""
 
     document_id: str
     generation: int
 
     @classmethod
     def of(cls, key: Sequence[str | int]) -> Self:
-        """Return the job of a key."""
+        """Return the job of a key, whose parts may be text."""
         document_id, generation = key
         return cls(str(document_id), int(generation))
-
-    @property
-    def key(self) -> tuple[str, int]:
-        """Its key in the queue."""
-        return self.document_id, self.generation
 
 
 @dataclass(frozen=True)
@@ -64,14 +58,14 @@ class ProcessingInput:
     chunk_size: int | None
     library_id: str
     embedding_model: str
-    ocr_blob: str | None = None
+    ocr_blob: str | None
 
 
 @dataclass(frozen=True)
 class PageRow:
     """A page as it was read: its number, its Markdown, and their positions on the page."""
 
-    number: int
+    page: int
     markdown: str
     layout: dict[str, Any] | None
 
@@ -148,11 +142,11 @@ def source(connection: sa.Connection, job: Job) -> ProcessingInput:
             documents.c.blob,
             documents.c.mime_type,
             documents.c.size,
-            documents.c.ocr_blob,
-            documents.c.indexed_generation,
             libraries.c.chunk_size,
             documents.c.library_id,
             libraries.c.embedding_model,
+            # Only the trash leaves a result without indexed text.
+            sa.case((documents.c.indexed_generation.is_(None), documents.c.ocr_blob)),
         )
         .join(libraries)
         .where(_current(job))
@@ -160,17 +154,7 @@ def source(connection: sa.Connection, job: Job) -> ProcessingInput:
     row = connection.execute(query).one_or_none()
     if row is None:
         raise Superseded
-    # Only the trash leaves a result without indexed text.
-    restored = row.ocr_blob if row.indexed_generation is None else None
-    return ProcessingInput(
-        row.blob,
-        row.mime_type,
-        row.size,
-        row.chunk_size,
-        row.library_id,
-        row.embedding_model,
-        restored,
-    )
+    return ProcessingInput(*row)
 
 
 def save_pages(connection: sa.Connection, job: Job, pages: Iterable[PageRow]) -> None:
@@ -184,7 +168,7 @@ def pages(connection: sa.Connection, job: Job) -> list[PageRow]:
     columns = document_pages.c
     query = sa.select(columns.page, columns.markdown, columns.layout)
     rows = connection.execute(query.where(*_is_page_of(job)).order_by(columns.page))
-    return [PageRow(row.page, row.markdown, row.layout) for row in rows]
+    return [PageRow(*row) for row in rows]
 
 
 def publish(
@@ -377,16 +361,7 @@ def _is_page_of(job: Job) -> tuple[sa.ColumnElement[bool], ...]:
 
 def _replace_pages(connection: sa.Connection, job: Job, pages: Iterable[PageRow]) -> None:
     connection.execute(document_pages.delete().where(*_is_page_of(job)))
-    rows = [
-        {
-            "document_id": job.document_id,
-            "generation": job.generation,
-            "page": page.number,
-            "markdown": page.markdown,
-            "layout": page.layout,
-        }
-        for page in pages
-    ]
+    rows = [{**job._asdict(), **vars(page)} for page in pages]
     if rows:
         connection.execute(document_pages.insert(), rows)
 

@@ -108,11 +108,5 @@ def _owner(caller: Caller, library: Library) -> Sharing:
 
 
 def _to_sharing(row: sa.Row[Any]) -> Sharing:
-    return Sharing(
-        library_id=row.library_id,
-        user_id=row.share_with_uuid if row.share_with_type == "User" else None,
-        org_id=row.organisation_id,
-        role=row.role,
-        share_with_type=row.share_with_type,
-        share_with_uuid=row.share_with_uuid,
-    )
+    user = row.share_with_uuid if row.share_with_type == "User" else None
+    return Sharing(**row._asdict(), org_id=row.organisation_id, user_id=user)

@@ -53,10 +53,12 @@ def add(connection: sa.Connection, new: NewKey, hash: str) -> Key:
     """Add a key. Creates its organisation and its user if the names are new."""
     take_turns(connection, "keys")
     id = new_id()
+    organisation = _find_or_add(connection, organisations, name=new.organisation)
+    user = _find_or_add(connection, users, name=new.user, organisation_id=organisation)
     connection.execute(
         api_keys.insert().values(
             id=id,
-            user_id=_user(connection, _organisation(connection, new.organisation), new.user),
+            user_id=user,
             name=new.name,
             hash=hash,
             created_at=datetime.now(UTC),
@@ -146,26 +148,12 @@ def _keys(connection: sa.Connection, *conditions: sa.ColumnElement[bool]) -> Seq
     return [Key(**row) for row in connection.execute(_select_keys(*conditions)).mappings()]
 
 
-def _organisation(connection: sa.Connection, name: str) -> str:
-    found = connection.scalar(sa.select(organisations.c.id).where(organisations.c.name == name))
+def _find_or_add(connection: sa.Connection, table: sa.Table, **values: str) -> str:
+    """Return the id of the row with some values, which is added where there is none."""
+    same = (table.c[name] == value for name, value in values.items())
+    found = connection.scalar(sa.select(table.c.id).where(*same))
     if found is not None:
         return str(found)
     id = new_id()
-    connection.execute(
-        organisations.insert().values(id=id, name=name, created_at=datetime.now(UTC))
-    )
-    return id
-
-
-def _user(connection: sa.Connection, organisation_id: str, name: str) -> str:
-    wanted = (users.c.organisation_id == organisation_id, users.c.name == name)
-    found = connection.scalar(sa.select(users.c.id).where(*wanted))
-    if found is not None:
-        return str(found)
-    id = new_id()
-    connection.execute(
-        users.insert().values(
-            id=id, organisation_id=organisation_id, name=name, created_at=datetime.now(UTC)
-        )
-    )
+    connection.execute(table.insert().values(id=id, created_at=datetime.now(UTC), **values))
     return id
