@@ -73,6 +73,7 @@ class Lab:
             self.jobs,
             count_tokens=lambda text: self.count_tokens(text),
             ask_address=_no_model,
+            has_addresses=lambda: False,
             reranker=lambda: None,
         )
         self._background: list[asyncio.Task[None]] = []

@@ -1,8 +1,8 @@
 """Tools that only read: lists, search, pages, tables, OCR, questions to agents."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from carrel.client.http.errors import NotFound
 from carrel.mcp import results
@@ -26,6 +26,9 @@ LISTED = 50
 MOST_PAGES = 50
 """Most pages of a document in one answer."""
 
+L = TypeVar("L", bound=results.Listed)
+
+_SOURCE = {"document_id", "document_name", "page", "snippet"}
 _STEPS = {
     "loading": "loading the model",
     "documents": "reading documents",
@@ -75,35 +78,28 @@ class QuestionArguments(Arguments):
 READING = Tools()
 
 
-@READING.offer(
-    "List libraries", "Lists the libraries of documents, with their ids.", result=results.Libraries
-)
-async def list_libraries(call: ToolCall, asked: PageArguments) -> Result:
+@READING.offer("List libraries", "Lists the libraries of documents, with their ids.")
+async def list_libraries(call: ToolCall, asked: PageArguments) -> results.Libraries:
     listed = await call.client.libraries.list(page=asked.page, page_size=LISTED)
-    rows = [_dump_fields(it, "id", "name", "description", "nb_documents") for it in listed.data]
-    more = len(rows) == LISTED if listed.pagination is None else listed.pagination.has_more
-    return _list("libraries", rows, asked.page, more)
+    page = listed.pagination
+    more = len(listed.data) == LISTED if page is None else page.has_more
+    return _page(results.Libraries, {"libraries": listed.data}, asked, more)
 
 
-@READING.offer(
-    "List documents", "Lists the documents of a library, with their ids.", result=results.Documents
-)
-async def list_documents(call: ToolCall, asked: DocumentListArguments) -> Result:
+@READING.offer("List documents", "Lists the documents of a library, with their ids.")
+async def list_documents(call: ToolCall, asked: DocumentListArguments) -> results.Documents:
     listed = await call.client.documents.list(
         asked.library_id, page=asked.page, page_size=LISTED, search=asked.search
     )
-    fields = ("id", "name", "mime_type", "number_of_pages", "processing_status", "summary")
-    rows = [_dump_fields(it, *fields) for it in listed.data]
-    return _list("documents", rows, asked.page, listed.pagination.has_more)
+    return _page(results.Documents, {"documents": listed.data}, asked, listed.pagination.has_more)
 
 
 @READING.offer(
     "Search a library",
     "Finds the passages of a library that fit a query best, with the document and the page of"
     " each. Pages count from 0.",
-    result=results.Passages,
 )
-async def search_library(call: ToolCall, asked: SearchArguments) -> Result:
+async def search_library(call: ToolCall, asked: SearchArguments) -> results.Passages:
     try:
         found = await call.client.libraries.search(asked.library_id, asked.query, asked.limit)
     except NotFound:
@@ -112,8 +108,7 @@ async def search_library(call: ToolCall, asked: SearchArguments) -> Result:
             "This service has no search of its own. Read the documents, or ask an agent that has"
             " the library."
         ) from None
-    fields = ("document_id", "document_name", "page", "snippet", "score")
-    return {"passages": [_dump_fields(hit, *fields) for hit in found.data]}
+    return results.Passages.model_validate({"passages": found.data})
 
 
 @READING.offer("Read a document", "Reads pages of a library's document as Markdown.")
@@ -131,9 +126,8 @@ async def read_document(call: ToolCall, asked: PagesArguments) -> Result:
     "Read tables",
     "Reads the tables on pages of a library's document as Markdown, by OCR, which a hosted"
     " service bills.",
-    result=results.Tables,
 )
-async def read_tables(call: ToolCall, asked: PagesArguments) -> Result:
+async def read_tables(call: ToolCall, asked: PagesArguments) -> results.Tables:
     from carrel.wire.generation.content import DocumentURLChunk
 
     last, total = await _range(call, asked)
@@ -146,17 +140,18 @@ async def read_tables(call: ToolCall, asked: PagesArguments) -> Result:
         table_format="markdown",
     )
     tables = [
-        {"page": page.index, "markdown": table.content} for page in pages for table in page.tables
+        results.TableRow(page=page.index, markdown=table.content)
+        for page in pages
+        for table in page.tables
     ]
-    following = {} if total is None or last + 1 >= total else {"next_first_page": last + 1}
-    return {"tables": tables, **following}
+    more = total is not None and last + 1 < total
+    return results.Tables(tables=tables, next_first_page=last + 1 if more else None)
 
 
-@READING.offer("List files", "Lists the uploaded files.", result=results.Files)
-async def list_files(call: ToolCall, asked: PageArguments) -> Result:
+@READING.offer("List files", "Lists the uploaded files.")
+async def list_files(call: ToolCall, asked: PageArguments) -> results.Files:
     listed = await call.client.files.list(page=asked.page, page_size=LISTED)
-    rows = [_dump_fields(it, "id", "filename", "bytes", "mimetype") for it in listed.data]
-    return _list("files", rows, asked.page, len(rows) == LISTED)
+    return _page(results.Files, {"files": listed.data}, asked, len(listed.data) == LISTED)
 
 
 @READING.offer(
@@ -181,11 +176,10 @@ async def read_file(call: ToolCall, asked: ReadFileArguments) -> Result:
     return "\n\n".join(page.markdown for page in pages)
 
 
-@READING.offer("List agents", "Lists the agents that can be asked.", result=results.Agents)
-async def list_agents(call: ToolCall, asked: PageArguments) -> Result:
+@READING.offer("List agents", "Lists the agents that can be asked.")
+async def list_agents(call: ToolCall, asked: PageArguments) -> results.Agents:
     listed = await call.client.agents.list(page=asked.page, page_size=LISTED)
-    rows = [_dump_fields(it, "id", "name", "description", "model") for it in listed]
-    return _list("agents", rows, asked.page, len(rows) == LISTED)
+    return _page(results.Agents, {"agents": listed}, asked, len(listed) == LISTED)
 
 
 @READING.offer("Ask an agent", "Asks an agent one question; it knows nothing of earlier ones.")
@@ -205,7 +199,7 @@ async def ask_agent(call: ToolCall, asked: QuestionArguments) -> Result:
             for choice in chunk.choices:
                 text += text_of(choice.delta.content)
                 sources = [
-                    _dump_fields(it, "document_id", "document_name", "page", "snippet")
+                    it.model_dump(mode="json", include=_SOURCE, exclude_none=True)
                     for it in choice.delta.sources or ()
                 ] or sources
     return {"answer": text, "sources": sources} if sources else text
@@ -242,9 +236,6 @@ async def _read(
     return (await call.client.ocr.process(request)).pages
 
 
-def _list(name: str, rows: list[dict[str, Any]], page: int, more: bool) -> Result:
-    return {name: rows, **({"next_page": page + 1} if more else {})}
-
-
-def _dump_fields(item: "BaseModel", *fields: str) -> dict[str, Any]:
-    return item.model_dump(mode="json", include=set(fields), exclude_none=True)
+def _page(kind: type[L], items: dict[str, Any], asked: PageArguments, more: bool) -> L:
+    """Return a page of a list, with the number of the next if there is one."""
+    return kind.model_validate({**items, "next_page": asked.page + 1 if more else None})

@@ -1,16 +1,22 @@
 """Results of tools, whose models are the output schemas."""
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 
-class LibraryRow(BaseModel):
+class _Row(BaseModel):
+    """The fields of an item that an agent is told."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+
+class LibraryRow(_Row):
     id: str
     name: str
     description: str | None = None
     nb_documents: int | None = None
 
 
-class DocumentRow(BaseModel):
+class DocumentRow(_Row):
     id: str
     name: str
     mime_type: str | None = None
@@ -19,41 +25,43 @@ class DocumentRow(BaseModel):
     summary: str | None = None
 
 
-class FileRow(BaseModel):
+class FileRow(_Row):
     id: str
     filename: str
     bytes: int | None = None
     mimetype: str | None = None
 
 
-class AgentRow(BaseModel):
+class AgentRow(_Row):
     id: str
     name: str
     description: str | None = None
     model: str
 
 
-class _Listed(BaseModel):
+class Listed(BaseModel):
+    """A page of a list."""
+
     next_page: int | None = None
 
 
-class Libraries(_Listed):
+class Libraries(Listed):
     libraries: list[LibraryRow]
 
 
-class Documents(_Listed):
+class Documents(Listed):
     documents: list[DocumentRow]
 
 
-class Files(_Listed):
+class Files(Listed):
     files: list[FileRow]
 
 
-class Agents(_Listed):
+class Agents(Listed):
     agents: list[AgentRow]
 
 
-class PassageRow(BaseModel):
+class PassageRow(_Row):
     document_id: str
     document_name: str
     page: int | None = None
@@ -75,12 +83,12 @@ class Tables(BaseModel):
     next_first_page: int | None = None
 
 
-class Created(BaseModel):
+class Created(_Row):
     id: str
     name: str
 
 
-class Added(BaseModel):
+class Added(_Row):
     id: str
     name: str
     processing_status: str

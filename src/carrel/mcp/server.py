@@ -27,7 +27,7 @@ from mcp.types import (
     ToolAnnotations,
 )
 from mcp.types import Tool as ListedTool
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from carrel.client import Client
 from carrel.client.http.errors import ClientError
@@ -127,6 +127,8 @@ def _describe(tool: Tool[Any]) -> ListedTool:
 def _answer(result: Result) -> CallToolResult:
     if isinstance(result, str):
         return CallToolResult(content=[TextContent(text=result)])
+    if isinstance(result, BaseModel):
+        result = result.model_dump(mode="json", exclude_none=True)
     text = json.dumps(result, ensure_ascii=False)
     return CallToolResult(content=[TextContent(text=text)], structured_content=result)
 

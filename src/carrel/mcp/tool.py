@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 A = TypeVar("A", bound="Arguments")
 
-Result = str | dict[str, Any]
+Result = str | dict[str, Any] | BaseModel
 """Text, or data that is sent as JSON."""
 
 
@@ -87,15 +87,18 @@ class Tools(dict[str, Tool[Any]]):
         title: str,
         description: str,
         *,
-        result: type[BaseModel] | None = None,
         writes: bool = False,
         destroys: bool = False,
     ) -> Callable[[Work[A]], Work[A]]:
-        """Register a function as the tool of its name; its second parameter's type declares the
-        arguments."""
+        """Register a function as the tool of its name.
+
+        The type of its second parameter declares the arguments. That of its result is the output
+        schema where it is a model.
+        """
 
         def add(run: Work[A]) -> Work[A]:
-            name, (_, arguments, *_) = run.__name__, run.__annotations__.values()
+            name, (_, arguments, returned) = run.__name__, run.__annotations__.values()
+            result = returned if isinstance(returned, type) and returned is not str else None
             self[name] = Tool(name, title, description, arguments, run, writes, destroys, result)
             return run
 

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from carrel.mcp import results
-from carrel.mcp.tool import Arguments, DocumentID, LibraryID, Result, ToolCall, ToolError, Tools
+from carrel.mcp.tool import Arguments, DocumentID, LibraryID, ToolCall, ToolError, Tools
 
 
 class LibraryArguments(Arguments):
@@ -34,23 +34,22 @@ class DocumentIDArguments(Arguments):
 WRITING = Tools()
 
 
-@WRITING.offer("Create a library", "Creates an empty library.", result=results.Created, writes=True)
-async def create_library(call: ToolCall, asked: LibraryArguments) -> Result:
+@WRITING.offer("Create a library", "Creates an empty library.", writes=True)
+async def create_library(call: ToolCall, asked: LibraryArguments) -> results.Created:
     from carrel.wire.libraries import LibraryCreate
 
     made = await call.client.libraries.create(
         LibraryCreate(name=asked.name, description=asked.description)
     )
-    return {"id": made.id, "name": made.name}
+    return results.Created.model_validate(made)
 
 
 @WRITING.offer(
     "Add a document",
     "Adds a document to a library, where it is processed for the search.",
-    result=results.Added,
     writes=True,
 )
-async def add_document(call: ToolCall, asked: DocumentArguments) -> Result:
+async def add_document(call: ToolCall, asked: DocumentArguments) -> results.Added:
     call.step("uploading")
     if asked.path is not None:
         source = call.path(asked.path)
@@ -62,19 +61,18 @@ async def add_document(call: ToolCall, asked: DocumentArguments) -> Result:
         )
     else:
         raise ToolError("Give the name and the text of the document, or a path.")
-    return document.model_dump(mode="json", include={"id", "name", "processing_status"})
+    return results.Added.model_validate(document)
 
 
 @WRITING.offer(
     "Delete a document",
     "Deletes a document from its library.",
-    result=results.Deleted,
     writes=True,
     destroys=True,
 )
-async def delete_document(call: ToolCall, asked: DocumentIDArguments) -> Result:
+async def delete_document(call: ToolCall, asked: DocumentIDArguments) -> results.Deleted:
     await call.client.documents.delete(asked.library_id, asked.document_id)
-    return {"id": asked.document_id, "deleted": True}
+    return results.Deleted(id=asked.document_id, deleted=True)
 
 
 async def _as_stream(data: bytes) -> AsyncIterator[bytes]:

@@ -89,6 +89,7 @@ class Server:
             # The current engine: changed settings replace it.
             count_tokens=lambda text: server.engine.count_tokens(text),
             ask_address=lambda model, texts: vectors_at_address(server.engine, model, texts),
+            has_addresses=lambda: bool(server.engine.addresses),
             reranker=lambda: _reranker(server.settings),
         )
         engine = _engine(settings)

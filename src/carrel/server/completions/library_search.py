@@ -3,7 +3,7 @@
 import json
 from collections.abc import AsyncGenerator, Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from carrel.server.completions.sources import (
     FULL,
@@ -22,12 +22,6 @@ from carrel.wire.generation.completions import Progress
 from carrel.wire.generation.tools import Function, FunctionCall, FunctionTool
 
 LIBRARY_FUNCTION = "document_library"
-_INSTRUCTIONS = (
-    f"Before you answer a question about documents, search them with {LIBRARY_FUNCTION}, with a"
-    " query that can be understood without the conversation. Search again with other words where"
-    " the passages do not answer. Cite each passage you use by its name right after the sentence"
-    " it supports, like [ref1]. If nothing answers, say that the documents do not."
-)
 _NOTHING = "No passage was found. Try other words, or say that the documents do not answer this."
 _WEAK = "The match is weak: these passages may be about something else."
 
@@ -59,22 +53,17 @@ class LibrarySearch:
 
     library_ids: list[str]
     find: SearchLibraries
-    rounds: int = 4
-
-    @property
-    def functions(self) -> list[FunctionTool]:
-        """The search as a function."""
-        return [LIBRARY_TOOL]
-
-    @property
-    def asked_first(self) -> Collection[str]:
-        """No function: the search needs no consent."""
-        return ()
-
-    @property
-    def instructions(self) -> str:
-        """Tell the model when to search, and to cite."""
-        return _INSTRUCTIONS
+    rounds: ClassVar = 4
+    """Times that the model may call before it has to answer."""
+    functions: ClassVar = [LIBRARY_TOOL]
+    asked_first: ClassVar[Collection[str]] = ()
+    """No function: the search needs no consent."""
+    instructions: ClassVar = (
+        f"Before you answer a question about documents, search them with {LIBRARY_FUNCTION}, with a"
+        " query that can be understood without the conversation. Search again with other words"
+        " where the passages do not answer. Cite each passage you use by its name right after the"
+        " sentence it supports, like [ref1]. If nothing answers, say that the documents do not."
+    )
 
     async def run(
         self, call: FunctionCall, given: GivenPassages, room: Room

@@ -1,17 +1,17 @@
 """The functions of an answer that the server runs itself, as the model calls them."""
 
-from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Protocol
 
+from carrel.server.completions.connector_calls import ConnectorCalls
 from carrel.server.completions.library_search import LibrarySearch
 from carrel.server.completions.messages import ChatMessage
 from carrel.server.completions.sources import FULL, GivenPassages, Room
 from carrel.server.models.embedded_client import EmbeddedClient
 from carrel.server.models.pool import PoolClient
 from carrel.wire.generation.completions import Progress
-from carrel.wire.generation.tools import FunctionCall, FunctionTool, ToolCall
+from carrel.wire.generation.tools import FunctionTool, ToolCall
 
 TO_CONFIRM = "to_confirm"
 """The type of a call that the server runs once the caller has allowed it."""
@@ -19,34 +19,8 @@ _MOST_CALLS = 4
 """Calls of one round."""
 
 
-class OwnTool(Protocol):
-    """Functions that belong together."""
-
-    @property
-    def rounds(self) -> int:
-        """Times that the model may call before it has to answer."""
-        ...
-
-    @property
-    def functions(self) -> Sequence[FunctionTool]:
-        """The functions as the model is offered them."""
-        ...
-
-    @property
-    def asked_first(self) -> Collection[str]:
-        """The names of the tools that need the caller's permission."""
-        ...
-
-    @property
-    def instructions(self) -> str:
-        """Their instructions for the model."""
-        ...
-
-    def run(
-        self, call: FunctionCall, given: GivenPassages, room: Room
-    ) -> AsyncGenerator[Progress | str]:
-        """Yield the steps of a call, and then its result for the model."""
-        ...
+OwnTool = LibrarySearch | ConnectorCalls
+"""Functions that belong together."""
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ from carrel.wire.generation.completions import (
     ToolMessage,
 )
 from carrel.wire.generation.formats import ResponseFormat
-from carrel.wire.generation.tools import FunctionTool, Tool
+from carrel.wire.generation.tools import FunctionTool
 
 _REASONING = (
     "Think about the problem first, step by step, and write your thoughts down as you go. Check"
@@ -140,13 +140,13 @@ def check(call: CompletionCall, connectors: Connectors) -> None:
     Raises:
         ApiError: 400; 422, a schema is too large.
     """
-    functions = [tool for tool in tools_of(call) if isinstance(tool, FunctionTool)]
+    functions = [tool for tool in call.tools if isinstance(tool, FunctionTool)]
     refuse_too_large(("body", "tools"), *(tool.function.parameters for tool in functions))
-    schema_of(call.options.response_format or call.responder.arguments.response_format)
+    schema_of(call.format)
     for name in _NOT_SUPPORTED:
         if getattr(call.options, name):
             raise ApiError(400, f"This server does not support {name}. Leave it out.", param=name)
-    for tool in connectors_among(tools_of(call)):
+    for tool in connectors_among(call.tools):
         connector_of(tool, connectors)
         if asks_first(tool) and not call.can_confirm:
             raise ApiError(
@@ -172,7 +172,7 @@ def refuse_far_too_long(call: CompletionCall, context: int | None) -> None:
     stop = _first_set(call.options.stop, call.responder.arguments.stop) or []
     letters = (
         sum(letters_of(message) for message in messages)
-        + sum(len(tool.model_dump_json()) for tool in tools_of(call))
+        + sum(len(tool.model_dump_json()) for tool in call.tools)
         + len(call.responder.instructions)
         + sum(map(len, stop))
     )
@@ -200,13 +200,12 @@ async def make_plan(
             does not answer.
     """
     responder, request = call.responder, call.options
-    arguments, tools = responder.arguments, tools_of(call)
-    choice = request.tool_choice or arguments.tool_choice
-    schema = schema_of(request.response_format or arguments.response_format)
+    arguments, tools = responder.arguments, call.tools
+    schema = schema_of(call.format)
     libraries = library_ids(tools)
     functions = [tool for tool in tools if isinstance(tool, FunctionTool)]
     own = OwnTools(await _own_tools(call, functions, connectors, search, session), session.client)
-    box = toolbox([*functions, *own.functions], choice)
+    box = toolbox([*functions, *own.functions], call.tool_choice)
     native = {} if session.abilities.tools is False else box.openai()
     if native and not request.parallel_tool_calls:
         native["parallel_tool_calls"] = False
@@ -248,7 +247,7 @@ async def make_plan(
             **({} if max_tokens is None else {"max_tokens": max_tokens}),
             **native,
             **_passthrough_fields(call, session),
-            **_format(held_to, session, request.response_format or arguments.response_format),
+            **_format(held_to, session, call.format),
         },
         n=request.n or 1,
         seed=_first_set(request.random_seed, arguments.random_seed),
@@ -264,11 +263,6 @@ async def make_plan(
     )
 
 
-def tools_of(call: CompletionCall) -> list[Tool]:
-    """Return the tools of a responder and of the request."""
-    return [*call.responder.tools, *(call.options.tools or ())]
-
-
 async def _own_tools(
     call: CompletionCall,
     functions: Sequence[FunctionTool],
@@ -281,20 +275,14 @@ async def _own_tools(
     Raises:
         ApiError: 400, the model calls no functions, which connectors need; 503, one is away.
     """
-    request, arguments = call.options, call.responder.arguments
-    tools = tools_of(call)
-    libraries, asked = library_ids(tools), connectors_among(tools)
+    libraries, asked = library_ids(call.tools), connectors_among(call.tools)
     if asked and session.abilities.tools is False:
         raise ApiError(400, "This model calls no functions, which connectors need. Use another.")
-    last = request.messages[-1]
-    begun = isinstance(last, AssistantMessage) and last.prefix
-    schema = schema_of(request.response_format or arguments.response_format)
     # llama.cpp holds an answer to a schema or lets it call functions.
-    held = schema is not None and session.abilities.llama
-    choice = request.tool_choice or arguments.tool_choice
-    if session.abilities.tools is False or choice not in ("auto", "any", "required"):
+    held = schema_of(call.format) is not None and session.abilities.llama
+    if session.abilities.tools is False or call.tool_choice not in ("auto", "any", "required"):
         return []
-    if begun or held:
+    if _begins_answer(call.options) or held:
         if asked:
             call.notes.append("Without effect with this format or prefix: connectors")
         return []
@@ -303,7 +291,7 @@ async def _own_tools(
     if libraries and LIBRARY_FUNCTION not in names:
         own.append(LibrarySearch(libraries, search))
     if asked:
-        own.append(await ConnectorCalls.of(tools, connectors))
+        own.append(await ConnectorCalls.of(call.tools, connectors))
     return own
 
 
@@ -454,9 +442,13 @@ def _format(
 
 
 def _prefix(request: CompletionOptions, messages: list[ChatMessage]) -> str:
+    return str(messages[-1]["content"]) if _begins_answer(request) else ""
+
+
+def _begins_answer(request: CompletionOptions) -> bool:
+    """Return whether the last message is the beginning of the answer."""
     last = request.messages[-1]
-    is_prefix = isinstance(last, AssistantMessage) and last.prefix
-    return str(messages[-1]["content"]) if is_prefix else ""
+    return isinstance(last, AssistantMessage) and last.prefix
 
 
 def _first_set(*values: Any) -> Any:

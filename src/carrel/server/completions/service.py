@@ -30,7 +30,7 @@ from carrel.server.completions.generation import (
     generate,
     interleave,
 )
-from carrel.server.completions.plan import check, make_plan, refuse_far_too_long, tools_of
+from carrel.server.completions.plan import check, make_plan, refuse_far_too_long
 from carrel.server.completions.responder import Responder
 from carrel.server.completions.sources import LibraryQuery, library_ids
 from carrel.server.connectors.service import Connectors
@@ -161,7 +161,7 @@ class CompletionService:
             return await call.read_document(chunk)
 
         check(call, self._connectors)
-        await self._library.require(library_ids(tools_of(call)), call.caller)
+        await self._library.require(library_ids(call.tools), call.caller)
         asked = replace(call, read_document=read)
         try:
             for is_last in (False, True):

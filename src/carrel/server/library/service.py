@@ -60,9 +60,10 @@ class LibraryService:
         *,
         count_tokens: CountTokens,
         ask_address: AskAddress,
+        has_addresses: Callable[[], bool],
         reranker: Callable[[], RerankAddress | None],
     ) -> None:
-        """`count_tokens`, `ask_address` and `reranker` are of the models in force at a call."""
+        """All but the parts of the server are of the models in force at a call."""
         self._database = database
         self.embedder = Embedder()
         """The embedder; its weights are in memory once."""
@@ -78,6 +79,7 @@ class LibraryService:
             count_tokens,
         )
         self._search = Search(self.embedder)
+        self._has_addresses = has_addresses
         self._reranker = reranker
         self._embedding = jobs.queue(
             "embeddings", "embed_library", self._reembedding.run, running=1
@@ -220,15 +222,10 @@ class LibraryService:
         `document` restricts them to documents with this in their name.
         """
 
-        vectors = await self._query_vectors(library_ids, query)
+        def choose(connection: sa.Connection, visible: list[str]) -> set[str] | None:
+            return documents.find_named(connection, visible, document) if document else None
 
-        def read(connection: sa.Connection) -> list[FoundPassage]:
-            visible = libraries.accessible_ids(connection, caller, library_ids)
-            among = documents.find_named(connection, visible, document) if document else None
-            return self._search.find(connection, visible, query, depth, among, vectors=vectors)
-
-        depth = self._depth(limit)
-        return await self._rerank(query, await self._database.read(read), limit)
+        return await self._find(caller, library_ids, query, limit, choose)
 
     async def search_library(
         self,
@@ -246,44 +243,48 @@ class LibraryService:
             InvalidField: the attribute filter is not a JSON object.
         """
 
-        vectors = await self._query_vectors([library_id], query.query)
-
-        def read(connection: sa.Connection) -> list[FoundPassage]:
-            if not libraries.accessible_ids(connection, caller, [library_id]):
+        def choose(connection: sa.Connection, visible: list[str]) -> set[str] | None:
+            if not visible:
                 raise NotFound.of("library", library_id)
             restricted = documents.ids_of(
                 connection, library_id, query.document_ids, query.filters_attributes
             )
-            if matches is not None:
-                of_each = documents.attributes(connection, library_id, restricted)
-                restricted = {id for id, attributes in of_each.items() if matches(attributes)}
-            return self._search.find(
-                connection, [library_id], query.query, depth, restricted, vectors=vectors
-            )
+            if matches is None:
+                return restricted
+            of_each = documents.attributes(connection, library_id, restricted)
+            return {id for id, attributes in of_each.items() if matches(attributes)}
 
-        depth = self._depth(query.limit)
-        found = await self._database.read(read)
-        return await self._rerank(query.query, found, query.limit)
+        return await self._find(caller, [library_id], query.query, query.limit, choose)
 
-    def _depth(self, limit: int) -> int:
-        """Return the number of passages to find for a limit: more where they are reranked."""
-        return max(limit, CANDIDATES) if self._reranker() else limit
-
-    async def _rerank(
-        self, query: str, found: list[FoundPassage], limit: int
+    async def _find(
+        self,
+        caller: Caller,
+        library_ids: list[str],
+        query: str,
+        limit: int,
+        choose: Callable[[sa.Connection, list[str]], set[str] | None],
     ) -> list[FoundPassage]:
+        """Return the best passages of the documents that `choose` picks in visible libraries."""
+        vectors: dict[str, Vectors] = {}
+        if self._has_addresses():
+            # By the next model, too: it may take over before the search reads.
+            models = await self._database.read(embeddings.models, library_ids=library_ids)
+            vectors = await self._library_embedder.queries(models, query)
         address = self._reranker()
-        if address is None or len(found) < 2:
-            return found[:limit]
-        ranked = await rerank(address, query, [passage.text for passage in found], limit)
+        depth = max(limit, CANDIDATES) if address else limit
+
+        def read(connection: sa.Connection) -> list[FoundPassage]:
+            visible = libraries.accessible_ids(connection, caller, library_ids)
+            among = choose(connection, visible)
+            return self._search.find(connection, visible, query, depth, among, vectors=vectors)
+
+        found = await self._database.read(read)
+        ranked = None
+        if address is not None and len(found) > 1:
+            ranked = await rerank(address, query, [passage.text for passage in found], limit)
         if ranked is None:
             return found[:limit]
         return [found[at].model_copy(update={"score": round(score, 4)}) for at, score in ranked]
-
-    async def _query_vectors(self, library_ids: list[str], query: str) -> "dict[str, Vectors]":
-        # By the next model, too: it may take over before the search reads.
-        models = await self._database.read(embeddings.models, library_ids=library_ids)
-        return await self._library_embedder.queries(models, query)
 
     def _process(self, key: JobKey, durable_step: RunStep, step: RunStep) -> None:
         self._processing.run(Job.of(key), durable_step, step, self.enqueue)
