@@ -127,7 +127,7 @@ def _openapi() -> dict[str, Any]:
     with TemporaryDirectory() as data:
         given = ServerSettings(data=Path(data))
         with DataFolder(given.data) as folder:
-            return create_app(Server.open(given, folder)).openapi()
+            return create_app(Server(given, folder)).openapi()
 
 
 PAGES: dict[str, Callable[[], str]] = {

@@ -5,9 +5,8 @@ import os
 import signal
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 from carrel.server import wakes
 from carrel.server.batches.service import BatchJobs
@@ -41,94 +40,58 @@ from carrel.server.transfer.fetched import FetchedDocuments
 from carrel.server.vision.reader import VisionReader
 
 
-@dataclass
 class Server:
     """The parts of a server, as routes use them."""
 
-    given: ServerSettings
-    """The settings of the command line."""
-    settings: ServerSettings
-    """The settings in force: those of the command line and of the data folder."""
-    folder: DataFolder
-    database: Database
-    blobs: Blobs
-    reserve: Reserve
-    signer: Signer
-    access: Access
-    leases: Leases
-    fetched: FetchedDocuments
-    results: Results
-    reader: VisionReader
-    jobs: Jobs
-    library: LibraryService
-    batches: BatchJobs
-    engine: Engine
-    completions: CompletionService
-    responses: BackgroundResponses
-    ocr: OCRService
-
-    @classmethod
-    def open(cls, given: ServerSettings, folder: DataFolder) -> Self:
+    def __init__(self, given: ServerSettings, folder: DataFolder) -> None:
         """Build the parts over an open data folder and start nothing.
 
         Raises:
             ServerSettingsError: the settings cannot be used.
         """
-        settings = given.with_folder(FolderSettings.load(folder.settings_file))
-        database = Database(settings.database or folder.database_url)
-        blobs = _blobs(settings, folder, database)
-        results = Results(folder.pages_file, lambda: server.settings.limits.remembered_bytes)
-        reader = VisionReader(Reader(results), results, lambda: server.settings.vision)
+        self.given = given
+        """The settings of the command line."""
+        self.settings = settings = given.with_folder(FolderSettings.load(folder.settings_file))
+        """The settings in force: those of the command line and of the data folder."""
+        self.folder = folder
+        self.database = database = Database(settings.database or folder.database_url)
+        self.blobs = _blobs(settings, folder, database)
+        self.reserve: Reserve = (
+            TableReserve(database.engine) if database.shared else DiskReserve(folder.reserve_file)
+        )
+        self.signer = Signer(
+            DerivedKeys(folder.secret) if settings.database else SigningKeys(folder.signing_file)
+        )
+        self.access = Access(database, folder.secret)
+        self.leases = Leases()
+        self.results = Results(folder.pages_file, lambda: self.settings.limits.remembered_bytes)
+        self.reader = VisionReader(Reader(self.results), self.results, lambda: self.settings.vision)
         name = folder.name if database.shared else "server"
-        jobs = Jobs(database.engine, name, takes_jobs=not settings.no_worker)
-        library = LibraryService(
+        self.jobs = Jobs(database.engine, name, takes_jobs=not settings.no_worker)
+        self.library = LibraryService(
             database,
-            blobs,
-            reader,
-            jobs,
+            self.blobs,
+            self.reader,
+            self.jobs,
             # The current engine: changed settings replace it.
-            count_tokens=lambda text: server.engine.count_tokens(text),
-            ask_address=lambda model, texts: vectors_at_address(server.engine, model, texts),
-            has_addresses=lambda: bool(server.engine.addresses),
-            reranker=lambda: _reranker(server.settings),
+            count_tokens=lambda text: self.engine.count_tokens(text),
+            ask_address=lambda model, texts: vectors_at_address(self.engine, model, texts),
+            has_addresses=lambda: bool(self.engine.addresses),
+            reranker=lambda: _reranker(self.settings),
         )
-        engine = _engine(settings)
-        signer = Signer(_make_keys(settings, folder))
-        fetched = FetchedDocuments(folder.fetched_folder)
-        server = cls(
-            given=given,
-            settings=settings,
-            folder=folder,
-            database=database,
-            blobs=blobs,
-            reserve=(
-                TableReserve(database.engine)
-                if database.shared
-                else DiskReserve(folder.reserve_file)
-            ),
-            signer=signer,
-            access=Access(database, folder.secret),
-            leases=Leases(),
-            fetched=fetched,
-            results=results,
-            reader=reader,
-            jobs=jobs,
-            library=library,
-            batches=BatchJobs(database, blobs, jobs, lambda: server.settings.limits),
-            engine=engine,
-            completions=_completions(engine, library, settings),
-            responses=BackgroundResponses(database),
-            ocr=OCRService(
-                database,
-                blobs,
-                signer,
-                fetched,
-                reader,
-                lambda: server.settings,
-                lambda: server.engine,
-            ),
+        self.batches = BatchJobs(database, self.blobs, self.jobs, lambda: self.settings.limits)
+        self.engine = _engine(settings)
+        self.completions = _completions(self.engine, self.library, settings)
+        self.responses = BackgroundResponses(database)
+        self.ocr = OCRService(
+            database,
+            self.blobs,
+            self.signer,
+            FetchedDocuments(folder.fetched_folder),
+            self.reader,
+            lambda: self.settings,
+            lambda: self.engine,
         )
-        return server
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -183,10 +146,6 @@ class Server:
         before, self.engine = self.engine, _engine(self.settings)
         self.completions = _completions(self.engine, self.library, self.settings)
         await before.stop()
-
-
-def _make_keys(settings: ServerSettings, folder: DataFolder) -> SigningKeys | DerivedKeys:
-    return DerivedKeys(folder.secret) if settings.database else SigningKeys(folder.signing_file)
 
 
 def _blobs(settings: ServerSettings, folder: DataFolder, database: Database) -> Blobs:

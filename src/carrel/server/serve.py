@@ -62,7 +62,7 @@ def _run(command: str, settings: ServerSettings, run: Callable[[Server], None]) 
         with DataFolder(settings.data) as folder:
             log_to(folder, settings.log_format, stdout=settings.log_stdout)
             _prepare_records(settings, folder)
-            run(Server.open(settings, folder))
+            run(Server(settings, folder))
     except (
         FolderError,
         ListenError,
@@ -152,13 +152,7 @@ async def _serve(server: Server, listener: socket.socket) -> None:
     await _refuse_strangers(server, listener)
     await _check_blobs(server)
     with monitor(server):
-        await _serve_watched(server, listener)
-    log.info("stopped")
-
-
-async def _serve_watched(server: Server, listener: socket.socket) -> None:
-    uvicorn_server = _Uvicorn(
-        uvicorn.Config(
+        config = uvicorn.Config(
             create_app(server),
             http=Protocol,
             ws="none",
@@ -169,10 +163,10 @@ async def _serve_watched(server: Server, listener: socket.socket) -> None:
             server_header=False,
             proxy_headers=bool(server.settings.proxies),
             forwarded_allow_ips=list(server.settings.proxies),
-        ),
-        partial(_announce, server, listener),
-    )
-    await uvicorn_server.serve(sockets=[listener])
+        )
+        announce = partial(_announce, server, listener)
+        await _Uvicorn(config, announce).serve(sockets=[listener])
+    log.info("stopped")
 
 
 async def _work(server: Server) -> None:
@@ -183,16 +177,12 @@ async def _work(server: Server) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     with monitor(server):
-        await _work_until(server, stop)
+        async with server.running():
+            _collect_garbage_seldom()
+            log.info("working as %s", server.folder.name)
+            print(f"Carrel works as {server.folder.name}", file=sys.stderr)
+            await stop.wait()
     log.info("stopped")
-
-
-async def _work_until(server: Server, stop: asyncio.Event) -> None:
-    async with server.running():
-        _collect_garbage_seldom()
-        log.info("working as %s", server.folder.name)
-        print(f"Carrel works as {server.folder.name}", file=sys.stderr)
-        await stop.wait()
 
 
 def _announce(server: Server, listener: socket.socket) -> None:

@@ -1,8 +1,7 @@
 """Conversations of a caller: started, continued, restarted and written whole."""
 
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -21,11 +20,8 @@ from carrel.wire.generation.agents import CompletionArgs
 from carrel.wire.generation.conversations import (
     Conversation,
     ConversationAppend,
-    ConversationEvent,
-    ConversationResponse,
     ConversationRestart,
     ConversationStart,
-    ConversationUsage,
     ConversationWrite,
     Entry,
     FunctionCallEntry,
@@ -53,67 +49,16 @@ class _Talk:
     kept: int | None
 
 
-class Answer:
-    """An answer in a conversation; iterate its events once, to the last."""
-
-    def __init__(
-        self, database: Database, caller: Caller, talk: _Talk, turn: Turn, *, store: bool
-    ) -> None:
-        self._database = database
-        self._caller = caller
-        self._talk = talk
-        self._turn = turn
-        self._store = store
-
-    @property
-    def usage(self) -> ConversationUsage:
-        """The tokens that were used until now."""
-        return self._turn.usage
-
-    async def events(self) -> AsyncGenerator[ConversationEvent]:
-        """Yield the events. The answer is stored before the last event.
-
-        Raises:
-            ApiError: as a completion; or agents hand over to each other without end.
-        """
-        async with aclosing(self._turn.events()) as events:
-            async for event in events:
-                yield event
-        if self._store:
-            await self._database.write(self._save)
-        yield self._turn.end()
-
-    def whole(self) -> ConversationResponse:
-        """Return the whole answer, once its events have ended."""
-        return ConversationResponse(
-            conversation_id=self._talk.conversation.id,
-            outputs=self._turn.outputs,
-            usage=self.usage,
-        )
-
-    def _save(self, connection: sa.Connection) -> None:
-        talk = self._talk
-        said = [*talk.said, *self._turn.outputs]
-        if talk.kept is None:
-            entries = [*talk.before, *said]
-            conversations.create(connection, self._caller, talk.conversation, entries)
-        else:
-            id = talk.conversation.id
-            conversations.extend(connection, self._caller, id, talk.kept, said)
-
-
+@dataclass(frozen=True)
 class ConversationService:
     """The conversations of one caller."""
 
-    def __init__(
-        self, database: Database, caller: Caller, complete: Complete, run_allowed: RunAllowed
-    ) -> None:
-        self._database = database
-        self._caller = caller
-        self._complete = complete
-        self._run_allowed = run_allowed
+    _database: Database
+    _caller: Caller
+    _complete: Complete
+    _run_allowed: RunAllowed
 
-    async def start(self, body: ConversationStart) -> Answer:
+    async def start(self, body: ConversationStart) -> Turn:
         """Answer in a new conversation.
 
         Raises:
@@ -124,7 +69,7 @@ class ConversationService:
         conversation = Conversation(**body.body(), id=new_id(), created_at=now, updated_at=now)
         return await self._answer(_Talk(conversation, [], as_entries(body.inputs, []), None), body)
 
-    async def append(self, id: str, body: ConversationAppend) -> Answer:
+    async def append(self, id: str, body: ConversationAppend) -> Turn:
         """Answer in a conversation that exists.
 
         Raises:
@@ -135,7 +80,7 @@ class ConversationService:
         said = as_entries(body.inputs, before)
         return await self._answer(_Talk(conversation, before, said, len(before)), body)
 
-    async def restart(self, id: str, body: ConversationRestart) -> Answer:
+    async def restart(self, id: str, body: ConversationRestart) -> Turn:
         """Answer in a new conversation that begins with entries of another, up to one of them.
 
         Raises:
@@ -181,17 +126,31 @@ class ConversationService:
 
     async def _answer(
         self, talk: _Talk, body: ConversationStart | ConversationAppend | ConversationRestart
-    ) -> Answer:
-        turn = Turn(
+    ) -> Turn:
+        def save(connection: sa.Connection, outputs: Sequence[Entry]) -> None:
+            said = [*talk.said, *outputs]
+            if talk.kept is None:
+                entries = [*talk.before, *said]
+                conversations.create(connection, self._caller, talk.conversation, entries)
+            else:
+                id = talk.conversation.id
+                conversations.extend(connection, self._caller, id, talk.kept, said)
+
+        async def keep(outputs: Sequence[Entry]) -> None:
+            if body.store:
+                await self._database.write(save, outputs)
+
+        speaker = await self._speaker(talk)
+        return Turn(
             talk.conversation.id,
             [*talk.before, *talk.said],
-            await self._speaker(talk),
-            arguments=body.completion_args,
-            handoffs=body.handoff_execution,
-            complete=self._complete,
-            find_agent=lambda id: self._database.read(agents.get, self._caller, id),
+            speaker.with_arguments(body.completion_args),
+            body.completion_args,
+            body.handoff_execution,
+            self._complete,
+            lambda id: self._database.read(agents.get, self._caller, id),
+            keep,
         )
-        return Answer(self._database, self._caller, talk, turn, store=body.store)
 
     async def _decide(
         self, conversation: Conversation, before: list[Entry], body: ConversationAppend

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -20,6 +20,7 @@ from carrel.wire.generation.completions import CompletionChunk, Delta, Passage, 
 from carrel.wire.generation.content import as_chunks
 from carrel.wire.generation.conversations import (
     ConversationEvent,
+    ConversationResponse,
     ConversationUsage,
     Entry,
     EventType,
@@ -34,6 +35,8 @@ from carrel.wire.generation.tools import Function, FunctionTool, RequestTool, To
 Complete = Callable[[Responder, ChatRequest], AsyncGenerator[list[CompletionChunk | Progress]]]
 """The chunks of a completion."""
 FindAgent = Callable[[str], Awaitable[Agent]]
+Keep = Callable[[Sequence[Entry]], Awaitable[None]]
+"""Keeps the entries of an answer."""
 
 _LIBRARIES = "document_library"
 _HANDOFFS = 5
@@ -59,32 +62,25 @@ class Speaker:
         return replace(self, responder=responder)
 
 
+@dataclass
 class Turn:
     """An answer to the new input. Iterate its events once, then read its entries and usage."""
 
-    def __init__(
-        self,
-        conversation_id: str,
-        said: Sequence[Entry],
-        speaker: Speaker,
-        *,
-        arguments: CompletionArgs | None,
-        handoffs: HandoffExecution,
-        complete: Complete,
-        find_agent: FindAgent,
-    ) -> None:
-        self.outputs: list[Entry] = []
-        self.usage = ConversationUsage()
-        self._conversation_id = conversation_id
-        self._said = said
-        self._speaker = speaker.with_arguments(arguments)
-        self._arguments = arguments
-        self._handoffs = handoffs
-        self._complete = complete
-        self._find_agent = find_agent
+    conversation_id: str
+    _said: Sequence[Entry]
+    _speaker: Speaker
+    _arguments: CompletionArgs | None
+    """Those of the request, which each speaker takes over."""
+    _handoffs: HandoffExecution
+    _complete: Complete
+    _find_agent: FindAgent
+    _keep: Keep
+    outputs: list[Entry] = field(default_factory=list)
+    usage: ConversationUsage = field(default_factory=ConversationUsage)
+    """The tokens that were used until now."""
 
     async def events(self) -> AsyncGenerator[ConversationEvent]:
-        """Yield the events of the answer but for the last.
+        """Yield the events. The answer is kept before the last one.
 
         Raises:
             ApiError: as a completion; or agents hand over to each other without end.
@@ -94,14 +90,17 @@ class Turn:
             async for one in events:
                 if not begun:
                     begun = True
-                    yield event(
-                        "conversation.response.started", conversation_id=self._conversation_id
-                    )
+                    id = self.conversation_id
+                    yield event("conversation.response.started", conversation_id=id)
                 yield one
+        await self._keep(self.outputs)
+        yield event("conversation.response.done", usage=self.usage)
 
-    def end(self) -> ConversationEvent:
-        """Return the last event."""
-        return event("conversation.response.done", usage=self.usage)
+    def whole(self) -> ConversationResponse:
+        """Return the whole answer, once its events have ended."""
+        return ConversationResponse(
+            conversation_id=self.conversation_id, outputs=self.outputs, usage=self.usage
+        )
 
     async def _speak(self) -> AsyncGenerator[ConversationEvent]:
         """Yield the events of every speaker, one after the other."""

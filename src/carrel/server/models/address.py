@@ -79,7 +79,7 @@ class ModelClient:
         Raises:
             ApiError: 503, the address does not answer.
         """
-        listed = await self._get(f"{self._url}/models")
+        listed = await self._ask("GET", f"{self._url}/models")
         models = {
             str(card["id"]): _whole_number(card.get("max_model_len"))
             for card in listed.get("data") or ()
@@ -91,7 +91,7 @@ class ModelClient:
             return known
         props: dict[str, Any] = {}
         with suppress(ApiError):
-            props = await self._get(f"{self._root}/props")
+            props = await self._ask("GET", f"{self._root}/props")
         if "chat_template_caps" in props:
             return Abilities(
                 models=models,
@@ -114,7 +114,7 @@ class ModelClient:
     async def count_tokens(self, text: str) -> int:
         """Return the tokens of a text, estimated if the address has no tokenizer."""
         try:
-            answer = await self._post(f"{self._root}/tokenize", {"content": text})
+            answer = await self._ask("POST", f"{self._root}/tokenize", json={"content": text})
             return len(answer["tokens"])
         except (ApiError, KeyError, TypeError):
             return -(-len(text.encode()) // _BYTES_PER_TOKEN)
@@ -122,7 +122,9 @@ class ModelClient:
     async def count_prompt(self, body: dict[str, Any]) -> int | None:
         """Return a conversation's tokens in the model's template if the address reports them."""
         try:
-            answer = await self._post(f"{self._url}/chat/completions/input_tokens", body)
+            answer = await self._ask(
+                "POST", f"{self._url}/chat/completions/input_tokens", json=body
+            )
             return int(answer["input_tokens"])
         except (ApiError, KeyError, TypeError):
             return None
@@ -188,12 +190,6 @@ class ModelClient:
             raise unreachable() from error
         if not finished:
             raise unreachable()
-
-    async def _get(self, url: str) -> dict[str, Any]:
-        return await self._ask("GET", url)
-
-    async def _post(self, url: str, body: dict[str, Any]) -> dict[str, Any]:
-        return await self._ask("POST", url, json=body)
 
     async def _ask(self, method: str, url: str, **options: Any) -> dict[str, Any]:
         return _answer(await self._send(method, url, **options))

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Response
 
-from carrel.server.conversations.service import Answer, ConversationService
-from carrel.server.conversations.turn import event
+from carrel.server.conversations.service import ConversationService
+from carrel.server.conversations.turn import Turn, event
 from carrel.server.errors import ApiError
 from carrel.server.http.errors import api_error
 from carrel.server.http.openapi import EXTENSION, with_stream
@@ -110,7 +110,7 @@ async def messages(conversation_id: str, service: CurrentService) -> Conversatio
     return ConversationMessages(conversation_id=conversation_id, messages=said)
 
 
-async def _send(answer: Answer, context: Context, *, stream: bool) -> Response:
+async def _send(answer: Turn, context: Context, *, stream: bool) -> Response:
     events = answer.events()
     if stream:
         return await context.stream(events, lambda given: _texts(context, answer, given))
@@ -119,15 +119,13 @@ async def _send(answer: Answer, context: Context, *, stream: bool) -> Response:
     return Response(whole, media_type="application/json")
 
 
-async def _drain(
-    context: Context, answer: Answer, events: AsyncGenerator[ConversationEvent]
-) -> None:
+async def _drain(context: Context, answer: Turn, events: AsyncGenerator[ConversationEvent]) -> None:
     async for _ in events:
         context.spend(answer.usage.total_tokens)
 
 
 async def _texts(
-    context: Context, answer: Answer, events: AsyncGenerator[ConversationEvent]
+    context: Context, answer: Turn, events: AsyncGenerator[ConversationEvent]
 ) -> AsyncGenerator[str]:
     sent = 0
     try:
