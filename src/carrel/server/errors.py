@@ -1,21 +1,14 @@
 """Errors in the interface's shapes."""
 
-import json
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from fastapi import FastAPI
-from fastapi.exceptions import RequestValidationError
-from starlette.exceptions import HTTPException
-from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Scope
 
 from carrel.wire.errors import ErrorBody, ValidationDetail, ValidationErrorBody
 
-_SHOWN = 200
-"""Letters of a wrong input that are sent back."""
 _KINDS = {
     400: "invalid_request_error",
     404: "not_found_error",
@@ -77,48 +70,9 @@ class InvalidRequest(ApiError):
         return ValidationErrorBody(detail=self.details).model_dump(mode="json")
 
 
-def install_error_handlers(app: FastAPI) -> None:
-    """Answer every error in the interface's shapes."""
-    app.add_exception_handler(ApiError, answer_error)
-    app.add_exception_handler(HTTPException, _answer_http)
-    app.add_exception_handler(RequestValidationError, _answer_validation)
-
-
-async def answer_error(request: Request, error: Exception) -> Response:
-    """Answer a request with an ApiError."""
-    assert isinstance(error, ApiError)
-    return error.answer(request.scope)
-
-
-async def _answer_http(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    if error.status_code in (404, 405):
-        return JSONResponse({"detail": error.detail}, error.status_code, headers=error.headers)
-    return await answer_error(request, ApiError(error.status_code, error.detail))
-
-
 def unauthorized() -> Response:
     """Return the response to a request without a valid key."""
     return JSONResponse({"detail": "Unauthorized"}, 401, headers={"www-authenticate": "Bearer"})
-
-
-async def _answer_validation(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)
-    details = [_detail(item, error.body) for item in error.errors()]
-    return JSONResponse(ValidationErrorBody(detail=details).model_dump(mode="json"), 422)
-
-
-def _detail(error: dict[str, Any], body: Any) -> ValidationDetail:
-    kind, (where, *parts), sent = error["type"], error["loc"], error.get("input")
-    missing = parts.pop() if kind == "missing" and parts else None
-    if where == "body" and isinstance(body, dict | list):
-        parts = as_sent(parts, body)
-    if missing is not None:
-        parts, sent = [*parts, missing], None
-    elif kind == "union_tag_invalid":
-        # The field that says which variant it is.
-        parts, sent = [*parts, error["ctx"]["discriminator"].strip("'")], error["ctx"]["tag"]
-    return ValidationDetail(type=kind, loc=[where, *parts], msg=error["msg"], input=_shorten(sent))
 
 
 def as_sent(loc: Sequence[str | int], body: Any) -> list[str | int]:
@@ -133,20 +87,3 @@ def as_sent(loc: Sequence[str | int], body: Any) -> list[str | int]:
     with suppress(KeyError, IndexError, TypeError):
         ways.append([part, *as_sent(rest, body[part])])
     return max(ways, key=lambda way: (way[-1:] == [loc[-1]], len(way)))
-
-
-def _shorten(value: Any) -> Any:
-    """Return the sent value, cut to its beginning if it is long."""
-    if isinstance(value, str):
-        # Half a surrogate pair can neither be sent nor logged.
-        shown = value[:_SHOWN].encode(errors="replace").decode()
-        return shown if len(value) <= _SHOWN else f"{shown}…"
-    if isinstance(value, (bool, float, int)):
-        return value
-    if isinstance(value, list | dict) and len(value) > _SHOWN:
-        return None
-    try:
-        written = json.dumps(value, allow_nan=False, ensure_ascii=False)
-        return value if len(written.encode()) <= _SHOWN else None
-    except (TypeError, ValueError, RecursionError):
-        return None

@@ -21,6 +21,7 @@ from carrel.server.records.embeddings import StoredVector
 from carrel.server.records.sql import migrate, pgvector
 from carrel.server.records.sql.database import make_engine
 from support import storage
+from support.old_schemas import make_database, make_folder
 from support.postgres import postgres_server
 from support.processing import Lab, ScriptedReader
 
@@ -47,9 +48,7 @@ def _add_user(connection: sa.Connection) -> None:
 
 
 def _fill_format_1(folder: DataFolder, blob: str) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(migrate, "FORMAT", 1)
-        migrate.migrate(folder)
+    make_folder(folder, 1)
     engine = make_engine(folder.database_url)
     with engine.begin() as connection:
         _add_user(connection)
@@ -110,14 +109,11 @@ def _fill_format_2(connection: sa.Connection, drawn: list[StoredVector]) -> None
 
 def _folder_of_format_2(path: Path, fill: Callable[[sa.Connection], None]) -> str:
     with DataFolder(path) as folder:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(migrate, "FORMAT", 2)
-            migrate.migrate(folder)
+        make_folder(folder, 2)
         engine = make_engine(folder.database_url)
         with engine.begin() as connection:
             fill(connection)
         engine.dispose()
-        folder.format = 2
         migrate.migrate(folder)
         assert folder.format == FORMAT
         return folder.database_url
@@ -127,9 +123,7 @@ def _database_of_format_2(compares: bool, fill: Callable[[sa.Connection], None])
     server = postgres_server(vectors=compares)
     engine = make_engine(url := server.create(uuid4().hex))
     with engine.begin() as connection:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(migrate, "FORMAT", 2)
-            migrate.upgrade(connection)
+        make_database(connection, 2)
         if compares:
             connection.exec_driver_sql("CREATE EXTENSION vector")
         fill(connection)

@@ -14,7 +14,7 @@ from carrel.server.errors import ApiError
 from carrel.server.http.middleware import Authenticate
 from carrel.server.library import summaries
 from carrel.server.library.summaries import Summaries
-from carrel.server.models.engine import Engine
+from carrel.server.models.engine import Engine, ModelSession
 from carrel.server.models.weights import built_in_weights
 from carrel.server.routes import documents
 from carrel.wire.documents import Document
@@ -44,6 +44,8 @@ class ScriptedEngine:
     async def session(self) -> AsyncIterator["ScriptedEngine"]:
         """Itself."""
         yield self
+
+    answer = ModelSession.answer
 
     async def stream(self, body: dict[str, Any], tokens: int) -> AsyncGenerator[dict[str, Any]]:
         """An answer in two pieces."""

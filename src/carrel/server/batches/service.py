@@ -25,7 +25,7 @@ from carrel.server.models.embedded import SLOTS
 from carrel.server.reading.processes.parsers import PARSERS
 from carrel.server.records import agents, batches, files
 from carrel.server.records.accounts.caller import Caller
-from carrel.server.records.batches import BatchOutcome, PendingLine, Work
+from carrel.server.records.batches import PendingLine, Work
 from carrel.server.records.errors import NotFound
 from carrel.server.records.sql.database import Database
 from carrel.server.records.sql.ids import new_id
@@ -276,28 +276,18 @@ class BatchJobs:
         messages = Counter[str]()
         output, succeeded = await self._file(work, Counter(), failed=False)
         error, failed = await self._file(work, messages, failed=True)
-
-        def write(connection: sa.Connection) -> None:
-            # Asked again: it may have been cancelled meanwhile.
-            current = batches.begin(connection, work.id)
-            if current is None:
-                return
-            outcome = BatchOutcome(
-                cancelled=current.cancelled,
-                late=late,
-                succeeded=succeeded,
-                failed=failed,
-                errors=[
-                    {"message": message, "count": count}
-                    for message, count in messages.most_common(_MESSAGES)
-                ],
-                output=output,
-                error=error,
-            )
-            batches.finish(connection, work, outcome)
-            log.info("batch %s ended: %s", work.id, outcome.status)
-
-        await self._database.write(write)
+        errors = [{"message": it, "count": n} for it, n in messages.most_common(_MESSAGES)]
+        status = await self._database.write(
+            batches.finish,
+            work,
+            late=late,
+            succeeded=succeeded,
+            failed=failed,
+            errors=errors,
+            output=output,
+            error=error,
+        )
+        log.info("batch %s ended: %s", work.id, status)
 
     async def _file(
         self, work: Work, messages: Counter[str], *, failed: bool

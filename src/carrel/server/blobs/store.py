@@ -21,35 +21,40 @@ class Download:
     headers: Mapping[str, str]
 
 
-class BlobMissing(ApiError):
+class BlobError(ApiError):
+    """The store cannot do what it is asked for."""
+
+    reply: tuple[int, str]
+    """The status and the message of the answer."""
+
+    def __init__(self) -> None:
+        super().__init__(*self.reply)
+
+
+class BlobMissing(BlobError):
     """The store lacks bytes that a record names."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            404, "The bytes of this document are missing on the server. Upload it again."
-        )
+    reply = 404, "The bytes of this document are missing on the server. Upload it again."
 
 
-class BlobsUnavailable(ApiError):
+class BlobsUnavailable(BlobError):
     """The store cannot be reached, or refuses; the log says why."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            503,
-            "The store that keeps the server's documents does not answer."
-            " Try again in a moment; the server's log says more.",
-        )
+    reply = (
+        503,
+        "The store that keeps the server's documents does not answer."
+        " Try again in a moment; the server's log says more.",
+    )
 
 
-class BlobsFull(ApiError):
+class BlobsFull(BlobError):
     """The store answers, but takes no more bytes."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            507,
-            "The store that keeps the server's documents takes no more: it is full, or fails."
-            " Make room there; the server's log says more.",
-        )
+    reply = (
+        507,
+        "The store that keeps the server's documents takes no more: it is full, or fails."
+        " Make room there; the server's log says more.",
+    )
 
 
 Named = Callable[[Collection[str]], Awaitable[set[str]]]

@@ -1,6 +1,5 @@
 """Entries of a conversation as the messages of a completion."""
 
-import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
@@ -16,7 +15,7 @@ from carrel.wire.generation.conversations import (
     MessageInput,
     MessageOutput,
 )
-from carrel.wire.generation.tools import FunctionCall, ToolCall
+from carrel.wire.generation.tools import ToolCall
 
 
 def as_entries(inputs: Inputs, before: Sequence[Entry]) -> list[Entry]:
@@ -69,14 +68,7 @@ def _is_answer(messages: Sequence[Message]) -> bool:
 
 def _add_call(messages: list[Message], entry: FunctionCallEntry) -> None:
     """Add a call to the message of the calls that were made together with it."""
-    arguments = entry.arguments
-    call = ToolCall(
-        id=entry.tool_call_id,
-        function=FunctionCall(
-            name=entry.name,
-            arguments=arguments if isinstance(arguments, str) else json.dumps(arguments),
-        ),
-    )
+    call = ToolCall(id=entry.tool_call_id, function=entry.function)
     last = messages[-1] if messages else None
     if isinstance(last, AssistantMessage) and not last.prefix:
         calls = [*(last.tool_calls or ()), call]

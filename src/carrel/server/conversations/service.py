@@ -1,6 +1,5 @@
 """Conversations of a caller: started, continued, restarted and written whole."""
 
-import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -185,12 +184,9 @@ class ConversationService:
             is_allowed = given[id] == "allow"
             status = "allowed" if is_allowed else "denied"
             decided[at] = entry.model_copy(update={"confirmation_status": status})
-            arguments = entry.arguments
-            text = arguments if isinstance(arguments, str) else json.dumps(arguments)
             result = _DENIED
             if is_allowed:
-                call = FunctionCall(name=entry.name, arguments=text)
-                result = await self._run_allowed(speaker.responder, call)
+                result = await self._run_allowed(speaker.responder, entry.function)
             results.append(FunctionResultEntry(tool_call_id=id, result=result))
         results = as_entries(results, before)
         if body.store:

@@ -154,22 +154,18 @@ class RateLimit:
         caller = scope["state"]["caller"]
         organisation, key = caller.organisation_id, caller.key_id
 
-        def of(unit: str, buckets: Buckets, *owned: tuple[str, int | None]) -> list[Allowance]:
-            return [Allowance(unit, limit, buckets, owner) for owner, limit in owned if limit]
-
-        requests = of(
-            "req",
-            self._requests,
+        requests = (
             (organisation, limits.requests_per_minute),
             (key, limits.key_requests_per_minute),
         )
-        if not _counts_tokens(scope):
-            return requests, []
-        return requests, of(
-            "tokens",
-            self._tokens,
-            (organisation, limits.tokens_per_minute),
-            (key, limits.key_tokens_per_minute),
+        tokens = (organisation, limits.tokens_per_minute), (key, limits.key_tokens_per_minute)
+        return (
+            [Allowance("req", limit, self._requests, owner) for owner, limit in requests if limit],
+            [
+                Allowance("tokens", limit, self._tokens, owner)
+                for owner, limit in tokens
+                if limit and _counts_tokens(scope)
+            ],
         )
 
 

@@ -124,11 +124,7 @@ class Search:
                 highlighted |= fulltext.highlight(
                     connection, shown, match, snippets.START, snippets.END
                 )
-        passages = _passages(connection, best, scores, highlighted, wanted)
-        return [
-            passage.model_copy(update={"is_weak": True}) if id in weak else passage
-            for id, passage in passages
-        ]
+        return [*_passages(connection, best, scores, weak, highlighted, wanted)]
 
 
 def fuse(words: Mapping[int, float], meaning: Mapping[int, float]) -> dict[int, float]:
@@ -153,9 +149,10 @@ def _passages(
     connection: sa.Connection,
     ids: Sequence[int],
     scores: Mapping[int, float],
+    weak: Collection[int],
     highlighted: Mapping[int, str],
     wanted: Sequence[Term],
-) -> Iterator[tuple[int, FoundPassage]]:
+) -> Iterator[FoundPassage]:
     found = connection.execute(_FOUND, {"ids": ids, "now": datetime.now(UTC)})
     rows = {row.id: row for row in found}
     for id in ids:
@@ -166,17 +163,15 @@ def _passages(
         snippet, matches, shown = snippets.snippet(row.text, spans)
         layout = TextPlaces.from_json(row.layout)
         inside = [span for span in spans if shown[0] <= span[0] and span[1] <= shown[1]]
-        yield (
-            id,
-            FoundPassage(
-                library_id=row.library_id,
-                document_id=row.document_id,
-                document_name=row.name,
-                page=row.page,
-                snippet=snippet,
-                matches=matches,
-                score=round(scores[id], 4),
-                box=layout.box(inside or [shown]) if layout else None,
-                text=row.text,
-            ),
+        yield FoundPassage(
+            library_id=row.library_id,
+            document_id=row.document_id,
+            document_name=row.name,
+            page=row.page,
+            snippet=snippet,
+            matches=matches,
+            score=round(scores[id], 4),
+            box=layout.box(inside or [shown]) if layout else None,
+            text=row.text,
+            is_weak=id in weak,
         )

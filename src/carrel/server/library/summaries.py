@@ -8,7 +8,6 @@ import asyncio
 import logging
 import re
 from collections.abc import Callable
-from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
 
 from carrel.server.errors import ApiError
@@ -86,11 +85,6 @@ class Summaries:
             "max_tokens": _MAX_TOKENS,
             "temperature": 0.2,
         }
-        parts: list[str] = []
-        tokens = 0
-        async with engine.session() as session, aclosing(session.stream(body, _TOKENS)) as chunks:
-            async for chunk in chunks:
-                for choice in chunk.get("choices") or ():
-                    parts.append((choice.get("delta") or {}).get("content") or "")
-                tokens = (chunk.get("usage") or {}).get("total_tokens") or tokens
-        return " ".join(clean_text("".join(parts)).split()), tokens
+        async with engine.session() as session:
+            text, tokens = await session.answer(body, _TOKENS)
+        return " ".join(clean_text(text).split()), tokens

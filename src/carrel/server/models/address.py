@@ -275,7 +275,7 @@ def _chunk(data: str) -> dict[str, Any]:
     if not isinstance(chunk, dict):
         raise unreachable()
     if "error" in chunk:
-        raise _failure(_message(chunk))
+        raise _failure(error_message(chunk))
     return chunk
 
 
@@ -286,7 +286,7 @@ def _finishes(chunk: dict[str, Any]) -> bool:
 def _refusal_of(response: httpx.Response) -> ApiError:
     """Return the error of an unsuccessful response."""
     try:
-        said = _message(response.json())
+        said = error_message(response.json())
     except ValueError:
         said = ""
     status = response.status_code
@@ -315,7 +315,8 @@ def _refusal_of(response: httpx.Response) -> ApiError:
     return _failure(said)
 
 
-def _message(body: Any) -> str:
+def error_message(body: Any) -> str:
+    """Return an address's own words in the body of an error, empty if it has none."""
     error = body.get("error", body) if isinstance(body, dict) else None
     if isinstance(error, dict):
         error = error.get("message")

@@ -98,6 +98,16 @@ class ModelSession:
             async for chunk in chunks:
                 yield chunk
 
+    async def answer(self, body: dict[str, Any], tokens: int) -> tuple[str, int]:
+        """Return the whole text of a completion as `stream` yields it, and the tokens used."""
+        text, used = "", 0
+        async with aclosing(self.stream(body, tokens)) as chunks:
+            async for chunk in chunks:
+                for choice in chunk.get("choices") or ():
+                    text += (choice.get("delta") or {}).get("content") or ""
+                used = (chunk.get("usage") or {}).get("total_tokens") or used
+        return text, used
+
 
 def _disarmed(body: dict[str, Any]) -> dict[str, Any]:
     """Return a request without control tokens in what the template puts into the prompt."""
@@ -243,11 +253,11 @@ class Engine:
         async with self._tokenizer.address() as address:
             yield ModelClient(self._http, address)
 
-    async def models(self) -> list[ModelCard]:
-        """Return the available models; the vendor's names are aliases of the first."""
-        return await self._cards(again=True)
+    async def models(self, *, again: bool = True) -> list[ModelCard]:
+        """Return the available models; the vendor's names are aliases of the first.
 
-    async def _cards(self, *, again: bool) -> list[ModelCard]:
+        Without `again` an address that was asked before is not asked anew.
+        """
         if self._pool is None:
             return [self._embedded]
         models = await self._pool.abilities(again=again)
@@ -269,7 +279,7 @@ class Engine:
         """Return whether an address lists a model of this name."""
         if self._pool is None:
             return False
-        return any(card.id == model for card in await self._cards(again=False))
+        return any(card.id == model for card in await self.models(again=False))
 
     async def resolve(self, model: str) -> ModelCard:
         """Return the model that answers to a name at the model's address.
@@ -279,7 +289,7 @@ class Engine:
         """
         cards: list[ModelCard] = []
         for again in (False, True):
-            cards = await self._cards(again=again)
+            cards = await self.models(again=again)
             for card in cards:
                 if card.answers_to(model):
                     return card

@@ -63,28 +63,6 @@ class Work:
     """The blobs with its requests."""
 
 
-@dataclass(frozen=True)
-class BatchOutcome:
-    """The end of a batch. `files` are columns of the files made, for answers and for failures."""
-
-    cancelled: bool
-    late: bool
-    succeeded: int
-    failed: int
-    errors: list[dict[str, Any]]
-    output: dict[str, Any] | None
-    error: dict[str, Any] | None
-
-    @property
-    def status(self) -> str:
-        """The final status. A batch fails when every request failed."""
-        if self.cancelled:
-            return "CANCELLED"
-        if self.late:
-            return "TIMEOUT_EXCEEDED"
-        return "SUCCESS" if self.succeeded else "FAILED"
-
-
 def create(
     connection: sa.Connection,
     caller: Caller,
@@ -293,22 +271,40 @@ def next_answered(
     return [AnsweredLine(*row) for row in connection.execute(query)]
 
 
-def finish(connection: sa.Connection, work: Work, outcome: BatchOutcome) -> None:
-    """End a batch with its files."""
-    made = [
-        None if values is None else files.insert(connection, work.caller, values).id
-        for values in (outcome.output, outcome.error)
-    ]
+def finish(
+    connection: sa.Connection,
+    work: Work,
+    *,
+    late: bool,
+    succeeded: int,
+    failed: int,
+    errors: list[dict[str, Any]],
+    output: dict[str, Any] | None,
+    error: dict[str, Any] | None,
+) -> str | None:
+    """End a batch and return its status, None if it was ended meanwhile.
+
+    `output` and `error` are columns of the files made, for answers and for failures. A batch fails
+    when every request failed.
+    """
+    # Asked again: it may have been cancelled meanwhile.
+    current = begin(connection, work.id)
+    if current is None:
+        return None
+    status = "SUCCESS" if succeeded else "FAILED"
+    if current.cancelled or late:
+        status = "CANCELLED" if current.cancelled else "TIMEOUT_EXCEEDED"
     _end(
         connection,
         work.id,
-        status=outcome.status,
-        succeeded=outcome.succeeded,
-        failed=outcome.failed,
-        errors=outcome.errors,
-        output_file=made[0],
-        error_file=made[1],
+        status=status,
+        succeeded=succeeded,
+        failed=failed,
+        errors=errors,
+        output_file=output and files.insert(connection, work.caller, output).id,
+        error_file=error and files.insert(connection, work.caller, error).id,
     )
+    return status
 
 
 def _end(connection: sa.Connection, id: str, **values: Any) -> None:

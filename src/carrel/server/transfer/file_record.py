@@ -50,13 +50,9 @@ async def describe(
 
 
 def _sample_type(purpose: Purpose, path: Path) -> SampleType:
-    if purpose == "ocr":
-        return "ocr_input"
-    if purpose == "batch":
-        return "batch_request"
-    if purpose != "fine-tune":
-        return "ocr_input"
-    return "pretrain" if _is_plain_text_sample(path) else "instruct"
+    if purpose == "fine-tune":
+        return "pretrain" if _is_plain_text_sample(path) else "instruct"
+    return "batch_request" if purpose == "batch" else "ocr_input"
 
 
 def _is_plain_text_sample(path: Path) -> bool:

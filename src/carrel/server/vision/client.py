@@ -3,10 +3,10 @@
 import asyncio
 import base64
 import re
-from typing import Any
 
 import httpx
 
+from carrel.server.models.address import error_message
 from carrel.server.settings import VisionModel
 from carrel.text import clean_text
 
@@ -121,13 +121,8 @@ def _failure(answer: httpx.Response) -> PageUnread:
 def _message(answer: httpx.Response) -> str:
     """Return the address's own error, on one line, without the request's key."""
     try:
-        body: Any = answer.json()
+        error = error_message(answer.json())
     except ValueError:
-        return ""
-    error = body.get("error", body) if isinstance(body, dict) else None
-    if isinstance(error, dict):
-        error = error.get("message")
-    if not isinstance(error, str):
         return ""
     key = answer.request.headers.get("authorization", "").removeprefix("Bearer ")
     if key:

@@ -100,7 +100,8 @@ class VisionReader:
         beside = (vision.url, vision.name, _METHOD)
         task = Task.of(document, options, beside)
         job = _Job(vision, document, scored, reading.page_count, task)
-        found = {read.page.index: read.page for read in await self._recall(task, chosen)}
+        kept = await self._results.pages(task, [page.index for page in chosen])
+        found = {read.page.index: read.page for read in kept}
         try:
             async with asyncio.timeout_at(deadline):
                 await self._ask(job, [p for p in chosen if p.index not in found], found)
@@ -111,9 +112,6 @@ class VisionReader:
             _without_unasked_scores(found.get(page.index, page), options) for page in reading.pages
         ]
         return replace(reading, pages=with_fewer_images(read, options.image_limit))
-
-    async def _recall(self, task: Task, pages: Sequence[Page]) -> list[ReadPage]:
-        return await self._results.pages(task, [page.index for page in pages])
 
     async def _ask(self, job: _Job, pages: Sequence[Page], found: dict[int, Page]) -> None:
         """Add the model's reading of the pages to `found`, several at once."""

@@ -17,7 +17,7 @@ from carrel.wire.base import (
 from carrel.wire.generation.agents import CompletionArgs, VersionNumber
 from carrel.wire.generation.completions import MAX_MESSAGES, Usage
 from carrel.wire.generation.content import Content
-from carrel.wire.generation.tools import MAX_TOOLS, Tools
+from carrel.wire.generation.tools import MAX_TOOLS, FunctionCall, Tools
 
 HandoffExecution = Literal["client", "server"]
 
@@ -67,6 +67,11 @@ class FunctionCallEntry(_Output):
     confirmation_status: Literal["pending", "allowed", "denied"] | Text | None = Field(
         default=None, description="Of a call that the service runs once the caller has allowed it"
     )
+
+    @property
+    def function(self) -> FunctionCall:
+        """The function and its arguments as JSON text, whichever form they came in."""
+        return FunctionCall.model_validate({"name": self.name, "arguments": self.arguments})
 
 
 class FunctionResultEntry(_Entry):

@@ -1,6 +1,5 @@
 """The migrations make the tables that the code uses."""
 
-import sqlite3
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +13,7 @@ from carrel.server.datadir.folder import FORMAT, DataFolder
 from carrel.server.records.sql import tables
 from carrel.server.records.sql.database import make_engine
 from carrel.server.records.sql.migrate import migrate
+from support.old_schemas import make_folder
 
 _DOCUMENT = """
     INSERT INTO organisations VALUES ('o', 'team', 0);
@@ -79,14 +79,8 @@ def test_the_migrated_tables_are_the_declared_ones(connection: sa.Connection) ->
 def test_the_folder_of_a_released_version_gets_the_same_schema(
     format: int, connection: sa.Connection, tmp_path: Path
 ) -> None:
-    schema = Path(__file__).with_name(f"format_{format}.sql").read_text("utf-8")
     with DataFolder(tmp_path / "old") as old:
-        database = sqlite3.connect(old.database_file)
-        database.executescript(f"{schema} {_ROWS[format]}")
-        database.execute("INSERT INTO alembic_version VALUES (?)", (f"{format:04}",))
-        database.commit()
-        database.close()
-        old.format = format
+        make_folder(old, format, _ROWS[format])
         migrate(old)
         (copy,) = (old.path / "backups").iterdir()
         assert copy.name.startswith(f"carrel-format{format}-")

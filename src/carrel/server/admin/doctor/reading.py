@@ -14,6 +14,7 @@ from carrel.server.reading.results import WEIGHTS
 from carrel.server.settings import ServerSettings
 
 _READ_SECONDS = 60
+_REINSTALL = "Reinstall the server: pip install --force-reinstall 'carrel[server]'"
 
 
 async def check_reading(settings: ServerSettings) -> list[Finding]:
@@ -38,17 +39,15 @@ async def check_reading(settings: ServerSettings) -> list[Finding]:
                     async with asyncio.timeout(_READ_SECONDS):
                         read = await reader.read(path, mimetype=mimetype, options=ReadOptions())
                 except (OCRUnavailable, UnreadableDocument, TimeoutError, OSError) as error:
-                    advice = "Reinstall the server: pip install --force-reinstall 'carrel[server]'"
                     found.append(
-                        failure(part, f"a page cannot be read: {reason_of(error)}", advice)
+                        failure(part, f"a page cannot be read: {reason_of(error)}", _REINSTALL)
                     )
                     continue
                 seconds = time.perf_counter() - began
                 if "heron" in read.pages[0].markdown.lower():
                     found.append(ok(part, f"a page was read in {seconds:.1f} s"))
                 else:
-                    advice = "Reinstall the server: pip install --force-reinstall 'carrel[server]'"
-                    found.append(failure(part, "a page was read wrong", advice))
+                    found.append(failure(part, "a page was read wrong", _REINSTALL))
     finally:
         await reader.stop()
     scripts = await asyncio.to_thread(check_scripts)

@@ -2,13 +2,12 @@
 
 import json
 from collections.abc import Sequence
-from contextlib import aclosing
 from typing import Any, NamedTuple, Protocol
 
 from carrel.server.errors import ApiError, InvalidRequest
 from carrel.server.models.engine import Engine, ModelSession
 from carrel.server.models.schemas import json_schema as schemas
-from carrel.server.models.schemas.formats import bound
+from carrel.server.models.schemas.formats import bound, is_answer
 from carrel.wire.generation.formats import ResponseFormat
 from carrel.wire.ocr import OCRRequest, OCRResult, Page, PageImage
 
@@ -102,12 +101,7 @@ class SessionModel:
         prompt = "".join(_text_of(message["content"]) for message in body["messages"])
         tokens = await self.count_tokens(prompt) + _ANSWER_TOKENS + _SPARE_TOKENS
         body = {**body, "model": self._session.abilities.default_model or "default"}
-        pieces = []
-        async with aclosing(self._session.stream(body, tokens)) as chunks:
-            async for chunk in chunks:
-                for choice in chunk.get("choices") or ():
-                    pieces.append((choice.get("delta") or {}).get("content") or "")
-        return "".join(pieces)
+        return (await self._session.answer(body, tokens))[0]
 
 
 def check_formats(request: OCRRequest) -> None:
@@ -300,15 +294,8 @@ def _schema(format: ResponseFormat | None) -> dict[str, Any] | None:
 
 
 def _keeps_to(format: ResponseFormat, text: str) -> bool:
-    if format.type == "text":
-        return True
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return False
-    if format.type == "json_object":
-        return isinstance(value, dict)
-    return schemas.fits(value, _schema(format) or {})
+    schema = {"type": "object"} if format.json_schema is None else _schema(format)
+    return format.type == "text" or is_answer(text, schema or {})
 
 
 def _shorten(texts: list[str], part: float) -> list[str]:

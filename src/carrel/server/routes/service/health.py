@@ -4,6 +4,7 @@ import asyncio
 import logging
 import shutil
 from collections.abc import Awaitable, Callable
+from dataclasses import asdict
 from importlib.metadata import version
 
 import sqlalchemy as sa
@@ -57,11 +58,7 @@ async def readyz(server: CurrentServer) -> Response:
     return JSONResponse(
         {
             "status": "ok",
-            "worker": {
-                "silent_seconds": round(worker.silent_seconds),
-                "running": worker.running,
-                "queued": worker.queued,
-            },
+            "worker": {**asdict(worker), "silent_seconds": round(worker.silent_seconds)},
         }
     )
 
