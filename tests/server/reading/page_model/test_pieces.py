@@ -52,6 +52,17 @@ def test_a_narrow_gap_parts_words_where_a_wide_one_stands_above_it() -> None:
     assert cut(head, line(prose, 20))[1] == ["all is now so far"]
 
 
+def test_pieces_of_a_heading_in_narrow_type_keep_the_blanks_between_them() -> None:
+    places = [("Table", 217.3, 53.0), ("des", 273.9, 36.1), ("matières", 313.6, 81.9)]
+    found = [
+        TextItem(
+            text, x, 80, width, 34, 0, "ArialNarrow-Bold", 1, [PlacedWord(text, x, 80, width, 34)]
+        )
+        for text, x, width in places
+    ]
+    assert cut(*found) == [["Table des matières"]]
+
+
 def test_pieces_of_one_line_go_from_left_to_right() -> None:
     pieces = [
         Line("plain", Box(50, 100, 120, 110), 10),

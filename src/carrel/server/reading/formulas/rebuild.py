@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ from carrel.server.reading.formulas.symbols import (
     SYMBOLS,
     WIDE,
 )
-from carrel.server.reading.page.elements import Box
+from carrel.server.reading.page.elements import Box, parted
 from carrel.server.reading.page.rules import Rule
 
 _SCRIPT = 0.12
@@ -200,7 +200,7 @@ def _join_matrices(glyphs: Sequence[Glyph], parts: Sequence[_Part]) -> list[_Par
         if len(rows) < 2:
             continue
         name = "cases" if end is None else MATRICES.get(glyph.delimiter, "matrix")
-        cells = [[_line(cell) for cell in _cells(row)] for row in rows]
+        cells = [[_line(cell) for cell in parted(row, _are_columns)] for row in rows]
         lines = r" \\ ".join(map(" & ".join, cells))
         closing = [] if end is None else [glyphs[end].box]
         box = Box.around([glyph.box, *(part.box for part in held), *closing])
@@ -228,17 +228,11 @@ def _matrix_rows(parts: Sequence[_Part]) -> list[list[_Part]]:
     for part in parts:
         nearest = min(range(len(bases)), key=lambda number: abs(bases[number] - part.base))
         rows[nearest].append(part)
-    return rows
+    return [sorted(row, key=lambda part: part.box.left) for row in rows]
 
 
-def _cells(row: Sequence[_Part]) -> Iterator[list[_Part]]:
-    cell: list[_Part] = []
-    for part in sorted(row, key=lambda part: part.box.left):
-        if cell and part.box.left - max(p.box.right for p in cell) > _COLUMN * part.size:
-            yield cell
-            cell = []
-        cell.append(part)
-    yield cell
+def _are_columns(part: _Part, following: _Part) -> bool:
+    return following.box.left - part.box.right > _COLUMN * following.size
 
 
 def _part(glyph: Glyph) -> _Part:

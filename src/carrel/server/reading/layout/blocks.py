@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from carrel.server.reading.fence import doubt, fenced
 from carrel.server.reading.layout.diagrams import Diagram, diagrams
@@ -92,14 +93,11 @@ class PageParts:
     def mirrored(self) -> "PageParts":
         """Return what is drawn mirrored."""
         width, _ = self.frame.upright_size
-        return replace(
-            self,
-            rules=[rule.mirrored(width) for rule in self.rules],
-            shades=[shade.mirrored(width) for shade in self.shades],
-            figures=[box.mirrored(width) for box in self.figures],
-            drawings=[box.mirrored(width) for box in self.drawings],
-            fields=[box.mirrored(width) for box in self.fields],
-        )
+        drawn = ("rules", "shades", "figures", "drawings", "fields")
+        turned: dict[str, Any] = {
+            name: [part.mirrored(width) for part in getattr(self, name)] for name in drawn
+        }
+        return replace(self, **turned)
 
 
 def page_layout(

@@ -43,7 +43,9 @@ def diagrams(rules: Sequence[Rule], lines: Iterable[Line]) -> list[Diagram]:
     frames = [frame for frame in _frames(drawn) if any(map(frame.holds_centre, texts))]
     if len(frames) < 2:
         return []
-    joining = [_box(rule) for rule in drawn if not any(_is_part(rule, box) for box in frames)]
+    joining = [
+        _box(rule) for rule in drawn if not any(box.contains(_box(rule), _CORNER) for box in frames)
+    ]
     led = [(line, [frame for frame in frames if _leads(line, frame)]) for line in _bent(joining)]
     found = []
     for joined in grouped(
@@ -95,15 +97,6 @@ def _frames(rules: Iterable[Rule]) -> list[Box]:
 def _alike(one: Rule, other: Rule) -> bool:
     """Return whether two rules begin and end at the same places."""
     return abs(one.start - other.start) <= _CORNER and abs(one.end - other.end) <= _CORNER
-
-
-def _is_part(rule: Rule, frame: Box) -> bool:
-    """Return whether a rule is a side of a box or lies in it."""
-    wide = Box(
-        frame.left - _CORNER, frame.top - _CORNER, frame.right + _CORNER, frame.bottom + _CORNER
-    )
-    box = _box(rule)
-    return wide.holds(box.left, box.top) and wide.holds(box.right, box.bottom)
 
 
 def _box(rule: Rule) -> Box:

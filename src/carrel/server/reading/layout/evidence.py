@@ -4,13 +4,14 @@ Taken from its first pages, whichever are requested, so that a page reads the sa
 batch.
 """
 
+import math
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 from carrel.server.reading.page.elements import Line, Region
+from carrel.server.reading.page.lines import usual_size
 
 PAGES = 16
 """Number of first pages that stand for the whole document."""
@@ -84,13 +85,10 @@ class Evidence:
         return {
             number
             for number, line in enumerate(lines)
-            if (edge := _edge(line, height)) and self._is_repeated(line, edge)
+            if (edge := _edge(line, height))
+            for text in _patterns(line.text)
+            if abs(self.repeated.get((edge, text), -math.inf) - line.box.centre[1]) < _SAME_PLACE
         }
-
-    def _is_repeated(self, line: Line, edge: Edge) -> bool:
-        middle = line.box.centre[1]
-        heights = (self.repeated.get((edge, text)) for text in _patterns(line.text))
-        return any(at is not None and abs(at - middle) < _SAME_PLACE for at in heights)
 
     def is_variable(self, line: Line) -> bool:
         """Return whether a line in small type has no number but the page's: other pages may vary
@@ -132,15 +130,10 @@ class Evidence:
 
 def evidence_of(pages: Sequence[FirstPage], outline: Iterable[tuple[str, int]] = ()) -> Evidence:
     """Collect evidence from first pages; `outline` are the bookmarks with their levels."""
-    letters: Counter[float] = Counter()
-    for page in pages:
-        for line in page.lines:
-            letters[line.size] += len(line.text)
-    usual = max(letters, key=lambda size: letters[size], default=0.0)
     return Evidence(
         _repeated_heights(pages),
         _rank(style for page in pages for style in page.styles),
-        usual,
+        usual_size(line for page in pages for line in page.lines),
         {_fold(title): level for title, level in outline},
         sum(bool(page.lines) for page in pages),
     )

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from carrel.server.reading.page.elements import Box, Kind, Line, Region, parted
 from carrel.server.reading.page.hyphens import compounds_of, ends_in_hyphen, join_lines
-from carrel.server.reading.page.lines import BULLETS, CAPTION, FORMULA, adjoin, one_line
+from carrel.server.reading.page.lines import BULLETS, CAPTION, FORMULA, adjoin, one_line, usual_size
 from carrel.server.reading.page_model.network import ROLES, Role
 from carrel.server.reading.page_model.pieces import piece_rows
 from carrel.server.reading.tables.decode import UPRIGHT, PageReading, Sets
@@ -202,19 +202,6 @@ class Style:
         right = max(line.box.right for line in lines)
         parts = parted(lines, lambda above, line: _is_deliberate_break(above, line, right))
         return "\n".join(join_lines(part, self.compounds) for part in parts)
-
-
-def usual_size(lines: Iterable[Line]) -> float:
-    """Return the type size of the letter in the middle, were all in order of their size."""
-    letters: dict[float, int] = {}
-    for line in lines:
-        letters[line.size] = letters.get(line.size, 0) + len(line.text)
-    middle, passed = (sum(letters.values()) - 1) // 2, 0
-    for size in sorted(letters):
-        passed += letters[size]
-        if passed > middle:
-            return size
-    return 1.0
 
 
 def _is_deliberate_break(above: Line, line: Line, right: float) -> bool:

@@ -12,7 +12,7 @@ from carrel.server.reading.markdown.inline import add_inline
 from carrel.server.reading.markdown.page_builder import Certainty, PageBuilder
 from carrel.server.reading.markdown.scored_text import ScoredText
 from carrel.server.reading.options import ReadOptions
-from carrel.server.reading.page.elements import Box, PageFrame, PageLayout, Region, parted
+from carrel.server.reading.page.elements import Box, PageLayout, Region, parted
 from carrel.wire.ocr import BlockType, Dimensions, Page
 
 Crop = Callable[[tuple[int, int, int, int]], Image.Image]
@@ -62,7 +62,10 @@ class _Composer:
         self._raster = raster
         self._options = options
         # A method would tie builder and composer, and keep the page's picture in memory.
-        self._place = _pixel_mapper(layout.frame, raster)
+        frame = layout.frame
+        self._place: Callable[[Sequence[Box]], tuple[int, int, int, int]] = lambda boxes: (
+            raster.pixels(frame.on_page(Box.around(boxes)))
+        )
         self._builder = PageBuilder(index, options, self._place)
         self._heads: dict[str, list[str]] = {"header": [], "footer": []}
 
@@ -115,13 +118,6 @@ class _Composer:
         text = ScoredText()
         text.content(region.text, region.lines)
         self._builder.add_block(kind, text, [region.box])
-
-
-def _pixel_mapper(
-    frame: PageFrame, raster: Raster
-) -> Callable[[Sequence[Box]], tuple[int, int, int, int]]:
-    """Return the function that converts boxes of the layout to pixels of the page."""
-    return lambda boxes: raster.pixels(frame.on_page(Box.around(boxes)))
 
 
 def _text(group: list[Region]) -> ScoredText:

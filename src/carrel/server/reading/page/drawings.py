@@ -44,8 +44,8 @@ def drawings(
     """
     if len(shapes) > _MOST:
         return []
-    page = Box(-_BLEED, -_BLEED, size[0] + _BLEED, size[1] + _BLEED)
-    placed = [(box, shape) for shape in shapes if _holds(page, box := Box.of(shape.bbox))]
+    page = Box(0, 0, *size)
+    placed = [(box, shape) for shape in shapes if page.contains(box := Box.of(shape.bbox), _BLEED)]
     boxes = [box for box, _ in placed]
     thick = {box: shape for box, shape in placed if min(box.width, box.height) > _THIN}
     if not thick:
@@ -62,10 +62,6 @@ def drawings(
     found = [box for box in _merge(marks, _REACH) if min(box.width, box.height) >= _LEAST]
     found = _merge(_grow(box, boxes, largest) for box in found)
     return [box for box in found if _area(box) <= largest]
-
-
-def _holds(page: Box, box: Box) -> bool:
-    return page.holds(box.left, box.top) and page.holds(box.right, box.bottom)
 
 
 def _area(box: Box) -> float:

@@ -54,6 +54,13 @@ class Box(NamedTuple):
             and 2 * self.top <= top + bottom <= 2 * self.bottom
         )
 
+    def contains(self, other: "Box", beyond: float) -> bool:
+        """Return whether another box lies in this one, or reaches so far beyond it at most."""
+        return (
+            min(other.left - self.left, self.right - other.right) >= -beyond
+            and min(other.top - self.top, self.bottom - other.bottom) >= -beyond
+        )
+
     def meets(self, other: "Box") -> bool:
         """Return whether this box and another overlap."""
         return self.shared_width(other) > 0 and self.shared_height(other) > 0

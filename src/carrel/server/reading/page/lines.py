@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -48,7 +49,7 @@ _LABEL = (
     r"|grafik|diagramm|tableau|graphique|tabla|gráfico|tabella|figuur|tabel)"
     r"\.?\s*([A-Z]{1,3}[. -]?)?\d+([.-]\s?\d+)*[a-z]?"
 )
-CAPTION = re.compile(rf"{_LABEL}(?=[.:]|$| [–—|-] )", re.IGNORECASE)
+CAPTION = re.compile(rf"{_LABEL}([.:]| [–—|-] )", re.IGNORECASE)
 """Start of a caption, however it is set."""
 LABELLED = re.compile(rf"{_LABEL}\b", re.IGNORECASE)
 """Start of a caption in type that stands out; in plain text such words begin sentences."""
@@ -145,6 +146,14 @@ def runs_from_right(texts: Iterable[str]) -> bool:
             balance += 2 * to_left
         balance -= sum(map(str.isalpha, text))
     return balance > 0
+
+
+def usual_size(lines: Iterable[Line]) -> float:
+    """Return the type size of most letters."""
+    letters: Counter[float] = Counter()
+    for line in lines:
+        letters[line.size] += len(line.text)
+    return max(letters, key=letters.__getitem__, default=1.0)
 
 
 def adjoin(line: Line, other: Line) -> bool:

@@ -157,9 +157,10 @@ def _places(cell: Cell) -> list[tuple[int, int]]:
 
 
 def _joined(cell: Cell, other: Cell) -> Cell:
-    """Return a cell with the text of another that begins at the same place."""
+    """Return a cell with the text and the reach of another that begins at the same place."""
     text, marks = MarkedText(cell.text, cell.marks).followed_by(MarkedText(other.text, other.marks))
-    return replace(cell, text=text, marks=marks)
+    rows, columns = max(cell.rows, other.rows), max(cell.columns, other.columns)
+    return Cell(text, cell.row, cell.column, rows, columns, marks)
 
 
 def _fit(cell: Cell, taken: set[tuple[int, int]]) -> Cell:

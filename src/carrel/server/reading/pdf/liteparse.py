@@ -129,12 +129,7 @@ def crop_page(page: ParsedPage) -> ParsedPage:
 def _crop_item(item: TextItem, page: Box) -> TextItem | None:
     """Return an item without the words beyond the page, or None if none is left."""
     box = item.box
-    if (
-        box.left >= -_BLEED
-        and box.top >= -_BLEED
-        and box.right <= page.right + _BLEED
-        and box.bottom <= page.bottom + _BLEED
-    ):
+    if page.contains(box, _BLEED):
         return item
     inside = [word for word in item.words if page.holds_centre(Box.of(word))]
     if len(inside) == len(item.words):

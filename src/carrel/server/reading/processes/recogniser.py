@@ -74,7 +74,9 @@ class Recogniser:
             answer = await child.ask(message)
             if answer is not None:
                 self.failed = False
-                return _take_report(answer.header)
+                if loaded := answer.header.pop("loaded", None):
+                    log.info("OCR loaded with %s in %.1f s", *loaded)
+                return answer.header
             await child.end()
             log.warning("the OCR process died: %s", child.ending)
         raise OCRUnavailable("the OCR process ended while it read a page")
@@ -107,10 +109,3 @@ class Recogniser:
                 with contextlib.suppress(ProcessLookupError):
                     await child.end()
                 log.info("OCR unloaded")
-
-
-def _take_report(answer: dict[str, Any]) -> dict[str, Any]:
-    """Remove the report of loaded models from an answer and log it."""
-    if loaded := answer.pop("loaded", None):
-        log.info("OCR loaded with %s in %.1f s", *loaded)
-    return answer

@@ -49,15 +49,17 @@ def find_rules(picture: Image.Image, frame: PageFrame) -> list[Rule]:
         grey = grey.rotate(frame.skew, Image.Resampling.BILINEAR, fillcolor=255)
     points = frame.upright_size[0] / grey.width
     level, standing = _strokes(np.asarray(grey), points)
-    across = [
-        Rule(True, (row + 0.5) * points, start * points, end * points)
-        for row, start, end in _runs(level, _ACROSS / points)
-    ]
-    down = [
-        Rule(False, (column + 0.5) * points, start * points, end * points)
-        for column, start, end in _runs(standing, _DOWN / points)
-    ]
-    return _drop_strokes(joined(across), joined(down))
+    across, down = (
+        joined(
+            [
+                Rule(is_across, (at + 0.5) * points, start * points, end * points)
+                for at, start, end in _runs(strokes, least / points)
+            ]
+        )
+        for is_across, strokes, least in ((True, level, _ACROSS), (False, standing, _DOWN))
+    )
+    # A rule down that meets none across is a stroke of a large letter.
+    return [*across, *(rule for rule in down if any(rule.crosses(o, _TOUCH) for o in across))]
 
 
 def _strokes(pixels: "NDArray[uint8]", points: float) -> tuple["NDArray[bool_]", "NDArray[bool_]"]:
@@ -119,8 +121,3 @@ def _runs(dark: "NDArray[bool_]", least: float) -> list[tuple[int, int, int]]:
     long = np.flatnonzero(ends - starts >= least)[:_MOST_RUNS]
     width = dark.shape[1] + 2
     return [(int(starts[n]) // width, int(starts[n]) % width, int(ends[n]) % width) for n in long]
-
-
-def _drop_strokes(across: list[Rule], down: list[Rule]) -> list[Rule]:
-    """Drop strokes of large letters: a vertical rule must meet a horizontal one."""
-    return [*across, *(rule for rule in down if any(rule.crosses(o, _TOUCH) for o in across))]

@@ -269,22 +269,17 @@ class _Decoder:
         cells = self._cells()
         columns = self._columns(cells)
         spans = [column.span for column in columns]
-        placed: dict[tuple[int, int], list[tuple[_PlacedCell, int]]] = {}
-        for number, column in enumerate(columns):
-            for cell in column.cells:
-                placed.setdefault((cell.first, number), []).append((cell, 1))
-        held = [cell for column in columns for cell in column.cells]
-        loose = [cell for cell in cells if not any(cell is other for other in held)]
-        for cell in loose:
-            start, end = self._span(cell, spans, placed)
-            placed.setdefault((cell.first, start), []).append((cell, end - start + 1))
+        placed = [(cell, n, n) for n, column in enumerate(columns) for cell in column.cells]
+        held = [cell for cell, _, _ in placed]
+        for cell in (cell for cell in cells if cell not in held):
+            placed.append((cell, *self._span(cell, spans, placed)))
+        # Cells of one place are one, in the order in which they are read.
+        placed.sort(key=lambda place: (place[0].box.top, place[0].box.left))
         found = []
-        for (row, column_number), several in placed.items():
-            pieces = [number for cell, _ in several for number in cell.pieces]
-            text, marks = joined_text([self._page.pieces[number] for number in pieces])
-            last = max(cell.last for cell, _ in several)
-            width = max(count for _, count in several)
-            found.append(Cell(text, row, column_number, last - row + 1, width, marks))
+        for cell, start, end in placed:
+            text, marks = joined_text([self._page.pieces[number] for number in cell.pieces])
+            rows, columns_over = cell.last - cell.first + 1, end - start + 1
+            found.append(Cell(text, cell.first, start, rows, columns_over, marks))
         kept = sorted({cell.row for cell in found})
         heads = bisect_left(kept, self._heads)
         return Table.of([_find_in_rows(cell, kept) for cell in found], max(1, heads))
@@ -363,7 +358,7 @@ class _Decoder:
         self,
         cell: _PlacedCell,
         spans: Sequence[tuple[float, float]],
-        placed: dict[tuple[int, int], list[tuple[_PlacedCell, int]]],
+        placed: Sequence[tuple[_PlacedCell, int, int]],
     ) -> tuple[int, int]:
         """Return the first and last column of a spanning cell, centred over its columns."""
         left, right = cell.box.left, cell.box.right
@@ -381,11 +376,10 @@ class _Decoder:
         if not cell.wide:
             return first, last
         taken = {
-            column + step
-            for (row, column), several in placed.items()
-            for other, width in several
-            for step in range(width)
-            if row <= cell.last and other.last >= cell.first
+            column
+            for other, start, end in placed
+            for column in range(start, end + 1)
+            if other.first <= cell.last and other.last >= cell.first
         }
         low = next((n + 1 for n in range(first - 1, -1, -1) if n in taken), 0)
         high = next((n - 1 for n in range(last + 1, len(spans)) if n in taken), len(spans) - 1)
