@@ -26,16 +26,12 @@ MOST_STORED = 1_000_000
 """Letters of the fields of an agent or a library, about twice what a large context holds."""
 
 
-def _is_none(value: object) -> bool:
-    return value is None
-
-
 def omitted_when_none(description: str | None = None) -> Any:
     """Return a field that is left out of the JSON while it is None.
 
     Some official clients reject null where they accept an absent key.
     """
-    return Field(default=None, exclude_if=_is_none, description=description)
+    return Field(default=None, exclude_if=lambda value: value is None, description=description)
 
 
 def _storable_text(value: str) -> str:

@@ -107,7 +107,7 @@ class DocumentUpload(Request):
 class DocumentUpdate(Stored):
     name: Name | None = None
     attributes: Attributes | None = None
-    expires_at: datetime | None = None
+    expires_at: Timestamp | None = None
 
 
 class DocumentStatus(ResponseModel):

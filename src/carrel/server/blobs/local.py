@@ -34,7 +34,9 @@ class LocalBlobs:
 
     def writer(self) -> BlobWriter:
         """Return a new blob, written piece by piece."""
-        return BlobWriter(self._parts, self._publish)
+        return BlobWriter(
+            self._parts, lambda part, hash: asyncio.to_thread(self._publish, part, hash)
+        )
 
     async def size(self, hash: str) -> int:
         """Return the number of the bytes."""
@@ -91,10 +93,7 @@ class LocalBlobs:
         except FileNotFoundError as error:
             raise BlobMissing from error
 
-    async def _publish(self, part: Path, hash: str) -> None:
-        await asyncio.to_thread(self._rename, part, hash)
-
-    def _rename(self, part: Path, hash: str) -> None:
+    def _publish(self, part: Path, hash: str) -> None:
         """Make a finished part durable and give it its name."""
         with part.open("rb+") as file:
             os.fsync(file.fileno())

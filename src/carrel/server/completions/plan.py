@@ -253,7 +253,7 @@ async def make_plan(
         seed=_first_set(request.random_seed, arguments.random_seed),
         prompt_tokens=prompt_tokens,
         max_tokens=max_tokens,
-        prefix=_prefix(request, messages),
+        prefix=str(messages[-1]["content"]) if _begins_answer(request) else "",
         schema=schema,
         prompted=prompted,
         passages=passages,
@@ -439,10 +439,6 @@ def _format(
     name = asked.json_schema.name if asked and asked.json_schema else "answer"
     named = {"name": name, "schema": limited, "strict": True}
     return {"response_format": {"type": "json_schema", "json_schema": named}}
-
-
-def _prefix(request: CompletionOptions, messages: list[ChatMessage]) -> str:
-    return str(messages[-1]["content"]) if _begins_answer(request) else ""
 
 
 def _begins_answer(request: CompletionOptions) -> bool:

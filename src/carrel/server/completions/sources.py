@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from carrel.server.completions.citations import reference_name
 from carrel.server.completions.messages import ChatMessage
@@ -10,6 +9,7 @@ from carrel.server.library.search import FoundPassage
 from carrel.server.models.embedded_client import EmbeddedClient
 from carrel.server.models.pool import PoolClient
 from carrel.wire.generation.completions import Passage
+from carrel.wire.generation.content import text_chunk
 from carrel.wire.generation.tools import LibraryTool
 
 QUERY_CHARACTERS = 2000
@@ -46,17 +46,18 @@ class GivenPassages:
 
     def __init__(self, found: Iterable[FoundPassage] = ()) -> None:
         self._found: list[FoundPassage] = []
+        self._numbers: dict[tuple[object, ...], int] = {}
         self.add(found)
 
     def add(self, found: Iterable[FoundPassage]) -> list[int]:
         """Add passages and return their numbers; one that was given before keeps its number."""
         numbers = []
         for passage in found:
-            same = (at for at, one in enumerate(self._found) if _is_same(one, passage))
-            at = next(same, len(self._found))
-            if at == len(self._found):
+            place = passage.document_id, passage.page, passage.text
+            if place not in self._numbers:
                 self._found.append(passage)
-            numbers.append(at + 1)
+                self._numbers[place] = len(self._found)
+            numbers.append(self._numbers[place])
         return numbers
 
     def is_given(self, number: int) -> bool:
@@ -74,10 +75,6 @@ class GivenPassages:
             as_source(number, self._found[number - 1])
             for number in (every if numbers is None else dict.fromkeys(numbers))
         ]
-
-
-def _is_same(one: FoundPassage, other: FoundPassage) -> bool:
-    return (one.document_id, one.page, one.text) == (other.document_id, other.page, other.text)
 
 
 def as_source(number: int, passage: FoundPassage) -> Passage:
@@ -131,16 +128,7 @@ def put_before(messages: list[ChatMessage], passages: Sequence[FoundPassage]) ->
     texts = [as_text(number, passage, place=False) for number, passage in enumerate(passages, 1)]
     asking = f"Answer from the passages above. {_CITE}\nQuestion: "
     context = "\n\n".join([*reversed(texts), asking]) if passages else _NOTHING
-    asked = messages[numbers[-1]]
-    return [
-        {**message, "content": _prepend(context, message["content"])}
-        if message is asked
-        else message
-        for message in messages
-    ]
-
-
-def _prepend(text: str, content: str | list[dict[str, Any]]) -> str | list[dict[str, Any]]:
-    return (
-        text + content if isinstance(content, str) else [{"type": "text", "text": text}, *content]
-    )
+    at = numbers[-1]
+    content = messages[at]["content"]
+    both = context + content if isinstance(content, str) else [text_chunk(context), *content]
+    return [*messages[:at], {**messages[at], "content": both}, *messages[at + 1 :]]

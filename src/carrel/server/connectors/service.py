@@ -14,8 +14,6 @@ from carrel.server.settings import Connector
 from carrel.text import clean_json, clean_text
 
 if TYPE_CHECKING:
-    from mcp.types import ContentBlock
-
     from mcp import ClientSession
 
 log = logging.getLogger(__name__)
@@ -84,7 +82,8 @@ class Connectors:
         """
         async with self._session(name, token) as session:
             result = await session.call_tool(tool, arguments)
-        text = clean_text("\n".join(_text(block) for block in result.content))
+        said = (getattr(block, "text", None) or f"[{block.type}]" for block in result.content)
+        text = clean_text("\n".join(said))
         if len(text) > MOST_LETTERS:
             text = f"{text[:MOST_LETTERS]}\n(cut here)"
         return f"Error: {text}" if result.is_error else text or "(nothing)"
@@ -113,10 +112,6 @@ def _parameters(connector: str, schema: dict[str, Any]) -> dict[str, Any] | None
         return None
     cleaned: dict[str, Any] = clean_json(schema)
     return cleaned
-
-
-def _text(block: "ContentBlock") -> str:
-    return getattr(block, "text", None) or f"[{block.type}]"
 
 
 def _kinds(error: BaseException) -> set[str]:

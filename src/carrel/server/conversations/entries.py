@@ -55,15 +55,12 @@ def as_messages(entries: Sequence[Entry]) -> list[Message]:
             _add_call(messages, entry)
         elif isinstance(entry, FunctionResultEntry):
             messages.append(ToolMessage(tool_call_id=entry.tool_call_id, content=entry.result))
-        elif isinstance(entry, HandoffEntry) and _is_answer(messages):
-            # The next agent answers the question, not the words that went with the handoff.
-            messages.pop()
+        elif isinstance(entry, HandoffEntry):
+            last = messages[-1] if messages else None
+            if isinstance(last, AssistantMessage) and not last.tool_calls:
+                # The next agent answers the question, not the words that went with the handoff.
+                messages.pop()
     return messages
-
-
-def _is_answer(messages: Sequence[Message]) -> bool:
-    last = messages[-1] if messages else None
-    return isinstance(last, AssistantMessage) and not last.tool_calls
 
 
 def _add_call(messages: list[Message], entry: FunctionCallEntry) -> None:

@@ -132,7 +132,12 @@ class DataFolder(FolderLayout):
                 f"The data folder {self.path} cannot be used: {reason}. Choose another with --data."
             ) from error
         try:
-            self._check_format()
+            if self.format > FORMAT:
+                raise FolderError(
+                    f"The data folder {self.path} has format {self.format}; this version of Carrel"
+                    f" knows formats up to {FORMAT}. Install a newer Carrel, or choose another"
+                    " folder with --data."
+                )
             self.log_folder.mkdir(mode=0o700, exist_ok=True)
             self._keep("key", f"carrel_{secrets.token_urlsafe(32)}")
             self._keep("secret", new_secret())
@@ -192,14 +197,6 @@ class DataFolder(FolderLayout):
         if not self._lock.closed:
             self.server_file.unlink(missing_ok=True)
             self._lock.close()
-
-    def _check_format(self) -> None:
-        if self.format > FORMAT:
-            raise FolderError(
-                f"The data folder {self.path} has format {self.format}; this version of Carrel"
-                f" knows formats up to {FORMAT}. Install a newer Carrel, or choose another folder"
-                " with --data."
-            )
 
     def _keep(self, name: str, fresh: str) -> None:
         path = self.path / name

@@ -21,7 +21,8 @@ class DiskReserve:
 
     def take(self) -> None:
         """Reserve the space unless it is reserved or the disk is nearly full. Blocking."""
-        if self._path.exists() or self._free() < RESERVE_BYTES * _ROOM_LEFT:
+        free = shutil.disk_usage(self._path.parent).free
+        if self._path.exists() or free < RESERVE_BYTES * _ROOM_LEFT:
             return
         try:
             with self._path.open("xb") as file:
@@ -39,6 +40,3 @@ class DiskReserve:
             log.warning("the disk is full: a delete uses the reserve of %d bytes", RESERVE_BYTES)
             return True
         return False
-
-    def _free(self) -> int:
-        return shutil.disk_usage(self._path.parent).free

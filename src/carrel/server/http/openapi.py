@@ -94,19 +94,15 @@ def describe(
             operation = schema["paths"][route.path_format][method.lower()]
             if not is_open(route.path):
                 operation["security"] = [{"key": []}]
-            for model in _query_models(route):
-                operation.setdefault("parameters", []).extend(_parameters(model))
+            for dependency in route.dependant.dependencies:
+                if model := getattr(dependency.call, "query_model", None):
+                    operation.setdefault("parameters", []).extend(_parameters(model))
     return schema
 
 
 def _components(model: type[BaseModel]) -> dict[str, Any]:
     described = model.model_json_schema(mode="serialization", ref_template=_COMPONENT)
     return {**described.pop("$defs", {}), model.__name__: described}
-
-
-def _query_models(route: APIRoute) -> list[type[BaseModel]]:
-    models = (getattr(it.call, "query_model", None) for it in route.dependant.dependencies)
-    return [model for model in models if model is not None]
 
 
 def _parameters(model: type[BaseModel]) -> list[dict[str, Any]]:

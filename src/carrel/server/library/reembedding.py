@@ -50,7 +50,9 @@ class Reembedding:
             if problem is None:
                 return
             if isinstance(problem, ApiError):
-                durable_step(self.give_up_or_retry, library_id, attempt, _as_text(problem))
+                # The job's memory keeps plain values.
+                plain = problem.status, problem.message
+                durable_step(self.give_up_or_retry, library_id, attempt, plain)
                 return
 
     async def embed_some(self, library_id: str) -> ApiError | bool | None:
@@ -124,8 +126,3 @@ class Reembedding:
                 self.enqueue(connection, library_id, attempt + 1, delay)
 
         await self._database.write(write)
-
-
-def _as_text(problem: ApiError) -> tuple[int, str]:
-    # The job's memory keeps plain values.
-    return problem.status, problem.message

@@ -184,7 +184,9 @@ class ModelClient:
                             await _end(events)
                             return
                         chunk = _chunk(event.data)
-                        finished = finished or _finishes(chunk)
+                        finished = finished or any(
+                            choice.get("finish_reason") for choice in chunk.get("choices") or ()
+                        )
                         yield chunk
         except (httpx.HTTPError, SSEError) as error:
             raise unreachable() from error
@@ -277,10 +279,6 @@ def _chunk(data: str) -> dict[str, Any]:
     if "error" in chunk:
         raise _failure(error_message(chunk))
     return chunk
-
-
-def _finishes(chunk: dict[str, Any]) -> bool:
-    return any(choice.get("finish_reason") for choice in chunk.get("choices") or ())
 
 
 def _refusal_of(response: httpx.Response) -> ApiError:

@@ -1,6 +1,6 @@
 """The list of a server's models, each under its name and its aliases."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from carrel.server.models.names import OCR_NAMES
 from carrel.server.settings import VisionModel
@@ -33,14 +33,10 @@ def ocr_cards(vision: VisionModel | None, *, strict: bool) -> list[ModelCard]:
 def with_aliases(cards: Iterable[ModelCard]) -> list[ModelCard]:
     """Return the cards, followed by one for each alias."""
     own = list(cards)
-    return [*own, *(alias for card in own for alias in _aliases(card))]
+    return [*own, *(with_alias(card, name) for card in own for name in card.aliases or ())]
 
 
 def with_alias(card: ModelCard, name: str) -> ModelCard:
     """Return a card under another name of its model, with the model's own as the first alias."""
     others = [other for other in (card.id, *(card.aliases or ())) if other != name]
     return card.model_copy(update={"id": name, "aliases": others})
-
-
-def _aliases(card: ModelCard) -> Iterator[ModelCard]:
-    return (with_alias(card, name) for name in card.aliases or ())

@@ -81,7 +81,9 @@ class _Tracer:
             made.update_name(f"{span.attributes.get('method')} {span.attributes['route']}")
         if "operation" in span.attributes:
             made.update_name(f"{span.attributes['operation']} {span.attributes.get('model')}")
-        made.set_attributes({_attribute_name(key): value for key, value in span.attributes.items()})
+        made.set_attributes(
+            {_NAMES.get(key, f"carrel.{key}"): value for key, value in span.attributes.items()}
+        )
         made.set_attribute("carrel.request_id", current_request.get())
         status = span.attributes.get("status")
         if span.error or (isinstance(status, int) and status >= _FAILED):
@@ -106,7 +108,3 @@ _NAMES = {
     "completion_tokens": "gen_ai.usage.output_tokens",
 }
 """The semantic conventions' names of attributes; the others are our own."""
-
-
-def _attribute_name(key: str) -> str:
-    return _NAMES.get(key, f"carrel.{key}")

@@ -80,7 +80,8 @@ def write(
     now = datetime.now(UTC)
     conversation = Conversation(id=id, created_at=now, updated_at=now)
     stay: list[Entry] = []
-    if written.updated_at is not None or connection.scalar(_exists(id)):
+    there = sa.select(sa.exists().where(conversations.c.id == id))
+    if written.updated_at is not None or connection.scalar(there):
         conversation = get(connection, caller, id)
         if conversation.updated_at != written.updated_at:
             raise Conflict("The conversation was changed meanwhile. Read it, then write it.")
@@ -95,10 +96,6 @@ def write(
     conversation = conversation.model_copy(update=changes)
     create(connection, caller, conversation, [*stay, *written.entries])
     return conversation
-
-
-def _exists(id: str) -> sa.Select[Any]:
-    return sa.select(sa.exists().where(conversations.c.id == id))
 
 
 def create(

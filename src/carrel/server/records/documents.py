@@ -254,7 +254,7 @@ def update(
     get(connection, caller, library_id, id, Role.EDITOR)
     values = change.body()
     if change.expires_at is not None:
-        values["expires_at"] = _aware(change.expires_at)
+        values["expires_at"] = change.expires_at
     if values:
         connection.execute(documents.update().where(documents.c.id == id).values(**values))
     changed = _select_one(connection, documents.c.id == id, with_expired=True)
@@ -374,10 +374,6 @@ _BEFORE = sa.select(sa.func.count()).where(
         sa.bindparam("id", type_=documents.c.id.type),
     ),
 )
-
-
-def _aware(moment: datetime) -> datetime:
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _has_attributes(connection: sa.Connection, given: str | None) -> list[sa.ColumnElement[bool]]:

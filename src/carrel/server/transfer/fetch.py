@@ -162,7 +162,10 @@ class Fetcher:
         return data
 
     async def _download(self, url: str, path: Path) -> None:
-        address = _address(url)
+        try:
+            address = httpx.URL(url)
+        except httpx.InvalidURL:
+            raise _invalid("This is not a valid address.") from None
         async with httpcore.AsyncConnectionPool(network_backend=self._network) as pool:
             for _ in range(_REDIRECTS + 1):
                 self._check(address)
@@ -236,13 +239,6 @@ class Fetcher:
         return _refusal(
             f"The document is larger than the {self._limit // 2**20} MiB that are allowed.", 413
         )
-
-
-def _address(url: str) -> httpx.URL:
-    try:
-        return httpx.URL(url)
-    except httpx.InvalidURL:
-        raise _invalid("This is not a valid address.") from None
 
 
 def _refusal(message: str, status: int = 400) -> ApiError:

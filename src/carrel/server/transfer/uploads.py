@@ -48,7 +48,9 @@ async def receive_upload(request: Request, blobs: Blobs, *, limit: int) -> Recei
         InvalidRequest: there is no part named `file`.
     """
     try:
-        _refuse_announced(request, limit)
+        announced = request.headers.get("content-length", "")
+        if announced.isdecimal() and int(announced) > limit + _OVERHEAD_BYTES:
+            raise _size_error(limit)
         async with blobs.writer() as writer:
             receiver = _Receiver(_boundary(request), limit)
             async for chunk in request.stream():
@@ -79,12 +81,6 @@ async def receive_upload(request: Request, blobs: Blobs, *, limit: int) -> Recei
 async def _await_disconnect(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
-
-
-def _refuse_announced(request: Request, limit: int) -> None:
-    announced = request.headers.get("content-length", "")
-    if announced.isdecimal() and int(announced) > limit + _OVERHEAD_BYTES:
-        raise _size_error(limit)
 
 
 def _boundary(request: Request) -> bytes:

@@ -181,11 +181,8 @@ class Choice(ResponseModel):
     logprobs: dict[str, Any] | None = omitted_when_none()
 
 
-def _none_is_zero(value: object) -> object:
-    return 0 if value is None else value
-
-
-Tokens = Annotated[int, BeforeValidator(_none_is_zero)]
+Tokens = Annotated[int, BeforeValidator(lambda value: 0 if value is None else value)]
+"""A number of tokens, which some services answer as null."""
 
 
 class Usage(ResponseModel):

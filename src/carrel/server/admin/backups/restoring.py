@@ -85,7 +85,8 @@ async def restore_folder(
     _make_way(target)
     source, part = FolderLayout(backup), target.with_name(f"{target.name}.restoring")
     needed = source.database_file.stat().st_size * 2 + (0 if bucket else manifest.bytes)
-    _require_room(target, needed - _size_of(part))
+    there = sum(path.stat().st_size for path in part.rglob("*") if path.is_file())
+    _require_room(target, needed - there)
     try:
         with DataFolder(part) as folder:
             await asyncio.to_thread(copy_checked, source, folder, manifest)
@@ -193,7 +194,3 @@ def _require_room(target: Path, needed: int) -> None:
             f"The backup needs {needed / 1e6:,.0f} MB in {folder}, where {free / 1e6:,.0f} MB are"
             " free. Free some space, or restore elsewhere."
         )
-
-
-def _size_of(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

@@ -129,12 +129,6 @@ class _Matrix:
         self._vectors, self._coarse = vectors[order], coarse[order]
 
 
-def _new_matrix(library: SearchedLibrary) -> _Matrix:
-    # The leading dimensions of other models tell too little.
-    own = library.model == OWN_EMBEDDING
-    return _Matrix(library.version, library.dimensions, _COARSE if own else library.dimensions)
-
-
 class MemoryVectors:
     """The vectors of chunks in memory.
 
@@ -180,12 +174,17 @@ class MemoryVectors:
     def _fresh(self, connection: sa.Connection, library: SearchedLibrary) -> _Matrix:
         matrix = self._matrices.get(library.id)
         if matrix is None or matrix.version != library.version:
-            matrix = self._matrices[library.id] = _new_matrix(library)
+            # The leading dimensions of other models tell too little.
+            coarse = _COARSE if library.model == OWN_EMBEDDING else library.dimensions
+            matrix = self._matrices[library.id] = _Matrix(
+                library.version, library.dimensions, coarse
+            )
         self._matrices.move_to_end(library.id)
         if matrix.revision != library.revision:
             self._update(connection, library, matrix)
             matrix.revision = library.revision
-            self._forget()
+            while len(self._matrices) > 1 and self._held > MAX_CHUNKS:
+                self._matrices.popitem(last=False)
         return matrix
 
     def _update(self, connection: sa.Connection, library: SearchedLibrary, matrix: _Matrix) -> None:
@@ -203,7 +202,3 @@ class MemoryVectors:
             rows += connection.execute(query.where(of_some, vectors.c.series == library.series))
         if new:
             matrix.add(new, rows)
-
-    def _forget(self) -> None:
-        while len(self._matrices) > 1 and self._held > MAX_CHUNKS:
-            self._matrices.popitem(last=False)

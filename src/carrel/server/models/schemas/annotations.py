@@ -250,9 +250,10 @@ class Annotator:
             body["response_format"] = {"type": "json_schema", "json_schema": named}
         elif format.type == "json_object":
             body["response_format"] = {"type": "json_object"}
+        schema = {"type": "object"} if format.json_schema is None else _schema(format)
         for attempt in range(_ATTEMPTS):
             text = await self._model.answer({**body, "seed": attempt})
-            if _keeps_to(format, text):
+            if format.type == "text" or is_answer(text, schema or {}):
                 return text
             body["temperature"] = 0.5
         raise FormatNotKept
@@ -291,11 +292,6 @@ def _schema(format: ResponseFormat | None) -> dict[str, Any] | None:
     if format is None or format.json_schema is None:
         return None
     return format.json_schema.schema_definition
-
-
-def _keeps_to(format: ResponseFormat, text: str) -> bool:
-    schema = {"type": "object"} if format.json_schema is None else _schema(format)
-    return format.type == "text" or is_answer(text, schema or {})
 
 
 def _shorten(texts: list[str], part: float) -> list[str]:

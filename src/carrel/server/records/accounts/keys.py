@@ -90,9 +90,7 @@ def of_hash(connection: sa.Connection, hash: str) -> Key | None:
 
 def revoke(connection: sa.Connection, id: str) -> None:
     """Revoke a key. Items made with it stay."""
-    connection.execute(
-        api_keys.update().where(api_keys.c.id == id).values(revoked_at=datetime.now(UTC))
-    )
+    _change(connection, id, revoked_at=datetime.now(UTC))
 
 
 def has_own_keys(connection: sa.Connection) -> bool:
@@ -102,9 +100,11 @@ def has_own_keys(connection: sa.Connection) -> bool:
 
 def note_use(connection: sa.Connection, id: str) -> None:
     """Note that a key was used now."""
-    connection.execute(
-        api_keys.update().where(api_keys.c.id == id).values(used_at=datetime.now(UTC))
-    )
+    _change(connection, id, used_at=datetime.now(UTC))
+
+
+def _change(connection: sa.Connection, id: str, **values: datetime) -> None:
+    connection.execute(api_keys.update().where(api_keys.c.id == id).values(**values))
 
 
 def _is_valid(now: Any = None) -> tuple[sa.ColumnElement[bool], ...]:

@@ -187,14 +187,11 @@ def write(engine: sa.Engine, work: Work[T]) -> T:
                 call(*args)
             return result
         except sa.exc.DBAPIError as error:
-            if not _is_overtaken(error) or attempt == _ATTEMPTS - 1:
+            state = getattr(error.orig, "sqlstate", None)
+            if state not in postgresql.CONFLICTS or attempt == _ATTEMPTS - 1:
                 raise
         time.sleep(random.uniform(0, _PAUSE_SECONDS * 2**attempt))
     raise AssertionError("unreachable")
-
-
-def _is_overtaken(error: sa.exc.DBAPIError) -> bool:
-    return getattr(error.orig, "sqlstate", None) in postgresql.CONFLICTS
 
 
 def is_unreachable(error: Exception) -> bool:

@@ -63,14 +63,6 @@ async def readyz(server: CurrentServer) -> Response:
     )
 
 
-async def _database(server: Server) -> None:
-    await server.database.write(lambda connection: connection.execute(sa.text("SELECT 1")))
-
-
-async def _blobs(server: Server) -> None:
-    await server.blobs.check()
-
-
 async def _worker(server: Server) -> None:
     silent = (await server.library.worker()).silent_seconds
     if silent > SILENT_SECONDS:
@@ -85,9 +77,9 @@ async def _disk(server: Server) -> None:
         raise RuntimeError(f"{free.free} bytes of disk are left")
 
 
-_CHECKS: dict[str, Callable[[Server], Awaitable[None]]] = {
-    "database": _database,
-    "blobs": _blobs,
+_CHECKS: dict[str, Callable[[Server], Awaitable[object]]] = {
+    "database": lambda server: server.database.write(lambda it: it.execute(sa.text("SELECT 1"))),
+    "blobs": lambda server: server.blobs.check(),
     "worker": _worker,
     "disk": _disk,
 }
