@@ -35,7 +35,7 @@ def test_a_signature_is_the_one_that_the_protocols_documentation_computes() -> N
 @given(key=st.text(min_size=1, max_size=40), name=st.text(max_size=40))
 def test_an_address_gives_back_what_was_signed(key: str, name: str) -> None:
     url = BUCKET.sign("GET", key, 60, {"name": name}, NOW)
-    assert BUCKET.opened(url, NOW) == (key, {"name": name})
+    assert BUCKET.verify(url, NOW) == (key, {"name": name})
 
 
 @given(data=st.data())
@@ -43,21 +43,21 @@ def test_no_character_of_an_address_can_be_changed(data: st.DataObject) -> None:
     url = BUCKET.sign("GET", "deep/er/aa/b", 60, QUERY, NOW)
     position = data.draw(st.integers(0, len(url) - 1))
     other = data.draw(st.characters().filter(lambda c: c != url[position]))
-    assert BUCKET.opened(url[:position] + other + url[position + 1 :], NOW) is None
+    assert BUCKET.verify(url[:position] + other + url[position + 1 :], NOW) is None
 
 
 def test_an_address_works_until_the_second_it_expires_and_for_its_method() -> None:
     url = BUCKET.sign("GET", "k", 60, now=NOW)
-    assert BUCKET.opened(url, NOW + timedelta(seconds=59))
-    assert BUCKET.opened(url, NOW + timedelta(seconds=60)) is None
-    assert BUCKET.opened(BUCKET.sign("DELETE", "k", 60, now=NOW), NOW) is None
-    assert BUCKET.opened("http://s3.test:1/shelf/k", NOW) is None
+    assert BUCKET.verify(url, NOW + timedelta(seconds=59))
+    assert BUCKET.verify(url, NOW + timedelta(seconds=60)) is None
+    assert BUCKET.verify(BUCKET.sign("DELETE", "k", 60, now=NOW), NOW) is None
+    assert BUCKET.verify("http://s3.test:1/shelf/k", NOW) is None
 
 
 @pytest.mark.parametrize("expires", ["-1", "x", "9" * 5000, "99999999999999"])
 def test_a_senseless_expiry_opens_nothing(expires: str) -> None:
     url = BUCKET.sign("GET", "k", 60, now=NOW).replace("Expires=60", f"Expires={expires}")
-    assert BUCKET.opened(url, NOW) is None
+    assert BUCKET.verify(url, NOW) is None
 
 
 def test_the_store_is_found_by_the_usual_variables() -> None:

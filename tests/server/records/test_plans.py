@@ -85,7 +85,7 @@ def engine() -> Iterator[sa.Engine]:
 CALLER = Caller("o7", "u7")
 _FIND = partial(fulltext.find, number=7, limit=50)
 QUERIES: dict[str, Callable[[sa.Connection], object]] = {
-    "authentication": lambda c: keys.of_hash(c, "hash77"),
+    "authentication": lambda c: keys.find_by_hash(c, "hash77"),
     "role in a library": lambda c: libraries.require(c, CALLER, "l7"),
     "a document": lambda c: documents.get(c, CALLER, "l7", "d106"),
     "documents, newest first": lambda c: documents.page(c, CALLER, "l7", DocumentQuery()),

@@ -98,7 +98,7 @@ class Bucket:
         signature = self._mac(scope, "\n".join((_ALGORITHM, stamp, scope, digest)))
         return f"{url}?{encoded}&X-Amz-Signature={signature}"
 
-    def opened(self, url: str, now: datetime | None = None) -> tuple[str, dict[str, str]] | None:
+    def verify(self, url: str, now: datetime | None = None) -> tuple[str, dict[str, str]] | None:
         """Return the key and the query of an address that `sign` made for GET, if it is valid."""
         base, _, query = url.partition("?")
         start = f"{self.endpoint}/{self.name}/"

@@ -61,7 +61,7 @@ class LocalBlobs:
     def signed_url(self, hash: str, download: Download, seconds: int) -> None:
         """Return None: a folder has no signed addresses."""
 
-    def opened(self, url: str) -> None:
+    def verify_url(self, url: str) -> None:
         """Return None: a folder has no signed addresses."""
 
     async def collect(self, named: Named, older_than: float) -> int:

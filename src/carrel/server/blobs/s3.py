@@ -152,9 +152,9 @@ class S3Blobs:
         }
         return self._bucket.sign("GET", self._bucket.prefix + _key(hash), seconds, query)
 
-    def opened(self, url: str) -> tuple[str, str] | None:
+    def verify_url(self, url: str) -> tuple[str, str] | None:
         """Return the hash and the file name of an address signed by us; None if it is invalid."""
-        signed = self._bucket.opened(url)
+        signed = self._bucket.verify(url)
         if signed is None:
             return None
         key, query = signed

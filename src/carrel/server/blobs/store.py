@@ -91,7 +91,7 @@ class Blobs(Protocol):
     def signed_url(self, hash: str, download: Download, seconds: int) -> str | None:
         """Return a signed address of the store for GET, if the store makes them."""
 
-    def opened(self, url: str) -> tuple[str, str] | None:
+    def verify_url(self, url: str) -> tuple[str, str] | None:
         """Return the hash and the file name of a `signed_url`; None if it is invalid."""
 
     async def collect(self, named: Named, older_than: float) -> int:

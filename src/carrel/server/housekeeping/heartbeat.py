@@ -36,7 +36,7 @@ class Heartbeat:
         await self._database.write(workers.beat, self._jobs.executor)
 
     async def _take_over(self) -> None:
-        dead = await self._database.read(workers.silent, seconds=SILENT_SECONDS)
+        dead = await self._database.read(workers.list_silent, seconds=SILENT_SECONDS)
         if not dead:
             return
         count = await asyncio.to_thread(self._jobs.take_over, dead)

@@ -65,7 +65,7 @@ class Access:
         known = self._known
         found = known.get(hashed)
         if found is None:
-            found = await self._database.read(keys.of_hash, hashed)
+            found = await self._database.read(keys.find_by_hash, hashed)
             if found is not None:
                 known[hashed] = found
         elif found.expires_at is not None and found.expires_at <= datetime.now(UTC):
@@ -99,7 +99,7 @@ class Access:
     def _admit(self, connection: sa.Connection, hashed: str) -> None:
         present = keys.find_named(connection, keys.OWN)
         if present is not None:
-            if keys.of_hash(connection, hashed) == present:
+            if keys.find_by_hash(connection, hashed) == present:
                 return
             keys.revoke(connection, present.id)
         keys.add(connection, keys.NewKey(keys.OWN, keys.OWN, keys.OWN), hashed)

@@ -178,7 +178,7 @@ class VectorStores:
             except NotFound:
                 libraries.require(connection, self._caller, store_id)
                 blob = files.get(connection, self._caller, id).blob
-                found = documents.with_bytes(connection, store_id, blob)
+                found = documents.find_by_bytes(connection, store_id, blob)
                 if found is None:
                     raise NotFound.of("file", id) from None
                 return found

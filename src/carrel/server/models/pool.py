@@ -138,7 +138,8 @@ class ModelPool:
         self.first_token_seconds = first_token_seconds
         self._first = next((one.model for one in addresses if one.model), None)
         self._watching: asyncio.Task[None] | None = None
-        self._failure = asyncio.Event()
+        self.failure = asyncio.Event()
+        """Set when an address has failed, to check it soon."""
 
     async def stop(self) -> None:
         """End the checks."""
@@ -221,15 +222,10 @@ class ModelPool:
         while True:
             due = [each for each in self.addresses if each.due]
             await asyncio.gather(*(each.check() for each in due))
-            self._failure.clear()
+            self.failure.clear()
             with suppress(TimeoutError):
                 async with asyncio.timeout(SICK_SECONDS):
-                    await self._failure.wait()
-
-    def record_failure(self, address: PooledAddress, error: ApiError, waited: float = 0) -> None:
-        """Record a failure."""
-        address.record_failure(error, waited)
-        self._failure.set()
+                    await self.failure.wait()
 
 
 class PoolClient:
@@ -318,7 +314,8 @@ class PoolClient:
     def _note(self, address: PooledAddress, problem: ApiError, waited: float = 0) -> None:
         if problem.status != 400:
             log.warning("the model address %s failed: %s", address.name, problem.message)
-            self._pool.record_failure(address, problem, waited)
+            address.record_failure(problem, waited)
+            self._pool.failure.set()
 
 
 async def _chunks_to_token(

@@ -169,7 +169,15 @@ class _Counters:
             self._tokens.labels(model, kind).inc(count)
 
 
-class _Records(Collector):
+class _Unannounced(Collector):
+    """Figures that scrapes alone ask for."""
+
+    def describe(self) -> Iterable[Metric]:
+        """Name no metric in advance."""
+        return ()
+
+
+class _Records(_Unannounced):
     """Figures of the records, cached."""
 
     def __init__(self, database: Database, jobs: Jobs) -> None:
@@ -178,10 +186,6 @@ class _Records(Collector):
         self._lock = threading.Lock()
         self._known: list[Metric] = []
         self._asked = -float("inf")
-
-    def describe(self) -> Iterable[Metric]:
-        """Name no metric in advance: the database is asked by scrapes only."""
-        return ()
 
     def collect(self) -> Iterable[Metric]:
         """Yield the figures; none while the database is away."""
@@ -212,7 +216,7 @@ class _Records(Collector):
             processing.oldest_unfinished_seconds(connection),
         )
         if self._database.shared:
-            alive = workers.alive(connection, SILENT_SECONDS)
+            alive = workers.count_alive(connection, SILENT_SECONDS)
             yield _gauge("workers", "Processes that take jobs, alive.", alive)
 
     def _queues(self, connection: sa.Connection) -> Iterator[Metric]:
@@ -228,16 +232,12 @@ class _Records(Collector):
         yield age
 
 
-class _Parts(Collector):
+class _Parts(_Unannounced):
     """The state of each part that the server needs."""
 
     def __init__(self, server: Server, loop: asyncio.AbstractEventLoop) -> None:
         self._server = server
         self._loop = loop
-
-    def describe(self) -> Iterable[Metric]:
-        """Name no metric in advance: the parts are checked by scrapes only."""
-        return ()
 
     def collect(self) -> Iterable[Metric]:
         """Return the reachable parts and model addresses."""

@@ -177,7 +177,7 @@ class OCRService:
 
         Resolved without a connection: the address may lead to a private network.
         """
-        if opened := self._blobs.opened(url):
+        if opened := self._blobs.verify_url(url):
             return opened
         _, separator, token = url.partition(PREFIX)
         if not separator or url[:5].lower() == "data:":

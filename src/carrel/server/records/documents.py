@@ -87,7 +87,7 @@ def get_signed(connection: sa.Connection, id: str) -> StoredDocument | None:
     return _select_one(connection, documents.c.id == id)
 
 
-def with_bytes(connection: sa.Connection, library_id: str, blob: str) -> StoredDocument | None:
+def find_by_bytes(connection: sa.Connection, library_id: str, blob: str) -> StoredDocument | None:
     """Return the document of a library with these bytes, if there is one."""
     return _select_one(connection, documents.c.library_id == library_id, documents.c.blob == blob)
 
@@ -216,7 +216,7 @@ def add(
     """
     libraries.require(connection, caller, library_id, Role.EDITOR)
     delete_expired(connection)
-    existing = with_bytes(connection, library_id, new.blob)
+    existing = find_by_bytes(connection, library_id, new.blob)
     if existing is not None:
         return existing.document, False
     now = datetime.now(UTC)
@@ -279,7 +279,7 @@ def delete_expired(connection: sa.Connection) -> int:
     return connection.execute(documents.delete().where(has_expired(documents))).rowcount
 
 
-def with_text(
+def get_with_text(
     connection: sa.Connection, caller: Caller, library_id: str, id: str
 ) -> StoredDocument:
     """Return a document that was read.
@@ -303,7 +303,7 @@ def page_texts(
     Raises:
         NotFound; Conflict while there is no text yet.
     """
-    stored = with_text(connection, caller, library_id, id)
+    stored = get_with_text(connection, caller, library_id, id)
     return pages(connection, stored, query.page_start, query.page_end)
 
 

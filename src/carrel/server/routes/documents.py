@@ -120,7 +120,7 @@ async def sign_document(library_id: str, document_id: str, context: Context) -> 
 @router.get("/{document_id}/extracted-text-signed-url")
 async def sign_text(library_id: str, document_id: str, context: Context) -> str:
     """Return an address of the document's text, or of its OCR result, as a JSON string."""
-    stored = await context.read(documents.with_text, library_id, document_id)
+    stored = await context.read(documents.get_with_text, library_id, document_id)
     served = download(f"{stored.document.name}.json", "application/json")
     return context.sign("text", document_id, stored.ocr_blob, served, _SIGNED_SECONDS)
 

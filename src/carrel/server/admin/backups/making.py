@@ -29,7 +29,7 @@ from carrel.server.blobs.local import LocalBlobs
 from carrel.server.datadir.folder import FORMAT, FolderLayout
 from carrel.server.housekeeping import gc_pause as collecting
 from carrel.server.records.cluster import secrets as secret_records
-from carrel.server.records.cluster.shared import opened, require_current
+from carrel.server.records.cluster.shared import open_engine, require_current
 from carrel.server.records.sql import postgresql
 from carrel.server.records.sql.database import make_engine
 from carrel.server.records.sql.migrate import upgrade
@@ -84,7 +84,7 @@ def database_source(url: str, bucket: str) -> Iterator[Source]:
         SharedDatabaseError: the database cannot be used.
         BackupError: the bucket's address or its credentials are wrong.
     """
-    with opened(url) as engine, open_bucket(bucket) as blobs:
+    with open_engine(url) as engine, open_bucket(bucket) as blobs:
         require_current(engine)
         yield Source(engine, blobs.local, lambda target: _copy_postgresql(engine, target))
 

@@ -32,7 +32,7 @@ from carrel.server.blobs.store import BlobMissing
 from carrel.server.datadir.folder import DataFolder, FolderError, FolderLayout
 from carrel.server.housekeeping import gc_pause as collecting
 from carrel.server.records.cluster import secrets as secret_records
-from carrel.server.records.cluster.shared import opened, require_current
+from carrel.server.records.cluster.shared import open_engine, require_current
 from carrel.server.records.sql.database import make_engine
 from carrel.server.records.sql.migrate import migrate
 from carrel.server.records.sql.tables import organisations
@@ -122,7 +122,7 @@ async def restore_database(
     source = FolderLayout(backup)
     with (
         TemporaryDirectory(prefix="carrel-restore-") as temporary,
-        opened(url) as engine,
+        open_engine(url) as engine,
         collecting.hold_off(engine, tell),
     ):
         require_current(engine)

@@ -70,7 +70,7 @@ def _postgresql(url: str) -> list[Finding]:
     part = "database"
     migrate = "Run: carrel migrate --database URL"
     try:
-        with shared.opened(url) as engine:
+        with shared.open_engine(url) as engine:
             with engine.connect() as connection:
                 before = time.time()
                 row = connection.execute(_FACTS).one()
@@ -111,7 +111,7 @@ def _connections(most: int, used: int) -> list[Finding]:
 
 
 def _workers(connection: sa.Connection) -> list[Finding]:
-    alive = workers.alive(connection, SILENT_SECONDS)
+    alive = workers.count_alive(connection, SILENT_SECONDS)
     waiting = documents.c.process_status.in_(UNFINISHED)
     unfinished = connection.scalar(sa.select(sa.func.count()).where(waiting)) or 0
     said = f"{alive} processes take jobs, {unfinished} documents are unfinished"
@@ -140,7 +140,7 @@ async def check_keys(settings: ServerSettings) -> list[Finding]:
 def _count_keys(settings: ServerSettings, folder: FolderLayout) -> int:
     query = sa.select(sa.func.count()).where(api_keys.c.revoked_at.is_(None))
     if settings.database is not None:
-        with shared.opened(settings.database) as engine, engine.connect() as connection:
+        with shared.open_engine(settings.database) as engine, engine.connect() as connection:
             return connection.scalar(query) or 0
     with sqlite.read_only(folder.database_file) as connection:
         return connection.scalar(query) or 0

@@ -81,7 +81,7 @@ def find_named(connection: sa.Connection, name: str) -> Key | None:
     return found[0] if found else None
 
 
-def of_hash(connection: sa.Connection, hash: str) -> Key | None:
+def find_by_hash(connection: sa.Connection, hash: str) -> Key | None:
     """Return the key of a hash that is in force."""
     found = connection.execute(_OF_HASH, {"hash": hash, "now": datetime.now(UTC)})
     row = found.mappings().one_or_none()

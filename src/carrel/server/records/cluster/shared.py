@@ -46,7 +46,7 @@ def migrate(url: str) -> Migrated:
     Raises:
         SharedDatabaseError: it cannot be used.
     """
-    with opened(url) as engine:
+    with open_engine(url) as engine:
         with engine.begin() as connection:
             take_turns(connection, "migration")
             before = revision(connection)
@@ -65,7 +65,7 @@ def join(folder: DataFolder, url: str) -> None:
     Raises:
         SharedDatabaseError: it cannot be used.
     """
-    with opened(url) as engine:
+    with open_engine(url) as engine:
         require_current(engine)
         folder.share(lambda own: write(engine, partial(secrets.agree, own=own)))
 
@@ -76,14 +76,14 @@ def common_secret(url: str) -> bytes:
     Raises:
         SharedDatabaseError: it cannot be used.
     """
-    with opened(url) as engine:
+    with open_engine(url) as engine:
         require_current(engine)
         agreed = write(engine, partial(secrets.agree, own={"secret": new_secret()}))
         return bytes.fromhex(agreed["secret"])
 
 
 @contextmanager
-def opened(url: str) -> Iterator[sa.Engine]:
+def open_engine(url: str) -> Iterator[sa.Engine]:
     """Yield an engine for the database; close it at the end.
 
     Raises:

@@ -16,13 +16,13 @@ def beat(connection: sa.Connection, name: str) -> None:
         connection.execute(workers.insert().values(name=name, seen_at=now))
 
 
-def alive(connection: sa.Connection, seconds: float) -> int:
+def count_alive(connection: sa.Connection, seconds: float) -> int:
     """Return the number of processes with a heartbeat in the last `seconds`."""
     query = sa.select(sa.func.count()).where(sa.not_(_silent(connection, seconds)))
     return connection.scalar(query.select_from(workers)) or 0
 
 
-def silent(connection: sa.Connection, seconds: float) -> list[str]:
+def list_silent(connection: sa.Connection, seconds: float) -> list[str]:
     """Return the processes without a heartbeat for `seconds`."""
     return list(connection.scalars(sa.select(workers.c.name).where(_silent(connection, seconds))))
 
