@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from carrel.server.reading.page.elements import Box, Line, Region
+from carrel.server.reading.layout.blocks import PageParts, page_layout
+from carrel.server.reading.page.elements import Box, Line, PageFrame, Region
 from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.page.table import Table
 from support.layouts import laid_out
@@ -15,7 +16,7 @@ LETTER = 5.0
 
 
 def _row(
-    number: int, texts: Sequence[str], lefts: Sequence[float], *, mono: bool = False
+    number: float, texts: Sequence[str], lefts: Sequence[float], *, mono: bool = False
 ) -> list[Line]:
     """Texts that begin at these places, on one line."""
     top = 100 + PITCH * number
@@ -132,3 +133,16 @@ def test_letters_of_one_width_make_a_table_of_numbers_and_none_of_code(
 def test_signs_of_symbol_fonts_before_lines_are_a_list() -> None:
     lines = [_row(n, ["\uf0fc", f"Point {n} of a plan"], [70, 90]) for n in range(4)]
     assert not find_tables([chunk for line in lines for chunk in line], ())
+
+
+def test_values_of_the_axes_of_charts_are_no_table() -> None:
+    lines = list[Line]()
+    for axis in (85.0, 345.0):
+        for number, value in enumerate(map(str, range(450, -51, -50))):
+            lines += _row(number, [value], [axis - LETTER * len(value)])
+        for place, series in ((1.8, "Spread of credits"), (2.8, "Yield of the bond")):
+            lines += _row(place, [series], [axis + 60])
+        months = ["Jan-08", "Jul-08", "Jan-09", "Jul-09"]
+        lines += _row(11, months, [axis + 10 + 42 * place for place in range(4)])
+    regions = page_layout(PageParts(PageFrame(595, 842), lines=lines)).regions
+    assert "table" not in {region.kind for region in regions}

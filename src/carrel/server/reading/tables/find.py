@@ -1,11 +1,14 @@
 """Finds the tables of a page, framed by rules or seen by the page model."""
 
+import itertools
+import re
 import statistics
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 
 from carrel.server.reading.page.elements import Box, Region
 from carrel.server.reading.page.rules import Rule
-from carrel.server.reading.page.table import Table
+from carrel.server.reading.page.table import Cell, Table
 from carrel.server.reading.tables.decode import PageReading, decode_table, table_pieces
 from carrel.server.reading.tables.framed import Grid, framed_table, grids
 
@@ -16,6 +19,12 @@ _DOUBLE = 0.6
 _LIKELY = 0.5
 """Least mean likelihood that the text in a grid is of cells."""
 
+_TICKS = 4
+"""Fewest values of an axis."""
+_EVEN = 0.7
+"""Least share of an axis's steps that are alike: OCR overlooks some values."""
+_VALUE = re.compile(r"[-\u2212\u2013]?\d+([.,]\d+)*%?")
+
 
 def find_tables(page: PageReading, rules: Sequence[Rule], numbers: Collection[int]) -> list[Region]:
     """Find the tables of some pieces of an upright page, from top to bottom."""
@@ -24,7 +33,7 @@ def find_tables(page: PageReading, rules: Sequence[Rule], numbers: Collection[in
     for grid, inside in framed_pieces(page, rules, taken):
         framed = framed_table(grid, page, inside)
         table = framed or decode_table(page, inside)
-        if table is not None:
+        if table is not None and not _is_chart(table):
             certainty = _FRAMED if framed else _certainty(page, inside)
             found.append(_region(page, inside, grid.box, table, certainty))
             taken.update(inside)
@@ -32,10 +41,33 @@ def find_tables(page: PageReading, rules: Sequence[Rule], numbers: Collection[in
         rest = [number for number in members if number not in taken]
         # What is left of a table beside its grid is part of no other.
         table = decode_table(page, rest) if 2 * len(rest) > len(members) else None
-        if table is not None:
+        if table is not None and not _is_chart(table):
             box = Box.around(page.boxes[number] for number in rest)
             found.append(_region(page, rest, box, table, _certainty(page, rest)))
     return sorted(found, key=lambda region: region.box.top)
+
+
+def _is_chart(table: Table) -> bool:
+    """Return whether a third of the rows are half empty, with nothing but values of axes."""
+    columns: dict[int, list[Cell]] = {}
+    for cell in table.cells:
+        if all(map(_VALUE.fullmatch, cell.text.split())):
+            columns.setdefault(cell.column, []).append(cell)
+    ticks = {id(cell) for cells in columns.values() if _are_ticks(cells) for cell in cells}
+    rows = [[id(cell) for cell in row if cell.text] for row in table.rows()]
+    sparse = [row for row in rows if row and 2 * len(row) <= table.width]
+    return 3 * sum(map(ticks.issuperset, sparse)) > len(rows)
+
+
+def _are_ticks(cells: Iterable[Cell]) -> bool:
+    """Return whether a column's numbers go in even steps, other than those that count its rows."""
+    words = " ".join(cell.text for cell in cells).split()
+    values = [int(re.sub(r"\D", "", word)) * (1 if word[0].isalnum() else -1) for word in words]
+    if len(values) < _TICKS:
+        return False
+    steps = Counter(one - other for one, other in itertools.pairwise(values))
+    [(step, times)] = steps.most_common(1)
+    return abs(step) > 1 and times >= _EVEN * (len(values) - 1)
 
 
 def _region(
