@@ -157,15 +157,15 @@ class CarrelApp(App[Profile]):
             self.toggle_hiding()
         if self._recorder is not None:
             self._recorder.on_failure = self._on_recorder_failure
-        self.app_resume_signal.subscribe(self, lambda _: self._draw_again())
+        # The terminal lost its content while the app was suspended.
+        self.app_resume_signal.subscribe(self, lambda _: self._redraw_soon())
         self.type_ahead.hold(self._load)
         self.call_after_refresh(self._load)
 
     async def on_unmount(self) -> None:
         await self._teardown.aclose()
 
-    def _draw_again(self) -> None:
-        """Redraw everything after the app was suspended and the terminal lost its content."""
+    def _redraw_soon(self) -> None:
         self.set_timer(DRAWN_AFTER, self.screen.refresh)
 
     def _redraw(self) -> None:
@@ -311,7 +311,7 @@ class CarrelApp(App[Profile]):
     async def _switch(self, place: str) -> None:
         await self.switch_mode(place)
         # Textual sometimes loses lines drawn while it delays updates after a switch.
-        self.set_timer(DRAWN_AFTER, self.screen.refresh)
+        self._redraw_soon()
 
     async def open_version(self, agent_id: str, version: int | None) -> None:
         """Open an agent and, with `version`, one of its versions."""

@@ -290,11 +290,7 @@ class DocumentCalls(BenchBase):
 
 
 def _page_words(pages: str | int | Sequence[int]) -> str:
-    return pages if isinstance(pages, str) else ", ".join(map(str, _as_list(pages)))
-
-
-def _as_list(pages: int | Sequence[int]) -> Sequence[int]:
-    return [pages] if isinstance(pages, int) else pages
+    return str(pages) if isinstance(pages, str | int) else ", ".join(map(str, pages))
 
 
 def _schema_words(schema: str | Mapping[str, Any] | type[BaseModel] | None) -> str:

@@ -1,9 +1,11 @@
 """Synchronization of services of one area: a panel's own beside the workbench's."""
 
 from collections.abc import Callable
+from typing import cast
 
 from carrel.store.agents.service import AgentsService
 from carrel.store.agents.state import AgentsState
+from carrel.store.core.actions.slice import Slice
 from carrel.store.core.actions.watch import watch
 from carrel.store.libraries.service import LibrariesService
 from carrel.store.libraries.state import LibrariesState
@@ -24,14 +26,11 @@ class Together:
     def join(self, area: Area, *, rests: Callable[[], bool] = lambda: False) -> Callable[[], None]:
         """Add a service; return a function that removes it. A resting service is not reloaded."""
         self._areas[area] = rests
-        select: Callable[..., object] = (
-            _agents_in_view if isinstance(area, AgentsService) else _documents_in_view
-        )
         end = watch(
-            area.slice,
+            cast("Slice[AgentsState | LibrariesState]", area.slice),
             lambda _: self._reload_others(area),
             deliver=self._loop.call,
-            select=select,
+            select=lambda state: (state.items, getattr(state, "documents", ())),
             hz=2,
         )
 
@@ -46,11 +45,3 @@ class Together:
             alike = other is not area and type(other) is type(area)
             if alike and other.slice.value.loaded and not rests():
                 other.reload()
-
-
-def _agents_in_view(state: AgentsState) -> object:
-    return state.items
-
-
-def _documents_in_view(state: LibrariesState) -> object:
-    return state.items, state.documents

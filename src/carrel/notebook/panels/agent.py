@@ -23,7 +23,6 @@ from carrel.notebook.panels.trial import Trial
 from carrel.store.agents.compare import FieldChange
 from carrel.store.agents.drafts import Draft
 from carrel.store.agents.formatting import (
-    DraftRow,
     VersionRow,
     agent_rows,
     diff_title,
@@ -117,7 +116,9 @@ class AgentPanel(Panel, view="agent"):
             ],
             "selected": state.selected,
             "title": "" if agent is None else agent.name,
-            "empty": _empty(state.loaded),
+            "empty": "No agents yet. Make one with New …"
+            if state.loaded
+            else "Loading the agents …",
             "versions": _versions(state, now, self._layout.sort),
             "active": None if agent is None else str(agent.version),
             "aliases": [
@@ -349,23 +350,15 @@ class AgentPanel(Panel, view="agent"):
         return found
 
 
-def _empty(loaded: bool) -> str:
-    return "No agents yet. Make one with New …" if loaded else "Loading the agents …"
-
-
 def _versions(state: AgentsState, now: float, sort: Sort | None) -> list[Json]:
-    draft = draft_row(state, now)
-    return [
-        *([{"id": DRAFT, "cells": _draft_cells(draft), "marked": False}] if draft else []),
-        *(
-            {"id": str(row.number), "cells": _cells(row), "marked": row.marked}
-            for row in version_rows(state, now, sort)
-        ),
+    rows: list[Json] = [
+        {"id": str(row.number), "cells": _cells(row), "marked": row.marked}
+        for row in version_rows(state, now, sort)
     ]
-
-
-def _draft_cells(row: DraftRow) -> list[Cell]:
-    return ["draft", badge_json(UNSAVED), row.age, row.about]
+    if draft := draft_row(state, now):
+        cells = [DRAFT, badge_json(UNSAVED), draft.age, draft.about]
+        rows.insert(0, {"id": DRAFT, "cells": cells, "marked": False})
+    return rows
 
 
 def _cells(row: VersionRow) -> list[Cell]:

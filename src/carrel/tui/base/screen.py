@@ -9,7 +9,6 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.timer import Timer
-from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
 from carrel.store.activity.formatting import activity_badge, work_words
@@ -66,11 +65,19 @@ class Listing(Protocol[S]):
         """Load the list."""
 
 
-def start(flow: Callable[[Any], Coroutine[Any, Any, object]]) -> Callable[[Any], None]:
-    """Return the action of a key that starts a flow over its screen."""
+def start(
+    flow: Callable[..., Coroutine[Any, Any, object]], about: Callable[[Any], object] | None = None
+) -> Callable[[Any], None]:
+    """Return the action of a key that starts a flow over its screen.
+
+    `about` returns the flow's subject; without one, such as no selected file, nothing starts.
+    """
 
     def action(screen: "MainScreen") -> None:
-        screen.run_flow(flow(screen))
+        if about is None:
+            screen.run_flow(flow(screen))
+        elif subject := about(screen):
+            screen.run_flow(flow(screen, subject))
 
     return action
 
@@ -297,7 +304,7 @@ class MainScreen(Frame):
 
     async def confirm_delete(self, title: str, about: Sequence[Content]) -> bool:
         """Ask before a deletion at the service, and tell whether it can be undone."""
-        words = Content.styled(way_back(self.store.session.slice.value), "$muted")
+        words = labels.muted(way_back(self.store.session.slice.value))
         return await self.confirm(title, [*about, words], "Delete")
 
     async def load(self, listing: Listing[S]) -> S:
@@ -350,7 +357,9 @@ class MainScreen(Frame):
             return "There are no details to fold here: tab goes from pane to pane."
         if action == "resize_pane" and self.one_pane:
             return "One pane is seen at a time here: there is no border to move."
-        if action == "columns" and not _has_columns(self.focused):
+        table = self.focused
+        columns = table.columns if isinstance(table, VirtualTable) else ()
+        if action == "columns" and not any(column.name for column in columns):
             return "There are no columns here to sort, hide or widen."
         return self.explain_disabled(action)
 
@@ -450,10 +459,6 @@ class MainScreen(Frame):
     def take_folder(self, folder: Path) -> None:
         """Take a folder dropped on this screen; Libraries offers to sync it."""
         self.app.call_later(self.workbench.offer_folder, folder)
-
-
-def _has_columns(widget: Widget | None) -> bool:
-    return isinstance(widget, VirtualTable) and any(column.name for column in widget.columns)
 
 
 def header(state: SessionState) -> tuple[Content, ...]:

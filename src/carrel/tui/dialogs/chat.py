@@ -5,7 +5,6 @@ from pathlib import Path
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.content import Content
 from textual.widgets import Input, Label
 
 from carrel.store.chat.formatting import code_blocks
@@ -160,5 +159,5 @@ class VotesDialog(Dialog[None]):
             [Row(vote.answerer, tuple(map(labels.line, vote.cells))) for vote in self._votes]
         )
         none = "No answers were judged yet: v votes, where chats stand side by side."
-        table.show_message(Content.styled(none, "$muted"))
+        table.show_message(labels.muted(none))
         table.focus()

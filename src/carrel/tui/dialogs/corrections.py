@@ -7,13 +7,12 @@ from typing import ClassVar
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.content import Content
 from textual.getters import query_one
 from textual.widgets import Input
 
 from carrel.store.core.problem import ProblemError
 from carrel.store.documents.corrections import ReadWord, doubtful_words, page_words
-from carrel.store.documents.formatting import word_row, words_title
+from carrel.store.documents.formatting import WordRow, word_row, words_title
 from carrel.store.documents.marks import TextMark
 from carrel.store.documents.service import DocumentsService
 from carrel.store.documents.state import DocumentState
@@ -89,21 +88,7 @@ class Corrections(Dialog[None]):
             self._words = doubtful_words(state.pages, state.corrections)
         title = words_title(self._words, state.current if self._every else None)
         self.query_one(".dialog").border_title = labels.title(title)
-        rows = [word_row(word) for word in self._words]
-        self._table.show(
-            [
-                Row(
-                    row.id,
-                    (
-                        labels.line(row.word),
-                        labels.line(row.corrected, "bold $accent"),
-                        Content.styled(row.page, "$muted"),
-                        Content.styled(row.sure, "$muted"),
-                    ),
-                )
-                for row in rows
-            ]
-        )
+        self._table.show([_row(word_row(word)) for word in self._words])
         if self._edited is None:
             self._edit()
 
@@ -180,3 +165,9 @@ class Corrections(Dialog[None]):
             picture.display = png is not None
             if png is not None:
                 await picture.show(png, min(columns, picture.columns_of_whole(png)))
+
+
+def _row(row: WordRow) -> Row:
+    corrected = labels.line(row.corrected, "bold $accent")
+    cells = (labels.line(row.word), corrected, labels.muted(row.page), labels.muted(row.sure))
+    return Row(row.id, cells)

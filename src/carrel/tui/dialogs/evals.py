@@ -94,7 +94,7 @@ class Evals(Dialog[str]):
         self.set_class(report is None, "-empty")
         if report is None:
             self.table.show([])
-            self.table.show_message(Content.styled("Loading …" if state.shown else _NONE, "$muted"))
+            self.table.show_message(labels.muted("Loading …" if state.shown else _NONE))
         else:
             title = f"{run_title(report.run)} · {report.run.header.cases.name} · {report.run.id}"
             self.query_one(".dialog").border_title = labels.title(f"Evals · {title}")
@@ -143,19 +143,9 @@ class Evals(Dialog[str]):
 
 
 def _row(row: "CaseRow") -> Row:
-    return Row(
-        row.case,
-        (
-            labels.line(row.case),
-            labels.badge(row.badge),
-            Content(row.passed),
-            Content.styled(row.interval, "$muted"),
-            Content.styled(row.before, "$muted"),
-            Content.styled(row.tokens, "$muted"),
-            Content.styled(row.seconds, "$muted"),
-            labels.line(row.reason, "$muted"),
-        ),
-    )
+    figures = map(labels.muted, (row.interval, row.before, row.tokens, row.seconds))
+    first = (labels.line(row.case), labels.badge(row.badge), Content(row.passed))
+    return Row(row.case, (*first, *figures, labels.line(row.reason, "$muted")))
 
 
 def _answers(run: "Run", case: str) -> Content:

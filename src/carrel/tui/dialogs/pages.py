@@ -64,7 +64,7 @@ class Contents(Dialog[int]):
 
 def _entry(key: str, heading: Heading) -> Row:
     title = Content("  " * (heading.level - 1)).append(labels.line(heading.title))
-    return Row(key, (title, Content.styled(count(heading.page + 1), "$muted")))
+    return Row(key, (title, labels.muted(count(heading.page + 1))))
 
 
 class PageTile(PagePicture, can_focus=False):

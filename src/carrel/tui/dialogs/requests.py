@@ -73,7 +73,7 @@ class RequestLog(Dialog[None]):
     def on_mount(self) -> None:
         self.follow(self._store.requests.slice, self._show, hz=5)
         self.table.focus()
-        self.table.show_message(Content.styled("Nothing was asked yet.", "$muted"))
+        self.table.show_message(labels.muted("Nothing was asked yet."))
 
     def _show(self, state: RequestsState) -> None:
         self.query_one(".dialog").border_title = labels.title(formatting.title(state))
@@ -122,17 +122,9 @@ class RequestLog(Dialog[None]):
 
 
 def _row(row: RequestRow) -> Row:
-    return Row(
-        row.id,
-        (
-            Content.styled(row.when, "$muted"),
-            Content.assemble((f"{row.method} ", "$muted"), labels.line(row.target)),
-            labels.badge(row.status),
-            Content(row.took),
-            Content(row.size),
-            Content.styled(row.times, "$muted"),
-        ),
-    )
+    call = labels.muted(f"{row.method} ") + labels.line(row.target)
+    figures = (Content(row.took), Content(row.size), labels.muted(row.times))
+    return Row(row.id, (labels.muted(row.when), call, labels.badge(row.status), *figures))
 
 
 def _describe(item: LoggedCall) -> Content:

@@ -135,7 +135,7 @@ class SyncDialog(Dialog[SyncWish]):
     def _preview(self) -> None:
         self._wish = wish = self.wish
         self._previewed, self._failed = None, False
-        self._show(Content.styled("Looking at the folder …", "$muted"), ())
+        self._show(labels.muted("Looking at the folder …"), ())
         handle = self._store.sync.preview(
             self._library_id, self._folder, wish.delete, wish.include, wish.exclude
         )
@@ -222,5 +222,5 @@ def _rows(preview: "Preview") -> list[Content]:
         for row in rows[:SHOWN]
     ]
     if len(rows) > SHOWN:
-        shown.append(Content.styled(f"and {len(rows) - SHOWN:,} more", "$muted"))
+        shown.append(labels.muted(f"and {len(rows) - SHOWN:,} more"))
     return shown

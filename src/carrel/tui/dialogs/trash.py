@@ -6,7 +6,6 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.content import Content
 from textual.getters import query_one
 
 from carrel.store.core.actions.handle import Handle
@@ -20,7 +19,7 @@ from carrel.tui.widgets.inputs.filter import ListFilter
 from carrel.tui.widgets.tables.columns import Column
 from carrel.tui.widgets.tables.table import Row, VirtualTable
 
-NOTHING = (Content.styled("Nothing is in the trash.", "$muted"),)
+NOTHING = (labels.muted("Nothing is in the trash."),)
 HINT = "enter restores · space marks · / filters · esc closes"
 
 
@@ -80,13 +79,6 @@ class Trash(Dialog[None]):
 
 
 def _row(row: DeletedRow) -> Row:
-    return Row(
-        row.id,
-        (
-            Content.styled(row.kind, "$muted"),
-            labels.line(row.name, "bold $accent" if row.marked else ""),
-            Content.styled(row.deleted, "$muted"),
-            Content.styled(row.left, "$muted"),
-        ),
-        Content.styled("✓", "$accent") if row.marked else None,
-    )
+    name = labels.line(row.name, "bold $accent" if row.marked else "")
+    cells = (labels.muted(row.kind), name, labels.muted(row.deleted), labels.muted(row.left))
+    return Row(row.id, cells, labels.tick(row.marked))

@@ -154,7 +154,11 @@ async def narrow(place: MainScreen) -> None:
     offered = facets(place.store.files.slice.value)
     wanted = {facet.field: facet.chosen for facet in offered}
     options = [
-        Option(f"{facet.field} {value}", f"{facet.name}: {value}", _mark(value == facet.chosen))
+        Option(
+            f"{facet.field} {value}",
+            f"{facet.name}: {value}",
+            "✓ current; choose it to remove it" if value == facet.chosen else "",
+        )
         for facet in offered
         for value in facet.values
     ]
@@ -165,10 +169,6 @@ async def narrow(place: MainScreen) -> None:
         field, _, value = answer.partition(" ")
         wanted[field] = None if wanted[field] == value else value
         place.store.files.narrow(**wanted)  # type: ignore[arg-type]  # words of its own facets
-
-
-def _mark(in_force: bool) -> str:
-    return "✓ current; choose it to remove it" if in_force else ""
 
 
 async def delete(place: MainScreen, files: Sequence[File]) -> None:

@@ -87,12 +87,7 @@ def _folder_options(place: MainScreen, library: Library) -> list[Option]:
 
 async def _forget(place: MainScreen, library: Library) -> None:
     """Remove a synced folder from the list, chosen if there are several."""
-    options = _folder_options(place, library)
-    chosen: str | None
-    if len(options) == 1:
-        chosen = options[0].id
-    else:
-        chosen = await place.choose("Forget which folder?", options)
+    chosen = await place.choose("Forget which folder?", _folder_options(place, library))
     if chosen is None:
         return
     folder = place.store.sync.find(int(chosen))
@@ -138,14 +133,5 @@ async def _preview_new(place: MainScreen, name: str, folder: Path) -> None:
 
 
 def _sync(place: MainScreen, library: Library, folder: Path, wish: SyncWish) -> None:
-    place.do(
-        place.store.sync.sync(
-            library.id,
-            folder,
-            wish.delete,
-            wish.include,
-            wish.exclude,
-            wish.watch,
-            wish.max_delete,
-        )
-    )
+    options = (wish.delete, wish.include, wish.exclude, wish.watch, wish.max_delete)
+    place.do(place.store.sync.sync(library.id, folder, *options))

@@ -132,9 +132,9 @@ class ActivityScreen(MainScreen):
         if item.error is not None:
             parts += [Content(""), *labels.problem(item.error)]
         if job_id(item.id) is not None and item.ended and item.facts:
-            parts += [Content(""), Content.styled("s saves its answers and failures", "$muted")]
+            parts += [Content(""), labels.muted("s saves its answers and failures")]
         if item.retryable:
-            parts += [Content(""), Content.styled("ctrl+r tries it again", "$muted")]
+            parts += [Content(""), labels.muted("ctrl+r tries it again")]
         shown.update(Content("\n").join(parts))
 
     def _item(self) -> ActivityItem | None:
@@ -237,18 +237,9 @@ class _Marks:
 
 
 def _row(row: ActivityRow, marked: bool) -> Row:
-    progress = Content.styled(row.progress, "$muted")
+    kind, progress, rate, left = map(labels.muted, (row.kind, row.progress, row.rate, row.left))
     if row.running and row.fraction is not None:
-        progress = Content.assemble(labels.bar(row.fraction, 8), " ", (row.progress, "$muted"))
-    return Row(
-        row.id,
-        (
-            Content.styled(row.kind, "$muted"),
-            labels.line(row.name, "bold $accent" if marked else ""),
-            labels.badge(row.status),
-            progress,
-            Content.styled(row.rate, "$muted"),
-            Content.styled(row.left, "$muted"),
-        ),
-        Content.styled("✓", "$accent") if marked else None,
-    )
+        progress = Content.assemble(labels.bar(row.fraction, 8), " ", progress)
+    name = labels.line(row.name, "bold $accent" if marked else "")
+    cells = (kind, name, labels.badge(row.status), progress, rate, left)
+    return Row(row.id, cells, labels.tick(marked))

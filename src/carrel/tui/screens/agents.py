@@ -282,13 +282,8 @@ class AgentsScreen(MainScreen):
         start = version or state.agent
         return state.draft or (Draft.of(start) if start else None)
 
-    def action_edit(self) -> None:
-        if (draft := self._draft()) is not None:
-            self.run_flow(drafts.fill_in(self, draft))
-
-    def action_yaml(self) -> None:
-        if (draft := self._draft()) is not None:
-            self.run_flow(drafts.write(self, draft))
+    action_edit = start(drafts.fill_in, _draft)
+    action_yaml = start(drafts.write, _draft)
 
     def action_try(self) -> None:
         if (draft := self.state.draft) is not None:
@@ -307,12 +302,9 @@ class AgentsScreen(MainScreen):
         if agent is None or version is None or version.version == agent.version:
             self.notice("Choose the version to make active first.")
             return
-
         self.run_flow(flows.make_active(self, agent, version))
 
-    def action_roll_back(self) -> None:
-        if (agent := self.state.agent) is not None:
-            self.run_flow(flows.roll_back(self, agent))
+    action_roll_back = start(flows.roll_back, lambda self: self.state.agent)
 
     def action_aliases(self) -> None:
         agent, version = self.state.agent, self._version()
@@ -341,9 +333,7 @@ class AgentsScreen(MainScreen):
 
     action_plan = start(agent_files.plan)
 
-    def action_copy(self) -> None:
-        if (agent := self._version() or self.state.agent) is not None:
-            self.run_flow(flows.copy_part(self, agent))
+    action_copy = start(flows.copy_part, lambda self: self._version() or self.state.agent)
 
     def action_delete(self) -> None:
         state = self.state

@@ -166,11 +166,11 @@ class ChatScreen(MainScreen):
             self._session = state.session_id
             self.query_one(SourcePane).show(None)
         if state.search:
-            sessions.show_message(Content.styled("No chat contains these words.", "$muted"))
+            sessions.show_message(labels.muted("No chat contains these words."))
         elif state.agent_id is None:
             sessions.show_message(*NO_SESSION)
         else:
-            sessions.show_message(Content.styled("None yet.", "$muted"))
+            sessions.show_message(labels.muted("None yet."))
         self.prompt.disabled = state.agent_id is None
         self.prompt.placeholder = "" if self.prompt.disabled else ASK
         self.prompt.asked = state.history
@@ -383,16 +383,10 @@ class ChatScreen(MainScreen):
         summary = next((s for s in self.state.sessions if s.id == key), None)
         if summary is None or not self.sessions.has_focus:
             return
-
         self.run_flow(flows.delete(self, summary))
 
-    def action_model(self) -> None:
-        if self.state.session_id is not None:
-            self.run_flow(flows.choose_model(self, self.chats))
-
-    def action_parameters(self) -> None:
-        if self.state.session_id is not None:
-            self.run_flow(flows.set_parameters(self, self.chats))
+    action_model = start(flows.choose_model, lambda self: self.chats)
+    action_parameters = start(flows.set_parameters, lambda self: self.chats)
 
     # Sources
 
@@ -479,4 +473,4 @@ class ChatScreen(MainScreen):
 
 def _session_row(row: SessionRow) -> Row:
     mark = Content.styled("●", "$accent") if row.selected else None
-    return Row(row.id, (labels.line(row.title), Content.styled(row.age, "$muted")), mark)
+    return Row(row.id, (labels.line(row.title), labels.muted(row.age)), mark)

@@ -26,7 +26,7 @@ NO_SESSION = empty(
     Way("n", "New chat"),
     Way("4", "Create an agent"),
 )
-NOTHING_SAID = Content.styled("Ask something. The answer appears here as it is written.", "$muted")
+NOTHING_SAID = labels.muted("Ask something. The answer appears here as it is written.")
 UNSAVED = "4 saves or drops it"
 """Note beside the name of a draft."""
 HINT = "v Vote  d Agents differ  x Answers differ  o Go on"

@@ -236,7 +236,7 @@ class DocumentScreen(MainScreen):
         else:
             words = formatting.empty_words(state)
             way = {UNREAD: " r reads on.", UNCHOSEN: " o chooses pages."}.get(words, "")
-            text.show_message(Content.styled(words + way, "$muted"))
+            text.show_message(labels.muted(words + way))
 
     def on_page_picture_resized(self, event: PagePicture.Resized) -> None:
         self._show(self.state)

@@ -110,7 +110,7 @@ class FilesScreen(MainScreen):
         self.follow(self.store.activity.slice, self._show_work, hz=WORK_HZ)
         self.follow(self.store.previews.slice, self._show_preview)
         self.follow(self.store.layout.slice, self._sort)
-        self.set_interval(30, self._refresh_ages)
+        self.set_interval(30, lambda: self._show(self.state))  # ages grow
         self.table.focus()
 
     @property
@@ -180,9 +180,6 @@ class FilesScreen(MainScreen):
         if runs != before:
             self._show_details()
 
-    def _refresh_ages(self) -> None:
-        self._show(self.state)
-
     def _show_details(self) -> None:
         state, file = self.state, self._file()
         file_id = None if file is None else file.id
@@ -199,7 +196,7 @@ class FilesScreen(MainScreen):
             ("Purpose", labels.line(row.purpose)),
             ("Type", labels.line(type_words(file.mimetype, file.filename))),
             ("Created", Content(row.created)),
-            ("OCR", labels.badge(row.ocr) or Content.styled("not run", "$muted")),
+            ("OCR", labels.badge(row.ocr) or labels.muted("not run")),
             ("Source", labels.line(str(file.source))),
         ]
         if file.expires_at is not None:
@@ -322,56 +319,36 @@ class FilesScreen(MainScreen):
             return False
         return True
 
-    def action_delete(self) -> None:
-        if files := self._selection():
-            self.run_flow(flows.delete(self, files))
-
-    def action_save(self) -> None:
-        if files := self._selection():
-            self.run_flow(flows.save(self, files))
-
-    def action_copy(self) -> None:
-        if (file := self._file()) is not None:
-            self.run_flow(flows.copy_part(self, file))
-
-    def action_add(self) -> None:
-        if files := self._selection():
-            self.run_flow(flows.add_to_library(self, files))
+    action_delete = start(flows.delete, _selection)
+    action_save = start(flows.save, _selection)
+    action_copy = start(flows.copy_part, _file)
+    action_add = start(flows.add_to_library, _selection)
 
 
 def _row(row: FileRow) -> Row:
     # A JSONL's number of lines takes the column of OCR, which it cannot have.
     lines = row.pages if row.ocr is None and row.pages.endswith("lines") else ""
-    return Row(
-        row.id,
-        (
-            labels.line(row.name, "bold $accent" if row.marked else ""),
-            labels.line(row.purpose, "$muted"),
-            Content(row.size),
-            Content("" if lines else row.pages),
-            Content.styled(lines, "$muted") if lines else labels.badge(row.ocr),
-            Content.styled(row.created, "$muted"),
-        ),
-        Content.styled("✓", "$accent") if row.marked else None,
-    )
+    name = labels.line(row.name, "bold $accent" if row.marked else "")
+    purpose, pages = labels.line(row.purpose, "$muted"), Content("" if lines else row.pages)
+    ocr = labels.muted(lines) if lines else labels.badge(row.ocr)
+    cells = (name, purpose, Content(row.size), pages, ocr, labels.muted(row.created))
+    return Row(row.id, cells, labels.tick(row.marked))
 
 
 def _upload_row(row: ActivityRow) -> Row:
     failed = row.status.role == "failed"
     figures = "  ".join(filter(None, (row.progress, row.rate, row.left)))
-    rest = (
-        labels.line(row.error or str(row.status), "$failed")
-        if failed
-        else Content.assemble(labels.bar(row.fraction), (f"  {figures}", "$muted"))
-    )
+    rest = Content.assemble(labels.bar(row.fraction), (f"  {figures}", "$muted"))
+    if failed:
+        rest = labels.line(row.error or str(row.status), "$failed")
     mark = Content.styled("✕" if failed else "↑", "$failed" if failed else "$busy")
     return Row(row.id, (labels.line(row.name),), mark, rest)
 
 
 def _more_row(more: int) -> Row:
-    rest = Content.styled("Activity has all", "$muted")
-    words = (Content.styled(f"and {count(more)} more", "$muted"),)
-    return Row("uploads", words, Content.styled("↑", "$muted"), rest)
+    rest = labels.muted("Activity has all")
+    words = (labels.muted(f"and {count(more)} more"),)
+    return Row("uploads", words, labels.muted("↑"), rest)
 
 
 def _key(key: str, words: str) -> Content:

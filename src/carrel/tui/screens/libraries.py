@@ -8,7 +8,6 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.content import Content
 from textual.getters import query_one
 from textual.widgets import Input
 
@@ -122,6 +121,11 @@ class LibrariesScreen(MainScreen):
         self.libraries.focus()
 
     @property
+    def library(self) -> Library | None:
+        """The selected library."""
+        return self.state.library(self.state.selected)
+
+    @property
     def listing(self) -> LibrariesService:
         return self.store.libraries
 
@@ -167,7 +171,7 @@ class LibrariesScreen(MainScreen):
             return None if document is None else draw_document(document_row(document, state, now))
 
         total = len(state.documents) if state.total is None else state.total
-        library = self._library(state)
+        library = self.library
         table = self.documents
         table.entitle(labels.title(title(state) if library else "Documents"))
         table.show(PagedRows(make, total))
@@ -191,7 +195,7 @@ class LibrariesScreen(MainScreen):
         self.documents.display = not searching
         if not searching:
             return
-        library = self._library(state)
+        library = self.library
         way = labels.trail(library.name if library else "", f"search: {state.query}")
         self.hits.entitle(labels.title(way), "esc clears")
         self._hits = hit_rows(state, self.store.layout.slice.value.table("hits").sort)
@@ -200,20 +204,17 @@ class LibrariesScreen(MainScreen):
             self.hits.show_message(*labels.problem(problem))
         else:
             words = "Searching …" if state.searching else "Nothing found."
-            self.hits.show_message(Content.styled(words, "$muted"))
+            self.hits.show_message(labels.muted(words))
 
     def _show_details(self, state: LibrariesState) -> None:
         details = self.query_one(LibraryDetails)
         if state.query.strip():
             details.show_hit(self._hit())
-        elif self._over_library and (library := self._library(state)):
+        elif self._over_library and (library := self.library):
             details.show_library(library)
         else:
             text = state.text if state.document == self.documents.key else None
             details.show_document(self._document(), text)
-
-    def _library(self, state: LibrariesState) -> Library | None:
-        return state.library(state.selected)
 
     def _document(self) -> Document | None:
         """Return the document under the cursor, or of the hit under the cursor."""
@@ -298,7 +299,7 @@ class LibrariesScreen(MainScreen):
     # Acting
 
     def explain_disabled(self, action: str) -> str:
-        library = self._library(self.state)
+        library = self.library
         over_documents = action in ("text", "reprocess", "mark")
         if library is None and (over_documents or action in _OF_A_LIBRARY):
             return "Create a library first: n New."
@@ -311,16 +312,16 @@ class LibrariesScreen(MainScreen):
     action_new = start(flows.make_library)
 
     def action_edit(self) -> None:
-        library, document = self._library(self.state), self._document()
+        library, document = self.library, self._document()
         if document is not None and not self.libraries.has_focus:
             self.run_flow(flows.edit_document(self, document))
         elif library is not None:
             self.run_flow(flows.rename_library(self, library))
 
-    def action_upload(self) -> None:
-        library_id = self.state.selected
-        if library_id is not None:
-            self.run_flow(flows.upload(self, library_id))
+    action_upload = start(flows.upload, lambda self: self.state.selected)
+    action_add = start(flows.add_files, lambda self: self.state.selected)
+    action_sync = start(sync_library, lambda self: self.library)
+    action_reprocess = start(flows.reprocess, _selection)
 
     def take_files(self, files: tuple[Path, ...]) -> None:
         library_id = self.state.selected
@@ -335,21 +336,11 @@ class LibrariesScreen(MainScreen):
         self._show(self.state)
 
     def take_folder(self, folder: Path) -> None:
-        library = self._library(self.state)
+        library = self.library
         if library is None:
             self.offer(folder)
         else:
             self.run_flow(offer_folder(self, folder, library))
-
-    def action_sync(self) -> None:
-        library = self._library(self.state)
-        if library is not None:
-            self.run_flow(sync_library(self, library))
-
-    def action_add(self) -> None:
-        library_id = self.state.selected
-        if library_id is not None:
-            self.run_flow(flows.add_files(self, library_id))
 
     def action_search(self) -> None:
         if self.state.selected is not None:
@@ -398,19 +389,15 @@ class LibrariesScreen(MainScreen):
         self.store.libraries.mark_document(key)
         return True
 
-    def action_reprocess(self) -> None:
-        if documents := self._selection():
-            self.run_flow(flows.reprocess(self, documents))
-
     def action_copy(self) -> None:
-        library = self._library(self.state)
+        library = self.library
         if self.libraries.has_focus and library is not None:
             self.run_flow(self.copy_one({"name": library.name, "id": library.id}))
         elif document := self._document():
             self.run_flow(flows.copy_part(self, document, self._passage()))
 
     def action_delete(self) -> None:
-        library = self._library(self.state)
+        library = self.library
         if self.libraries.has_focus and library is not None:
             self.run_flow(flows.delete_library(self, library))
         elif documents := self._selection():

@@ -4,6 +4,7 @@ A terminal turns a drop into pasted text, each in its own way: one path a line,
 paths escaped with backslashes or in quotes on one line, or `file://` addresses.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,10 @@ from carrel.text import clean_text
 
 MAX_LENGTH = 256 * 1024
 """Longest text that is parsed as paths, in characters."""
+
+_PART = re.compile(r"""'[^']*'|"(?:[^"\\]|\\.)*"|\\.?|[^\s'"\\]""", re.DOTALL)
+_WORD = re.compile(rf"\s*((?:{_PART.pattern})+)", re.DOTALL)
+"""A word of a shell's line, and its parts: quoted, escaped, or one character."""
 
 
 def parse_drop(text: str, *, relative: bool = False) -> tuple[Path, ...]:
@@ -142,30 +147,16 @@ def _as_path(name: str) -> Path | None:
 
 def _split(text: str) -> list[str]:
     """Split a line as a shell would, or return an empty list if a quote is open."""
-    words: list[str] = []
-    word: str | None = None
-    quote = ""
-    characters = iter(text)
-    for character in characters:
-        if quote:
-            if character == quote:
-                quote = ""
-            elif character == "\\" and quote == '"':
-                following = next(characters, "")
-                word = (word or "") + (following if following in '"\\$`' else "\\" + following)
-            else:
-                word = (word or "") + character
-        elif character in "'\"":
-            quote = character
-            word = word or ""
-        elif character == "\\":
-            word = (word or "") + next(characters, "")
-        elif character.isspace():
-            if word is not None:
-                words.append(word)
-            word = None
-        else:
-            word = (word or "") + character
-    if quote:
-        return []
-    return words if word is None else [*words, word]
+    words, at = [], 0
+    while found := _WORD.match(text, at):
+        words.append("".join(map(_unescape, _PART.findall(found[1]))))
+        at = found.end()
+    return [] if text[at:].strip() else words
+
+
+def _unescape(part: str) -> str:
+    if part.startswith("'"):
+        return part[1:-1]
+    if part.startswith('"'):
+        return re.sub(r'\\(["\\$`])', r"\1", part[1:-1])
+    return part.removeprefix("\\")

@@ -14,15 +14,7 @@ from carrel.tui.terminal.textual_private import bindings_of, key_name, keys_of
 EVERY_KEY = "F1 shows every key."
 
 KEY_NAMES = {
-    "f1": "F1",
-    "f2": "F2",
-    "f3": "F3",
-    "f4": "F4",
-    "f5": "F5",
-    "f7": "F7",
-    "f8": "F8",
-    "f9": "F9",
-    "f10": "F10",
+    **{f"f{number}": f"F{number}" for number in range(1, 13)},
     "slash": "/",
     "backslash": "\\",
     "percent_sign": "%",

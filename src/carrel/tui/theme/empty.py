@@ -10,7 +10,7 @@ from carrel.tui.theme import labels
 if TYPE_CHECKING:
     from carrel.store.core.problem import Problem
 
-LOADING = Content.styled("Loading …", "$muted")
+LOADING = labels.muted("Loading …")
 
 
 @dataclass(frozen=True)

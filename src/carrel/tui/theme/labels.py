@@ -29,6 +29,16 @@ def block(text: str, style: str = "") -> Content:
     return Content.styled(clean_text(text), style)
 
 
+def muted(words: str) -> Content:
+    """Return our own words, which need no cleaning, in the muted colour."""
+    return Content.styled(words, "$muted")
+
+
+def tick(marked: bool) -> Content | None:
+    """Return the mark of a marked row, or None."""
+    return Content.styled("✓", "$accent") if marked else None
+
+
 def trail(*names: str) -> str:
     """Return the breadcrumb of an item, from the outermost: `support › v3`. Empty names are
     skipped."""
@@ -75,7 +85,7 @@ def names(many: Iterable[str], most: int = 10) -> list[Content]:
     """Return the first names, one per line, and the number of the others."""
     rows = [line(name) for name in many]
     if len(rows) > most:
-        rows[most:] = [Content.styled(f"and {len(rows) - most:,} more", "$muted")]
+        rows[most:] = [muted(f"and {len(rows) - most:,} more")]
     return rows
 
 

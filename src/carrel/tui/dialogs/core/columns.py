@@ -57,22 +57,14 @@ class Columns(Dialog[None]):
 
     def _show(self, state: LayoutState) -> None:
         layout, widths = state.table(self._table), self._widths()
-        self.query_one(VirtualTable).show(
-            [
-                Row(
-                    name,
-                    (
-                        Content.assemble(
-                            ("  ", "") if name in layout.hidden else ("✓ ", "$accent"),
-                            labels.line(column.title, "$muted" if name in layout.hidden else ""),
-                        ),
-                        Content(_sort_arrow(column, layout.sort)),
-                        Content.styled(str(widths[name] or "–"), "$muted"),
-                    ),
-                )
-                for name, column in self._columns.items()
-            ]
-        )
+        rows = []
+        for name, column in self._columns.items():
+            hidden = name in layout.hidden
+            title = labels.line(column.title, "$muted" if hidden else "")
+            shown = (Content("  ") if hidden else Content.styled("✓ ", "$accent")) + title
+            width = labels.muted(str(widths[name] or "–"))
+            rows.append(Row(name, (shown, Content(_sort_arrow(column, layout.sort)), width)))
+        self.query_one(VirtualTable).show(rows)
 
     def _column(self) -> Column:
         return self._columns[self.query_one(VirtualTable).key or next(iter(self._columns))]

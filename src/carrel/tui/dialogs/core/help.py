@@ -7,6 +7,7 @@ from textual.widgets import Static
 
 from carrel.tui.dialogs.core.dialog import Dialog, hint
 from carrel.tui.terminal.keys import live_bindings
+from carrel.tui.theme import labels
 from carrel.tui.widgets.text.pane import TextPane
 
 
@@ -35,7 +36,7 @@ class Help(Dialog[None]):
                 for key, words, binding_id in keys:
                     left = Content.assemble((f"{key:>16}", "bold"), "  ", words)
                     gap = " " * max(44 - left.cell_length, 2)
-                    rows.append(left + Content.styled(gap + binding_id, "$muted"))
+                    rows.append(left + labels.muted(gap + binding_id))
                 yield Static(Content("\n").join(rows))
         yield hint("esc closes · the names on the right go into “keymap” in the settings")
 

@@ -92,25 +92,11 @@ def complete(typed: str, offers: Callable[[str], bool] = lambda name: True) -> P
     except (OSError, RuntimeError, ValueError):
         return PathCompletion(typed, ())
     matches = [folder + slash + name + ("" if is_file else "/") for is_file, name in names]
-    return PathCompletion(_complete(typed, matches), tuple(matches[:MAX_SHOWN]))
-
-
-def _complete(typed: str, matches: list[str]) -> str:
-    common = _common_start(matches)
-    if len(common) >= len(typed):
-        return common
-    # The matches differ from the input only in case.
-    return matches[0] if len(matches) == 1 else typed
-
-
-def _common_start(texts: list[str]) -> str:
-    if not texts:
-        return ""
-    first, last = min(texts), max(texts)
-    for index, character in enumerate(first):
-        if not last.startswith(character, index):
-            return first[:index]
-    return first
+    common = os.path.commonprefix(matches)  # noqa: RUF071  # by characters
+    if len(common) < len(typed):
+        # The matches differ from the input only in case, or there are none.
+        common = matches[0] if len(matches) == 1 else typed
+    return PathCompletion(common, tuple(matches[:MAX_SHOWN]))
 
 
 class PathDialog(Dialog[tuple[Path, ...]]):

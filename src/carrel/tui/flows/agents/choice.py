@@ -40,9 +40,7 @@ async def choose_agent(
     if not options:
         place.open_place("agents")  # it says how to make one
         return None
-    chosen: str | None = options[0].id
-    if len(options) > 1:
-        chosen = await place.choose(title, options)
+    chosen = await place.choose(title, options)
     agent = next((a for a in place.store.agents.slice.value.items if a.id == chosen), None)
     if agent is None:
         return Chosen("", draft=unsaved[chosen]) if chosen in unsaved else None

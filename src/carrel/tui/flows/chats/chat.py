@@ -6,8 +6,6 @@ Flows that open a text field return True once it is open.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from textual.content import Content
-
 from carrel.store.chat.service import ChatService
 from carrel.store.chat.sessions.saved import SessionSummary
 from carrel.store.tools.formatting import consent_choices, consent_lines, consent_title
@@ -78,13 +76,13 @@ async def set_parameters(place: MainScreen, chats: Sequence[ChatService]) -> Non
 def permission(consent: Consent) -> Permit:
     """Return the dialog that asks whether agents may use a tool of the settings."""
     runs, *about = consent_lines(consent)
-    lines = [labels.line(runs, "bold"), *(Content.styled(one, "$muted") for one in about)]
+    lines = [labels.line(runs, "bold"), *(labels.muted(one) for one in about)]
     return Permit(consent_title(consent), lines, [*consent_choices(consent).items()])
 
 
 async def delete(place: MainScreen, session: SessionSummary) -> None:
     """Delete a saved chat."""
-    way_back = Content.styled(for_days(LOCAL_DAYS), "$muted")
+    way_back = labels.muted(for_days(LOCAL_DAYS))
     about = [labels.line(session.title or "New", "bold"), way_back]
     if await place.ask(Confirm("Delete this chat?", about, "Delete")):
         place.do(place.store.chat.delete_session(session.id))

@@ -191,7 +191,7 @@ class PromptBox(Vertical):
         if uploading:
             parts.append(Content.styled(f"◐ {uploading} uploading", "$busy"))
         if attached:
-            parts.append(Content.styled("backspace in the empty field takes one away", "$muted"))
+            parts.append(labels.muted("backspace in the empty field takes one away"))
         along = self.query_one("#along", Static)
         along.display = bool(parts)
         along.update(Content("  ").join(parts))

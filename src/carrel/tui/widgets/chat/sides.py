@@ -94,7 +94,7 @@ class Sides(Vertical):
             style = "bold $accent" if place in seen else "$muted"
             parts.append(labels.line(words, style))
             self._ends.append(sum(part.cell_length + 3 for part in parts))
-        hint = Content.styled("   alt+s Next side", "$muted")
+        hint = labels.muted("   alt+s Next side")
         tabs.update(Content.styled(" │ ", "$line").join(parts) + hint)
 
     def on_click(self, event: events.Click) -> None:

@@ -55,7 +55,7 @@ class SourcePane(Vertical):
 
     def _show_passage(self, passage: Passage, *more: Content) -> None:
         words = labels.highlight(one_line(mark_matches(passage.snippet, passage.matches)))
-        how = Content.styled("enter page · ] next · esc close", "$muted")
+        how = labels.muted("enter page · ] next · esc close")
         quote = Content.assemble("“", words, "”")
         self.query_one("#words", Static).update(Content("\n\n").join([quote, *more, how]))
 

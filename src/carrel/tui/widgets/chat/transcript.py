@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -197,10 +198,8 @@ def _first_shown(rows: Sequence[TurnRow]) -> int:
 
 def _common(old: Sequence[TurnRow], new: Sequence[TurnRow]) -> int:
     """Return the number of equal turns at the beginning."""
-    for index, (before, after) in enumerate(zip(old, new, strict=False)):
-        if before != after:
-            return index
-    return min(len(old), len(new))
+    pairs = zip(old, new, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _turn(row: TurnRow, place: TurnPlace, dark: bool, *, live: bool) -> Widget:

@@ -42,7 +42,7 @@ class SyncedFolders(Static):
         for row in rows:
             status = labels.badge(row.status)
             if row.interrupted:
-                status += Content.styled(" · s resumes", "$muted")
+                status += labels.muted(" · s resumes")
             parts += [labels.line(row.name), *_fold(status, width)]
             if row.percent is not None:
                 parts.append(labels.bar(row.percent / 100, width))

@@ -31,8 +31,8 @@ class LibraryDetails(VerticalScroll):
         if hit is None:
             self._put()
             return
-        page = Content.styled(f"page {hit.page}" if hit.page else "", "$muted")
-        how = Content.styled("enter opens it there", "$muted")
+        page = labels.muted(f"page {hit.page}" if hit.page else "")
+        how = labels.muted("enter opens it there")
         name = labels.line(hit.name, "bold")
         self._put(name, page, Content(""), labels.highlight(hit.passage), Content(""), how)
 
@@ -65,13 +65,13 @@ class LibraryDetails(VerticalScroll):
         if document.summary:
             parts += _part("Summary", document.summary)
         if document_phase(document) == "failed":
-            parts += [Content(""), Content.styled("R processes it again", "$muted")]
+            parts += [Content(""), labels.muted("R processes it again")]
         elif text is None:
-            parts += [Content(""), Content.styled("v shows the text, enter opens it", "$muted")]
+            parts += [Content(""), labels.muted("v shows the text, enter opens it")]
         else:
             parts += _part("Text", text[:TEXT_SHOWN])
             if len(text) > TEXT_SHOWN:
-                parts.append(Content.styled("… enter opens the whole document", "$muted"))
+                parts.append(labels.muted("… enter opens the whole document"))
         self._put(*parts)
 
     def _put(self, *parts: Content) -> None:
@@ -79,7 +79,7 @@ class LibraryDetails(VerticalScroll):
 
 
 def _part(name: str, text: str) -> list[Content]:
-    return [Content(""), Content.styled(name, "$muted"), labels.block(text)]
+    return [Content(""), labels.muted(name), labels.block(text)]
 
 
 def _fields(facts: tuple[tuple[str, str], ...], *first: tuple[str, Content]) -> Content:

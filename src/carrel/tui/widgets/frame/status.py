@@ -6,6 +6,8 @@ from textual.geometry import Size
 from textual.reactive import reactive
 from textual.widget import Widget
 
+from carrel.tui.theme import labels
+
 
 class StatusLine(Widget):
     """The running task on the left, the way to stop it on the right.
@@ -41,7 +43,7 @@ class StatusLine(Widget):
         keys = ("  esc again", "$failed") if self.armed else ("  esc esc", "$muted")
         right = Content.assemble(("■ Stop", "$failed"), keys)
         right = right if self.stop else Content("")
-        work = Content.styled(f"◐ {self.work}", "$muted") if self.work else Content("")
+        work = labels.muted(f"◐ {self.work}") if self.work else Content("")
         *lines, connection = self._connection_lines(width) or [Content("")]
         doing = [part for part in (self.notice, self.doing) if part] or [work]
         parts = [part for part in (connection, *doing) if part]

@@ -167,13 +167,18 @@ class PagePicture(ScrollableContainer, can_focus=True):
 
     def columns_for(self, pixels: float) -> int:
         """Return the width in columns that shows `pixels` pixels one to one."""
-        return math.ceil(pixels / (1 if self._protocol == "halfblock" else cell_pixels()[0]))
+        return math.ceil(pixels / self._cell[0])
+
+    @property
+    def _cell(self) -> tuple[int, int]:
+        """The width and height of a cell in drawn pixels."""
+        return (1, 2) if self._protocol == "halfblock" else cell_pixels()
 
     def rows_of(self, png: bytes, columns: int) -> int:
         """Return the height in rows of a picture of `columns` columns."""
         from PIL import Image
 
-        across, down = (1, 2) if self._protocol == "halfblock" else cell_pixels()
+        across, down = self._cell
         with Image.open(io.BytesIO(png)) as picture:
             return math.ceil(columns * across * picture.height / picture.width / down)
 
@@ -181,7 +186,7 @@ class PagePicture(ScrollableContainer, can_focus=True):
         """Return the width in columns at which the pane shows a whole picture."""
         from PIL import Image
 
-        across, down = (1, 2) if self._protocol == "halfblock" else cell_pixels()
+        across, down = self._cell
         with Image.open(io.BytesIO(png)) as picture:
             height = self.scrollable_content_region.height * down
             return int(height * picture.width / picture.height / across)

@@ -3,6 +3,7 @@
 from textual.content import Content
 
 from carrel.store.documents.formatting import PageMark
+from carrel.tui.theme import labels
 
 ROLES = {
     "read": "", "reading": "$busy", "waiting": "$muted", "skipped": "$muted",
@@ -31,7 +32,7 @@ def page_strip(marks: tuple[PageMark, ...], count: int, width: int) -> Content:
         for mark in shown
     ]
     if shown and shown[0].page > 0:
-        parts.insert(0, Content.styled("…", "$muted"))
+        parts.insert(0, labels.muted("…"))
     if shown and shown[-1].page + 1 < count:
-        parts.append(Content.styled("…", "$muted"))
+        parts.append(labels.muted("…"))
     return Content(" ").join(parts)

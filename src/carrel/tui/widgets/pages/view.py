@@ -86,7 +86,7 @@ class PageView(PagePicture):
             return await self.explain(labels.block(state.no_picture, "$muted"))
         if state.picture_path is None or state.page_count is None:
             words = "Loading …" if state.loading else ""
-            return await self.explain(Content.styled(words, "$muted"))
+            return await self.explain(labels.muted(words))
         try:
             png = await self._documents.picture(state.current, self.pixels(columns), part)
         except ProblemError as error:

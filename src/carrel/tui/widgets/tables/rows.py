@@ -24,7 +24,7 @@ def details(agent: Agent, libraries: Mapping[str, str]) -> Content:
             Content(""),
             labels.fields(*rows),
             Content(""),
-            Content.styled("Instructions", "$muted"),
+            labels.muted("Instructions"),
             labels.block(agent.instructions or "none"),
         ]
     )
@@ -32,12 +32,12 @@ def details(agent: Agent, libraries: Mapping[str, str]) -> Content:
 
 def agent_row(row: AgentRow) -> Row:
     """Return the row of an agent."""
-    return Row(row.id, (labels.line(row.name), Content.styled(row.version, "$muted")))
+    return Row(row.id, (labels.line(row.name), labels.muted(row.version)))
 
 
 def unsaved_row(row: DraftRow) -> Row:
     """Return the row of the draft, above the versions."""
-    cells = (Content(DRAFT), labels.line(row.about, "$busy"), Content.styled(row.age, "$muted"))
+    cells = (Content(DRAFT), labels.line(row.about, "$busy"), labels.muted(row.age))
     return Row(DRAFT, cells, Content.styled("✎", "$busy"))
 
 
@@ -48,45 +48,32 @@ def version_row(row: VersionRow) -> Row:
         what = Content.assemble(("active", "$ready"), "  " if what else "", what)
     if row.aliases:
         what = Content.assemble(labels.line(row.aliases, "$speaker"), "  " if what else "", what)
-    mark = Content.styled("✓", "$accent") if row.marked else None
+    mark = labels.tick(row.marked)
     if mark is None and row.active:
         mark = Content.styled("●", "$ready")
-    return Row(str(row.number), (Content(row.name), what, Content.styled(row.age, "$muted")), mark)
+    return Row(str(row.number), (Content(row.name), what, labels.muted(row.age)), mark)
 
 
 def draw_library(row: LibraryRow, synced: bool) -> Row:
     """Return the row of a library, with a mark if a folder is synced with it."""
     mark = Content.styled("◐", "$busy") if row.busy and not row.selected else None
     count = f"{row.documents} {'⟳' if synced else ' '}"
-    return Row(row.id, (labels.line(row.name), Content.styled(count, "$muted")), mark)
+    return Row(row.id, (labels.line(row.name), labels.muted(count)), mark)
 
 
 def draw_document(row: DocumentRow) -> Row:
     """Return the row of a document."""
-    return Row(
-        row.id,
-        (
-            labels.line(row.name, "bold $accent" if row.marked else ""),
-            labels.badge(row.status),
-            Content(row.pages),
-            Content.styled(row.added, "$muted"),
-            labels.line(row.summary, "$muted"),
-        ),
-        Content.styled("✓", "$accent") if row.marked else None,
-    )
+    name = labels.line(row.name, "bold $accent" if row.marked else "")
+    added, summary = labels.muted(row.added), labels.line(row.summary, "$muted")
+    cells = (name, labels.badge(row.status), Content(row.pages), added, summary)
+    return Row(row.id, cells, labels.tick(row.marked))
 
 
 def draw_hit(row: HitRow) -> Row:
     """Return the row of a search hit."""
-    return Row(
-        f"{row.number}-{row.document_id}",
-        (
-            Content(str(row.number)),
-            labels.line(row.name),
-            Content(row.page),
-            labels.highlight(_from_match(row.passage)),
-        ),
-    )
+    passage = labels.highlight(_from_match(row.passage))
+    cells = (Content(str(row.number)), labels.line(row.name), Content(row.page), passage)
+    return Row(f"{row.number}-{row.document_id}", cells)
 
 
 def _from_match(passage: str) -> str:

@@ -18,13 +18,14 @@ from textual.style import Style
 from carrel.store.core.lists import NameFilter
 from carrel.store.layout.state import USUAL, TableLayout
 from carrel.tui.terminal.textual_private import steady
+from carrel.tui.theme import labels
 from carrel.tui.widgets.tables.columns import GAP, Column, column_widths, lay_out_columns
 from carrel.tui.widgets.text.selecting import extract_selection, selectable
 
 _MAX_CACHED = 1000
 _NONE = Content("")
 
-NOTHING = (Content.styled("Nothing matches the filter.", "$muted"),)
+NOTHING = (labels.muted("Nothing matches the filter."),)
 
 
 @dataclass(frozen=True)
@@ -473,7 +474,7 @@ class VirtualTable(ScrollView, can_focus=True):
         row = self._seen[index] = self._rows[index]
         style = self.get_visual_style("table--cursor") if is_cursor else self.visual_style
         if row is None:
-            return self._draw((Content.styled("…", "$muted"),), Content(" " * GAP), style, width)
+            return self._draw((labels.muted("…"),), Content(" " * GAP), style, width)
         mark = row.mark
         if mark is None:
             mark = (
