@@ -1,15 +1,18 @@
 """The app as a whole: keys, help, palette, the connection, and what fails."""
 
 import asyncio
+import sys
 from collections import Counter, defaultdict
 from contextlib import ExitStack
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from textual.binding import Binding
 
 from carrel.config.profiles import Profile
-from carrel.tui.app import FAILURES, WITHIN, CarrelApp
+from carrel.config.settings import Settings
+from carrel.tui.app import FAILURES, WITHIN, CarrelApp, run
 from carrel.tui.base.screen import MainScreen
 from carrel.tui.dialogs.core.help import Help, keys_of
 from carrel.tui.dialogs.core.problem import ProblemPanel
@@ -294,3 +297,14 @@ async def test_a_long_word_on_the_connection_is_seen_whole(offline: None) -> Non
         await bench.until(lambda: "with --profile." in " ".join(bench.text().split()))
         bench.store.session.slice.set(connection="ready", detail="")
         await bench.until(lambda: bench.app.place and bench.app.place.status.size.height == 1)
+
+
+def test_the_app_draws_on_the_terminal_where_standard_error_is_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn_on: list[object] = []
+    monkeypatch.setattr(CarrelApp, "run", lambda app, **_: drawn_on.append(sys.__stderr__))
+    with (tmp_path / "log").open("w") as log:
+        monkeypatch.setattr(sys, "__stderr__", log)
+        assert run(LOCAL, Settings()) == 0
+    assert drawn_on == [sys.__stdout__]

@@ -18,6 +18,7 @@ from carrel.cli.options import (
 )
 from carrel.cli.session import check_readable, run, with_client
 from carrel.config.profiles import load_profile
+from carrel.store import advice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -280,7 +281,7 @@ async def search(
     for number, hit in enumerate(result.data, 1):
         output.data(_hit(number, hit))
     if not result.data:
-        output.note("Nothing found.")
+        output.note(advice.NOTHING_FOUND)
 
 
 @app.command("reprocess")

@@ -7,6 +7,7 @@ from carrel.cli import output
 from carrel.cli.options import JSONOption, ProfileOption, argument, option
 from carrel.cli.session import run
 from carrel.config.profiles import folders, load_profile
+from carrel.store import advice
 
 if TYPE_CHECKING:
     from carrel.client import Client
@@ -41,5 +42,5 @@ def search(
         for hit in hits:
             output.data(output.wrap(f"  {place_of(hit)}", hit.passage))
     if not answer.found:
-        output.note("Nothing found.")
+        output.note(advice.NOTHING_FOUND)
     output.note(f"{places_words(answer.places)}.")

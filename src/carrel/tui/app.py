@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import gc
 import importlib
+import sys
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -584,6 +585,9 @@ def run(
 
     `mouse` overrides the settings' use of the mouse.
     """
+    if sys.__stderr__ is None or not sys.__stderr__.isatty():
+        # Textual draws on standard error, which is a file in `carrel 2>log`.
+        sys.__stderr__ = sys.__stdout__  # type: ignore[misc]
     while True:
         app = CarrelApp(profile, settings, recorder)
         other = app.run(mouse=settings.mouse if mouse is None else mouse)

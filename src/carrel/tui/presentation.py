@@ -105,7 +105,11 @@ class Presentation(CarrelApp):
     # The presenter's keys
 
     def action_next_step(self) -> None:
-        if self.player is not None and self.place is not None:
+        if self.player is None or self.place is None:
+            return
+        if self.player.slice.value.phase == "playing":
+            self.show_notice("The step still plays: F8 goes on at its end.")
+        else:
             self.place.do(self.player.next())
 
     def action_step_back(self) -> None:

@@ -14,6 +14,7 @@ from carrel.notebook.results.answer import (
     with_picture,
 )
 from carrel.notebook.results.frames import frame
+from carrel.store import advice
 from carrel.store.search.formatting import group_hits, place_of, places_words
 from carrel.store.search.service import FoundPassage, SearchedPlaces, SearchState
 from carrel.store.store import Store
@@ -55,13 +56,13 @@ class SearchHits(Sequence[FoundPassage]):
         return len(self.hits)
 
     def __repr__(self) -> str:
-        lines = [] if self.hits else ["Nothing found."]
+        lines = [] if self.hits else [advice.NOTHING_FOUND]
         for title, hits in group_hits(self.hits):
             lines += [title, *(f"  {place_of(hit)}: {hit.passage}" for hit in hits)]
         return "\n".join([*lines, f"{places_words(self.places)}."])
 
     def _repr_html_(self) -> str:
-        parts = [] if self.hits else ["<p>Nothing found.</p>"]
+        parts = [] if self.hits else [f"<p>{advice.NOTHING_FOUND}</p>"]
         pages = {source.number: source for source in self.sources[:THUMBNAILS]}
         number = count(1)
         for title, hits in group_hits(self.hits):

@@ -41,7 +41,7 @@ class PageWays {
     if (!this.contents.hidden) { this.close(); return; }
     const found = await this.view.ask("contents");
     if (!found) return;
-    if (!found.entries.length) { this.view.tell("No bookmarks, and no headings on the pages read so far."); return; }
+    if (!found.entries.length) { this.view.tell(ADVICE.NO_CONTENTS); return; }
     const { h } = this.view;
     this.close();
     this.contents.replaceChildren(...found.entries.map(({ level, title, page }) => {
@@ -59,7 +59,7 @@ class PageWays {
   showThumbnails() {
     if (!this.thumbnails.hidden) { this.close(); return; }
     const { state, h } = this.view;
-    if (!state.has_picture) { this.view.tell(state.no_picture ?? "The pages are not counted yet."); return; }
+    if (!state.has_picture) { this.view.tell(state.no_picture ?? ADVICE.NOT_COUNTED); return; }
     this.close();
     this.thumbnails.replaceChildren(...Array.from({ length: state.page_count }, (_, page) => {
       const words = `Page ${(page + 1).toLocaleString("en")}`;

@@ -45,7 +45,7 @@ class ReadingForm {
       if (field.type === "checkbox") field.checked = options[name];
       else field.value = options[name];
     }
-    say(this.hint, billed || "Pages already read with these options are not read again.");
+    say(this.hint, billed || ADVICE.ALREADY_READ);
     this.fields.pages.focus();
   }
 

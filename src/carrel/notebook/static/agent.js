@@ -343,7 +343,7 @@ class AgentView extends View {
   async makeActive() {
     const version = this.version();
     if (version === null || String(version) === this.state.active || this.state.read_only) {
-      this.tell("Choose the version to make active first.");
+      this.tell(ADVICE.CHOOSE_VERSION);
       return;
     }
     // By the time this is confirmed another agent may be selected.

@@ -278,7 +278,7 @@ class DocumentView extends View {
   }
 
   toggleFill() {
-    if (!this.filling && this.state.block === null) { this.tell("Choose a block first: j and k do."); return; }
+    if (!this.filling && this.state.block === null) { this.tell(ADVICE.CHOOSE_BLOCK); return; }
     this.filling = !this.filling;
     this.layOut();
   }

@@ -10,6 +10,7 @@ from textual.content import Content
 from textual.widgets import Label, RadioSet
 from textual.widgets.selection_list import Selection
 
+from carrel.store import advice
 from carrel.store.core.formatting import one_line
 from carrel.store.core.problem import ProblemError
 from carrel.store.documents.reader import OCROptions
@@ -89,7 +90,7 @@ class OCRForm(Dialog[OCROptions]):
             )
             yield Label("A JSON schema to answer the whole document in (optional)")
             yield MultilineField(options.schema, id="schema")
-        yield hint(self._billed or "Pages already read with these options are not read again.")
+        yield hint(self._billed or advice.ALREADY_READ)
         yield buttons(("cancel", "Cancel"), ("read", "F2 Run OCR"))
 
     def on_mount(self) -> None:

@@ -1,5 +1,6 @@
 """The open document: OCR of further pages, corrections, and navigation."""
 
+from carrel.store import advice
 from carrel.store.core.formatting import count
 from carrel.store.documents.corrections import doubtful_words
 from carrel.store.documents.service import DocumentsService
@@ -55,7 +56,7 @@ async def choose_heading(place: MainScreen) -> None:
     state = documents.slice.value
     found = await documents.contents()
     if not found:
-        place.notice("No bookmarks, and no headings on the pages read so far.")
+        place.notice(advice.NO_CONTENTS)
         return
     page = await place.ask(Contents(found, state.current))
     _show_page(documents, state, page)
@@ -66,7 +67,7 @@ async def choose_page(place: MainScreen) -> None:
     documents = place.store.documents
     state = documents.slice.value
     if state.no_picture is not None or not state.page_count:
-        place.notice(state.no_picture or "The pages are not counted yet.")
+        place.notice(state.no_picture or advice.NOT_COUNTED)
         return
     page = await place.ask(Thumbnails(documents))
     _show_page(documents, state, page)

@@ -9,6 +9,7 @@ from textual.content import Content
 from textual.getters import query_one
 from textual.widget import Widget
 
+from carrel.store import advice
 from carrel.store.agents.compare import FieldChange
 from carrel.store.agents.drafts import Draft
 from carrel.store.agents.formatting import (
@@ -300,7 +301,7 @@ class AgentsScreen(MainScreen):
     def action_make_active(self) -> None:
         agent, version = self.state.agent, self._version()
         if agent is None or version is None or version.version == agent.version:
-            self.notice("Choose the version to make active first.")
+            self.notice(advice.CHOOSE_VERSION)
             return
         self.run_flow(flows.make_active(self, agent, version))
 

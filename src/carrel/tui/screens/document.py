@@ -12,6 +12,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from carrel.store import advice
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.formatting import one_line, shorten
 from carrel.store.documents import formatting
@@ -296,7 +297,7 @@ class DocumentScreen(MainScreen):
     def action_fill(self) -> None:
         picture = self.picture
         if not picture.filling and picture.chosen_rect(self.state) is None:
-            self.notice("Choose a block first: j and k do.")
+            self.notice(advice.CHOOSE_BLOCK)
             return
         picture.fill(not picture.filling)
         self._lay_out()

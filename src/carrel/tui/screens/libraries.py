@@ -11,6 +11,7 @@ from textual.containers import Vertical
 from textual.getters import query_one
 from textual.widgets import Input
 
+from carrel.store import advice
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.core.formatting import view_words
 from carrel.store.layout.state import LayoutState
@@ -203,7 +204,7 @@ class LibrariesScreen(MainScreen):
         if problem := state.search_error or state.error:
             self.hits.show_message(*labels.problem(problem))
         else:
-            words = "Searching …" if state.searching else "Nothing found."
+            words = "Searching …" if state.searching else advice.NOTHING_FOUND
             self.hits.show_message(labels.muted(words))
 
     def _show_details(self, state: LibrariesState) -> None:

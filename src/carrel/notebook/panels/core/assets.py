@@ -3,10 +3,12 @@
 Strings, not paths: a widget whose module is a path is never garbage-collected.
 """
 
+import json
 import re
 from functools import cache
 from importlib.resources import files
 
+from carrel.store import advice
 from carrel.store.core.lists import TYPING_PAUSE
 
 SHARED = ("_search", "_shared")
@@ -36,7 +38,8 @@ def _text(name: str) -> str:
 def module(panel: str) -> str:
     """Return the panel's module with the shared parts in front, because it cannot import files."""
     pause = f"const TYPING_PAUSE_MS = {1000 * TYPING_PAUSE:.0f};\n"
-    return pause + _LEFT_OUT.sub("", _join(panel, "js"))
+    words = {name: text for name, text in vars(advice).items() if name.isupper()}
+    return f"{pause}const ADVICE = {json.dumps(words)};\n" + _LEFT_OUT.sub("", _join(panel, "js"))
 
 
 def style(panel: str) -> str:

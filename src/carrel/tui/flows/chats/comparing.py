@@ -38,8 +38,9 @@ async def vote(place: MainScreen) -> None:
     """Vote on the last answers, note something about them, or show all votes."""
     comparison = place.store.comparison
     options = [Option(str(n), name, key=str(n + 1)) for n, name in _answer_names(place)]
-    options += [Option(TIE, "Tie", "none is better", key="t")]
-    options += [Option(NOTE, "Write a note…", key="n")]
+    if options:
+        options.append(Option(TIE, "Tie", "none is better", key="t"))
+        options.append(Option(NOTE, "Write a note…", key="n"))
     options.append(Option(ALL, "All votes…", "per version, over all comparisons", key="a"))
     chosen = await place.choose("Which answer is best?", options)
     if chosen == NOTE:
