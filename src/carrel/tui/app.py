@@ -61,6 +61,15 @@ FAILURES, WITHIN = 10, 10.0
 every redraw leaves nothing to work with."""
 
 
+def start_imported(module: str, flow: str) -> "Callable[[CarrelApp], None]":
+    """Return the action of a key that imports a flow, and starts it over the current screen."""
+
+    def action(app: "CarrelApp") -> None:
+        app._run(getattr(importlib.import_module(f"carrel.tui.flows.{module}"), flow))
+
+    return action
+
+
 @steady_app
 class CarrelApp(App[Profile]):
     """The workbench in a terminal. It returns the profile to continue with, if there is one.
@@ -382,15 +391,10 @@ class CarrelApp(App[Profile]):
         self._quitting = bool(self.store.unfinished.running_words)
         self.run_worker(leave(), exit_on_error=False)
 
-    def action_palette(self) -> None:
-        from carrel.tui.flows.palette import choose
-
-        self._run(choose)
-
-    def action_search(self) -> None:
-        from carrel.tui.flows.palette import everywhere
-
-        self._run(everywhere)
+    action_palette = start_imported("palette", "choose")
+    action_search = start_imported("palette", "everywhere")
+    action_models = start_imported("agents.model_servers", "use")
+    action_connect = start_imported("services", "connect")
 
     def action_requests(self) -> None:
         from carrel.tui.dialogs.requests import RequestLog
@@ -407,16 +411,6 @@ class CarrelApp(App[Profile]):
 
         if (place := self.place) is not None and self.screen is place:
             self.push_screen(Trash(self.store.trash, place.do))
-
-    def action_models(self) -> None:
-        from carrel.tui.flows.agents.model_servers import use
-
-        self._run(use)
-
-    def action_connect(self) -> None:
-        from carrel.tui.flows.services import connect
-
-        self._run(connect)
 
     # Hiding
 

@@ -39,7 +39,6 @@ from carrel.store.agents.review import NOTHING_CHANGED, review, review_switch
 from carrel.store.agents.service import AgentsService
 from carrel.store.agents.starters import starters
 from carrel.store.agents.state import AgentsState
-from carrel.store.core.actions.handle import Handle
 from carrel.store.core.formatting import Badge
 from carrel.store.core.lists import Sort
 from carrel.store.core.problem import ProblemError
@@ -65,7 +64,7 @@ class AgentPanel(Panel, view="agent"):
     _deletes = "agents"
 
     def __init__(self, store: Store, agents: AgentsService | None = None, **options: Any) -> None:
-        self._agents = agents or store.agents
+        self._agents = self._listing = agents or store.agents
         self._single = agents is not None
         self._open: dict[str, Draft] = {}
         self._trial: Trial | None = None
@@ -100,9 +99,6 @@ class AgentPanel(Panel, view="agent"):
     def trial(self) -> ComparePanel | None:
         """The chats with the draft under trial."""
         return None if self._trial is None else self._trial.panel
-
-    def _copy_time(self) -> float | None:
-        return self._agents.slice.value.as_of
 
     def _view(self) -> Json:
         state = self._agents.slice.value
@@ -139,9 +135,6 @@ class AgentPanel(Panel, view="agent"):
             "read_only": session.read_only,
             "problem": problem_json(state.error),
         }
-
-    def _loads(self) -> Sequence[Handle[Any]]:
-        return () if self._agents.slice.value.loading else (self._agents.load(),)
 
     def _table(self) -> tuple[Sequence[str], Sequence[Sequence[Cell]]]:
         state = self._agents.slice.value

@@ -50,6 +50,7 @@ class FilesPanel(Panel, view="files"):
     _deletes = "files"
 
     def __init__(self, store: Store, **options: Any) -> None:
+        self._listing = store.files
         self._looked_into: str | None = None
         self._layout = TableLayout(store, "files")
         super().__init__(store, parts=(self._layout, Drops()), **options)
@@ -81,9 +82,6 @@ class FilesPanel(Panel, view="files"):
             self._looked_into = file.id
             self._store.previews.show(file)
         super().refresh()
-
-    def _copy_time(self) -> float | None:
-        return self._store.files.slice.value.as_of
 
     def _view(self) -> Json:
         state = self._store.files.slice.value
@@ -138,10 +136,6 @@ class FilesPanel(Panel, view="files"):
             "note": "Loading …" if state.loading else str(state.error or state.note),
             "pages": state.page_count,
         }
-
-    def _loads(self) -> Sequence[Handle[Any]]:
-        files = self._store.files
-        return () if files.slice.value.loading else (files.load(),)
 
     def _table(self) -> tuple[Sequence[str], Sequence[Sequence[Cell]]]:
         find = self._store.files.slice.value.find

@@ -20,7 +20,6 @@ from carrel.notebook.panels.core.progress import cancel, progress_rows
 from carrel.notebook.panels.core.table import TableLayout
 from carrel.notebook.panels.folders import Folders
 from carrel.store.cache.copies import DocumentSource
-from carrel.store.core.actions.handle import Handle
 from carrel.store.core.problem import ProblemError
 from carrel.store.libraries import formatting
 from carrel.store.libraries.formatting import LibraryRow
@@ -48,7 +47,7 @@ class LibraryPanel(Panel, view="library"):
         self, store: Store, libraries: LibrariesService | None = None, **options: Any
     ) -> None:
         self._single = libraries is not None
-        self._libraries = libraries or store.libraries
+        self._libraries = self._listing = libraries or store.libraries
         self._layout = TableLayout(store, "documents")
         self._folders = Folders(store, self._libraries, lambda offer: self._files.source(offer))
         parts = (self._layout, self._folders, Drops())
@@ -66,9 +65,6 @@ class LibraryPanel(Panel, view="library"):
         """The selected document."""
         state = self._libraries.slice.value
         return state.find(state.document)
-
-    def _copy_time(self) -> float | None:
-        return self._libraries.slice.value.as_of
 
     def _view(self) -> Json:
         state = self._libraries.slice.value
@@ -137,9 +133,6 @@ class LibraryPanel(Panel, view="library"):
             "summary": document.error or formatting.plain(document.summary or ""),
             "text": None if text is None else text[:TEXT_SHOWN],
         }
-
-    def _loads(self) -> Sequence[Handle[Any]]:
-        return () if self._libraries.slice.value.loading else (self._libraries.load(),)
 
     def _table(self) -> tuple[Sequence[str], Sequence[Sequence[Cell]]]:
         documents = self._libraries.slice.value.documents

@@ -10,7 +10,6 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.getters import query_one
-from textual.timer import Timer
 
 from carrel.store.chat.conversation import Attachment
 from carrel.store.chat.formatting import (
@@ -139,7 +138,7 @@ class ChatScreen(MainScreen):
         self._pointed: str | None = None
         self._listed = time.monotonic()
         self._asked: tuple[Consent, Permit] | None = None
-        self._ticker: Timer | None = None
+        self._ticker = self.set_interval(0.2, self._show_phase, pause=True)
         self.follow(self.store.chat.slice, self._show, hz=10)
         self.follow(self.store.tools.slice, self._ask_permission)
         for chat in self.store.comparison.every:
@@ -183,12 +182,10 @@ class ChatScreen(MainScreen):
 
     def _show_progress(self, _state: ChatState) -> None:
         self._show_phase()
-        busy = any(chat.slice.value.phase != "idle" for chat in self.chats)
-        if busy and self._ticker is None:
-            self._ticker = self.set_interval(0.2, self._show_phase)
-        elif not busy and self._ticker is not None:
-            self._ticker.stop()
-            self._ticker = None
+        if self.can_stop():
+            self._ticker.resume()
+        else:
+            self._ticker.pause()
 
     def _show_phase(self) -> None:
         words = [phase_words(chat.slice.value, time.time()) for chat in self.chats]

@@ -8,7 +8,6 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.getters import query_one
-from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
@@ -103,7 +102,7 @@ class DocumentScreen(MainScreen):
     def on_mount(self) -> None:
         self._form = FORMS[0]
         self._text: tuple[object, ...] = ()
-        self._ticker: Timer | None = None
+        self._ticker = self.set_interval(1, self._show_progress, pause=True)
         self._opened: DocumentSource | None = None
         self._decided = False
         """Whether the pane with the initial focus was chosen."""
@@ -127,11 +126,10 @@ class DocumentScreen(MainScreen):
         self._show_progress()
         self._prefer_text(state)
         self.picture.show_page(state)
-        if state.reading and self._ticker is None:
-            self._ticker = self.set_interval(1, self._show_progress)
-        elif not state.reading and self._ticker is not None:
-            self._ticker.stop()
-            self._ticker = None
+        if state.reading:
+            self._ticker.resume()
+        else:
+            self._ticker.pause()
 
     def _prefer_text(self, state: DocumentState) -> None:
         """Focus the text of a document without pictures, such as a Word file."""

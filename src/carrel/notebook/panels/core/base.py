@@ -20,7 +20,7 @@ import uuid
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from functools import partial
 from operator import attrgetter
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import anywidget
 import ipywidgets
@@ -118,6 +118,17 @@ def _intents_of(kind: type) -> dict[str, Intent]:
     }
 
 
+class Listing(Protocol):
+    """A part of the store with a list that it can load."""
+
+    @property
+    def slice(self) -> Slice[Any]:
+        """The slice with the fields `loading` and `as_of`."""
+
+    def load(self) -> Handle[Any]:
+        """Load the list."""
+
+
 class Panel(anywidget.AnyWidget):
     """A live view of a part of the shared state.
 
@@ -131,6 +142,8 @@ class Panel(anywidget.AnyWidget):
     _title: ClassVar[str] = "Panel"
     _deletes: ClassVar[DeletedFrom | None] = None
     """The area of the deletions that the panel offers to undo."""
+    _listing: Listing | None = None
+    """The list that the panel shows."""
 
     def __init_subclass__(cls, view: str = "", **options: Any) -> None:
         """Give a panel its JavaScript and CSS; `view` is their name in `static/`."""
@@ -195,7 +208,7 @@ class Panel(anywidget.AnyWidget):
 
     def _copy_time(self) -> float | None:
         """Return the time at which the shown copy was current, or None if it is no copy."""
-        return None
+        return None if self._listing is None else self._listing.slice.value.as_of
 
     def _view(self) -> Json:
         """Return the state to draw, except the connection and deletions."""
@@ -221,7 +234,9 @@ class Panel(anywidget.AnyWidget):
 
     def _loads(self) -> Sequence[Handle[Any]]:
         """Start to load the panel's data unless a load runs; return the handles."""
-        return ()
+        if self._listing is None or self._listing.slice.value.loading:
+            return ()
+        return (self._listing.load(),)
 
     @property
     def _outdated(self) -> bool:
@@ -229,27 +244,18 @@ class Panel(anywidget.AnyWidget):
         return True
 
     def _follow(self, *slices: Slice[Any]) -> None:
-        every: tuple[Slice[Any], ...] = (
-            self._store.session.slice,
-            self._store.trash.slice,
-            *slices,
-        )
-        for slice in every:
-            end = watch(
-                slice, lambda _: self._refresh_unless_at_rest(), deliver=self._store.loop.call
-            )
-            self._watches.append(end)
-        for slice in (self._store.activity.slice, self._store.sync.slice):
-            end = watch(
-                slice,
-                lambda _: self._refresh_unless_at_rest(),
-                select=lambda _: self._store.unfinished.left,
-                deliver=self._store.loop.call,
-                hz=2,
-            )
-            self._watches.append(end)
-        back = watch(self._store.session.slice, self._recover, deliver=self._store.loop.call)
-        self._watches.append(back)
+        store = self._store
+        follow = partial(watch, deliver=store.loop.call)
+
+        def refresh(_: object) -> None:
+            self._refresh_unless_at_rest()
+
+        for slice in (store.session.slice, store.trash.slice, *slices):
+            self._watches.append(follow(slice, refresh))
+        for slice in (store.activity.slice, store.sync.slice):
+            left = follow(slice, refresh, select=lambda _: store.unfinished.left, hz=2)
+            self._watches.append(left)
+        self._watches.append(follow(store.session.slice, self._recover))
 
     @property
     def rests(self) -> bool:
