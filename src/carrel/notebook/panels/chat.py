@@ -248,10 +248,7 @@ class ChatPanel(Panel, view="chat"):
         else:
             self._chat.send(text).check()
 
-    @intent
-    async def _on_retry(self) -> None:
-        self._chat.retry()
-
+    _on_retry = forward("_chat", ChatService.retry, waits=False)
     _on_stop = forward("_chat", ChatService.stop)
 
     @intent

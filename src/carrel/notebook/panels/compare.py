@@ -104,14 +104,8 @@ class ComparePanel(Panel, view="compare"):
         ]
         return f'<div class="sides">{"".join(sides)}</div>'
 
-    @intent
-    async def _on_send(self, text: str) -> None:
-        self._comparison.send(text).check()
-
-    @intent
-    async def _on_retry(self) -> None:
-        self._comparison.retry().check()
-
+    _on_send = forward("_comparison", ComparisonService.send, "text", waits=False)
+    _on_retry = forward("_comparison", ComparisonService.retry, waits=False)
     _on_stop = forward("_comparison", ComparisonService.stop)
     _on_vote = forward("_comparison", ComparisonService.vote, "place")
 

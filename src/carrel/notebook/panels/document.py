@@ -158,10 +158,7 @@ class DocumentPanel(Panel, view="document"):
     _on_mark = forward("_documents", DocumentsService.next_mark, "by")
     _on_find = forward("_documents", DocumentsService.find, "text")
     _on_stop = forward("_documents", DocumentsService.stop)
-
-    @intent
-    async def _on_read(self) -> None:
-        self._documents.read()
+    _on_read = forward("_documents", DocumentsService.read, waits=False)
 
     @intent
     async def _on_read_again(self, options: OCROptions) -> None:

@@ -122,15 +122,12 @@ class Folders:
         only, never = patterns_in(include), patterns_in(exclude)
         self._store.sync.sync(library, _path(path), delete, only, never, watch, max_delete)
 
-    @intent
-    async def _on_sync_again(self, folder: int) -> None:
-        self._store.sync.repeat(folder)
+    _on_sync_again = forward("_store.sync", SyncService.repeat, "folder", waits=False)
+    _on_sync_forget = forward("_store.sync", SyncService.forget, "folder")
 
     @intent
     async def _on_sync_stop(self, folder: int) -> None:
         self._store.sync.stop(folder)
-
-    _on_sync_forget = forward("_store.sync", SyncService.forget, "folder")
 
     @intent
     async def _on_upload(self, library: str, files: list[Offer]) -> None:

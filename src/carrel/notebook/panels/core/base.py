@@ -94,16 +94,21 @@ def intent(method: Intent) -> Intent:
     return checked
 
 
-def forward(service: str, action: Callable[..., Handle[Any]], *names: str) -> Intent:
+def forward(
+    service: str, action: Callable[..., Handle[Any]], *names: str, waits: bool = True
+) -> Intent:
     """Return an intent that is an action of a panel's service; its result is not sent.
 
-    `names` are the view's names of the action's arguments, in order.
+    `names` are the view's names of the action's arguments, in order. Unless it `waits`, the intent
+    ends as soon as the action is accepted.
     """
     checked, find = validate_call(action), attrgetter(service)
     own = dict(zip(names, [*inspect.signature(action).parameters][1:], strict=False))
 
     async def carry_out(panel: object, **args: Any) -> None:
-        await checked(find(panel), **{own.get(name, name): args[name] for name in args})
+        handle = checked(find(panel), **{own.get(name, name): args[name] for name in args}).check()
+        if waits:
+            await handle
 
     carry_out.__carrel_intent__ = True  # type: ignore[attr-defined]
     return carry_out

@@ -93,9 +93,7 @@ def copy_options(parts: Mapping[str, str]) -> list[Option]:
 class Menu(OptionList):
     """A list of options, each with a letter that selects it at once."""
 
-    DEFAULT_CSS = """
-    Menu { height: auto; max-height: 16; margin-bottom: 1; }
-    """
+    DEFAULT_CSS = "Menu { height: auto; max-height: 16; margin-bottom: 1; }"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j", "cursor_down", "Down", show=False, id="choose.down"),
         Binding("k", "cursor_up", "Up", show=False, id="choose.up"),
@@ -141,9 +139,7 @@ class Choose(Dialog[str]):
 class ChooseMany(Dialog[tuple[str, ...]]):
     """Asks for several options, returned by id: the marked ones, else the one under the cursor."""
 
-    DEFAULT_CSS = """
-    ChooseMany Choices { height: auto; max-height: 16; margin-bottom: 1; }
-    """
+    DEFAULT_CSS = "ChooseMany Choices { height: auto; max-height: 16; margin-bottom: 1; }"
     BINDINGS: ClassVar[list[BindingType]] = [
         # With priority: the list would use the key for marking.
         Binding("enter", "accept", "Accept", show=False, priority=True, id="many.accept"),

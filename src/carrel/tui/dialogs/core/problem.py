@@ -17,9 +17,7 @@ from carrel.tui.widgets.text.pane import TextPane
 class ProblemPanel(Dialog[None]):
     """Shows a problem until it is closed."""
 
-    DEFAULT_CSS = """
-    ProblemPanel .dialog { border: round $failed; border-title-color: $failed; }
-    """
+    DEFAULT_CSS = "ProblemPanel .dialog { border: round $failed; border-title-color: $failed; }"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "copy", "Copy", id="problem.copy"),
     ]

@@ -31,9 +31,7 @@ LONG = 4 * MIN_TAIL
 class TurnView(Vertical):
     """A turn in parts: final parts are drawn once."""
 
-    DEFAULT_CSS = """
-    TurnView { height: auto; }
-    """
+    DEFAULT_CSS = "TurnView { height: auto; }"
 
     def __init__(self, row: TurnRow, place: TurnPlace, *, dark: bool, live: bool) -> None:
         super().__init__()
@@ -90,9 +88,7 @@ class Transcript(TextPane):
     chat's number first.
     """
 
-    DEFAULT_CSS = """
-    Transcript { padding: 0 1; }
-    """
+    DEFAULT_CSS = "Transcript { padding: 0 1; }"
 
     def __init__(self, chat: int = 0, *, id: str | None = None) -> None:
         super().__init__(id=id, classes="pane")

@@ -97,9 +97,7 @@ def _hang(first: Content, rest: Content, width: int) -> Iterator[Content]:
 class DiffView(ScrollView, can_focus=True):
     """The changes of an agent, scrolled with the keys; [ and ] step through the changes."""
 
-    DEFAULT_CSS = """
-    DiffView { overflow-x: hidden; overflow-y: auto; padding: 0 1; }
-    """
+    DEFAULT_CSS = "DiffView { overflow-x: hidden; overflow-y: auto; padding: 0 1; }"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j", "scroll_down", "Down", show=False, id="diff.down"),
         Binding("k", "scroll_up", "Up", show=False, id="diff.up"),

@@ -22,9 +22,7 @@ SCREENS = Binding("alt+1", "", "Screens", key_display="alt+1–6")
 class KeyBar(Widget):
     """One line of keys and verbs; a click presses the key."""
 
-    DEFAULT_CSS = """
-    KeyBar { height: 1; padding: 0 1; color: $muted; }
-    """
+    DEFAULT_CSS = "KeyBar { height: 1; padding: 0 1; color: $muted; }"
 
     def on_mount(self) -> None:
         self.screen.bindings_updated_signal.subscribe(self, self._on_screen_change)

@@ -15,9 +15,7 @@ class StatusLine(Widget):
     One line, or up to three for a long connection state.
     """
 
-    DEFAULT_CSS = """
-    StatusLine { height: auto; max-height: 3; padding: 0 1; }
-    """
+    DEFAULT_CSS = "StatusLine { height: auto; max-height: 3; padding: 0 1; }"
 
     connection: reactive[Content] = reactive(Content(""), layout=True)
     """The state of the connection, at the beginning."""

@@ -21,9 +21,7 @@ PLACES = {
 class TopBar(Widget):
     """The top bar: the current screen, and the service."""
 
-    DEFAULT_CSS = """
-    TopBar { height: 1; padding: 0 1; }
-    """
+    DEFAULT_CSS = "TopBar { height: 1; padding: 0 1; }"
 
     header: reactive[tuple[Content, ...]] = reactive(())
     """The forms of the right side, longest first; the first that fits is shown."""

@@ -46,9 +46,7 @@ PALE = 80
 class HalfBlocks(ScrollView, can_focus=False):
     """Pixels drawn two to a cell."""
 
-    DEFAULT_CSS = """
-    HalfBlocks { width: auto; height: auto; overflow: hidden hidden; }
-    """
+    DEFAULT_CSS = "HalfBlocks { width: auto; height: auto; overflow: hidden hidden; }"
 
     def __init__(self, picture: Any) -> None:
         super().__init__()
@@ -115,9 +113,7 @@ class PictureFrame:
 class PagePicture(ScrollableContainer, can_focus=True):
     """A scrolling pane that shows a PNG of a given width in columns, with frames over it."""
 
-    DEFAULT_CSS = """
-    PagePicture { align-horizontal: center; scrollbar-gutter: stable; }
-    """
+    DEFAULT_CSS = "PagePicture { align-horizontal: center; scrollbar-gutter: stable; }"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("g", "scroll_home", "Top", show=False, id="picture.top"),
         Binding("G", "scroll_end", "Bottom", show=False, id="picture.bottom"),

@@ -58,6 +58,4 @@ class _Drawn(Widget):
 class Rendered(Findable, _Drawn):
     """Height follows the content. A `Static` would render it twice: for height and for lines."""
 
-    DEFAULT_CSS = """
-    Rendered { height: auto; }
-    """
+    DEFAULT_CSS = "Rendered { height: auto; }"
