@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -13,12 +13,10 @@ from textual.timer import Timer
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
+from carrel.store.finder import FinderService, FoundItem
 from carrel.tui.dialogs.core.dialog import Dialog
 from carrel.tui.theme import labels
 from carrel.tui.widgets.inputs.fields import Field
-
-if TYPE_CHECKING:
-    from carrel.store.finder import FinderService, FoundItem
 
 MATCH = Style(bold=True, underline=True)
 """Style of the matched letters."""
@@ -58,8 +56,8 @@ class Palette(Dialog[Command]):
     def __init__(
         self,
         commands: Sequence[Command],
-        finder: "FinderService",
-        open: "Callable[[FoundItem], object]",
+        finder: FinderService,
+        open: Callable[[FoundItem], object],
         unpreview: Callable[[], object],
     ) -> None:
         """Make the palette. `open` opens a found item; `unpreview` ends a preview."""
@@ -119,7 +117,7 @@ class Palette(Dialog[Command]):
         options.highlighted = min(at, len(commands) - 1) if commands else None
         self.query_one(".dialog").border_subtitle = self._subtitle()
 
-    def _command(self, found: "FoundItem") -> Command:
+    def _command(self, found: FoundItem) -> Command:
         details = " · ".join(filter(None, (found.details, found.kind)))
         return Command(found.name, "", lambda: self._open(found), kind=details)
 

@@ -1,6 +1,6 @@
 """The request log: every call to the service, with its request and answer."""
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import work
 from textual.app import ComposeResult
@@ -13,6 +13,7 @@ from textual.widgets import Static
 from carrel.store.requests import formatting
 from carrel.store.requests.formatting import RequestRow
 from carrel.store.requests.service import LoggedCall, RequestsState
+from carrel.store.store import Store
 from carrel.tui.dialogs.core.ask import Choose, copy_options
 from carrel.tui.dialogs.core.dialog import FILTER_KEY, Dialog, hint
 from carrel.tui.terminal.clipboard import copy
@@ -21,9 +22,6 @@ from carrel.tui.widgets.inputs.filter import ListFilter
 from carrel.tui.widgets.tables.columns import Column
 from carrel.tui.widgets.tables.table import Row, VirtualTable
 from carrel.tui.widgets.text.pane import TextPane
-
-if TYPE_CHECKING:
-    from carrel.store.store import Store
 
 HINT = "enter opens · y copies · / filters · tab moves · esc closes"
 
@@ -50,7 +48,7 @@ class RequestLog(Dialog[None]):
     table = query_one(VirtualTable)
     """The table of calls."""
 
-    def __init__(self, store: "Store") -> None:
+    def __init__(self, store: Store) -> None:
         super().__init__("Requests")
         self._store = store
 

@@ -1,6 +1,6 @@
 """A search over all libraries and chats."""
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -11,18 +11,16 @@ from textual.widgets.option_list import Option
 
 from carrel.store.core.lists import TYPING_PAUSE
 from carrel.store.search.formatting import group_hits, place_of, result_words
+from carrel.store.search.service import FoundPassage, SearchService, SearchState
 from carrel.tui.dialogs.core.dialog import Dialog, hint
 from carrel.tui.theme import labels
 from carrel.tui.widgets.inputs.fields import Field
-
-if TYPE_CHECKING:
-    from carrel.store.search.service import FoundPassage, SearchService, SearchState
 
 MOST_LINES = 8
 """Most lines of a passage."""
 
 
-class Search(Dialog["FoundPassage"]):
+class Search(Dialog[FoundPassage]):
     """The found passages, grouped by library; returns the chosen one."""
 
     DEFAULT_CSS = """
@@ -35,7 +33,7 @@ class Search(Dialog["FoundPassage"]):
         Binding("up", "move(-1)", "Up", show=False, priority=True, id="search.up"),
     ]
 
-    def __init__(self, service: "SearchService") -> None:
+    def __init__(self, service: SearchService) -> None:
         super().__init__("Search libraries and chats")
         self._service = service
         self._timer: Timer | None = None
@@ -67,7 +65,7 @@ class Search(Dialog["FoundPassage"]):
         if query != self._service.slice.value.query:
             self._service.search(query)
 
-    def _show(self, state: "SearchState") -> None:
+    def _show(self, state: SearchState) -> None:
         options = self.query_one(OptionList)
         at = options.highlighted
         lines = options.size.height // max(1, len(state.found)) - 1
@@ -83,7 +81,7 @@ class Search(Dialog["FoundPassage"]):
             options.highlighted = at or 1
         self.query_one("#said", Static).update(_status(state))
 
-    def _words(self, hit: "FoundPassage", lines: int) -> Content:
+    def _words(self, hit: FoundPassage, lines: int) -> Content:
         """Return the place of a hit, and as much of its sentence as fits."""
         width = max(self.query_one(OptionList).size.width - 6, 20)
         wrapped = labels.highlight(hit.passage).wrap(width)
@@ -104,7 +102,7 @@ class Search(Dialog["FoundPassage"]):
         self.dismiss(self._shown.get(event.option.id or ""))
 
 
-def _status(state: "SearchState") -> Content:
+def _status(state: SearchState) -> Content:
     """Return the searched places, or the reason for an empty result."""
     role = "$failed" if state.error else "$busy" if state.searching else ""
     return labels.line(result_words(state), role)
