@@ -19,7 +19,6 @@ from carrel.notebook.panels.core.base import (
 )
 from carrel.notebook.panels.core.changes import changes_json
 from carrel.notebook.panels.core.table import TableLayout
-from carrel.notebook.panels.trial import Trial
 from carrel.store.agents.compare import FieldChange
 from carrel.store.agents.drafts import Draft
 from carrel.store.agents.formatting import (
@@ -39,6 +38,7 @@ from carrel.store.agents.review import NOTHING_CHANGED, review, review_switch
 from carrel.store.agents.service import AgentsService
 from carrel.store.agents.starters import starters
 from carrel.store.agents.state import AgentsState
+from carrel.store.comparison.state import Side
 from carrel.store.core.formatting import Badge
 from carrel.store.core.lists import Sort
 from carrel.store.core.problem import ProblemError
@@ -67,7 +67,7 @@ class AgentPanel(Panel, view="agent"):
         self._agents = self._listing = agents or store.agents
         self._single = agents is not None
         self._open: dict[str, Draft] = {}
-        self._trial: Trial | None = None
+        self._trial: tuple[Draft, ComparePanel] | None = None
         self._begun_trials = 0
         self._layout = TableLayout(store, "versions")
         super().__init__(store, parts=(self._layout,), own=agents, **options)
@@ -98,7 +98,7 @@ class AgentPanel(Panel, view="agent"):
     @property
     def trial(self) -> ComparePanel | None:
         """The chats with the draft under trial."""
-        return None if self._trial is None else self._trial.panel
+        return None if self._trial is None else self._trial[1]
 
     def _view(self) -> Json:
         state = self._agents.slice.value
@@ -125,7 +125,7 @@ class AgentPanel(Panel, view="agent"):
                 diff_title(state) or "Mark two versions to compare them.", state.diff
             ),
             "draft": self._changes(draft_title(state), draft_changes(state)),
-            "trial": None if self._trial is None else self._trial.view(),
+            "trial": None if self._trial is None else _describe_trial(*self._trial),
             "new_agents": [
                 {"id": row.id, "name": row.name, "note": row.age}
                 for row in new_agent_rows(state, now)
@@ -290,12 +290,21 @@ class AgentPanel(Panel, view="agent"):
         await self._agents.keep(filled)
         self._begun_trials += 1
         begun = self._begun_trials
-        trial = await Trial.begin(self._store, filled)
+        # A new agent's draft stands alone.
+        sides = [] if filled.agent_id is None else [Side(filled.agent_id)]
+        sides.append(Side(filled.agent_id or "", draft=filled.create()))
+        comparison = self._store.another_comparison(saved=False)
+        try:
+            await comparison.begin(sides)
+        except BaseException:
+            self._store.close_service(comparison)
+            raise
+        trial = ComparePanel(self._store, comparison)
         if self._closed or begun != self._begun_trials:
             trial.close()  # the panel is closed, or another draft is on trial
             return
         self._end_trial()
-        self._trial = trial
+        self._trial = filled, trial
         self.refresh()
 
     @intent
@@ -306,12 +315,12 @@ class AgentPanel(Panel, view="agent"):
     def _leave(self, draft: str) -> None:
         """Drop a saved or discarded draft; a trial of another draft continues."""
         self._open.pop(draft, None)
-        if self._trial is not None and self._trial.draft == draft:
+        if self._trial is not None and self._trial[0].id == draft:
             self._end_trial()
 
     def _end_trial(self) -> None:
         if self._trial is not None:
-            self._trial.close()
+            self._trial[1].close()
         self._trial = None
 
     @intent
@@ -341,6 +350,15 @@ class AgentPanel(Panel, view="agent"):
         if found is None:
             raise ProblemError(f"There is no {version_name(version)} any more")
         return found
+
+
+def _describe_trial(draft: Draft, panel: ComparePanel) -> Json:
+    beside = "" if draft.agent_id is None else " beside its active version"
+    return {
+        "draft": draft.id,
+        "title": f"Draft of {draft.name or 'no name yet'}{beside}",
+        "panel": f"anywidget:{panel.model_id}",
+    }
 
 
 def _versions(state: AgentsState, now: float, sort: Sort | None) -> list[Json]:

@@ -195,10 +195,10 @@ class FilesPanel(Panel, view="files"):
         return await self._store.previews.picture(min(width, 2_000))
 
     @intent
-    async def _on_link(self, id: str, hours: int) -> Json | None:
+    async def _on_link(self, id: str, hours: int) -> Json:
         """Return a signed address, for the asking view alone; never part of the state."""
         url = await self._store.files.signed_url(id, hours)
-        return None if url is None else {"url": url, "words": link_words(url, hours, time.time())}
+        return {"url": url, "words": link_words(url, hours, time.time())}
 
     @intent
     async def _on_libraries(self) -> list[Json]:
