@@ -12,7 +12,6 @@ from carrel.notebook.cells.cell import answer_progress
 from carrel.notebook.cells.wait import permission, wait_for
 from carrel.notebook.html.markdown import GrowingText, fold_thinking, to_blocks, to_html
 from carrel.notebook.panels.core.base import Json, Panel, forward, intent, problem_json
-from carrel.notebook.panels.core.drops import Drops
 from carrel.notebook.panels.core.uploads import Offer
 from carrel.notebook.results.answer import (
     Answer,
@@ -61,7 +60,7 @@ class ChatPanel(Panel, view="chat"):
         self._answer: tuple[str | None, int] | None = None
         self._sent: tuple[str, ...] = ()
         self._text = GrowingText()
-        super().__init__(store, parts=(Drops(),), own=chat, **options)
+        super().__init__(store, own=chat, **options)
         self._follow(self._chat.slice, store.agents.slice, store.session.slice, store.tools.slice)
         store.agents.load()
 

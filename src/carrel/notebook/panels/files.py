@@ -16,7 +16,6 @@ from carrel.notebook.panels.core.base import (
     intent,
     problem_json,
 )
-from carrel.notebook.panels.core.drops import Drops
 from carrel.notebook.panels.core.progress import cancel, progress_rows
 from carrel.notebook.panels.core.table import TableLayout
 from carrel.notebook.panels.core.uploads import Offer
@@ -53,7 +52,7 @@ class FilesPanel(Panel, view="files"):
         self._listing = store.files
         self._looked_into: str | None = None
         self._layout = TableLayout(store, "files")
-        super().__init__(store, parts=(self._layout, Drops()), **options)
+        super().__init__(store, parts=(self._layout,), **options)
         self._follow(
             store.files.slice,
             store.activity.slice,

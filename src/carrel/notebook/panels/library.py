@@ -15,7 +15,6 @@ from carrel.notebook.panels.core.base import (
     intent,
     problem_json,
 )
-from carrel.notebook.panels.core.drops import Drops
 from carrel.notebook.panels.core.progress import cancel, progress_rows
 from carrel.notebook.panels.core.table import TableLayout
 from carrel.notebook.panels.folders import Folders
@@ -50,7 +49,7 @@ class LibraryPanel(Panel, view="library"):
         self._libraries = self._listing = libraries or store.libraries
         self._layout = TableLayout(store, "documents")
         self._folders = Folders(store, self._libraries, lambda offer: self._files.source(offer))
-        parts = (self._layout, self._folders, Drops())
+        parts = (self._layout, self._folders)
         super().__init__(store, parts=parts, own=libraries, **options)
         self._follow(
             self._libraries.slice, store.activity.slice, store.sync.slice, self._layout.slice

@@ -1,7 +1,7 @@
 """A form to create or edit an agent. Its input is saved as a draft."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, Literal, cast
 
 from textual.app import ComposeResult
@@ -26,16 +26,11 @@ KEEP_AFTER = 0.5
 """Debounce in seconds before the input is saved."""
 
 
-@dataclass(frozen=True)
-class Filled:
-    """The form's draft, and the chosen next action."""
+class AgentForm(Dialog[tuple[Draft, Then]]):
+    """The form of an agent, which returns a draft and the chosen next action.
 
-    draft: Draft
-    then: Then
-
-
-class AgentForm(Dialog[Filled]):
-    """The form of an agent. `keep` is called with the draft during input."""
+    `keep` is called with the draft during input.
+    """
 
     DEFAULT_CSS = """
     AgentForm .dialog { width: 94%; max-width: 140; height: 94%; padding: 0 1; }
@@ -146,7 +141,7 @@ class AgentForm(Dialog[Filled]):
         elif then != "leave" and wrong:
             self._refuse_field(wrong, f"This is not a number: {self._text(wrong)}")
         else:
-            self.dismiss(Filled(draft, then))
+            self.dismiss((draft, then))
 
     def _refuse_field(self, field: str, why: str) -> None:
         self.query_one(f"#{field}").focus()

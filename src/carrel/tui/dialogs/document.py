@@ -1,7 +1,6 @@
 """A form for a document's name and attributes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
@@ -14,16 +13,8 @@ from carrel.tui.dialogs.core.dialog import Dialog, buttons, hint
 from carrel.tui.widgets.inputs.fields import Field, MultilineField
 
 
-@dataclass(frozen=True)
-class DocumentFields:
-    """A document's name and attributes."""
-
-    name: str
-    attributes: Mapping[str, Any]
-
-
-class DocumentForm(Dialog[DocumentFields]):
-    """A form for a non-empty name, and one attribute per line."""
+class DocumentForm(Dialog[tuple[str, Mapping[str, Any]]]):
+    """A form for a non-empty name, and one attribute per line. Returns both."""
 
     DEFAULT_CSS = """
     DocumentForm .dialog { padding: 0 1; }
@@ -34,15 +25,16 @@ class DocumentForm(Dialog[DocumentFields]):
         Binding("f2,ctrl+s", "accept", "Save", id="document_form.save"),
     ]
 
-    def __init__(self, said: DocumentFields) -> None:
+    def __init__(self, name: str, attributes: Mapping[str, Any]) -> None:
         super().__init__("Edit document")
-        self._start = said
+        self._name_before = name
+        self._attributes = attributes
 
     def compose_content(self) -> ComposeResult:
         yield Label("Name")
-        yield Field(self._start.name)
+        yield Field(self._name_before)
         yield Label("Attributes, one a line, such as year: 2024")
-        yield MultilineField(to_text(self._start.attributes))
+        yield MultilineField(to_text(self._attributes))
         yield hint(KINDS)
         yield buttons(("cancel", "Cancel"), ("save", "F2 Save"))
 
@@ -60,4 +52,4 @@ class DocumentForm(Dialog[DocumentFields]):
             self.refuse(str(error.problem))
             return
         if name:
-            self.dismiss(DocumentFields(name, attributes))
+            self.dismiss((name, attributes))

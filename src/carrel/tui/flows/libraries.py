@@ -13,7 +13,7 @@ from carrel.store.libraries.service import LINK_HOURS
 from carrel.tui.base.screen import MainScreen
 from carrel.tui.dialogs.core.ask import Ask, ChooseMany, Option, copy_options
 from carrel.tui.dialogs.core.path import PathDialog
-from carrel.tui.dialogs.document import DocumentFields, DocumentForm
+from carrel.tui.dialogs.document import DocumentForm
 from carrel.tui.flows.files import confirm_upload
 from carrel.tui.theme import labels
 from carrel.wire.documents import Document
@@ -37,16 +37,18 @@ async def rename_library(place: MainScreen, library: Library) -> None:
 
 async def edit_document(place: MainScreen, document: Document) -> None:
     """Edit the name and the attributes of a document."""
-    before = DocumentFields(document.name, document.attributes or {})
-    after = await place.ask(DocumentForm(before))
-    if after is None or after == before:
+    before = document.attributes or {}
+    after = await place.ask(DocumentForm(document.name, before))
+    if after is None or after == (document.name, before):
         return
-    # Changed fields only: a service may not know the others.
-    name = after.name if after.name != before.name else None
-    attributes = after.attributes if after.attributes != before.attributes else None
+    name, attributes = after
     place.do(
         place.store.libraries.update_document(
-            document.library_id, document.id, name=name, attributes=attributes
+            document.library_id,
+            document.id,
+            # Changed fields only: a service may not know the others.
+            name=name if name != document.name else None,
+            attributes=attributes if attributes != before else None,
         )
     )
 

@@ -27,15 +27,14 @@ from carrel.tui.base.marking import MARK_KEYS, MarkChange, change_marks
 from carrel.tui.base.screen import WORK_HZ, MainScreen
 from carrel.tui.flows import activity as flows
 from carrel.tui.theme import labels
-from carrel.tui.theme.empty import Way, empty
+from carrel.tui.theme.empty import empty
 from carrel.tui.widgets.tables.columns import Column
 from carrel.tui.widgets.tables.paging import PagedRows
 from carrel.tui.widgets.tables.table import Row, VirtualTable
 
 NOTHING = empty(
     "Nothing has run yet. Uploads, downloads, reading and processing show here.",
-    Way("1", "Upload or read a file"),
-    Way("2", "Fill a library"),
+    {"1": "Upload or read a file", "2": "Fill a library"},
 )
 
 _OF_AN_ITEM = ("mark", "cancel", "retry", "resume", "dismiss_item", "dismiss_all", "copy")

@@ -35,7 +35,7 @@ from carrel.tui.flows.agents import drafts
 from carrel.tui.flows.agents import files as agent_files
 from carrel.tui.flows.agents import versions as flows
 from carrel.tui.theme import labels
-from carrel.tui.theme.empty import LOADING, Way, empty, explain_empty
+from carrel.tui.theme.empty import LOADING, empty, explain_empty
 from carrel.tui.widgets.details.diff import DiffView
 from carrel.tui.widgets.tables.columns import Column
 from carrel.tui.widgets.tables.rows import DRAFT, agent_row, details, unsaved_row, version_row
@@ -44,7 +44,7 @@ from carrel.tui.widgets.text.pane import FindText, TextPane
 from carrel.tui.workbench import Workbench
 from carrel.wire.generation.agents import Agent
 
-NO_AGENTS = empty("No agents yet.", Way("n", "New agent"))
+NO_AGENTS = empty("No agents yet.", {"n": "New agent"})
 
 _BLANK, _COPY = "blank", "copy"
 _OF_AN_AGENT = (

@@ -17,15 +17,11 @@ from carrel.store.comparison.formatting import (
 from carrel.store.comparison.service import ComparisonService
 from carrel.tui.base.screen import MainScreen
 from carrel.tui.theme import labels
-from carrel.tui.theme.empty import Way, empty
+from carrel.tui.theme.empty import empty
 from carrel.tui.widgets.chat.sides import Sides
 from carrel.tui.widgets.chat.transcript import Transcript
 
-NO_SESSION = empty(
-    "Choose an agent to talk to.",
-    Way("n", "New chat"),
-    Way("4", "Create an agent"),
-)
+NO_SESSION = empty("Choose an agent to talk to.", {"n": "New chat", "4": "Create an agent"})
 NOTHING_SAID = labels.muted("Ask something. The answer appears here as it is written.")
 UNSAVED = "4 saves or drops it"
 """Note beside the name of a draft."""

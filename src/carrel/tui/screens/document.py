@@ -22,7 +22,7 @@ from carrel.store.documents.state import DocumentState
 from carrel.tui.base.screen import MainScreen, start
 from carrel.tui.flows import document, document_export
 from carrel.tui.theme import labels
-from carrel.tui.theme.empty import Way, empty
+from carrel.tui.theme.empty import empty
 from carrel.tui.widgets.inputs.filter import FilterLine
 from carrel.tui.widgets.pages.picture import PagePicture
 from carrel.tui.widgets.pages.strip import page_strip
@@ -31,8 +31,7 @@ from carrel.tui.widgets.pages.view import PageView
 
 NOTHING_OPEN = empty(
     "No document is open.",
-    Way("1", "Choose a file, then enter"),
-    Way("2", "Choose a document of a library"),
+    {"1": "Choose a file, then enter", "2": "Choose a document of a library"},
 )
 MOVES = "arrows show the rest"
 _OF_A_DOCUMENT = (

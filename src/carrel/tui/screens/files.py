@@ -35,7 +35,7 @@ from carrel.tui.base.screen import WORK_HZ, MainScreen, start
 from carrel.tui.flows import files as flows
 from carrel.tui.flows import sample
 from carrel.tui.theme import labels
-from carrel.tui.theme.empty import Way, empty, explain_empty
+from carrel.tui.theme.empty import empty, explain_empty
 from carrel.tui.widgets.details.file import FileDetails
 from carrel.tui.widgets.inputs.filter import FilterLine
 from carrel.tui.widgets.tables.columns import Column
@@ -45,11 +45,13 @@ from carrel.wire.files import File
 
 EMPTY = empty(
     "No files yet. Paste or drop a path, or press u and type a path.",
-    Way("enter", "Open the sample (1 minute)"),
-    Way("u", "Upload a file"),
-    Way("F3", "Connect to a service"),
-    Way("2", "Look into the libraries"),
-    Way("F1", "Every key"),
+    {
+        "enter": "Open the sample (1 minute)",
+        "u": "Upload a file",
+        "F3": "Connect to a service",
+        "2": "Look into the libraries",
+        "F1": "Every key",
+    },
 )
 
 

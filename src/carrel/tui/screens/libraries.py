@@ -27,7 +27,7 @@ from carrel.tui.flows import libraries as flows
 from carrel.tui.flows import sample
 from carrel.tui.flows.sync import offer_folder, sync_library
 from carrel.tui.theme import labels
-from carrel.tui.theme.empty import Way, empty, explain_empty
+from carrel.tui.theme.empty import empty, explain_empty
 from carrel.tui.widgets.details.folders import SyncedFolders
 from carrel.tui.widgets.details.library import LibraryDetails
 from carrel.tui.widgets.inputs.filter import FilterLine
@@ -38,12 +38,10 @@ from carrel.tui.widgets.tables.table import Row, VirtualTable
 from carrel.wire.documents import Document
 from carrel.wire.libraries import Library, PageBox
 
-NO_LIBRARIES = empty("No libraries yet.", Way("n", "New library"), Way("enter", "Open the sample"))
+NO_LIBRARIES = empty("No libraries yet.", {"n": "New library", "enter": "Open the sample"})
 NO_DOCUMENTS = empty(
     "This library is empty. Paste or drop a path.",
-    Way("u", "Upload a file"),
-    Way("s", "Sync a folder"),
-    Way("a", "Add one of the files"),
+    {"u": "Upload a file", "s": "Sync a folder", "a": "Add one of the files"},
 )
 _OF_A_LIBRARY = ("upload", "add", "sync", "search", "edit", "delete")
 

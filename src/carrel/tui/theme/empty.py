@@ -1,6 +1,6 @@
 """Empty panes: their purpose, and the keys that fill them."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from textual.content import Content
@@ -13,19 +13,12 @@ if TYPE_CHECKING:
 LOADING = labels.muted("Loading …")
 
 
-@dataclass(frozen=True)
-class Way:
-    """One way to fill an empty pane: its key and its effect."""
-
-    key: str
-    words: str
-
-
-def empty(sentence: str, *ways: Way) -> tuple[Content, ...]:
-    """Return the lines of an empty pane: a sentence, then each way to fill it."""
+def empty(sentence: str, ways: Mapping[str, str]) -> tuple[Content, ...]:
+    """Return the lines of an empty pane: a sentence, then the keys that fill it and what they
+    do."""
     rows = [
-        Content.assemble(("▸ ", "$accent"), way.words, "  ", (way.key, "bold $accent"))
-        for way in ways
+        Content.assemble(("▸ ", "$accent"), words, "  ", (key, "bold $accent"))
+        for key, words in ways.items()
     ]
     width = max((row.cell_length for row in rows), default=0)
     return (

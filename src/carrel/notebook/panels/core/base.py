@@ -43,6 +43,7 @@ from carrel.store.search.formatting import group_hits, place_of, result_words
 from carrel.store.session.formatting import status
 from carrel.store.session.state import SessionState
 from carrel.store.store import Store
+from carrel.store.sync.selection import select_names
 from carrel.store.trash.formatting import way_back
 from carrel.store.trash.state import DeletedFrom
 
@@ -410,6 +411,16 @@ class Panel(anywidget.AnyWidget):
         source = DocumentSource("document", hit.id, hit.name, hit.library_id)
         self._store.documents.open(source, hit.page or 0, hit.box)
         return "Document"
+
+    @intent
+    async def _on_sift(
+        self, folder: str, files: list[str], folders: list[str], rules: list[tuple[str, str]]
+    ) -> Json:
+        """Return the files of a dropped folder to upload, and the folders to scan."""
+        return {
+            "files": select_names(folder, files, rules),
+            "folders": select_names(folder, folders, rules, folders=True),
+        }
 
     @intent
     async def _on_resume(self) -> None:

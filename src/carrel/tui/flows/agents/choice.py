@@ -1,8 +1,6 @@
 """The choice of an agent, and of a version or draft, for a chat."""
 
-from dataclasses import dataclass
-
-from carrel.store.agents.drafts import Draft
+from carrel.store.comparison.state import Side
 from carrel.tui.base.screen import MainScreen
 from carrel.tui.dialogs.core.ask import Option
 
@@ -11,23 +9,16 @@ _ACTIVE = "active"
 _DRAFT = "draft"
 
 
-@dataclass(frozen=True)
-class Chosen:
-    """An agent's id with a version (None for the active one), or a draft of an agent or of a new
-    one."""
-
-    agent_id: str
-    version: int | None = None
-    draft: Draft | None = None
-
-
 async def choose_agent(
     place: MainScreen, title: str, *, versions: bool = False, drafts: bool = False
-) -> Chosen | None:
+) -> Side | None:
     """Ask for an agent, and with `versions` for one of its versions, unless there is only one.
     `drafts` also offers unsaved agents.
 
     Returns None if there is no agent, or none was chosen.
+
+    Raises:
+        ProblemError: the chosen draft is not a valid agent yet.
     """
     state = await place.load(place.store.agents)
     unsaved = {one.id: one for one in state.drafts} if drafts else {}
@@ -43,16 +34,16 @@ async def choose_agent(
     chosen = await place.choose(title, options)
     agent = next((a for a in place.store.agents.slice.value.items if a.id == chosen), None)
     if agent is None:
-        return Chosen("", draft=unsaved[chosen]) if chosen in unsaved else None
+        return Side("", draft=unsaved[chosen].create()) if chosen in unsaved else None
     draft = next((one for one in unsaved.values() if one.agent_id == agent.id), None)
     if not versions or (len(agent.versions) < 2 and draft is None):
-        return Chosen(agent.id)
+        return Side(agent.id)
     options = [Option(_DRAFT, "✎ The draft", "not saved", key="d")] if draft is not None else []
     options.append(Option(_ACTIVE, "Whichever is active", f"v{agent.version} now", key="a"))
     options += (Option(str(n), f"v{n}") for n in sorted(agent.versions, reverse=True))
     version = await place.choose(f"{title} · {agent.name}", options)
     if version is None:
         return None
-    if version == _DRAFT:
-        return Chosen(agent.id, draft=draft)
-    return Chosen(agent.id, None if version == _ACTIVE else int(version))
+    if version == _DRAFT and draft is not None:
+        return Side(agent.id, draft=draft.create())
+    return Side(agent.id, None if version == _ACTIVE else int(version))

@@ -79,14 +79,15 @@ async def fill_in(place: MainScreen, draft: Draft) -> None:
     filled = await place.ask(form)
     if filled is None:
         return
-    match filled.then:
+    draft, then = filled
+    match then:
         case "save":
-            await review(place, filled.draft)
+            await review(place, draft)
         case "yaml":
-            place.do(store.agents.keep(filled.draft))
-            await write(place, filled.draft)
+            place.do(store.agents.keep(draft))
+            await write(place, draft)
         case "leave":
-            await _keep(place, filled.draft)
+            await _keep(place, draft)
 
 
 async def write(place: MainScreen, draft: Draft) -> None:

@@ -12,7 +12,6 @@ from carrel.store.comparison.formatting import (
     last_answer,
     side_titles,
 )
-from carrel.store.comparison.state import Side
 from carrel.tui.base.screen import MainScreen
 from carrel.tui.dialogs.chat import VotesDialog
 from carrel.tui.dialogs.core.ask import Ask, Option
@@ -28,9 +27,7 @@ async def add(place: MainScreen) -> bool:
     chosen = await choose_agent(place, "Compare with", versions=True, drafts=True)
     if chosen is None:
         return False
-    draft = None if chosen.draft is None else chosen.draft.create()
-    side = Side(chosen.agent_id, chosen.version, draft)
-    await place.open(place.store.comparison.add(side))
+    await place.open(place.store.comparison.add(chosen))
     return True
 
 
