@@ -392,7 +392,7 @@ class CarrelApp(App[Profile]):
         self.run_worker(leave(), exit_on_error=False)
 
     action_palette = start_imported("palette", "choose")
-    action_search = start_imported("palette", "everywhere")
+    action_search = start_imported("palette", "search_everywhere")
     action_models = start_imported("agents.model_servers", "use")
     action_connect = start_imported("services", "connect")
 

@@ -91,7 +91,7 @@ async def _open(place: MainScreen, found: FoundItem) -> None:
             place.open_chat(place.store.chat.resume(found.id))
 
 
-async def everywhere(place: MainScreen) -> None:
+async def search_everywhere(place: MainScreen) -> None:
     """Ask for a query and open the chosen passage."""
     hit = await place.ask(Search(place.store.search))
     if hit is None:

@@ -46,7 +46,6 @@ from carrel.wire.generation.agents import Agent
 
 NO_AGENTS = empty("No agents yet.", {"n": "New agent"})
 
-_BLANK, _COPY = "blank", "copy"
 _OF_AN_AGENT = (
     "edit", "mark", "try", "chat", "make_active", "yaml", "roll_back", "aliases", "copy", "delete",
     "evals",
