@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual import events, work
 from textual.app import App
 from textual.binding import Binding, BindingType
-from textual.dom import DOMNode
 from textual.driver import Driver
 from textual.filter import LineFilter
 from textual.screen import Screen
@@ -25,6 +24,7 @@ from textual.widget import Widget
 from carrel.config.profiles import Profile
 from carrel.config.settings import Settings, SettingsError, settings_file
 from carrel.recording.recorder import Recorder, failure_words
+from carrel.store.core.problem import Problem, ProblemError
 from carrel.tui.screens.starting import Starting
 from carrel.tui.terminal.clipboard import copy
 from carrel.tui.terminal.failures import RecentErrors
@@ -45,7 +45,6 @@ from carrel.tui.widgets.frame.topbar import PLACES
 from carrel.tui.widgets.inputs.fields import MultilineField
 
 if TYPE_CHECKING:
-    from carrel.store.core.problem import Problem
     from carrel.store.notifications import NotificationsState
     from carrel.store.store import Store
     from carrel.tui.base.jumps import Jumps
@@ -235,11 +234,10 @@ class CarrelApp(App[Profile]):
         if refused is not None:
             self.show_problem(refused)
 
-    async def _take_keymap(self) -> "Problem | None":
+    async def _take_keymap(self) -> Problem | None:
         """Apply the user's key bindings; return a problem that names the invalid ones, or None."""
         if not (keymap := self.settings.keymap):
             return None
-        from carrel.store.core.problem import Problem
         from carrel.tui.keymap import mistakes, usable
 
         # This imports every module with bindings, which takes a while.
@@ -484,8 +482,6 @@ class CarrelApp(App[Profile]):
         return driver if self._recorder is None else record_driver(driver, self._recorder)
 
     def _on_recorder_failure(self, error: OSError) -> None:
-        from carrel.store.core.problem import Problem
-
         self.call_later(self.show_problem, Problem(*failure_words(error)))
 
     # Problems and notices
@@ -498,11 +494,11 @@ class CarrelApp(App[Profile]):
             words = f"{newest.text} U undoes it." if newest.undo else newest.text
             place.notice(words, failed=newest.level == "error")
 
-    def _explain_connection(self, error: "Problem | None") -> None:
+    def _explain_connection(self, error: Problem | None) -> None:
         if error is not None:
             self.show_problem(error)
 
-    def show_problem(self, problem: "Problem") -> None:
+    def show_problem(self, problem: Problem) -> None:
         """Show a panel for a problem.
 
         A notice replaces the panel if another panel is open, or while the connection is lost: the
@@ -523,16 +519,9 @@ class CarrelApp(App[Profile]):
             self.show_notice("Copied." if copied else "Too long for the clipboard of a terminal.")
 
     def on_multiline_field_not_edited(self, event: MultilineField.NotEdited) -> None:
-        from carrel.store.core.problem import Problem
-
         self.show_problem(Problem("The editor did not work", event.reason))
 
-    def handle_bindings_clash(self, clashed_bindings: set[Binding], node: DOMNode) -> None:
-        """Do nothing: clashing bindings are resolved and reported at the app's start."""
-
     def handle_failure(self, error: BaseException) -> None:
-        from carrel.store.core.problem import Problem, ProblemError
-
         if isinstance(error, ProblemError) and self._started:
             self.call_later(self.show_problem, error.problem)
             return

@@ -2,17 +2,15 @@
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from textual.binding import Binding
 
 from carrel.config.profiles import Profile
 from carrel.config.settings import Settings
+from carrel.store.core.problem import Problem
 from carrel.tui.terminal.typeahead import TypeAhead
 from carrel.tui.theme.appearance import Appearance
-
-if TYPE_CHECKING:
-    from carrel.store.core.problem import Problem
 
 
 class Workbench(Protocol):
@@ -56,7 +54,7 @@ class Workbench(Protocol):
     def show_notice(self, words: str, *, failed: bool = False) -> None:
         """Show a notice on the current screen."""
 
-    def show_problem(self, problem: "Problem") -> None:
+    def show_problem(self, problem: Problem) -> None:
         """Show a problem in a panel."""
 
     def show_uploads(self) -> None:

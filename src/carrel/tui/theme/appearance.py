@@ -1,17 +1,15 @@
 """The app's themes: the available, the current, and the invalid ones."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from textual.app import App
 
 from carrel.config.profiles import ConfigError
 from carrel.config.settings import save_settings
+from carrel.store.core.problem import Problem
 from carrel.tui.theme import themes
 from carrel.tui.theme.themes import DEFAULT, LIGHT, ThemeError
-
-if TYPE_CHECKING:
-    from carrel.store.core.problem import Problem
 
 LOOK = 1.0
 """Seconds between two checks of the user's folder."""
@@ -74,10 +72,8 @@ class Appearance:
         """Toggle between dark and light."""
         self.choose(LIGHT if self._app.current_theme.dark else DEFAULT)
 
-    def problem(self) -> "Problem":
+    def problem(self) -> Problem:
         """Return the mistakes in the user's themes, with their remedies."""
-        from carrel.store.core.problem import Problem
-
         detail = "\n\n".join(str(error) for error in self.broken)
         advice = "Correct the lines named; a saved file is read again at once."
         return Problem("Themes that cannot be used", detail, advice)

@@ -1,14 +1,11 @@
 """Empty panes: their purpose, and the keys that fill them."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from carrel.store.core.problem import Problem
 from carrel.tui.theme import labels
-
-if TYPE_CHECKING:
-    from carrel.store.core.problem import Problem
 
 LOADING = labels.muted("Loading …")
 
@@ -29,7 +26,7 @@ def empty(sentence: str, ways: Mapping[str, str]) -> tuple[Content, ...]:
 
 
 def explain_empty(
-    error: "Problem | None", nothing: tuple[Content, ...], *, loaded: bool
+    error: Problem | None, nothing: tuple[Content, ...], *, loaded: bool
 ) -> tuple[Content, ...]:
     """Return why a list is empty: it failed, it is loading, or there is `nothing`."""
     if error is not None:

@@ -5,16 +5,13 @@ local file names may contain.
 """
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from textual.color import Color, ColorParseError
 from textual.content import Content
 
+from carrel.store.core.formatting import Badge
+from carrel.store.core.problem import Problem
 from carrel.text import clean_text
-
-if TYPE_CHECKING:
-    from carrel.store.core.formatting import Badge
-    from carrel.store.core.problem import Problem
 
 _BREAKS = str.maketrans({"\n": "↵", "\t": " "})
 
@@ -70,12 +67,12 @@ def short_id(identifier: str) -> Content:
     return line(identifier, "$muted")
 
 
-def badge(shown: "Badge | None") -> Content:
+def badge(shown: Badge | None) -> Content:
     """Return a mark and its word in their role's colour."""
     return Content("") if shown is None else line(str(shown), f"${shown.role}")
 
 
-def problem(found: "Problem") -> tuple[Content, ...]:
+def problem(found: Problem) -> tuple[Content, ...]:
     """Return the title, the details and the advice of a problem, one below the other."""
     parts = (line(found.title, "$failed"), line(found.detail))
     return (*parts, line(found.advice, "$muted")) if found.advice else parts
