@@ -29,7 +29,7 @@ from carrel.tui.screens.starting import Starting
 from carrel.tui.terminal.clipboard import copy
 from carrel.tui.terminal.failures import RecentErrors
 from carrel.tui.terminal.hiding import Hiding, secret_keys, secret_names
-from carrel.tui.terminal.keys import KEY_NAMES
+from carrel.tui.terminal.keys import KEY_NAMES, explain_key
 from carrel.tui.terminal.recorded import record_driver
 from carrel.tui.terminal.textual_private import (
     LastingStylesheet,
@@ -331,12 +331,15 @@ class CarrelApp(App[Profile]):
             place.point_at_version(version)
 
     def explain_key(self, key: str) -> None:
-        """Explain why a key had no effect."""
+        """Explain why a key had no effect, and name the nearest key that has one."""
         if (place := self.place) is not None and self.screen is place:
-            place.explain_key(key)
+            elsewhere = self._bindings_elsewhere(place.PLACE)
+            if said := explain_key(place, key, place.why_not, elsewhere):
+                place.notice(said)
 
-    def bindings_elsewhere(self, place: str) -> Iterator[tuple[str, Binding]]:
-        """Yield the bindings of all other screens, those in a footer first."""
+    def _bindings_elsewhere(self, place: str) -> Iterator[tuple[str, Binding]]:
+        """Yield the bindings of all other screens, those in a footer first, each with its screen's
+        number and name ("2 Libraries")."""
         from carrel.tui.screens.all import PLACE_SCREENS
 
         others = [
@@ -455,11 +458,6 @@ class CarrelApp(App[Profile]):
         from carrel.tui.flows.files import upload_all
 
         place.run_flow(upload_all(place, tuple(files), self._reveal_upload))
-
-    def show_uploads(self) -> None:
-        """Open the screen that shows uploads."""
-        if (place := self.place) is not None and place.PLACE != "files":
-            self.call_later(self.open_place, "files")
 
     async def offer_folder(self, folder: Path) -> None:
         """Open Libraries, which offers to sync a folder."""

@@ -1,10 +1,8 @@
 """The app's interface for its screens, dialogs and flows."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
-
-from textual.binding import Binding
 
 from carrel.config.profiles import Profile
 from carrel.config.settings import Settings
@@ -57,15 +55,8 @@ class Workbench(Protocol):
     def show_problem(self, problem: Problem) -> None:
         """Show a problem in a panel."""
 
-    def show_uploads(self) -> None:
-        """Open the screen that shows uploads."""
-
     def upload(self, files: Iterable[Path]) -> None:
         """Upload files and go to Files, which shows them."""
-
-    def bindings_elsewhere(self, place: str) -> Iterator[tuple[str, Binding]]:
-        """Return the bindings of all other screens, each with its number and name ("2
-        Libraries")."""
 
     # Appearance
 

@@ -3,9 +3,12 @@
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from carrel.store.sync.formatting import summary_words
-from carrel.store.sync.service import Summary
+
+if TYPE_CHECKING:
+    from carrel.store.sync.service import Summary
 
 
 @dataclass(frozen=True)
@@ -13,7 +16,7 @@ class Synced:
     """A synced folder; `summary` has counts and failures."""
 
     folder: Path
-    summary: Summary
+    summary: "Summary"
 
     def __repr__(self) -> str:
         return f"<Sync of {self.folder.name}: {summary_words(self.summary)}>"

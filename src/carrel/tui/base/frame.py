@@ -62,7 +62,9 @@ class Frame(Screen[None]):
     def focus_pane(self, index: int) -> None:
         """Focus a pane; a narrow window then shows it alone."""
         panes = self._panes()
-        pane = panes[index % len(panes)]
+        self._enter(panes[index % len(panes)])
+
+    def _enter(self, pane: Widget) -> None:
         self._show_alone(pane)
         if stops := _stops(pane):
             stops[0].focus()
@@ -96,10 +98,7 @@ class Frame(Screen[None]):
             self.focus_pane(0)
         else:
             # No pane is folded while only one is visible: its key focuses it.
-            pane = details.remove_class("-folded").first()
-            self._show_alone(pane)
-            if stops := _stops(pane):
-                stops[0].focus()
+            self._enter(details.remove_class("-folded").first())
 
 
 def _stops(pane: Widget) -> list[Widget]:

@@ -29,7 +29,6 @@ from carrel.tui.dialogs.core.confirm import Confirm
 from carrel.tui.dialogs.core.dialog import Dialog
 from carrel.tui.terminal.clipboard import copy
 from carrel.tui.terminal.drops import Drop, parse_folder, parse_some
-from carrel.tui.terminal.keys import explain_key
 from carrel.tui.theme import labels
 from carrel.tui.widgets.frame.panes import Panes
 from carrel.tui.widgets.inputs.fields import Dropped
@@ -369,12 +368,6 @@ class MainScreen(Frame):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return None if self.why_not(action) else True
-
-    def explain_key(self, key: str) -> None:
-        """Explain why a key had no effect, and name the nearest key that has one."""
-        elsewhere = self.workbench.bindings_elsewhere(self.PLACE)
-        if said := explain_key(self, key, self.why_not, elsewhere):
-            self.notice(said)
 
     # Back and stop
 

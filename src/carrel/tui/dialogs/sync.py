@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
 from textual.app import ComposeResult
@@ -19,13 +19,15 @@ from carrel.store.core.lists import TYPING_PAUSE
 from carrel.store.session.formatting import service_words
 from carrel.store.store import Store
 from carrel.store.sync import formatting
-from carrel.store.sync.service import Preview
 from carrel.store.sync.state import SyncState
 from carrel.tui.dialogs.core.confirm import Confirm
 from carrel.tui.dialogs.core.dialog import Dialog, buttons, hint
 from carrel.tui.theme import labels
 from carrel.tui.widgets.inputs.choices import Choices
 from carrel.tui.widgets.inputs.fields import Field
+
+if TYPE_CHECKING:
+    from carrel.store.sync.service import Preview
 
 SHOWN = 200
 """Most changes that the preview lists."""
@@ -139,7 +141,7 @@ class SyncDialog(Dialog[SyncWish]):
         )
         handle.add_done_callback(lambda handle: self.call_later(self._show_preview, handle, wish))
 
-    def _show_preview(self, handle: Handle[Preview], wish: SyncWish) -> None:
+    def _show_preview(self, handle: "Handle[Preview]", wish: SyncWish) -> None:
         if not self.is_attached or wish is not self._wish:
             return
         self.query_one(".hint", Static).update(Content(HOW))
@@ -209,7 +211,7 @@ class SyncDialog(Dialog[SyncWish]):
         changes.scroll_relative(y=pages * max(changes.size.height - 1, 1), animate=False)
 
 
-def _rows(preview: Preview) -> list[Content]:
+def _rows(preview: "Preview") -> list[Content]:
     rows = formatting.plan_rows(preview)
     shown = [
         Content.assemble(

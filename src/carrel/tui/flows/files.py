@@ -39,7 +39,7 @@ async def upload_all(
     for file in files:
         # The cursor follows a few files, not many.
         place.do(place.store.files.upload(file), uploaded if len(files) <= FEW else None)
-    place.workbench.show_uploads()
+    place.open_place("files")
 
 
 async def confirm_upload(place: MainScreen, files: Sequence[Path]) -> bool:
