@@ -224,13 +224,9 @@ class CarrelApp(App[Profile]):
             select=lambda state: state.error,
             deliver=self.call_later,
         )
-        from carrel.tui.flows.agents.model_servers import offer
-
         self.appearance.start()
-        from carrel.tui.flows.activity import offer_left
-
-        self._run(offer_left)
-        self._run(offer)
+        start_imported("activity", "offer_left")(self)
+        start_imported("agents.model_servers", "offer")(self)
         if refused is not None:
             self.show_problem(refused)
 

@@ -59,7 +59,7 @@ async def offer_folder(place: MainScreen, folder: Path, library: Library | None)
         new = Option(_NEW, f"A new library “{name}”", key="n")
         answer = await place.choose(f"Sync {folder_name(folder)} into", [new, *options])
         if answer == _NEW:
-            await _preview_new(place, name, folder)
+            await _preview(place, name, folder, SyncWish())
             return
         if answer is None:
             return
@@ -114,24 +114,21 @@ async def _go_on(place: MainScreen, library: Library, folder: FolderState) -> No
         place.store.sync.stop(folder.id)
 
 
-async def _preview(place: MainScreen, library: Library, folder: Path, first: SyncWish) -> None:
-    """Preview a sync with initial options, and run it once accepted."""
-    dialog = SyncDialog(place.store, (library.id, library.name), folder, first)
-    if wish := await place.ask(dialog):
-        _sync(place, library, folder, wish)
+async def _preview(
+    place: MainScreen, library: Library | str, folder: Path, first: SyncWish
+) -> None:
+    """Preview a sync with initial options, and run it once accepted.
 
-
-async def _preview_new(place: MainScreen, name: str, folder: Path) -> None:
-    """Preview a sync into a new library, which is created once the sync is accepted."""
-    wish = await place.ask(SyncDialog(place.store, (None, name), folder, SyncWish()))
-    if not wish:
+    A library that is a name is new: it is created then.
+    """
+    into = (None, library) if isinstance(library, str) else (library.id, library.name)
+    wish = await place.ask(SyncDialog(place.store, into, folder, first))
+    if wish is None:
         return
-    libraries = place.store.libraries
-    # Another first sync may run concurrently.
-    alone = all(item.name != name for item in libraries.slice.value.items)
-    _sync(place, await libraries.create(name, if_absent=alone), folder, wish)
-
-
-def _sync(place: MainScreen, library: Library, folder: Path, wish: SyncWish) -> None:
+    if isinstance(library, str):
+        libraries, name = place.store.libraries, library
+        # Another first sync may run concurrently.
+        alone = all(item.name != name for item in libraries.slice.value.items)
+        library = await libraries.create(name, if_absent=alone)
     options = (wish.delete, wish.include, wish.exclude, wish.watch, wish.max_delete)
     place.do(place.store.sync.sync(library.id, folder, *options))
