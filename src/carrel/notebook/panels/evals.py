@@ -97,7 +97,7 @@ class EvalPanel(Panel, view="evals"):
         return (self._evals.load(),)
 
     def is_changing(self) -> bool:
-        """Whether a run is under way."""
+        """Return whether a run is under way."""
         return self._evals.slice.value.progress is not None
 
     def _table(self) -> tuple[Sequence[str], Sequence[Sequence[Cell]]]:

@@ -108,7 +108,7 @@ def steady(kind: type[N]) -> type[N]:
 
 
 def is_ending(app: App[Any]) -> bool:
-    """Whether the app is exiting."""
+    """Return whether the app is exiting."""
     return app._exit
 
 

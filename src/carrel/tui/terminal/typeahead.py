@@ -86,7 +86,7 @@ class TypeAhead:
             self.again = again
 
     def __init__(self, app: App[Any], pass_on: Callable[[events.Event], Awaitable[None]]) -> None:
-        """Take the app. `pass_on` handles an event as Textual does."""
+        """Make the typeahead of an app. `pass_on` handles an event as Textual does."""
         self._app = app
         self._to_textual = pass_on
         self._typed: deque[_Typed] = deque()
