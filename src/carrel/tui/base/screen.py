@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from textual import events
 from textual.binding import Binding, BindingType
@@ -20,6 +20,7 @@ from carrel.store.core.actions.watch import watch
 from carrel.store.layout.state import LayoutState
 from carrel.store.session.formatting import connection, service_words, status
 from carrel.store.session.state import READ_ONLY, SessionState
+from carrel.store.shared import ListService
 from carrel.store.store import Store
 from carrel.store.trash.formatting import way_back
 from carrel.tui.base.frame import Frame
@@ -51,17 +52,6 @@ STILL = 0.15
 """Debounce in seconds before the details follow the cursor."""
 NOTICE = 6.0
 """Seconds for which a notice is shown."""
-
-
-class Listing(Protocol[S]):
-    """A part of the store with a list that it can load."""
-
-    @property
-    def slice(self) -> Slice[S]:
-        """The slice with the fields `loaded`, `error` and `as_of`."""
-
-    def load(self) -> Handle[Any]:
-        """Load the list."""
 
 
 def start(
@@ -142,7 +132,7 @@ class MainScreen(Frame):
         self.workbench.type_ahead.release(self)
 
     @property
-    def listing(self) -> Listing[Any] | None:
+    def listing(self) -> ListService[Any] | None:
         """The list that keys act on, or None."""
         return None
 
@@ -306,7 +296,7 @@ class MainScreen(Frame):
         words = labels.muted(way_back(self.store.session.slice.value))
         return await self.confirm(title, [*about, words], "Delete")
 
-    async def load(self, listing: Listing[S]) -> S:
+    async def load(self, listing: ListService[S]) -> S:
         """Return the state of a list for a flow to choose from; load it if necessary.
 
         Keys typed meanwhile wait.

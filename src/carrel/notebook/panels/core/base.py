@@ -20,7 +20,7 @@ import uuid
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from functools import partial
 from operator import attrgetter
-from typing import Any, ClassVar, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import anywidget
 import ipywidgets
@@ -42,6 +42,7 @@ from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.search.formatting import group_hits, place_of, result_words
 from carrel.store.session.formatting import status
 from carrel.store.session.state import SessionState
+from carrel.store.shared import ListService
 from carrel.store.store import Store
 from carrel.store.sync.selection import select_names
 from carrel.store.trash.formatting import way_back
@@ -124,17 +125,6 @@ def _intents_of(kind: type) -> dict[str, Intent]:
     }
 
 
-class Listing(Protocol):
-    """A part of the store with a list that it can load."""
-
-    @property
-    def slice(self) -> Slice[Any]:
-        """The slice with the fields `loading` and `as_of`."""
-
-    def load(self) -> Handle[Any]:
-        """Load the list."""
-
-
 class Panel(anywidget.AnyWidget):
     """A live view of a part of the shared state.
 
@@ -148,7 +138,7 @@ class Panel(anywidget.AnyWidget):
     _title: ClassVar[str] = "Panel"
     _deletes: ClassVar[DeletedFrom | None] = None
     """The area of the deletions that the panel offers to undo."""
-    _listing: Listing | None = None
+    _listing: ListService[Any] | None = None
     """The list that the panel shows."""
 
     def __init_subclass__(cls, view: str = "", **options: Any) -> None:
