@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
-from carrel.notebook.panels.core.base import Cell, Json, Panel, badge_json, intent
+from carrel.notebook.panels.core.base import Cell, Json, Panel, badge_json, forward, intent
 from carrel.notebook.panels.core.table import TableLayout
 from carrel.store.activity.formatting import ActivityRow, activity_rows, running_words
+from carrel.store.activity.service import ActivityService
 from carrel.store.batches.formatting import job_id
 from carrel.store.core.actions.handle import Handle
 from carrel.store.store import Store
@@ -69,15 +70,8 @@ class ActivityPanel(Panel, view="activity"):
     def _loads(self) -> Sequence[Handle[Any]]:
         return (self._store.batches.load(),)
 
-    @intent
-    async def _on_mark(self, id: str) -> None:
-        activity = self._store.activity
-        activity.mark(activity.slice.value.marked ^ {id})
-
-    @intent
-    async def _on_mark_all(self) -> None:
-        activity = self._store.activity
-        activity.mark(item.id for item in activity.slice.value.items)
+    _on_mark = forward("_store.activity", ActivityService.mark, "id")
+    _on_mark_all = forward("_store.activity", ActivityService.mark_all)
 
     @intent
     async def _on_dismiss(self, ids: list[str]) -> None:

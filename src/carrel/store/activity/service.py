@@ -290,10 +290,28 @@ class ActivityService:
         """Remove all ended items from the list."""
         self._loop.call(lambda: self._keep(lambda item: not item.ended))
 
-    def mark(self, item_ids: Iterable[str]) -> Handle[None]:
-        """Mark exactly these items."""
-        marked = frozenset(item_ids)
+    def mark(self, item_id: str) -> Handle[None]:
+        """Toggle the mark of an item."""
+        return self._mark(self.slice.value.marked ^ {item_id})
 
+    def mark_range(self, item_ids: Iterable[str]) -> Handle[None]:
+        """Mark several items."""
+        return self._mark(self.slice.value.marked.union(item_ids))
+
+    def mark_none(self) -> Handle[None]:
+        """Remove all marks."""
+        return self._mark(frozenset())
+
+    def mark_all(self) -> Handle[None]:
+        """Mark all items."""
+        return self._mark(frozenset(item.id for item in self.slice.value.items))
+
+    def invert_marks(self) -> Handle[None]:
+        """Invert the marks of all items."""
+        state = self.slice.value
+        return self._mark(frozenset(item.id for item in state.items) - state.marked)
+
+    def _mark(self, marked: frozenset[str]) -> Handle[None]:
         def mark() -> None:
             self.slice.set(marked=marked)
 

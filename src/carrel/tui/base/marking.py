@@ -1,11 +1,13 @@
 """Keys that mark several rows of a list."""
 
-from collections.abc import Callable, Iterable
-from typing import Literal, Protocol
+from collections.abc import Callable
+from typing import Literal
 
 from textual.binding import Binding, BindingType
 
-from carrel.store.core.actions.handle import Handle
+from carrel.store.activity.service import ActivityService
+from carrel.store.files.service import FilesService
+from carrel.store.libraries.service import LibrariesService
 from carrel.tui.base.screen import MainScreen
 from carrel.tui.widgets.tables.table import VirtualTable
 
@@ -25,27 +27,11 @@ MARK_KEYS: list[BindingType] = [
 MarkChange = Literal["row", "range", "all", "others", "none"]
 
 
-class Marks(Protocol):
-    """A part of the store with marked items."""
-
-    def mark_range(self, ids: Iterable[str], /) -> Handle[None]:
-        """Mark several items."""
-
-    def mark_none(self) -> Handle[None]:
-        """Remove all marks."""
-
-    def mark_all(self) -> Handle[None]:
-        """Mark every item of the list."""
-
-    def invert_marks(self) -> Handle[None]:
-        """Invert the marks of the list's items."""
-
-
 def change_marks(
     screen: MainScreen,
     change: MarkChange,
     table: VirtualTable,
-    marks: Marks,
+    marks: ActivityService | FilesService | LibrariesService,
     toggle: Callable[[str], bool],
 ) -> None:
     """Change the marks of a table; `toggle` marks a row, or returns False if the row cannot be

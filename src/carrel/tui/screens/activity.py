@@ -1,7 +1,6 @@
 """6 Activity: all uploads, downloads, OCR and processing."""
 
 import time
-from collections.abc import Iterable
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -17,10 +16,8 @@ from carrel.store.activity.formatting import (
     running_words,
     sort_items,
 )
-from carrel.store.activity.service import ActivityService
 from carrel.store.activity.state import ActivityItem, ActivityState
 from carrel.store.batches.formatting import job_id
-from carrel.store.core.actions.handle import Handle
 from carrel.store.core.formatting import one_line
 from carrel.text import clean_text
 from carrel.tui.base.marking import MARK_KEYS, MarkChange, change_marks
@@ -82,10 +79,10 @@ class ActivityScreen(MainScreen):
             yield Static(id="item")
 
     def action_mark(self, change: MarkChange) -> None:
-        change_marks(self, change, self.table, _Marks(self.store.activity), self._mark_row)
+        change_marks(self, change, self.table, self.store.activity, self._mark_row)
 
     def _mark_row(self, key: str) -> bool:
-        self.store.activity.mark(self.state.marked ^ {key})
+        self.store.activity.mark(key)
         return True
 
     def on_mount(self) -> None:
@@ -179,7 +176,7 @@ class ActivityScreen(MainScreen):
 
     def step_back(self) -> bool:
         if self.state.marked:
-            self.store.activity.mark(())
+            self.store.activity.mark_none()
             return True
         return super().step_back()
 
@@ -213,26 +210,6 @@ class ActivityScreen(MainScreen):
 
     def action_dismiss_item(self) -> None:
         self.store.activity.dismiss(*(item.id for item in self._selection()))
-
-
-class _Marks:
-    """The marks of items; the table knows their order."""
-
-    def __init__(self, activity: ActivityService) -> None:
-        self._activity = activity
-        self._every = frozenset(item.id for item in activity.slice.value.items)
-
-    def mark_range(self, ids: Iterable[str], /) -> Handle[None]:
-        return self._activity.mark(self._activity.slice.value.marked | {*ids})
-
-    def mark_none(self) -> Handle[None]:
-        return self._activity.mark(())
-
-    def mark_all(self) -> Handle[None]:
-        return self._activity.mark(self._every)
-
-    def invert_marks(self) -> Handle[None]:
-        return self._activity.mark(self._every - self._activity.slice.value.marked)
 
 
 def _row(row: ActivityRow, marked: bool) -> Row:

@@ -1,25 +1,15 @@
 """Panels with a table whose sort and widths are saved on this machine."""
 
 from collections.abc import Callable
-from typing import Any, Protocol
 
 from carrel.notebook.panels.core.base import Json, intent
 from carrel.store.core.actions.slice import Slice
 from carrel.store.core.actions.watch import watch
 from carrel.store.core.lists import Sort
+from carrel.store.files.service import FilesService
 from carrel.store.layout.state import LayoutState
+from carrel.store.libraries.service import LibrariesService
 from carrel.store.store import Store
-
-
-class Sorted(Protocol):
-    """A service with a sortable list."""
-
-    @property
-    def slice(self) -> Slice[Any]:
-        """The slice with the field `sort`."""
-
-    def sort(self, sort: Sort | None) -> object:
-        """Sort the list."""
 
 
 class TableLayout:
@@ -48,7 +38,7 @@ class TableLayout:
             "widths": dict(self.slice.value.table(self._name).widths),
         }
 
-    def keep_sorted(self, service: Sorted) -> Callable[[], None]:
+    def keep_sorted(self, service: FilesService | LibrariesService) -> Callable[[], None]:
         """Keep a service's list in the order of the table; return a function to end this."""
 
         def apply(_: LayoutState) -> None:
