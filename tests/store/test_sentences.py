@@ -143,7 +143,7 @@ FAILURES = tuple(
             errors.Unreachable("The connection was lost."),
         ),
         (
-            ("The key was refused", "F3 and e in the app change it."),
+            ("The key was refused", "Give another: F3 and e in the app, api_key in a notebook."),
             errors.Unauthorized("Not accepted.", 401),
             errors.ServiceError("Not allowed.", 403),
         ),

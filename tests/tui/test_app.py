@@ -246,7 +246,9 @@ async def test_a_lost_server_is_said_and_found_again(
 
 async def test_a_refused_key_is_explained(server: RunningServer) -> None:
     async with workbench(Profile("test", server.url, "wrong")) as bench:
-        await bench.shows("✕ failed", "The key was refused", "F3 and e in the app change it")
+        await bench.shows(
+            "✕ failed", "The key was refused", "F3 and e in the app, api_key in a notebook"
+        )
         await bench.leave("escape")
         await bench.shows("✕", "[1 Files]")
 

@@ -76,7 +76,8 @@ def _known_problem(error: BaseException) -> Problem | None:
         case errors.TooLarge():
             return Problem("The file is too large", str(error))
         case errors.Unauthorized():
-            return Problem("The key was refused", str(error), "F3 and e in the app change it.")
+            advice = "Give another: F3 and e in the app, api_key in a notebook."
+            return Problem("The key was refused", str(error), advice)
         case errors.NotFound():
             return Problem("Not there any more", str(error), "Reload the list.")
         case errors.Invalid():
