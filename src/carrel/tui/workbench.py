@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
 
-from carrel.config.profiles import Profile
 from carrel.config.settings import Settings
 from carrel.store.core.problem import Problem
 from carrel.tui.terminal.typeahead import TypeAhead
@@ -13,10 +12,6 @@ from carrel.tui.theme.appearance import Appearance
 
 class Workbench(Protocol):
     """The part of the app that modules below it may use."""
-
-    @property
-    def profile(self) -> Profile:
-        """The profile that the app runs on."""
 
     @property
     def settings(self) -> Settings:

@@ -17,7 +17,7 @@ async def connect(place: MainScreen) -> None:
     A profile can be edited or removed instead.
     """
     bench = place.workbench
-    here = bench.profile.name
+    here = place.store.profile.name
     known = {profile.name: profile for profile in profiles()}
     services = ServiceList(
         [
