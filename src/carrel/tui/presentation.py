@@ -82,14 +82,8 @@ class Presentation(CarrelApp):
             from carrel.store.demo.player import Player
 
             store = self.store
-            self.player = Player(
-                store.loop,
-                self._demo,
-                self,
-                store.libraries.slice,
-                store.documents.slice,
-                store.chat.slice,
-            )
+            watched = (store.libraries.slice, store.documents.slice, store.chat.slice)
+            self.player = Player(store.loop, self._demo, self, *watched)
             self._teardown.push_async_callback(self.player.close)
             self.player.slice.changed.connect(self._mark)
             if self._begin:

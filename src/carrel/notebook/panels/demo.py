@@ -96,14 +96,8 @@ class DemoPanel(Panel, view="demo"):
     async def _play(self, begin: int) -> int | None:
         """Play until the end or a jump; return the step to restart at."""
         store = self._store
-        player = Player(
-            store.loop,
-            self._demo,
-            self,
-            store.libraries.slice,
-            store.documents.slice,
-            store.chat.slice,
-        )
+        watched = (store.libraries.slice, store.documents.slice, store.chat.slice)
+        player = Player(store.loop, self._demo, self, *watched)
         end = watch(player.slice, lambda _: self._step_changed(), deliver=store.loop.call)
         self._again = asyncio.get_running_loop().create_future()
         self._player, self._place = player, None

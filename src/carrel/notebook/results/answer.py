@@ -308,15 +308,6 @@ def as_answer(store: Store, agent: str, turn: Turn, question: str = "") -> Answe
     taken, written = turn.prompt_tokens or 0, turn.completion_tokens or 0
     usage = Usage(prompt_tokens=taken, completion_tokens=written, total_tokens=taken + written)
     reason: FinishReason = "length" if turn.cut else _REASONS.get(turn.status, "stop")
-    return Answer(
-        agent,
-        turn.text,
-        sources,
-        usage,
-        turn.version,
-        turn.thinking,
-        turn.thought,
-        reason,
-        _NOTES.get(reason) or end_note(turn),
-        question,
-    )
+    note = _NOTES.get(reason) or end_note(turn)
+    end = (turn.thinking, turn.thought, reason, note, question)
+    return Answer(agent, turn.text, sources, usage, turn.version, *end)

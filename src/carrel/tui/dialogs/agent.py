@@ -77,16 +77,9 @@ class AgentForm(Dialog[tuple[Draft, Then]]):
             yield MultilineField(fields.get("instructions", ""), id="instructions")
             if self._libraries:
                 yield Label("Libraries it searches · space selects")
-                yield Choices(
-                    *(
-                        Selection(
-                            labels.line(library.name),
-                            library.id,
-                            library.id in self._start.libraries,
-                        )
-                        for library in self._libraries
-                    )
-                )
+                chosen = self._start.libraries
+                items = ((labels.line(it.name), it.id, it.id in chosen) for it in self._libraries)
+                yield Choices(*(Selection(*item) for item in items))
             yield Label("Connectors, separated by commas")
             yield Field(
                 self._start.connectors,

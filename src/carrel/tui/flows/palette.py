@@ -41,14 +41,9 @@ def _commands_of(screen: Screen[None]) -> list[Command]:
             continue
         if binding.id.startswith(_MOVING):
             continue
-        commands.setdefault(
-            (binding.action, binding.description),
-            Command(
-                binding.description,
-                app.get_key_display(binding),
-                partial(app.run_action, binding.action, active.node),
-            ),
-        )
+        run = partial(app.run_action, binding.action, active.node)
+        command = Command(binding.description, app.get_key_display(binding), run)
+        commands.setdefault((binding.action, binding.description), command)
     return list(commands.values())
 
 

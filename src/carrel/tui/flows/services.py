@@ -19,23 +19,14 @@ async def connect(place: MainScreen) -> None:
     bench = place.workbench
     here = place.store.profile.name
     known = {profile.name: profile for profile in profiles()}
-    services = ServiceList(
-        [
-            *(
-                Option(
-                    name,
-                    name,
-                    ("here now · " if name == here else "")
-                    + (known[name].url or "on this machine"),
-                )
-                for name in known
-            ),
-            Option(_NEW, "Another service…", key="n"),
-        ]
-    )
     chosen: tuple[str, str] | None = ("connect", _NEW)
     if known.keys() != {here}:
-        chosen = await place.ask(services)
+        places = {name: known[name].url or "on this machine" for name in known}
+        if here in places:
+            places[here] = f"here now · {places[here]}"
+        options = [Option(name, name, where) for name, where in places.items()]
+        options.append(Option(_NEW, "Another service…", key="n"))
+        chosen = await place.ask(ServiceList(options))
     if chosen is None:
         return
     verb, name = chosen

@@ -52,27 +52,17 @@ def keys_of(screen: Screen[object]) -> list[tuple[str, list[tuple[str, str, str]
         binding = active.binding
         if binding.id is None or binding.system or not active.enabled:
             continue
-        if binding.id.startswith("place."):
-            name = "Everywhere"
-        elif active.node is screen:
-            name = "Here"
-        elif active.node is screen.app:
-            name = "Everywhere"
-        else:
-            name = "In this pane"
+        is_everywhere = binding.id.startswith("place.") or active.node is screen.app
+        here = "Here" if active.node is screen else "In this pane"
+        name = "Everywhere" if is_everywhere else here
         keys = groups.setdefault(name, {}).setdefault(
             (binding.action, binding.description, binding.id), []
         )
         keys.append(screen.app.get_key_display(binding))
-    order = ("Here", "In this pane", "Everywhere")
-    return [
-        (
-            name,
-            [
-                (" ".join(dict.fromkeys(keys)), words, binding_id)
-                for (_, words, binding_id), keys in groups[name].items()
-            ],
-        )
-        for name in order
-        if name in groups
-    ]
+    found = []
+    for name in ("Here", "In this pane", "Everywhere"):
+        keys_of_actions = groups.get(name, {}).items()
+        rows = [(" ".join(dict.fromkeys(keys)), *action[1:]) for action, keys in keys_of_actions]
+        if rows:
+            found.append((name, rows))
+    return found

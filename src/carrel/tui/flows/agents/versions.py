@@ -44,17 +44,10 @@ async def edit_aliases(place: MainScreen, agent: Agent, version: int) -> None:
     aliases = {each.alias: each.version for each in agents.slice.value.aliases}
     chosen: str | None = _NEW
     if aliases:
-        options = [
-            Option(_NEW, "New alias…", key="n"),
-            *(
-                Option(
-                    alias,
-                    f"Remove {alias}" if at == version else f"Move {alias} here",
-                    f"it is {version_name(at)}",
-                )
-                for alias, at in sorted(aliases.items(), key=lambda pair: pair[1] != version)
-            ),
-        ]
+        options = [Option(_NEW, "New alias…", key="n")]
+        for alias, number in sorted(aliases.items(), key=lambda pair: pair[1] != version):
+            words = f"Remove {alias}" if number == version else f"Move {alias} here"
+            options.append(Option(alias, words, f"it is {version_name(number)}"))
         chosen = await place.choose(f"Aliases · {agent.name} {name}", options)
     removes = chosen in aliases and aliases[chosen] == version
     if chosen == _NEW:
