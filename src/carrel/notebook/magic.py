@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 from carrel.notebook.bench.bench import Bench
 from carrel.notebook.cells.errors import BenchError
 from carrel.notebook.results.answer import Answer
-from carrel.store.core.problem import Problem
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -23,9 +22,9 @@ def register(shell: "InteractiveShell") -> None:
         bench, agent = names.get("bench"), line.strip()
         if not isinstance(bench, Bench):
             advice = "Run bench = carrel.connect() first."
-            raise BenchError(Problem("There is no bench", "", advice))
+            raise BenchError("There is no bench", "", advice)
         if not agent:
-            raise BenchError(Problem("No agent is named", "", "Write its name: %%ask support"))
+            raise BenchError("No agent is named", "", "Write its name: %%ask support")
         return bench.ask(agent, _fill_in(cell.strip(), names))
 
     add: Any = shell.register_magic_function  # its type hints are wrong
@@ -36,7 +35,7 @@ def _fill_in(text: str, names: dict[str, Any]) -> str:
     def value(match: re.Match[str]) -> str:
         if match[1] not in names:
             title = f"The question names {match[0]}, and there is no variable {match[1]}"
-            raise BenchError(Problem(title, "", "Assign it in a cell before, or change the name."))
+            raise BenchError(title, "", "Assign it in a cell before, or change the name.")
         return str(names[match[1]])
 
     return _NAME.sub(value, text)

@@ -12,7 +12,6 @@ from carrel.notebook.panels.agent_fields import AgentFields
 from carrel.notebook.panels.core.base import Json
 from carrel.store.agents.drafts import Draft, refusal
 from carrel.store.core.naming import available
-from carrel.store.core.problem import Problem
 from carrel.store.store import Store
 from carrel.wire.generation.agents import Agent
 
@@ -80,7 +79,7 @@ class AgentMaker:
         session = self._store.session
         if not session.lists(model):
             known = available(model, session.slice.value.models)
-            raise BenchError(Problem(f"This service lists no model “{model}”", known))
+            raise BenchError(f"This service lists no model “{model}”", known)
 
 
 def as_arguments(fields: Json) -> Json:
@@ -111,5 +110,5 @@ def _as_format(given: Any) -> Json | None:
             name, schema = given.__name__, given.model_json_schema()
         case _:
             advice = 'Give "text", "json_object", a JSON schema or a pydantic model.'
-            raise BenchError(Problem("This is no response_format", repr(given)[:80], advice))
+            raise BenchError("This is no response_format", repr(given)[:80], advice)
     return {"type": "json_schema", "json_schema": {"name": name, "schema": schema}}

@@ -361,7 +361,7 @@ class Bench(DocumentCalls, AgentCalls):
         edited = self._maker.edit(self._names.agent(agent), {**fields})
         if edited is None:
             raise BenchError(
-                Problem("Nothing changed", "The agent is as it was.", "Give a field that differs.")
+                "Nothing changed", "The agent is as it was.", "Give a field that differs."
             )
         return edited
 

@@ -9,7 +9,6 @@ from carrel.notebook.cells.errors import BenchError
 from carrel.notebook.cells.wait import check_open, wait_for
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.naming import nothing_named
-from carrel.store.core.problem import Problem
 from carrel.store.store import Store
 from carrel.wire.documents import Document
 from carrel.wire.files import File
@@ -38,7 +37,7 @@ class DeletedItem:
         trash = self._store.trash
         wait_for(self._store, trash.load(), timeout)
         if wait_for(self._store, trash.restore([self.id]), timeout) == 0:
-            raise BenchError(Problem(f"The {self.kind} “{self.name}” is not in the trash", ""))
+            raise BenchError(f"The {self.kind} “{self.name}” is not in the trash")
 
     def __repr__(self) -> str:
         return f"<Deleted {self.kind} “{self.name}”; .undo() brings it back>"
@@ -81,10 +80,8 @@ def _deletion(store: Store, item: Item) -> tuple[str, str, Handle[Any]]:
             deletion = store.libraries.delete_documents(item.library_id, [item.id])
             return "document", item.name, deletion
     raise BenchError(
-        Problem(
-            f"bench.delete cannot take a value of type {type(item).__name__}",
-            "It takes a file, a library, an agent, a document, or the name or id of one.",
-        )
+        f"bench.delete cannot take a value of type {type(item).__name__}",
+        "It takes a file, a library, an agent, a document, or the name or id of one.",
     )
 
 
@@ -92,7 +89,7 @@ def _find_only(name: str, kind: str, there: Sequence[Item]) -> Item:
     found = [one for one in there if name in (one.id, _name(one))]
     if len(found) > 1:
         ids = ", ".join(f"{type(one).__name__.lower()} {one.id}" for one in found)
-        raise BenchError(Problem(f"More than one item is named “{name}”", ids, "Give the id."))
+        raise BenchError(f"More than one item is named “{name}”", ids, "Give the id.")
     if not found:
         raise BenchError(nothing_named(kind, name, map(_name, there)))
     return found[0]

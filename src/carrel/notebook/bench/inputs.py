@@ -13,7 +13,6 @@ from PIL import Image
 from carrel.notebook.cells.errors import BenchError
 from carrel.notebook.cells.wait import can_continue
 from carrel.store.core.formatting import count
-from carrel.store.core.problem import Problem
 from carrel.store.store import Store
 from carrel.wire.files import File
 
@@ -88,7 +87,7 @@ class Outcomes(Generic[T]):
             title = f"{count(len(failed))} of {count(len(self.items))} documents failed"
             reasons = "\n".join(f"{name}: {error}" for name, error in failed)
             if len(failed) == len(self.items):
-                raise BenchError(Problem(title, reasons))
+                raise BenchError(title, reasons)
             warnings.warn(f"{title}:\n{reasons}", stacklevel=4)
         return self.results if several else self.results[0]
 
@@ -132,7 +131,7 @@ def _find_matches(pattern: str) -> list[Input]:
     relative = path.relative_to(path.anchor)
     paths = sorted(one for one in Path(path.anchor).glob(str(relative)) if one.is_file())
     if not paths:
-        raise BenchError(Problem(f"No file matches “{pattern}”", f"The folder is {Path.cwd()}."))
+        raise BenchError(f"No file matches “{pattern}”", f"The folder is {Path.cwd()}.")
     return [Input(path) for path in paths]
 
 
@@ -145,20 +144,16 @@ def _input(call: str, given: object, title: str | None) -> Input:
         case Image.Image():
             return Input(_as_png(given), title or "picture.png")
         case io.TextIOBase():
-            raise BenchError(
-                Problem(f"{call} cannot take a file of text", "", 'Open it with "rb".')
-            )
+            raise BenchError(f"{call} cannot take a file of text", "", 'Open it with "rb".')
         case io.IOBase():
             name = getattr(given, "name", None)
             return Input(
                 given.read(), title or (Path(name).name if isinstance(name, str) else None)
             )
     raise BenchError(
-        Problem(
-            f"{call} cannot take a value of type {type(given).__name__}",
-            "It takes a path, a pattern, an address, bytes, an open file, a picture of Pillow, "
-            "a file of the service, or a list of them.",
-        )
+        f"{call} cannot take a value of type {type(given).__name__}",
+        "It takes a path, a pattern, an address, bytes, an open file, a picture of Pillow, "
+        "a file of the service, or a list of them.",
     )
 
 

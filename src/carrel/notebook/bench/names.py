@@ -7,7 +7,6 @@ from typing import TypeVar
 from carrel.notebook.cells.errors import BenchError, bench_errors
 from carrel.notebook.cells.wait import wait_for
 from carrel.store.core.naming import find_id, nothing_named
-from carrel.store.core.problem import Problem
 from carrel.store.store import Store
 from carrel.wire.generation.agents import Agent
 from carrel.wire.libraries import Library
@@ -80,7 +79,7 @@ class Names:
             first, last = min(agent.versions), max(agent.versions)
             has = f"version {last}" if first == last else f"versions {first}–{last}"
             title = f"{agent.name} has {has}; there is no version {version}"
-            raise BenchError(Problem(title, ""))
+            raise BenchError(title)
         return version
 
     def find_agent(self, name: str) -> Agent | None:

@@ -36,7 +36,10 @@ class BenchError(Exception):
 
     partial: Any = None
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem | str, detail: str = "", advice: str | None = None) -> None:
+        """Make the error of a problem, given as such or in its words."""
+        if isinstance(problem, str):
+            problem = Problem(problem, detail, advice)
         words = redact(str(problem))
         for key in _keys:
             words = words.replace(key, "…")

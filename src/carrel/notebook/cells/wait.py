@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast
 from carrel.notebook.cells.cell import CellProgress, Draw, work_progress
 from carrel.notebook.cells.errors import BenchError, no_option_words
 from carrel.store.core.actions.handle import Cancelled, Handle
-from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.core.problem import ProblemError
 from carrel.store.store import Store
 from carrel.store.tools.formatting import answer_words, consent_question, read_answer
 
@@ -61,17 +61,13 @@ def wait_for(
             if (stop := _stop.get()) is not None and stop.is_set():
                 raise Cancelled
             if now >= deadline:
-                raise BenchError(
-                    Problem("It took too long", f"It was stopped after {timeout:g} seconds.")
-                )
+                raise BenchError("It took too long", f"It was stopped after {timeout:g} seconds.")
             _check_reached(store, began, now)
             progress.show()
             look()
     except Cancelled:
         handle.cancel()
-        raise BenchError(
-            Problem("It was stopped", "", "Run the cell again to start anew.")
-        ) from None
+        raise BenchError("It was stopped", "", "Run the cell again to start anew.") from None
     except ProblemError as error:
         raise BenchError(error.problem) from None
     except BaseException:
@@ -118,11 +114,9 @@ def _check_reached(store: Store, began: float, now: float) -> None:
     since = began if unanswered else max(session.since, began)
     if (unanswered or session.connection == "lost") and now - since >= UNREACHED:
         raise BenchError(
-            Problem(
-                f"The service of profile {session.profile} does not answer",
-                f"It was tried for {UNREACHED:g} seconds.",
-                "Check its address and that it runs, then run the cell again.",
-            )
+            f"The service of profile {session.profile} does not answer",
+            f"It was tried for {UNREACHED:g} seconds.",
+            "Check its address and that it runs, then run the cell again.",
         )
 
 
@@ -154,4 +148,4 @@ def check_handle(method: F, *, waits: bool = True) -> F:
 def check_open(store: Store) -> None:
     """Raise a BenchError once the bench is closed."""
     if store.loop.closed:
-        raise BenchError(Problem("The bench is closed", "", "carrel.connect() makes another."))
+        raise BenchError("The bench is closed", "", "carrel.connect() makes another.")

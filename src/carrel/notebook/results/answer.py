@@ -24,7 +24,6 @@ from carrel.store.chat.formatting import (
 )
 from carrel.store.chat.service import ChatService
 from carrel.store.chat.state import ChatState
-from carrel.store.core.problem import Problem
 from carrel.store.store import Store
 from carrel.system.atomic import replacing
 from carrel.system.filenames import file_name
@@ -219,12 +218,9 @@ def last_answer(store: Store, state: ChatState) -> Answer:
     """
     if calls := state.conversation.open_calls():
         raise BenchError(
-            Problem(
-                "The agent calls a function that is not registered",
-                call_words(calls[0]),
-                "Register one of this name with @bench.tool, or name a command for it in the "
-                "settings.",
-            )
+            "The agent calls a function that is not registered",
+            call_words(calls[0]),
+            "Register one of this name with @bench.tool, or name a command for it in the settings.",
         )
     return as_answer(store, state.agent_name, state.turns[-1], _question(state))
 
@@ -242,7 +238,7 @@ def partial_answer(store: Store, state: ChatState) -> Answer | None:
 def check_question(text: str) -> None:
     """Raise a BenchError for an empty question before it is sent."""
     if not text.strip():
-        raise BenchError(Problem("The question is empty", "", "Write what you want to know."))
+        raise BenchError("The question is empty", "", "Write what you want to know.")
 
 
 @contextmanager
@@ -279,7 +275,7 @@ def collect_turns(history: Sequence[Answer | Mapping[str, str]]) -> Iterator[Tur
                 yield Turn(role, content)
             case _:
                 advice = 'Give answers of bench.ask, or {"role": "user", "content": "…"}.'
-                raise BenchError(Problem("This is no message", repr(one)[:80], advice))
+                raise BenchError("This is no message", repr(one)[:80], advice)
 
 
 def _question(state: ChatState) -> str:

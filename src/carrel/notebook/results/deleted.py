@@ -6,7 +6,6 @@ from typing import overload
 
 from carrel.notebook.cells.errors import BenchError
 from carrel.notebook.html.tables import moment, table
-from carrel.store.core.problem import Problem
 from carrel.store.trash.formatting import deleted_rows, trash_title
 from carrel.store.trash.state import DeletedItem, TrashState
 
@@ -25,9 +24,7 @@ class DeletedItems(Sequence[DeletedItem]):
         """
         found = next((one for one in self if item in (one.id, one.name)), None)
         if found is None:
-            raise BenchError(
-                Problem(f"“{item}” is not in the trash", "", "bench.trash() lists what is.")
-            )
+            raise BenchError(f"“{item}” is not in the trash", "", "bench.trash() lists what is.")
         return found
 
     @overload

@@ -6,7 +6,6 @@ from carrel.notebook.cells.errors import BenchError
 from carrel.notebook.cells.wait import check_open, wait_for
 from carrel.store.agents.plan import Plan, done_words, overwriting_words, plan_lines
 from carrel.store.core.formatting import one_line
-from carrel.store.core.problem import Problem
 from carrel.store.store import Store
 
 
@@ -41,7 +40,7 @@ class AgentPlan:
         if self.drifted and not overwrite:
             title = f"Nothing was sent: {overwriting_words(self.data)}"
             advice = "Look at the plan, then give overwrite=True to replace what is there."
-            raise BenchError(Problem(title, "", advice))
+            raise BenchError(title, "", advice)
         steps = wait_for(self._store, self._store.agents.apply(self.data), timeout)
         return [f"{one_line(step.name)}: {done_words(step)}" for step in steps]
 

@@ -5,7 +5,6 @@ from typing import Self
 
 from carrel.notebook.cells.errors import BenchError
 from carrel.notebook.cells.wait import wait_for
-from carrel.store.core.problem import Problem
 from carrel.store.store import Store
 
 
@@ -24,7 +23,7 @@ class UnfinishedWork:
             BenchError: nothing can be resumed: files from a browser are to be uploaded again.
         """
         if self and not self._store.unfinished.resumable:
-            raise BenchError(Problem("Nothing can be resumed", f"{self._left}."))
+            raise BenchError("Nothing can be resumed", f"{self._left}.")
 
         async def resume() -> None:
             self._store.unfinished.resume()
