@@ -10,8 +10,8 @@ from carrel.wire.batches import (
     BatchList,
     BatchQuery,
     BatchView,
-    DeletedBatch,
 )
+from carrel.wire.id_lists import DeletedItem
 
 _PATH = "/v1/batch/jobs"
 
@@ -42,6 +42,6 @@ class Batches(Area):
         """Ask a batch to end with its answers so far."""
         return await self._call(BatchJob, "POST", f"{_PATH}/{{}}/cancel", job_id)
 
-    async def delete(self, job_id: str) -> DeletedBatch:
+    async def delete(self, job_id: str) -> DeletedItem:
         """Delete an ended batch; its files stay."""
-        return await self._call(DeletedBatch, "DELETE", f"{_PATH}/{{}}", job_id)
+        return await self._call(DeletedItem, "DELETE", f"{_PATH}/{{}}", job_id)

@@ -13,7 +13,6 @@ from carrel.client.http.sending import send
 from carrel.client.http.transport import ANYTHING, path_of
 from carrel.client.http.uploads import CHUNK, MultipartBody, Progress, UploadSource
 from carrel.wire.files import (
-    DeletedFile,
     File,
     FileList,
     FileQuery,
@@ -23,6 +22,7 @@ from carrel.wire.files import (
     SignedURL,
     SignedURLQuery,
 )
+from carrel.wire.id_lists import DeletedItem
 
 
 class Files(Area):
@@ -58,9 +58,9 @@ class Files(Area):
         """Return a file's metadata."""
         return await self._call(RetrievedFile, "GET", "/v1/files/{}", file_id)
 
-    async def delete(self, file_id: str) -> DeletedFile:
+    async def delete(self, file_id: str) -> DeletedItem:
         """Delete a file."""
-        return await self._call(DeletedFile, "DELETE", "/v1/files/{}", file_id)
+        return await self._call(DeletedItem, "DELETE", "/v1/files/{}", file_id)
 
     async def url(self, file_id: str, hours: int = 24) -> SignedURL:
         """Return an address that works without a key for `hours` (1 to 168)."""

@@ -26,7 +26,6 @@ from carrel.server.library.service import LibraryService
 from carrel.server.library.summaries import Summaries
 from carrel.server.models.address import ModelAddress
 from carrel.server.models.engine import Engine
-from carrel.server.models.reranker import RerankAddress
 from carrel.server.models.vectors.embeddings import vectors_at_address
 from carrel.server.ocr.service import OCRService
 from carrel.server.reading.reader import Reader
@@ -184,10 +183,10 @@ def _engine(settings: ServerSettings) -> Engine:
     )
 
 
-def _reranker(settings: ServerSettings) -> RerankAddress | None:
+def _reranker(settings: ServerSettings) -> ModelAddress | None:
     if settings.rerank_url is None:
         return None
-    return RerankAddress(settings.rerank_url, settings.rerank_key, settings.rerank_model)
+    return ModelAddress(settings.rerank_url, settings.rerank_key, settings.rerank_model)
 
 
 @asynccontextmanager

@@ -104,14 +104,6 @@ class BatchList(ResponseModel):
     total: int
 
 
-class DeletedBatch(ResponseModel):
-    """A deleted batch."""
-
-    id: str
-    object: Literal["batch"] = "batch"
-    deleted: bool = True
-
-
 class BatchQuery(Request):
     """The query of a list of batches; pages count from 0."""
 

@@ -57,14 +57,6 @@ class FileList(ResponseModel):
     has_more: bool | None = omitted_when_none("Whether there are files after these; an extension")
 
 
-class DeletedFile(ResponseModel):
-    """A deleted file."""
-
-    id: str
-    object: str = "file"
-    deleted: bool
-
-
 class SignedURL(ResponseModel):
     """An address that works without a key until it expires."""
 

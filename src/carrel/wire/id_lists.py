@@ -1,4 +1,4 @@
-"""Lists paged by the id of an item, and answers to deletions, in the chat dialect."""
+"""Lists paged by the id of an item, as in the chat dialect, and answers to deletions."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Generic, Literal, Self, TypeVar

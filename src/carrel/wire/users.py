@@ -12,11 +12,8 @@ class Organisation(ResponseModel):
     name: str
 
 
-class Workspace(ResponseModel):
+class Workspace(Organisation):
     """A workspace. On the bundled server each organisation is one workspace."""
-
-    id: str
-    name: str
 
 
 class MemberWorkspace(Workspace):

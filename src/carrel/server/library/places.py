@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from carrel.wire.libraries import PageBox
-from carrel.wire.ocr import Page
+from carrel.wire.ocr import Box, Page
 
 
 @dataclass(frozen=True)
@@ -66,12 +66,7 @@ def page_layout(page: Page) -> TextPlaces | None:
     parts: list[tuple[int, ...]] = []
     end = 0
     for block in page.blocks:
-        edges = (
-            block.top_left_x,
-            block.top_left_y,
-            block.bottom_right_x,
-            block.bottom_right_y,
-        )
+        edges: list[int | None] = [getattr(block, name) for name in Box.model_fields]
         start = page.markdown.find(block.content, end) if block.content else -1
         if start >= 0 and None not in edges:
             end = start + len(block.content)

@@ -21,6 +21,7 @@ from carrel.server.library.chunking import DEFAULT_SIZE, PageChunk, chunk_pages
 from carrel.server.library.embedding import LibraryEmbedder
 from carrel.server.library.fulltext.words import segment, vocabulary
 from carrel.server.library.places import TextPlaces, page_layout
+from carrel.server.models.listing import OCR_MODEL
 from carrel.server.models.vectors.embedder import Embedder
 from carrel.server.reading.options import (
     BrokenOff,
@@ -57,9 +58,6 @@ BROKEN_OFF_SECONDS = (2.0, 15.0, 60.0)
 _COUNT_SECONDS = 60
 # One of this length is searchable within a tenth of a second.
 _SHORT_TEXT_BYTES = 100_000
-
-OCR_MODEL = "carrel-ocr"
-"""The model named in the stored OCR result of a document."""
 
 Enqueue = Callable[..., None]
 CountTokens = Callable[[str], Awaitable[int]]

@@ -15,7 +15,8 @@ from carrel.server.library.processing import CountTokens, Processing
 from carrel.server.library.reconciler import Reconciler
 from carrel.server.library.reembedding import Reembedding
 from carrel.server.library.search import FoundPassage, Search
-from carrel.server.models.reranker import CANDIDATES, RerankAddress, rerank
+from carrel.server.models.address import ModelAddress
+from carrel.server.models.reranker import CANDIDATES, rerank
 from carrel.server.models.vectors.embedder import Embedder
 from carrel.server.reading.processes.parsers import PARSERS
 from carrel.server.records import documents, embeddings, libraries, processing
@@ -61,7 +62,7 @@ class LibraryService:
         count_tokens: CountTokens,
         ask_address: AskAddress,
         has_addresses: Callable[[], bool],
-        reranker: Callable[[], RerankAddress | None],
+        reranker: Callable[[], ModelAddress | None],
     ) -> None:
         """All but the parts of the server are of the models in force at a call."""
         self._database = database

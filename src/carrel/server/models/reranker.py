@@ -3,25 +3,17 @@
 import logging
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import httpx
 from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from carrel.server.models.address import ModelAddress
 
 log = logging.getLogger(__name__)
 
 CANDIDATES = 30
 """Passages that are reranked for one search."""
 _SECONDS = 10.0
-
-
-@dataclass(frozen=True)
-class RerankAddress:
-    """The base address, to which `/rerank` is added, its key and its model."""
-
-    url: str
-    key: str | None = field(default=None, repr=False)
-    model: str | None = None
 
 
 class _Ranked(BaseModel):
@@ -37,9 +29,11 @@ _RANKING = TypeAdapter(_Ranking)
 
 
 async def rerank(
-    address: RerankAddress, query: str, texts: Sequence[str], most: int
+    address: ModelAddress, query: str, texts: Sequence[str], most: int
 ) -> list[tuple[int, float]] | None:
     """Return the places of the best texts with their scores from 0 to 1, best first.
+
+    `/rerank` is added to the base address.
 
     Return None if the address fails: the search's own order stands.
     """

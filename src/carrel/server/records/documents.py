@@ -98,11 +98,9 @@ def count(
     """Return the number of a library's documents, or of those among `ids`, by process status."""
     counted = (
         sa.select(documents.c.process_status, sa.func.count())
-        .where(documents.c.library_id == library_id, is_unexpired(documents))
+        .where(*_is_among(library_id, ids), is_unexpired(documents))
         .group_by(documents.c.process_status)
     )
-    if ids is not None:
-        counted = counted.where(documents.c.id.in_(ids))
     return {row[0]: row[1] for row in connection.execute(counted)}
 
 
@@ -149,10 +147,7 @@ def page_after(
     Raises:
         NotFound: there is no document of the id `after`.
     """
-    wanted = [documents.c.library_id == library_id, is_unexpired(documents)]
-    if ids is not None:
-        wanted.append(documents.c.id.in_(ids))
-    listed = sa.select(documents).where(*wanted)
+    listed = sa.select(documents).where(*_is_among(library_id, ids), is_unexpired(documents))
     last = None
     if query.after is not None:
         last = find(
@@ -169,11 +164,7 @@ def attributes(
     connection: sa.Connection, library_id: str, ids: Collection[str] | None = None
 ) -> dict[str, dict[str, Any]]:
     """Return the attributes of a library's documents, or of those among `ids`, by their ids."""
-    wanted = sa.select(documents.c.id, documents.c.attributes).where(
-        documents.c.library_id == library_id
-    )
-    if ids is not None:
-        wanted = wanted.where(documents.c.id.in_(ids))
+    wanted = sa.select(documents.c.id, documents.c.attributes).where(*_is_among(library_id, ids))
     return {row.id: row.attributes or {} for row in connection.execute(wanted)}
 
 
@@ -190,10 +181,8 @@ def ids_of(
     if ids is None and attributes is None:
         return None
     wanted = sa.select(documents.c.id).where(
-        documents.c.library_id == library_id, *_has_attributes(connection, attributes)
+        *_is_among(library_id, ids), *_has_attributes(connection, attributes)
     )
-    if ids is not None:
-        wanted = wanted.where(documents.c.id.in_(ids))
     return set(connection.scalars(wanted))
 
 
@@ -329,6 +318,12 @@ def pages(
     if last is not None:
         query = query.where(document_pages.c.page <= last)
     return list(connection.scalars(query))
+
+
+def _is_among(library_id: str, ids: Collection[str] | None) -> list[sa.ColumnElement[bool]]:
+    """Return the conditions of a library's documents, or of those among `ids`."""
+    among = [] if ids is None else [documents.c.id.in_(ids)]
+    return [documents.c.library_id == library_id, *among]
 
 
 def _positions(connection: sa.Connection, ids: list[str]) -> dict[str, int]:

@@ -12,7 +12,6 @@ from carrel.server.transfer.downloads import download
 from carrel.server.transfer.file_record import describe
 from carrel.server.transfer.uploads import receive_upload
 from carrel.wire.files import (
-    DeletedFile,
     File,
     FileList,
     FileQuery,
@@ -21,6 +20,7 @@ from carrel.wire.files import (
     SignedURL,
     SignedURLQuery,
 )
+from carrel.wire.id_lists import DeletedItem
 
 router = APIRouter(prefix="/v1/files")
 
@@ -53,9 +53,9 @@ async def retrieve_file(file_id: str, context: Context) -> RetrievedFile:
 
 
 @router.delete("/{file_id}")
-async def delete_file(file_id: str, context: Context) -> DeletedFile:
+async def delete_file(file_id: str, context: Context) -> DeletedItem:
     await context.write(files.delete, file_id, trash_days=context.trash_days)
-    return DeletedFile(id=file_id, deleted=True)
+    return DeletedItem(id=file_id, object="file")
 
 
 _BYTES = binary("application/octet-stream")

@@ -66,10 +66,7 @@ def find(
     if not wanted:
         return FullTextHit({}, "", lacks_code)
     anything = area.any_of(wanted)
-    if document_ids is None:
-        scores = area.rank(wanted, limit)
-    else:
-        scores = area.rank_in(document_ids, wanted, limit)
+    scores = area.rank(wanted, limit, document_ids)
     # Unknown words count too: two matched words of six are a poor match.
     missing = (len(terms) - len(wanted)) * _weight(0, area.size)
     everything = missing + sum(_weight(word.chunks, area.size) for word in wanted)
@@ -130,24 +127,19 @@ class _Words:
         """Return the expression that matches any of some words."""
         return self._index.OR.join(word.match for word in wanted)
 
-    def rank(self, wanted: Sequence[Wanted], limit: int) -> Mapping[int, float]:
-        """Return the scores of the best chunks, best first."""
-        match, first = self._choose(wanted)
-        area = Area(first, self._area.last)
-        return self._index.rank(area, match, self._weigh(wanted), limit)
-
-    def rank_in(
-        self, document_ids: Collection[str], wanted: Sequence[Wanted], limit: int
+    def rank(
+        self, wanted: Sequence[Wanted], limit: int, document_ids: Collection[str] | None
     ) -> Mapping[int, float]:
-        """Return the scores of the best chunks of some documents, best first."""
-        weighted, match = self._weigh(wanted), self.any_of(wanted)
-        return self._index.rank(self._area, match, weighted, limit, document_ids)
-
-    def _weigh(self, wanted: Sequence[Wanted]) -> list[Weighted]:
-        return [
+        """Return the scores of the best chunks, best first, or of the best of some documents."""
+        match, first = self.any_of(wanted), self._area.first
+        if document_ids is None:
+            match, first = self._choose(wanted)
+        weighted = [
             Weighted(word.match, word.alternatives, _weight(word.chunks, self.size))
             for word in wanted
         ]
+        area = Area(first, self._area.last)
+        return self._index.rank(area, match, weighted, limit, document_ids)
 
     def _choose(self, wanted: Sequence[Wanted]) -> tuple[str, int]:
         """Return the expression to rank and the first id to consider.

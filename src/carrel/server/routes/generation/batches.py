@@ -10,8 +10,8 @@ from carrel.wire.batches import (
     BatchList,
     BatchQuery,
     BatchView,
-    DeletedBatch,
 )
+from carrel.wire.id_lists import DeletedItem
 
 router = APIRouter(prefix="/v1/batch/jobs")
 
@@ -42,6 +42,6 @@ async def cancel_batch(job_id: str, context: Context) -> BatchJob:
 
 
 @router.delete("/{job_id}")
-async def delete_batch(job_id: str, context: Context) -> DeletedBatch:
+async def delete_batch(job_id: str, context: Context) -> DeletedItem:
     await context.write(batches.delete, job_id)
-    return DeletedBatch(id=job_id)
+    return DeletedItem(id=job_id, object="batch")
