@@ -159,11 +159,9 @@ def _style_columns(pieces: Sequence[Line], geometry: "_Geometry") -> list[Floats
         for values in zip(*((p.bold, p.italic, p.mono, len(p.text)) for p in pieces), strict=True)
     )
     total = max(letters.sum(), 1)
-    sizes = np.round(geometry.sizes * 20)
-    shares = {size: letters[sizes == size].sum() / total for size in np.unique(sizes)}
-    larger = np.array([(letters * (sizes > size)).sum() / total for size in shares])
-    usual = np.array([shares[size] for size in sizes])
-    above = larger[np.searchsorted(list(shares), sizes)]
+    _, of_size = np.unique(np.round(geometry.sizes * 20), return_inverse=True)
+    held = np.bincount(of_size, letters)
+    usual, above = (held / total)[of_size], ((held.sum() - np.cumsum(held)) / total)[of_size]
     count = len(pieces)
 
     def share(of: Floats) -> Floats:
