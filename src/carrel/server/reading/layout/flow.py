@@ -88,7 +88,7 @@ def _precedence(places: NDArray[Any], wholes: NDArray[Any]) -> NDArray[np.bool_]
     beside = (wholes[:, 0] >= wholes[:, 2][:, None] - _TOUCH) & ~over
     highest, lowest = np.minimum(middle[:, None], middle), np.maximum(middle[:, None], middle)
     gutter = left - right[:, None]
-    for number, height in enumerate(middle):
+    for number, height in enumerate(middle if beside.any() else ()):
         filled = np.minimum(right[number], left) - np.maximum(left[number], right[:, None])
         across = filled >= _ACROSS * gutter
         beside &= ~(across & (highest < height) & (height < lowest))

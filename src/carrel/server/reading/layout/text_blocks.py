@@ -96,16 +96,13 @@ def text_blocks(
                 roles[number] = _ITEM
             elif CAPTION.match(text):
                 roles[number] = ROLES.index("caption")
-    pairs = list(page.pairs("block"))
-    for direction, one, other, _ in reversed(pairs):
+    for direction, one, other, _ in reversed(page.pairs("block")):
         if direction >= UPRIGHT and _is_first_line(page, roles, *sorted((one, other))):
             roles[min(one, other)] = _TEXT
     sets = Sets(len(page.pieces))
     inside = set(numbers)
-    formulas = {n for n in inside if page.pieces[n].text.startswith(FORMULA)}
-    for direction, one, other, chance in pairs:
-        if not inside.issuperset((one, other)) or not formulas.isdisjoint((one, other)):
-            continue
+    texts = {n for n in inside if not page.pieces[n].text.startswith(FORMULA)}
+    for direction, one, other, chance in page.pairs_within(texts, "block"):
         label = direction == 0 and _is_label(page, roles, one, other)
         first = page.pieces[min(one, other)].text
         if roles[one] == roles[other] == _CONTENTS and _PAGE.search(first) and not label:
@@ -136,11 +133,12 @@ def _is_first_line(page: PageReading, roles: Sequence[int], one: int, other: int
     """Return whether an alleged heading or item is the first line of a text: without a marker, set
     like the line right below it, and as wide.
     """
+    if roles[one] not in (_HEADING, _ITEM) or roles[other] != _TEXT:
+        return False
     above, below = page.pieces[one], page.pieces[other]
-    alleged = roles[one] in (_HEADING, _ITEM) and roles[other] == _TEXT
     wide = above.box.width > _WIDE * below.box.width and not _MARKER.match(above.text)
     # OCR knows no weights.
-    return alleged and wide and not above.read and adjoin(above, below)
+    return wide and not above.read and adjoin(above, below)
 
 
 def _is_close(page: PageReading, one: int, other: int) -> bool:

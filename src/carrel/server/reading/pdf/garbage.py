@@ -51,8 +51,10 @@ def is_garbage(text: str, *, suspected: bool = False) -> bool:
     written = " ".join(words)
     # Ignore accents in word patterns: é is as usual as e.
     plain = written if written.isascii() else _drop_accents(written)
-    usual = len(_USUAL.findall(plain))
-    return usual < (1 - _MOST_UNUSUAL) * len(words) or _odd_letters(written, plain)
+    # Most words are in small letters alone, which is as usual as it gets.
+    other = [word for word in plain.split() if not (word.islower() and word.isalpha())]
+    unusual = len(other) - len(_USUAL.findall(" ".join(other)))
+    return unusual > _MOST_UNUSUAL * len(words) or _odd_letters(written, plain)
 
 
 def _mixed_scripts(words: Iterable[str]) -> bool:

@@ -2,7 +2,7 @@
 
 import math
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 
@@ -11,7 +11,6 @@ import numpy as np
 from carrel.server.reading.page.elements import Box, Line
 from carrel.server.reading.page.hyphens import join_marked
 from carrel.server.reading.page.table import Cell, MarkedText, Table
-from carrel.server.reading.page_model.features import DIRECTIONS
 from carrel.server.reading.page_model.network import SHARED, PageView
 from carrel.server.reading.page_model.pieces import piece_rows
 
@@ -72,14 +71,13 @@ class PageReading:
         number_of = {id(piece): number for number, piece in enumerate(self.pieces)}
         return [number_of[id(line)] for line in lines if id(line) in number_of]
 
-    def pairs(self, what: str) -> Iterator[Pair]:
-        """Yield each direction, piece and neighbour, with the probabilities of what they share."""
-        shared = self.view.shared[:, :, SHARED.index(what)]
+    def pairs(self, what: str) -> list[Pair]:
+        """Return each direction, piece and neighbour, with the probability that they share it."""
         neighbours = self.view.neighbours
-        for direction in range(len(DIRECTIONS)):
-            for one in np.flatnonzero(neighbours[direction] < len(self.pieces)).tolist():
-                other = int(neighbours[direction, one])
-                yield direction, one, other, float(shared[direction, one])
+        direction, one = np.nonzero(neighbours < len(self.pieces))
+        chance = self.view.shared[direction, one, SHARED.index(what)]
+        columns = (direction, one, neighbours[direction, one], chance)
+        return list(zip(*(column.tolist() for column in columns), strict=True))
 
     def pairs_within(self, members: Iterable[int], what: str) -> list[Pair]:
         """Return the pairs of which both pieces are members."""
