@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,10 +13,9 @@ from carrel.cli.options import JSONOption, ProfileOption, argument, option
 from carrel.cli.session import run
 from carrel.cli.tools import open_tools
 from carrel.config.profiles import load_profile
+from carrel.store.core.formatting import duration, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from carrel.client import Client
     from carrel.store.tools.state import AgentCall
     from carrel.wire.generation.completions import (
@@ -130,8 +130,8 @@ def _compare(
     profile: str | None,
     agent: str,
     question: str,
-    versions: "Sequence[int]",
-    beside: "Sequence[str]",
+    versions: Sequence[int],
+    beside: Sequence[str],
     seed: int | None,
     *,
     json: bool,
@@ -154,7 +154,6 @@ def _compare(
 
 def _note_call(call: "AgentCall", result: str) -> None:
     from carrel.store.chat.formatting import call_words
-    from carrel.store.core.formatting import shorten
 
     output.note(f"▸ {call_words(call)} → {shorten(output.one_line(result), _RESULT)}")
 
@@ -179,7 +178,6 @@ def _explain_no_answer(request: "CompletionRequest", end: str) -> str:
 
 async def _stream(client: "Client", request: "CompletionRequest") -> "AssistantMessage":
     from carrel.store.chat.formatting import CUT, PHASES, source_words, step_words
-    from carrel.store.core.formatting import duration
     from carrel.wire.generation.completions import AssistantMessage
     from carrel.wire.generation.content import text_of, thinking_of
 

@@ -1,5 +1,6 @@
 """One question to several agents, versions or drafts, answered in turn."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,6 @@ from carrel.cli.find import find_agent
 from carrel.client.http.errors import ServiceError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from carrel.client import Client
     from carrel.store.agents.definitions import Defined
     from carrel.store.chat.answering.agent import AnsweringAgent
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from carrel.wire.generation.agents import AgentCreate
 
 
-def drafts_of(beside: "Sequence[str]") -> "dict[str, Defined]":
+def drafts_of(beside: Sequence[str]) -> "dict[str, Defined]":
     """Return the agents defined in files, by path.
 
     Raises:
@@ -44,8 +43,8 @@ def drafts_of(beside: "Sequence[str]") -> "dict[str, Defined]":
 async def sides(
     client: "Client",
     agent: str,
-    versions: "Sequence[int]",
-    beside: "Sequence[str]",
+    versions: Sequence[int],
+    beside: Sequence[str],
     files: "Mapping[str, Defined]",
 ) -> "list[AnsweringAgent]":
     """Return the answering sides: versions of an agent, or its active one, then the others.

@@ -3,20 +3,20 @@
 import asyncio
 import signal
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from carrel import samples
 from carrel.cli.errors import Code, CommandError, report
 from carrel.cli.options import argument
 from carrel.cli.output import note
 from carrel.cli.recording import RecordOption, recordable, recording
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from carrel.recording.recorder import Recorder
     from carrel.store.demo.script import Demo
     from carrel.tui.presentation import Presentation
@@ -36,7 +36,6 @@ def demo(
 
     F8 plays the next step, F7 goes back, F9 pauses, F10 jumps; ctrl+q ends it.
     """
-    from carrel import samples
     from carrel.config.profiles import LOCAL
     from carrel.store.demo.script import load_demo
 
@@ -71,7 +70,7 @@ async def _play(demo: "Demo", folder: Path, recorder: "Recorder | None") -> int:
 
 
 @contextmanager
-def _end_on_signals(app: "Presentation") -> "Iterator[None]":
+def _end_on_signals(app: "Presentation") -> Iterator[None]:
     """Let signals end the app, not the process, so that the demo's resources are removed."""
     if sys.platform == "win32":
         yield

@@ -1,6 +1,7 @@
 """`carrel libraries …`"""
 
 import json as jsonlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,8 +22,6 @@ from carrel.config.profiles import load_profile
 from carrel.store import advice
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from carrel.client import Client
     from carrel.wire.documents import Document
     from carrel.wire.libraries import LibraryEmbeddings, SearchHit
@@ -326,7 +325,7 @@ def _hit(number: int, hit: "SearchHit") -> str:
     return output.wrap(f"{number:>2}  {output.one_line(hit.document_name)}{page}", passage)
 
 
-def _filters(attributes: "Sequence[str]") -> str | None:
+def _filters(attributes: Sequence[str]) -> str | None:
     """Return attributes as JSON: a value is a number or boolean if it parses as one, else text."""
     filters: dict[str, object] = {}
     for attribute in attributes:

@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from carrel.cli import output
 from carrel.cli.errors import CommandError
+from carrel.store.core.formatting import time_left
 from carrel.system.filenames import file_name
 
 if TYPE_CHECKING:
@@ -183,8 +184,6 @@ async def _page_count(path: Path) -> int | None:
 
 def _progress(done: int, total: int, seconds: float) -> str:
     """Return `━━━━━───── 5 of 10 pages · 2.5 pages/s · about 2 s left`."""
-    from carrel.store.core.formatting import time_left
-
     full = _BAR * done // total
     words = f"{'━' * full}{'─' * (_BAR - full)}  {done} of {total} pages"
     if not done:

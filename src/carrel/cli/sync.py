@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json as json_format
 import sys
+from collections.abc import AsyncIterator, Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,11 +16,10 @@ from carrel.cli.errors import Code, CommandError, report
 from carrel.cli.find import NothingFound, find_library
 from carrel.cli.options import JSONOption, ProfileOption, argument, flag, option
 from carrel.cli.session import check_writable, connect
+from carrel.client.http.errors import Unreachable
 from carrel.config.profiles import Profile, folders, load_profile
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-
     from carrel.client import Client
     from carrel.sync.errors import TooManyDeletions
     from carrel.sync.ledger import Ledger, SyncSettings
@@ -120,7 +120,7 @@ class _Sync:
     settings: "SyncSettings"
     max_delete: int | None
     json: bool
-    show: "Callable[[str], None]" = lambda text: None
+    show: Callable[[str], None] = lambda text: None
 
     async def preview(self) -> None:
         async with self._runner(preview=True) as runner:
@@ -158,7 +158,6 @@ class _Sync:
         raise CommandError(f"{error} {advice}")
 
     async def watch(self) -> None:
-        from carrel.client import Unreachable
         from carrel.local.installed import LocalError
         from carrel.sync.watcher import watch
 

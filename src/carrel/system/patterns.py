@@ -7,11 +7,10 @@ meanwhile, and cannot be interrupted.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from jsonschema.protocols import Validator
 
 SECONDS = 1.0

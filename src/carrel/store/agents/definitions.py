@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter, ValidationError
 
 from carrel.store.agents.compare import DEFAULTS
 from carrel.store.agents.drafts import LIBRARY, Draft, fields_of
@@ -193,8 +193,6 @@ def same_fields(wanted: Mapping[str, Any], agent: Agent) -> dict[str, Any]:
 
 def _without_defaults(name: str, value: Any) -> Any:
     """Return a value in normal form: without defaults, its tools in a fixed order."""
-    from pydantic import TypeAdapter, ValidationError
-
     kinds: dict[str, Any] = {"tools": list[Tool], "completion_args": CompletionArgs}
     if name not in kinds:
         return value

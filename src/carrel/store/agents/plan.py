@@ -28,11 +28,11 @@ from carrel.store.agents.formatting import (
 from carrel.store.agents.trials import is_trial
 from carrel.store.core.formatting import counted, one_line
 from carrel.store.core.problem import ProblemError
+from carrel.wire.generation.agents import Agent
 from carrel.yamlfile import FileError
 
 if TYPE_CHECKING:
     from carrel.client import Client
-    from carrel.wire.generation.agents import Agent
 
 APPLIED = "applied"
 """Alias of the version that was applied last."""

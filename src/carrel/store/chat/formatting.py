@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from carrel.store.agents.formatting import version_name
 from carrel.store.core.formatting import age, count, duration, one_line
 from carrel.store.tools.formatting import rounds_words
+from carrel.store.tools.state import AgentCall
 
 if TYPE_CHECKING:
     from carrel.store.chat.conversation import Turn
     from carrel.store.chat.state import ChatState
-    from carrel.store.tools.state import AgentCall
     from carrel.wire.generation.completions import Passage, Progress
 
 NO_SEARCH = "No library search was reported."

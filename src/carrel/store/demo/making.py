@@ -7,15 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from carrel.store.agents.definitions import Defined, Definition, Names
+from carrel.store.agents.drafts import Draft
 from carrel.store.agents.plan import default_model
 from carrel.store.core.problem import ProblemError
 from carrel.store.demo.script import Demo, NeededLibrary
 from carrel.store.libraries.phase import check_processed, wait_processed
+from carrel.wire.generation.agents import Agent
+from carrel.wire.libraries import LibraryCreate
 from carrel.yamlfile import Document as Read
 
 if TYPE_CHECKING:
     from carrel.client import Client
-    from carrel.wire.generation.agents import Agent
 
 LOOK = 0.3
 """Seconds between two polls of a document's processing."""
@@ -61,8 +63,6 @@ async def clear(client: Client) -> None:
 
 
 async def _make_library(client: Client, library: NeededLibrary, folder: Path) -> str:
-    from carrel.wire.libraries import LibraryCreate
-
     made = await client.libraries.create(LibraryCreate(name=library.name))
     documents = [
         await client.documents.upload(made.id, folder / name) for name in library.documents
@@ -73,8 +73,6 @@ async def _make_library(client: Client, library: NeededLibrary, folder: Path) ->
 
 
 async def _make_agent(client: Client, definition: Definition, names: Names, model: str) -> Agent:
-    from carrel.store.agents.drafts import Draft
-
     if not (definition.model or model):
         raise ProblemError("There is no model here", "The demo's agents need one.")
     fields = names.fields(Defined(definition, Path(), Read(definition.body(), 1)), model)

@@ -19,10 +19,10 @@ from carrel.store.core.formatting import one_line
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.evals.cases import Case, Judge
 from carrel.store.tools.formatting import PAUSED
+from carrel.store.tools.loop import Tools, complete_with_tools
 
 if TYPE_CHECKING:
     from carrel.client import Client
-    from carrel.store.tools.loop import Tools
     from carrel.wire.generation.agents import Agent
     from carrel.wire.generation.completions import (
         Completion,
@@ -148,7 +148,6 @@ class Target:
             ProblemError: the version is gone, another was activated, or a tool is unavailable.
             ClientError: the service refused.
         """
-        from carrel.store.tools.loop import complete_with_tools
         from carrel.wire.generation.completions import AssistantMessage
 
         answered = Answered()

@@ -19,10 +19,10 @@ from carrel.store.evals.asking import Answered, Asking, Pace, Target
 from carrel.store.evals.cases import Case, CaseSet
 from carrel.store.evals.checks import Given, run_checks
 from carrel.store.evals.records import Attempt, Header, Journal, Records, Run, new_id
+from carrel.store.tools.loop import Tools
 
 if TYPE_CHECKING:
     from carrel.client import Client
-    from carrel.store.tools.loop import Tools
     from carrel.wire.generation.agents import Agent
 
 JOBS = 2

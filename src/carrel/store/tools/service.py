@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from carrel.config.profiles import Profile
 from carrel.config.settings import Settings, load_settings, settings_file
+from carrel.config.tools import CommandSettings, ServerSettings
 from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.problem import Problem, ProblemError
@@ -27,7 +28,6 @@ from carrel.store.tools.state import (
 )
 
 if TYPE_CHECKING:
-    from carrel.config.tools import CommandSettings, ServerSettings
     from carrel.wire.generation.tools import FunctionTool
 
 FindChat = Callable[[], str | None]
