@@ -88,11 +88,7 @@ def edit_in_editor(
         return active, None
     saved.save(draft)
     _ask(active, draft, libraries)
-
-    async def save(client: "Client") -> "Agent":
-        return await client.agents.update(active.id, change)
-
-    made = run(profile, save, changes=True)
+    made = run(profile, lambda client: client.agents.update(active.id, change), changes=True)
     saved.delete(draft.id)
     return active, made
 

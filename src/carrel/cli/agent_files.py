@@ -71,10 +71,11 @@ def new(
             Code.USAGE,
         )
 
-    async def work(client: "Client") -> "Agent":
-        return await _make(client, starter, name, model, library or [])
-
-    made = run(profile, work, changes=True)
+    made = run(
+        profile,
+        lambda client: _make(client, starter, name, model, library or []),
+        changes=True,
+    )
     output.report_new(
         made, f"Made {output.one_line(made.name)} v{made.version} with {made.model}.", json
     )

@@ -1,17 +1,13 @@
 """`carrel search`: one search over all libraries and the chats of this machine."""
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from carrel.cli import output
 from carrel.cli.options import JSONOption, ProfileOption, argument, option
 from carrel.cli.session import run
 from carrel.config.profiles import folders, load_profile
 from carrel.store import advice
-
-if TYPE_CHECKING:
-    from carrel.client import Client
-    from carrel.store.search.service import SearchAnswer
 
 
 def search(
@@ -29,11 +25,7 @@ def search(
     from carrel.store.search.service import search_everywhere
 
     chats = SavedSessions(folders().state, load_profile(profile).storage_name).all()
-
-    async def work(client: "Client") -> "SearchAnswer":
-        return await search_everywhere(client, chats, query, limit)
-
-    answer = run(profile, work)
+    answer = run(profile, lambda client: search_everywhere(client, chats, query, limit))
     if json:
         output.as_json(asdict(answer))
         return

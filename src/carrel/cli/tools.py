@@ -15,7 +15,7 @@ from carrel.config.profiles import Profile, folders, load_profile
 
 if TYPE_CHECKING:
     from carrel.store.tools.service import ToolsService
-    from carrel.store.tools.state import Consent, NamedTool, ToolsState
+    from carrel.store.tools.state import Consent, ToolsState
 
 T = TypeVar("T")
 
@@ -27,11 +27,7 @@ ToolArgument = Annotated[str, argument("NAME", "A name under [tools] or [mcp_ser
 @app.command("list")
 def list_(profile: ProfileOption = None, json: JSONOption = False) -> None:
     """List the tools of the settings, and whether they may run."""
-
-    async def work(service: "ToolsService") -> "tuple[NamedTool, ...]":
-        return await service.list_named()
-
-    found = _run(profile, work)
+    found = _run(profile, lambda service: service.list_named())
     if not (found or json):
         output.note("The settings name no tools. Add some with: carrel config edit")
         return
