@@ -403,29 +403,29 @@ def read(status: Any = None, reading: PagesRead | None = None) -> str:
 READING = (
     row(
         " sure",
-        so=documents.confidence(page(1.0)),
-        not_so=documents.confidence(UNSCORED),
+        so=documents.score_words(page(1.0)),
+        not_so=documents.score_words(UNSCORED),
     ),
     row(
         "order",
-        so=documents.confidence(page(1.0, 1.0, width=90)),
-        not_so=documents.confidence(page(1.0, 1.0, width=50)),
+        so=documents.score_words(page(1.0, 1.0, width=90)),
+        not_so=documents.score_words(page(1.0, 1.0, width=50)),
     ),
     row(
         "Check: ",
-        so=documents.confidence(page(1.0, 0.4)),
-        not_so=documents.confidence(page(1.0, 0.8)),
+        so=documents.score_words(page(1.0, 0.4)),
+        not_so=documents.score_words(page(1.0, 0.8)),
     ),
     row("1 word", so=boxes.boxes(page(0.4))[0].words, not_so=boxes.boxes(page(0.8))[0].words),
     row(
         "text from the file",
-        so=documents.confidence(page(1.0, own=True)),
-        not_so=documents.confidence(page(1.0)),
+        so=documents.score_words(page(1.0, own=True)),
+        not_so=documents.score_words(page(1.0)),
     ),
     row(
         "no text found",
-        so=documents.confidence(page(own=True)),
-        not_so=documents.confidence(page(1.0, own=True)),
+        so=documents.score_words(page(own=True)),
+        not_so=documents.score_words(page(1.0, own=True)),
     ),
     row(
         "table cells",

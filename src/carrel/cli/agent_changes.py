@@ -99,7 +99,7 @@ def _edit_text(saved: "SavedDrafts", draft: "Draft", libraries: Mapping[str, str
     from carrel.yamlfile import YAMLError
 
     while True:
-        path = saved.text(draft.id, to_yaml(draft, libraries), draft.updated)
+        path = saved.editor_file(draft.id, to_yaml(draft, libraries), draft.updated)
         try:
             return from_yaml(edit(path), draft)
         except EditorError as error:

@@ -243,7 +243,7 @@ class Runner:
     async def _rename(self, rename: Rename, look: _Look, tally: Tally) -> None:
         known = look.known[rename.hash]
         if await self._remote.rename(known.document_id, document_name(rename.new)):
-            self._know(look, rename.hash, replace(known, name=rename.new, named=True))
+            self._record(look, rename.hash, replace(known, name=rename.new, named=True))
             tally.renamed += 1
         else:
             # Deleted by another client just now: the next sync uploads it again.
@@ -263,9 +263,9 @@ class Runner:
         look.present.add(document_id)
         # After an interruption here, the next sync renames it.
         known = Known(document_id, upload.path, own, named=named == name or not own)
-        self._know(look, upload.hash, known)
+        self._record(look, upload.hash, known)
         if not known.named and await self._remote.rename(document_id, name):
-            self._know(look, upload.hash, replace(known, named=True))
+            self._record(look, upload.hash, replace(known, named=True))
         if found:
             tally.found += 1
         elif upload.updates:
@@ -308,7 +308,7 @@ class Runner:
         self._ledger.drop(self.folder, [removal.hash])
         tally.deleted += removal.successor is None
 
-    def _know(self, look: _Look, hash: str, known: Known) -> None:
+    def _record(self, look: _Look, hash: str, known: Known) -> None:
         look.known[hash] = known
         self._ledger.put(self.folder, hash, known)
 

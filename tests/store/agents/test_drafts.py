@@ -155,7 +155,7 @@ def test_a_damaged_file_is_left_alone(tmp_path: Path, text: str) -> None:
 def test_drafts_are_for_their_owner_only(tmp_path: Path) -> None:
     saved = SavedDrafts(tmp_path, "p")
     saved.save(Draft.blank("m"))
-    saved.text("a1", "name: support\n", 0)
+    saved.editor_file("a1", "name: support\n", 0)
     for each in (tmp_path / "drafts" / "p").iterdir():
         assert each.stat().st_mode & 0o077 == 0
 
@@ -164,11 +164,11 @@ def test_what_an_editor_left_is_there_again_until_the_draft_is_newer_or_gone(
     tmp_path: Path,
 ) -> None:
     saved = SavedDrafts(tmp_path, "p")
-    path = saved.text("a1", "name: support", 0)
+    path = saved.editor_file("a1", "name: support", 0)
     path.write_text("name: [mended")
     left = path.stat().st_mtime
     saved.forget("a1")
-    assert saved.text("a1", "name: support", left - 1).read_text() == "name: [mended"
-    assert saved.text("a1", "name: other", left + 1).read_text() == "name: other"
+    assert saved.editor_file("a1", "name: support", left - 1).read_text() == "name: [mended"
+    assert saved.editor_file("a1", "name: other", left + 1).read_text() == "name: other"
     saved.delete("a1")
     assert not path.exists()

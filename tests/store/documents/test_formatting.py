@@ -48,12 +48,12 @@ def test_the_open_document() -> None:
 
 
 def test_confidence() -> None:
-    assert documents.confidence(page(0, 0.99, 0.97)) == "98 % sure"
-    assert documents.confidence(page(0, 0.9, 0.5, 0.4)) == "Check: 2 words · 60 % sure"
-    assert documents.confidence(page(0, *[1.0] * 999, 0.4)) == "Check: 1 word · 99 % sure"
-    assert documents.confidence(page(0, 0.9999)) == "99 % sure"
-    assert documents.confidence(page(0, 1.0)) == "99 % sure"
-    assert documents.confidence(None) == ""
+    assert documents.score_words(page(0, 0.99, 0.97)) == "98 % sure"
+    assert documents.score_words(page(0, 0.9, 0.5, 0.4)) == "Check: 2 words · 60 % sure"
+    assert documents.score_words(page(0, *[1.0] * 999, 0.4)) == "Check: 1 word · 99 % sure"
+    assert documents.score_words(page(0, 0.9999)) == "99 % sure"
+    assert documents.score_words(page(0, 1.0)) == "99 % sure"
+    assert documents.score_words(None) == ""
 
 
 def test_confidence_of_a_page_that_is_the_files_own() -> None:
@@ -62,7 +62,7 @@ def test_confidence_of_a_page_that_is_the_files_own() -> None:
     assert scores is not None
     given = {"text_from_file": True, "order_confidence_score": 0.974}
     own = own.model_copy(update={"confidence_scores": scores.model_copy(update=given)})
-    assert documents.confidence(own) == "text from the file"
+    assert documents.score_words(own) == "text from the file"
 
 
 def test_a_page_without_text_is_not_said_to_have_the_files() -> None:
@@ -72,9 +72,9 @@ def test_a_page_without_text_is_not_said_to_have_the_files() -> None:
     scores = scores.model_copy(update={"text_from_file": True})
     for text in ("", "\n", "![img-0.jpeg](img-0.jpeg)"):
         empty = blank.model_copy(update={"markdown": text, "confidence_scores": scores})
-        assert documents.confidence(empty) == "no text found"
-        assert documents.confidence(empty.model_copy(update={"confidence_scores": None})) != ""
+        assert documents.score_words(empty) == "no text found"
+        assert documents.score_words(empty.model_copy(update={"confidence_scores": None})) != ""
     headed = blank.model_copy(
         update={"markdown": "", "header": "Lease", "confidence_scores": scores}
     )
-    assert documents.confidence(headed) == "text from the file"
+    assert documents.score_words(headed) == "text from the file"

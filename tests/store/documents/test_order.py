@@ -7,7 +7,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from carrel.client import Client
 from carrel.store.documents.boxes import boxes
-from carrel.store.documents.formatting import confidence
+from carrel.store.documents.formatting import score_words
 from carrel.store.documents.order import has_doubtful_cells, is_order_doubtful
 from carrel.wire.generation.content import FileChunk
 from carrel.wire.ocr import Block, BlockScores, OCRRequest, Page
@@ -84,7 +84,7 @@ async def test_a_page_says_that_its_order_is_doubtful(
     # Labels far apart are blocks of their own, whose order is no doubt; as one block it is.
     assert page.blocks is not None
     assert [block.content for block in page.blocks][1:] == ["Total EU-12", "Total EU-15"]
-    assert "Check: order" not in confidence(page)
+    assert "Check: order" not in score_words(page)
     joined = page.model_copy(update={"blocks": [page.blocks[0], block(LABELS, 560, 20)]})
-    assert isinstance(joined, Page) and confidence(joined).startswith("Check: order · ")
+    assert isinstance(joined, Page) and score_words(joined).startswith("Check: order · ")
     assert [box.doubtful for box in boxes(joined)] == [False, True]

@@ -21,7 +21,7 @@ from carrel.notebook.results.pictures import DOUBTFUL, SURE, as_tag, draw_frame,
 from carrel.store.core.formatting import counted
 from carrel.store.documents.boxes import boxes, sureness
 from carrel.store.documents.export.formats import ReadDocument, as_json, markdown
-from carrel.store.documents.formatting import confidence, option_words
+from carrel.store.documents.formatting import option_words, score_words
 from carrel.store.documents.service import DocumentsService
 from carrel.store.documents.table_rows import Rows, as_csv, as_markdown
 from carrel.store.documents.tables import tables
@@ -149,7 +149,7 @@ class ReadPage:
 
     @property
     def _words(self) -> str:
-        return " · ".join(filter(None, (f"page {self.page_number}", confidence(self.data))))
+        return " · ".join(filter(None, (f"page {self.page_number}", score_words(self.data))))
 
     def __repr__(self) -> str:
         return f"<Page {self._words.removeprefix('page ')}>"

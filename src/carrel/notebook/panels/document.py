@@ -105,7 +105,7 @@ class DocumentPanel(Panel, view="document"):
             "unread": state.unread,
             "billed": service_words(self._store.session.slice.value),
             "no_text": formatting.empty_words(state),
-            "confidence": formatting.confidence(page, state.corrections),
+            "confidence": formatting.score_words(page, state.corrections),
             "corrected": formatting.corrected_words(state),
             "note": formatting.readers_words(page)
             or formatting.changed_words(state)

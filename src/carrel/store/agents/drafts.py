@@ -259,7 +259,7 @@ class SavedDrafts:
         self.forget(draft_id)
         self._path(draft_id, "yaml").unlink(missing_ok=True)
 
-    def text(self, draft_id: str, text: str, since: float) -> Path:
+    def editor_file(self, draft_id: str, text: str, since: float) -> Path:
         """Return the path of an editor file with this text.
 
         A file that was changed after `since` (seconds since 1970) keeps its own text.

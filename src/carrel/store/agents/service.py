@@ -151,9 +151,10 @@ class AgentsService(ListService[AgentsState]):
         """
         from carrel.store.agents.agent_yaml import to_yaml
 
-        kept = (each.updated for each in self.slice.value.drafts if each.id == draft.id)
+        drafts = self.slice.value.drafts
+        since = next((each.updated for each in drafts if each.id == draft.id), 0.0)
         text = to_yaml(draft, libraries)
-        return await asyncio.to_thread(self._draft_files().text, draft.id, text, next(kept, 0.0))
+        return await asyncio.to_thread(self._draft_files().editor_file, draft.id, text, since)
 
     @action(Policy.QUEUE, lane="drafts")
     async def drop(self, draft_id: str) -> None:

@@ -72,14 +72,14 @@ def page_marks(state: DocumentState, reach: int) -> tuple[PageMark, ...]:
     During reading, the next unread page counts as being read.
     """
     made = []
-    following = state.following if state.reading else None
+    next_unread = state.next_unread if state.reading else None
     first, end = state.current - reach, state.current + reach + 1
     for number in range(max(0, first), min(end, len(state.pages))):
         kind: Literal["read", "reading", "waiting", "skipped"] = "skipped"
         if state.pages[number] is not None:
             kind = "read"
         elif number in state.wanted:
-            kind = "reading" if number == following else "waiting"
+            kind = "reading" if number == next_unread else "waiting"
         mark = {"read": "", "reading": "◐", "waiting": "○", "skipped": ""}[kind]
         current = number == state.current
         label = f"[{mark}{number + 1}]" if current else f"{mark}{number + 1}"
@@ -87,7 +87,7 @@ def page_marks(state: DocumentState, reach: int) -> tuple[PageMark, ...]:
     return tuple(made)
 
 
-def confidence(page: Page | None, corrections: Corrections = _NONE) -> str:
+def score_words(page: Page | None, corrections: Corrections = _NONE) -> str:
     """Return `Check: order, 3 words · 98 % sure`, as far as it is known.
 
     Corrected words need no check. `no text found` for a page without text. Without scores from the
@@ -179,7 +179,7 @@ def heading_at(found: Sequence[Heading], page: int) -> int:
     return next(here, max((at for at, one in enumerate(found) if one.page < page), default=0))
 
 
-def shown_pages(first: int, end: int, total: int) -> str:
+def pages_words(first: int, end: int, total: int) -> str:
     """Return `Pages 13–24 of 352`."""
     return f"Pages {count(first + 1)}–{count(end)} of {count(total)}"
 

@@ -81,8 +81,8 @@ class DocumentState:
         return self.page_count is not None and self.read == len(self.wanted)
 
     @property
-    def following(self) -> int | None:
-        """The next page to read: the first unread one from the current one on, else of all."""
+    def next_unread(self) -> int | None:
+        """The first unread page from the current one on, else of all."""
         ahead = chain(range(self.current, len(self.pages)), range(self.current))
         return next((n for n in ahead if self.pages[n] is None and n in self.wanted), None)
 

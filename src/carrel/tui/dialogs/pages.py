@@ -14,7 +14,7 @@ from textual.message import Message
 
 from carrel.store.core.formatting import count
 from carrel.store.core.problem import ProblemError
-from carrel.store.documents.formatting import Heading, heading_at, shown_pages
+from carrel.store.documents.formatting import Heading, heading_at, pages_words
 from carrel.store.documents.service import DocumentsService
 from carrel.tui.dialogs.core.dialog import FILTER_KEY, Dialog, hint
 from carrel.tui.theme import labels
@@ -155,7 +155,7 @@ class Thumbnails(Dialog[int]):
             tile.set_class(at == self._chosen, "-chosen")
             tile.set_class(at >= self._count, "-none")
         end = min(self._first + len(tiles), self._count)
-        title = shown_pages(self._first, end, self._count)
+        title = pages_words(self._first, end, self._count)
         self.query_one(".dialog").border_title = labels.title(title)
         self._draw()
 

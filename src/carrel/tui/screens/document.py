@@ -148,7 +148,7 @@ class DocumentScreen(MainScreen):
         fixed = formatting.corrected_words(state)
         read_so = options if chosen else ""
         # Beside its picture, the text needs no title.
-        rest = (self._form, formatting.confidence(state.page, state.corrections), fixed, read_so)
+        rest = (self._form, formatting.score_words(state.page, state.corrections), fixed, read_so)
         name = "Text"
         if state.source is not None and self.one_pane:
             room = self.size.width - 6 - sum(3 + len(part) for part in rest if part)
