@@ -3,12 +3,14 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 
 from carrel.cli import output
 from carrel.cli.errors import CommandError
 from carrel.client.http.errors import ClientError, Unauthorized, Unreachable
 from carrel.system.hashes import sha256
+from carrel.system.jsonl import read_lines
 
 LEDGER = ".carrel-ocr.jsonl"
 """File in the results' folder with a line for every finished document."""
@@ -31,13 +33,9 @@ class _Ledger:
         self._out = out
         self._manner = manner
         self._done: dict[str, dict[str, str]] = {}
-        if (out / LEDGER).exists():
-            for line in (out / LEDGER).read_text("utf-8", "replace").splitlines():
-                try:
-                    entry = json.loads(line)
-                    self._done[entry["document"]] = entry
-                except (ValueError, TypeError, KeyError):
-                    continue  # a truncated line
+        for entry in read_lines(out / LEDGER):
+            with suppress(TypeError, KeyError):  # written by another program
+                self._done[entry["document"]] = entry
 
     def is_done(self, document: str, hash: str) -> bool:
         """Return whether the result exists and is current."""

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from carrel.config.profiles import Profile
 from carrel.store.cache.results import results_file
 from carrel.system.atomic import write_private
 from carrel.system.hashes import hashed_name
+from carrel.system.jsonl import append_line, read_lines
 
 MOST = 5000
 """Number of lines from which a profile's file is compacted to one line a document."""
@@ -41,24 +41,17 @@ class Readings:
 
     def _note(self, source_id: str, key: str, reading: PagesRead) -> None:
         line = [source_id, results_file(self._cache, key).name, reading.read, reading.total]
-        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        with os.fdopen(descriptor, "a", encoding="utf-8") as file:
-            # Line break first, so that an earlier truncated line spoils only itself.
-            file.write("\n" + json.dumps(line))
+        append_line(self._path, line)
 
     def _load(self) -> Mapping[str, PagesRead]:
-        try:
-            lines = self._path.read_text("utf-8").splitlines()
-        except OSError:
-            return {}
+        lines = [*read_lines(self._path)]
         newest: dict[str, tuple[str, PagesRead]] = {}
         for line in lines:
             try:
-                source_id, name, read, total = json.loads(line)
+                source_id, name, read, total = line
                 newest[source_id] = (name, PagesRead(int(read), int(total)))
             except (ValueError, TypeError):
-                continue  # empty, truncated, or written by another version
+                continue  # written by another version
         if len(lines) > MOST:
             self._rewrite(newest)
         kept = _names(results_file(self._cache, "").parent)

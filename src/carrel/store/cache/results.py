@@ -6,16 +6,16 @@ One file per document and options, with one line per answer of the service.
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from carrel.store.cache.copies import make_room
 from carrel.system.hashes import hashed_name
+from carrel.system.jsonl import append_line, read_lines
 
 if TYPE_CHECKING:
     from carrel.wire.ocr import Page
@@ -106,17 +106,13 @@ def _load(path: Path) -> KeptResult:
     from carrel.wire.ocr import Page
 
     found = KeptResult()
-    try:
-        text = path.read_text("utf-8")
-        path.touch()  # least recently used is evicted first
-    except FileNotFoundError:
-        return found
-    for line in text.splitlines():
+    with suppress(OSError):
+        os.utime(path)  # least recently used is evicted first
+    for answer in read_lines(path):
         try:
-            answer = json.loads(line)
             pages = [Page.model_validate(page) for page in answer["pages"]]
         except (ValueError, KeyError, TypeError, ValidationError):
-            continue  # a line that was truncated, or written by another version
+            continue  # written by another version
         by_number = {page.index: page for page in pages}
         found.merge(KeptResult(by_number, answer.get("page_count"), answer.get("annotation")))
     return found
@@ -128,11 +124,7 @@ def _add(path: Path, answer: KeptResult) -> None:
         "page_count": answer.page_count,
         "annotation": answer.annotation,
     }
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-    with os.fdopen(descriptor, "a", encoding="utf-8") as file:
-        # Line break first, so that an earlier truncated line spoils only itself.
-        file.write("\n" + json.dumps(line))
+    append_line(path, line)
     make_room(path.parent, {path}, RESULTS_BYTES)
 
 

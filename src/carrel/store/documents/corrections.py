@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import TYPE_CHECKING
 from carrel.store.documents.blocks import Rect
 from carrel.store.documents.boxes import TextPassage, boxes, passages
 from carrel.store.documents.marks import TextMark, doubtful, words
+from carrel.system.jsonl import append_line, read_lines
 
 if TYPE_CHECKING:
     from carrel.wire.ocr import Page
@@ -39,16 +38,8 @@ class SavedCorrections:
 
     def load(self, hash: str) -> Corrections:
         """Return the corrections of a document."""
-        try:
-            lines = self._path(hash).read_text("utf-8").splitlines()
-        except OSError:
-            return {}
         found: dict[WordKey, str] = {}
-        for line in lines:
-            try:
-                page, start, read, corrected = json.loads(line)
-            except (ValueError, TypeError):
-                continue  # empty or truncated
+        for page, start, read, corrected in read_lines(self._path(hash)):
             key = (int(page), int(start), str(read))
             found.pop(key, None)
             if corrected is not None:
@@ -57,12 +48,7 @@ class SavedCorrections:
 
     def add(self, hash: str, key: WordKey, corrected: str | None) -> Corrections:
         """Correct a word, or undo with None; return all corrections."""
-        path = self._path(hash)
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        with os.fdopen(descriptor, "a", encoding="utf-8") as file:
-            # Line break first, so that an earlier truncated line spoils only itself.
-            file.write("\n" + json.dumps([*key, corrected], ensure_ascii=False))
+        append_line(self._path(hash), [*key, corrected])
         return self.load(hash)
 
     def _path(self, hash: str) -> Path:
