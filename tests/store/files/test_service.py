@@ -145,6 +145,7 @@ async def test_deleting_takes_marks_and_selection_along(empty: Store, tmp_path: 
 async def test_deleting_what_is_gone_already_is_no_failure(empty: Store, tmp_path: Path) -> None:
     file = await empty.files.upload(made(tmp_path, "a.txt"))
     assert file is not None
+    await until(empty.notifications.slice, lambda state: bool(state.items))  # it arrived
     await empty.files.delete([file.id])
     handle = empty.files.delete([file.id])
     assert await handle == 1
