@@ -17,10 +17,10 @@ from carrel.store.chat.state import ChatState
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.actions.slice import Slice
 from carrel.store.core.actions.watch import watch
+from carrel.store.core.lists import Listing
 from carrel.store.layout.state import LayoutState
 from carrel.store.session.formatting import connection, service_words, status
 from carrel.store.session.state import READ_ONLY, SessionState
-from carrel.store.shared import ListService
 from carrel.store.store import Store
 from carrel.store.trash.formatting import way_back
 from carrel.tui.base.frame import Frame
@@ -132,7 +132,7 @@ class MainScreen(Frame):
         self.workbench.type_ahead.release(self)
 
     @property
-    def listing(self) -> ListService[Any] | None:
+    def listing(self) -> Listing[Any] | None:
         """The list that keys act on, or None."""
         return None
 
@@ -296,7 +296,7 @@ class MainScreen(Frame):
         words = labels.muted(way_back(self.store.session.slice.value))
         return await self.confirm(title, [*about, words], "Delete")
 
-    async def load(self, listing: ListService[S]) -> S:
+    async def load(self, listing: Listing[S]) -> S:
         """Return the state of a list for a flow to choose from; load it if necessary.
 
         Keys typed meanwhile wait.

@@ -38,11 +38,11 @@ from carrel.store.core.actions.handle import Cancelled, Handle
 from carrel.store.core.actions.slice import Slice
 from carrel.store.core.actions.watch import watch
 from carrel.store.core.formatting import Badge
+from carrel.store.core.lists import Listing
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.search.formatting import group_hits, place_of, result_words
 from carrel.store.session.formatting import status
 from carrel.store.session.state import SessionState
-from carrel.store.shared import ListService
 from carrel.store.store import Store
 from carrel.store.sync.selection import select_names
 from carrel.store.trash.formatting import way_back
@@ -138,7 +138,7 @@ class Panel(anywidget.AnyWidget):
     _title: ClassVar[str] = "Panel"
     _deletes: ClassVar[DeletedFrom | None] = None
     """The area of the deletions that the panel offers to undo."""
-    _listing: ListService[Any] | None = None
+    _listing: Listing[Any] | None = None
     """The list that the panel shows."""
 
     def __init_subclass__(cls, view: str = "", **options: Any) -> None:
