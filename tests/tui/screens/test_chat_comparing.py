@@ -72,6 +72,9 @@ async def test_a_version_beside_itself_has_a_letter_on_each_pane(bench: Workbenc
     await bench.shows("support v4")
     await bench.store.comparison.begin([Side("agent"), Side("agent")])
     await bench.shows("─ support v4 A", "─ support v4 B")
+    # No side has answered: there is nothing to vote on.
+    await bench.press("escape", "v")
+    await bench.shows("Votes of all comparisons")
 
 
 async def test_a_side_that_still_writes_holds_up_none(
