@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from carrel.store.chat.service import ChatService
-from carrel.store.core.actions.action import Policy, action
+from carrel.store.core.actions.action import Policy, Service, action
 from carrel.store.core.problem import Problem
-from carrel.store.shared import AreaService, Shared
+from carrel.store.shared import Area, Shared
 
 if TYPE_CHECKING:
     from carrel.client import Client
@@ -53,7 +53,7 @@ class FinderState:
     error: Problem | None = None
 
 
-class FinderService(AreaService[FinderState]):
+class FinderService(Area, Service[FinderState]):
     def __init__(self, shared: Shared, chat: ChatService) -> None:
         super().__init__(shared, FinderState())
         self._chat = chat

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from carrel.store.core.actions.action import Policy, action
+from carrel.store.core.actions.action import Policy, Service, action
 from carrel.store.core.problem import Problem, ProblemError
-from carrel.store.shared import AreaService, Shared
+from carrel.store.shared import Area, Shared
 
 if TYPE_CHECKING:
     from carrel.local import ModelServer as ModelServer
@@ -26,7 +26,7 @@ class ModelsState:
     error: Problem | None = None
 
 
-class ModelsService(AreaService[ModelsState]):
+class ModelsService(Area, Service[ModelsState]):
     def __init__(self, shared: Shared) -> None:
         super().__init__(shared, ModelsState())
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Literal
 
 from carrel.pages.errors import NoPicture
 from carrel.store.cache.copies import Copy, DocumentSource
-from carrel.store.core.actions.action import Policy, action
+from carrel.store.core.actions.action import Policy, Service, action
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.problem import Problem
-from carrel.store.shared import AreaService, Shared
+from carrel.store.shared import Area, Shared
 from carrel.text import clean_text
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class PreviewState:
         return None if self.copy is None else self.copy.path
 
 
-class PreviewService(AreaService[PreviewState]):
+class PreviewService(Area, Service[PreviewState]):
     def __init__(self, shared: Shared) -> None:
         super().__init__(shared, PreviewState())
         self._file: File | None = None

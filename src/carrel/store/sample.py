@@ -12,7 +12,7 @@ from carrel.store.agents.service import AgentsService
 from carrel.store.cache.copies import DocumentSource
 from carrel.store.chat.conversation import Turn
 from carrel.store.chat.service import ChatService
-from carrel.store.core.actions.action import Policy, action
+from carrel.store.core.actions.action import Policy, Service, action
 from carrel.store.core.actions.watch import until
 from carrel.store.core.formatting import counted
 from carrel.store.core.problem import Problem, ProblemError
@@ -20,7 +20,7 @@ from carrel.store.documents.service import DocumentsService
 from carrel.store.files.service import FilesService
 from carrel.store.libraries.phase import check_processed
 from carrel.store.libraries.service import LibrariesService
-from carrel.store.shared import AreaService, Shared
+from carrel.store.shared import Area, Shared
 
 if TYPE_CHECKING:
     from carrel.wire.files import File
@@ -74,7 +74,7 @@ class SampleState:
         return self.answer is not None and not self.running
 
 
-class SampleService(AreaService[SampleState]):
+class SampleService(Area, Service[SampleState]):
     """Acts like a user through the areas' services, so that each area shows it.
 
     Resources of an earlier run are used again.

@@ -8,9 +8,7 @@ from carrel.store.activity.service import ActivityService
 from carrel.store.cache.copies import Copies
 from carrel.store.cache.last_seen import LastSeen
 from carrel.store.cache.results import ResultCache
-from carrel.store.core.actions.action import Policy, Service, action
 from carrel.store.core.actions.loop import OwnerLoop
-from carrel.store.core.actions.slice import S
 from carrel.store.notifications import NotificationsService
 from carrel.store.session.service import SessionService
 from carrel.store.trash.service import TrashService
@@ -32,11 +30,11 @@ class Shared:
     renderer: Renderer
 
 
-class AreaService(Service[S]):
-    """The actions of an area, which use the profile's service and what all areas share."""
+class Area:
+    """Gives what all areas share to the service of one: its first base, before `Service`."""
 
-    def __init__(self, shared: Shared, state: S) -> None:
-        super().__init__(shared.loop, state, shared.session)
+    def __init__(self, shared: Shared, state: object) -> None:
+        super().__init__(shared.loop, state, shared.session)  # type: ignore[call-arg]
         self._profile = shared.profile
         self._session = shared.session
         self._activity = shared.activity
@@ -45,20 +43,3 @@ class AreaService(Service[S]):
         self._last_seen = shared.last_seen
         self._copies = shared.copies
         self._renderer = shared.renderer
-
-
-class ListService(AreaService[S]):
-    """The actions of an area that begins with a list."""
-
-    @action(Policy.JOIN)
-    async def load(self) -> None:
-        """Load what is shown again."""
-        await self._load()
-
-    @action(Policy.RENEW, lane="load")
-    async def reload(self) -> None:
-        """Load again after a change, without joining a load that began before the change."""
-        await self._load()
-
-    async def _load(self) -> None:
-        raise NotImplementedError

@@ -13,11 +13,11 @@ from carrel.store.agents.compare import FieldChange, compare_agents
 from carrel.store.agents.drafts import Draft, SavedDrafts
 from carrel.store.agents.state import AgentsState, Switched
 from carrel.store.agents.trials import is_left_over, is_trial, remove_trial
-from carrel.store.core.actions.action import Policy, action, instant
+from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.deleting import delete_each
 from carrel.store.core.formatting import counted
 from carrel.store.core.problem import ProblemError
-from carrel.store.shared import ListService, Shared
+from carrel.store.shared import Area, Shared
 
 if TYPE_CHECKING:
     from carrel.client import Client
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from carrel.wire.generation.agents import Agent, AgentAlias, AgentCreate, AgentUpdate
 
 
-class AgentsService(ListService[AgentsState]):
+class AgentsService(Area, Service[AgentsState]):
     def __init__(self, shared: Shared) -> None:
         super().__init__(shared, AgentsState())
         self._switched: dict[str, list[Switched]] = {}

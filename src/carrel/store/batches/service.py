@@ -19,14 +19,14 @@ from carrel.store.activity.service import ActivityEntry
 from carrel.store.activity.uploads import retry_while_lost
 from carrel.store.batches.formatting import item_of, job_name, read_words
 from carrel.store.cache.copies import DocumentSource
-from carrel.store.core.actions.action import Policy, action
+from carrel.store.core.actions.action import Policy, Service, action
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.formatting import counted
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.documents.reader import HOSTED_MODEL, USUAL, DocumentReader, OCROptions
 from carrel.store.files.service import FilesService
 from carrel.store.journal.entries import Entry
-from carrel.store.shared import AreaService, Shared
+from carrel.store.shared import Area, Shared
 from carrel.system.atomic import write_private
 from carrel.system.filenames import file_name
 
@@ -96,7 +96,7 @@ class SubmittedJobs:
 logger = logging.getLogger(__name__)
 
 
-class BatchesService(AreaService[BatchesState]):
+class BatchesService(Area, Service[BatchesState]):
     """Shows batch jobs in Activity and stores the pages of finished OCR jobs as readings."""
 
     def __init__(self, shared: Shared, files: FilesService) -> None:
@@ -115,12 +115,12 @@ class BatchesService(AreaService[BatchesState]):
         waited_for = await asyncio.to_thread(self._submitted.all)
         again = bool(waited_for)
         try:
-            again |= await self._load(waited_for)
+            again |= await self._load_jobs(waited_for)
         finally:
             if again:
                 self._look_again()
 
-    async def _load(self, waited_for: Collection[str]) -> bool:
+    async def _load_jobs(self, waited_for: Collection[str]) -> bool:
         """Load the jobs once; return whether one of them still runs."""
         from carrel.wire.batches import BatchQuery
 

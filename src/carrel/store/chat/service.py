@@ -23,12 +23,12 @@ from carrel.store.chat.sessions.remote_chats import RemoteChats
 from carrel.store.chat.sessions.saved import ChatSession, SavedSessions
 from carrel.store.chat.state import ChatState
 from carrel.store.chat.transcript import ChatFormat, export
-from carrel.store.core.actions.action import Policy, action, instant
+from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.deleting import Deleted
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.files.service import FilesService
-from carrel.store.shared import AreaService, Shared
+from carrel.store.shared import Area, Shared
 from carrel.store.tools.service import ToolsService
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ UNREADABLE = Problem("This chat cannot be opened", "Its file is missing or damag
 WAITS = Problem("The agent waits for a result", "", "Answer its call first, or try again.")
 
 
-class ChatService(AreaService[ChatState]):
+class ChatService(Area, Service[ChatState]):
     """The open session and the list of saved ones; runs the tools that the agent calls.
 
     With `saved` false its sessions are not saved: it is then a side of a comparison.

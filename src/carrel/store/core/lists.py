@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
-
-if TYPE_CHECKING:
-    from carrel.store.core.actions.handle import Handle
-    from carrel.store.core.actions.slice import Slice
+from typing import Any, TypeAlias, TypeVar
 
 T = TypeVar("T")
-S = TypeVar("S", bound=Any)
 
 KEPT = 40
 """Number of cached pages; the one loaded longest ago is evicted first."""
@@ -21,17 +16,6 @@ TYPING_PAUSE = 0.4
 
 Seen: TypeAlias = Mapping[int, tuple[T, ...]]
 """Cached pages by number, from 0; the newest last."""
-
-
-class Listing(Protocol[S]):
-    """A part of the store with a list that it can load."""
-
-    @property
-    def slice(self) -> Slice[S]:
-        """The slice with the fields `loaded`, `loading`, `error` and `as_of`."""
-
-    def load(self) -> Handle[Any]:
-        """Load the list."""
 
 
 @dataclass(frozen=True, slots=True)

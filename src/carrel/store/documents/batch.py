@@ -9,13 +9,13 @@ from carrel.pages.errors import NoPicture
 from carrel.store.activity.service import ActivityEntry
 from carrel.store.activity.uploads import retry_while_lost
 from carrel.store.cache.copies import DocumentSource
-from carrel.store.core.actions.action import Policy, action
+from carrel.store.core.actions.action import Policy, Service, action
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.problem import Problem
 from carrel.store.documents.reader import OCR, DocumentReader, OCROptions, ocr_needs
 from carrel.store.documents.remembered import RememberedOptions
 from carrel.store.journal.entries import Entry
-from carrel.store.shared import AreaService, Shared
+from carrel.store.shared import Area, Shared
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class OCRBatchState:
     error: Problem | None = None
 
 
-class OCRBatchService(AreaService[OCRBatchState]):
+class OCRBatchService(Area, Service[OCRBatchState]):
     def __init__(self, shared: Shared, remembered: RememberedOptions) -> None:
         super().__init__(shared, OCRBatchState())
         self._remembered = remembered

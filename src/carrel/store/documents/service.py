@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from carrel.pages.errors import NoPicture
 from carrel.store.activity.service import ActivityEntry
 from carrel.store.cache.copies import DocumentSource
-from carrel.store.core.actions.action import Policy, action, instant
+from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.documents.blocks import Rect
@@ -25,7 +25,7 @@ from carrel.store.documents.pictures import Pictures
 from carrel.store.documents.reader import OCR, DocumentReader, OCROptions, ocr_needs
 from carrel.store.documents.remembered import RememberedOptions
 from carrel.store.documents.state import DocumentState, OpenedDocument
-from carrel.store.shared import AreaService, Shared
+from carrel.store.shared import Area, Shared
 
 if TYPE_CHECKING:
     from carrel.wire.libraries import PageBox
@@ -36,7 +36,7 @@ LARGE = 20
 NOTHING_OPEN = Problem("Nothing is open", "", "Open a file or a document first.")
 
 
-class DocumentsService(AreaService[DocumentState]):
+class DocumentsService(Area, Service[DocumentState]):
     def __init__(
         self, shared: Shared, remembered: RememberedOptions, corrections: SavedCorrections
     ) -> None:

@@ -9,10 +9,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from carrel.store.core.actions.action import Policy, action, instant
+from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.problem import ProblemError
 from carrel.store.evals.state import EvalsState
-from carrel.store.shared import AreaService, Shared
+from carrel.store.shared import Area, Shared
 from carrel.store.tools.service import ToolsService
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ LIVE = 0.5
 """Seconds between two tables of a running run."""
 
 
-class EvalsService(AreaService[EvalsState]):
+class EvalsService(Area, Service[EvalsState]):
     def __init__(self, shared: Shared, tools: ToolsService) -> None:
         super().__init__(shared, EvalsState())
         self._tools = tools

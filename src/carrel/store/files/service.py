@@ -19,7 +19,7 @@ from carrel.store.activity.uploads import (
 )
 from carrel.store.cache.last_seen import Seen
 from carrel.store.cache.readings import Readings
-from carrel.store.core.actions.action import Policy, action, instant
+from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.deleting import delete_each
 from carrel.store.core.formatting import count
@@ -28,7 +28,7 @@ from carrel.store.files.formatting import negative_filter
 from carrel.store.files.same import same_file
 from carrel.store.files.state import TYPES, FilesState
 from carrel.store.journal.entries import UPLOAD_FILE, Entry
-from carrel.store.shared import ListService, Shared
+from carrel.store.shared import Area, Shared
 from carrel.system.filenames import file_name, free
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ DOWNLOAD = "download a file"
 """Name of the download task in the journal."""
 
 
-class FilesService(ListService[FilesState]):
+class FilesService(Area, Service[FilesState]):
     def __init__(self, shared: Shared) -> None:
         super().__init__(shared, FilesState())
         self._readings = Readings(shared.profile)

@@ -17,7 +17,7 @@ from carrel.store.activity.uploads import (
     retry_while_lost,
     source_name,
 )
-from carrel.store.core.actions.action import Policy, action, instant
+from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.deleting import delete_each
 from carrel.store.core.lists import Sort, invert, toggle, unmark, with_range
@@ -27,7 +27,7 @@ from carrel.store.libraries.lists import LibraryLists
 from carrel.store.libraries.phase import wait_processed
 from carrel.store.libraries.processing import ProcessingItems
 from carrel.store.libraries.state import LibrariesState
-from carrel.store.shared import ListService, Shared
+from carrel.store.shared import Area, Shared
 
 if TYPE_CHECKING:
     from carrel.wire.documents import AttributeValue, Document
@@ -48,7 +48,7 @@ AWAITED = 0.3
 """Poll interval in seconds for a document that a caller awaits."""
 
 
-class LibrariesService(ListService[LibrariesState]):
+class LibrariesService(Area, Service[LibrariesState]):
     """Libraries and their documents; polls documents until they are processed."""
 
     def __init__(self, shared: Shared) -> None:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Literal
 
 from carrel.client.http.errors import NotFound
 from carrel.store.chat.sessions.saved import ChatSession, SavedSessions
-from carrel.store.core.actions.action import Policy, action
+from carrel.store.core.actions.action import Policy, Service, action
 from carrel.store.core.formatting import one_line
 from carrel.store.core.problem import Problem
-from carrel.store.shared import AreaService, Shared
+from carrel.store.shared import Area, Shared
 
 if TYPE_CHECKING:
     from carrel.client import Client
@@ -166,7 +166,7 @@ LIMIT = 10
 """Most passages of each library, and of the chats."""
 
 
-class SearchService(AreaService[SearchState]):
+class SearchService(Area, Service[SearchState]):
     def __init__(self, shared: Shared, chats: SavedSessions) -> None:
         super().__init__(shared, SearchState())
         self._chats = chats

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from carrel.client.http.errors import ClientError, Unreachable
-from carrel.store.core.actions.action import Policy, action
+from carrel.store.core.actions.action import Policy, Service, action
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.libraries.service import LibrariesService
-from carrel.store.shared import AreaService, Shared
+from carrel.store.shared import Area, Shared
 from carrel.store.sync.round import Round
 from carrel.store.sync.state import FolderState, SyncState
 
@@ -41,7 +41,7 @@ class _Run:
     handle: Handle[None]
 
 
-class SyncService(AreaService[SyncState]):
+class SyncService(Area, Service[SyncState]):
     def __init__(self, shared: Shared, libraries: LibrariesService) -> None:
         super().__init__(shared, SyncState())
         self._service = shared.profile.service
@@ -67,8 +67,7 @@ class SyncService(AreaService[SyncState]):
                 else:
                     self.load()
 
-    @action(Policy.JOIN)
-    async def load(self) -> None:
+    async def _load(self) -> None:
         """Load the synced folders, and compare those with an old comparison."""
         known = {each.id: each for each in self.slice.value.folders}
         found = self._folders()

@@ -95,16 +95,8 @@ class TrashService(Service[TrashState]):
         way = self._take(deletion)
         return self._undo(deletion, way)
 
-    @action(Policy.JOIN)
-    async def load(self) -> None:
-        """Load the trash: the service's items, and those kept on this machine."""
-        await self._load()
-
-    @action(Policy.RENEW, lane="load")
-    async def _reload(self) -> None:
-        await self._load()
-
     async def _load(self) -> None:
+        """Load the service's items, and those kept on this machine."""
         with self._set_loading():
             kept = [await asyncio.to_thread(kind.kept) for kind in self._kinds.values()]
             found = {item.id: item for items in kept for item in items}
@@ -152,7 +144,7 @@ class TrashService(Service[TrashState]):
         finally:
             for kind in {item.kind for item in items}:
                 self._kinds[kind].reload()
-            self._reload()
+            self.reload()
         self.slice.set(marked=frozenset())
         if refused:
             raise _explain_refusals(refused, len(items))

@@ -14,10 +14,10 @@ from textual.widgets import Input, TextArea
 from carrel.store.activity.formatting import activity_badge, work_words
 from carrel.store.activity.state import ActivityState
 from carrel.store.chat.state import ChatState
+from carrel.store.core.actions.action import Service
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.actions.slice import Slice
 from carrel.store.core.actions.watch import watch
-from carrel.store.core.lists import Listing
 from carrel.store.layout.state import LayoutState
 from carrel.store.session.formatting import connection, service_words, status
 from carrel.store.session.state import READ_ONLY, SessionState
@@ -132,7 +132,7 @@ class MainScreen(Frame):
         self.workbench.type_ahead.release(self)
 
     @property
-    def listing(self) -> Listing[Any] | None:
+    def listing(self) -> Service[Any] | None:
         """The list that keys act on, or None."""
         return None
 
@@ -296,7 +296,7 @@ class MainScreen(Frame):
         words = labels.muted(way_back(self.store.session.slice.value))
         return await self.confirm(title, [*about, words], "Delete")
 
-    async def load(self, listing: Listing[S]) -> S:
+    async def load(self, listing: Service[S]) -> S:
         """Return the state of a list for a flow to choose from; load it if necessary.
 
         Keys typed meanwhile wait.

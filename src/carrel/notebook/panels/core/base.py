@@ -38,7 +38,6 @@ from carrel.store.core.actions.handle import Cancelled, Handle
 from carrel.store.core.actions.slice import Slice
 from carrel.store.core.actions.watch import watch
 from carrel.store.core.formatting import Badge
-from carrel.store.core.lists import Listing
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.search.formatting import group_hits, place_of, result_words
 from carrel.store.session.formatting import status
@@ -138,7 +137,7 @@ class Panel(anywidget.AnyWidget):
     _title: ClassVar[str] = "Panel"
     _deletes: ClassVar[DeletedFrom | None] = None
     """The area of the deletions that the panel offers to undo."""
-    _listing: Listing[Any] | None = None
+    _listing: Service[Any] | None = None
     """The list that the panel shows."""
 
     def __init_subclass__(cls, view: str = "", **options: Any) -> None:

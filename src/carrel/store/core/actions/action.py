@@ -139,64 +139,7 @@ class Link(Protocol):
         """Check the connection now, after a request that did not reach the service."""
 
 
-class Service(Generic[S]):
-    """The actions of one area, and their slice, which only they write.
-
-    With a `link` they use the profile's service; without, only this machine.
-    """
-
-    def __init__(self, loop: OwnerLoop, state: S, link: Link | None = None) -> None:
-        self.slice = Slice(state)
-        self._loop = loop
-        self._link = link
-        self._lanes: dict[str, Lane] = {}
-        self._loads = 0
-        self._closed = False
-
-    async def close(self) -> None:
-        """Cancel all running and queued actions, wait for their end, and refuse further ones."""
-        self._closed = True
-        tasks = [task for lane in self._lanes.values() for task in lane.cancel()]
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-    def service_is_back(self) -> None:
-        """Clear an error that the lost service caused."""
-        error: Problem | None = getattr(self.slice.value, "error", None)
-        if error is not None and error.lost:
-            self.slice.set(error=None)
-
-    @contextmanager
-    def _set_loading(self) -> Iterator[None]:
-        """Set `loading` in the slice while the block runs."""
-        self._loads += 1
-        self.slice.set(loading=True, error=None)
-        try:
-            yield
-        finally:
-            self._loads -= 1
-            self.slice.set(loading=self._loads > 0)
-
-    def _note_failure(self, error: Exception) -> ProblemError:
-        """Store a failure in the slice, and return it as a ProblemError."""
-        problem = Problem.of(error)
-        self.slice.set(error=problem)
-        if problem.lost and self._link is not None:
-            self._link.check_connection()
-        return ProblemError(problem)
-
-    def _admit(self, call: Callable[[], T]) -> T:
-        if self._closed:
-            raise asyncio.CancelledError
-        try:
-            return call()
-        except Exception as error:
-            raise self._note_failure(error) from error
-
-    def _lane(self, name: str) -> Lane:
-        return self._lanes.setdefault(name, Lane(self._note_failure))
-
-
-Sv = TypeVar("Sv", bound=Service[Any])
+Sv = TypeVar("Sv", bound="Service[Any]")
 Body = Callable[Concatenate[Sv, P], Coroutine[Any, Any, T]]
 Action = Callable[Concatenate[Sv, P], Handle[T]]
 
@@ -244,3 +187,73 @@ def instant(method: Callable[Concatenate[Sv, P], T]) -> Action[Sv, P, T]:
 
     functools.update_wrapper(start, method)
     return start
+
+
+class Service(Generic[S]):
+    """The actions of one area, and their slice, which only they write.
+
+    With a `link` they use the profile's service; without, only this machine.
+    """
+
+    def __init__(self, loop: OwnerLoop, state: S, link: Link | None = None) -> None:
+        self.slice = Slice(state)
+        self._loop = loop
+        self._link = link
+        self._lanes: dict[str, Lane] = {}
+        self._loads = 0
+        self._closed = False
+
+    async def close(self) -> None:
+        """Cancel all running and queued actions, wait for their end, and refuse further ones."""
+        self._closed = True
+        tasks = [task for lane in self._lanes.values() for task in lane.cancel()]
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def service_is_back(self) -> None:
+        """Clear an error that the lost service caused."""
+        error: Problem | None = getattr(self.slice.value, "error", None)
+        if error is not None and error.lost:
+            self.slice.set(error=None)
+
+    @action(Policy.JOIN)
+    async def load(self) -> None:
+        """Load what the slice shows."""
+        await self._load()
+
+    @action(Policy.RENEW, lane="load")
+    async def reload(self) -> None:
+        """Load again after a change, without joining a load that began before the change."""
+        await self._load()
+
+    async def _load(self) -> None:
+        """Load what the slice shows; nothing, unless the area has something to load."""
+
+    @contextmanager
+    def _set_loading(self) -> Iterator[None]:
+        """Set `loading` in the slice while the block runs."""
+        self._loads += 1
+        self.slice.set(loading=True, error=None)
+        try:
+            yield
+        finally:
+            self._loads -= 1
+            self.slice.set(loading=self._loads > 0)
+
+    def _note_failure(self, error: Exception) -> ProblemError:
+        """Store a failure in the slice, and return it as a ProblemError."""
+        problem = Problem.of(error)
+        self.slice.set(error=problem)
+        if problem.lost and self._link is not None:
+            self._link.check_connection()
+        return ProblemError(problem)
+
+    def _admit(self, call: Callable[[], T]) -> T:
+        if self._closed:
+            raise asyncio.CancelledError
+        try:
+            return call()
+        except Exception as error:
+            raise self._note_failure(error) from error
+
+    def _lane(self, name: str) -> Lane:
+        return self._lanes.setdefault(name, Lane(self._note_failure))
