@@ -78,6 +78,8 @@ def compound(*streams: str) -> bytes:
         (b'{"a": 1}\n', "rows.jsonl", ("application/jsonl", "jsonl")),
         (b"<!DOCTYPE html><p>x", "page", ("text/html", "html")),
         (b"plain", "noextension", ("text/plain", "txt")),
+        (b"BM\x36\x00\x00\x00\x00\x00\x00\x00\x36", "x", ("image/bmp", "bmp")),
+        (b"BMW, maker of cars", "cars.txt", ("text/plain", "txt")),
         ("grüße".encode(), "a.txt", ("text/plain", "txt")),
         (b"", "empty.txt", ("text/plain", "txt")),
         (b"\x00\x01\x02", "x.txt", ("application/octet-stream", "txt")),

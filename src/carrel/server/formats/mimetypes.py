@@ -20,7 +20,8 @@ _SIGNATURES: tuple[tuple[bytes, int, str, str], ...] = (
     (b"WEBP", 8, "image/webp", "webp"),
     (b"II*\x00", 0, "image/tiff", "tiff"),
     (b"MM\x00*", 0, "image/tiff", "tiff"),
-    (b"BM", 0, "image/bmp", "bmp"),
+    (b"II+\x00", 0, "image/tiff", "tiff"),
+    (b"MM\x00+", 0, "image/tiff", "tiff"),
     (b"ftypavif", 4, "image/avif", "avif"),
     (b"ftypheic", 4, "image/heic", "heic"),
     (b"ftypheix", 4, "image/heic", "heic"),
@@ -111,6 +112,9 @@ def sniff(path: Path, filename: str) -> MediaType:
     suffix = PurePosixPath(filename).suffix.lower().removeprefix(".")
     if b"%PDF-" in head[:1024]:
         return MediaType("application/pdf", "pdf")
+    # Its first letters alone also begin ordinary text.
+    if head.startswith(b"BM") and head[6:10] == bytes(4):
+        return MediaType("image/bmp", "bmp")
     for magic, offset, mimetype, extension in _SIGNATURES:
         if head.startswith(magic, offset):
             return MediaType(mimetype, extension)

@@ -41,13 +41,11 @@ from carrel.server.reading.office.document import Office, reader_of
 from carrel.server.reading.options import NoSuchPage, ReadOptions, UnreadableDocument
 from carrel.server.reading.page_model import network
 from carrel.server.reading.pdf.document import PDF
-from carrel.server.reading.scans.picture import HEIF_BRANDS, Picture
+from carrel.server.reading.scans.picture import PICTURES, Picture
 
 _ALLOCATIONS = 50_000
 """Net allocations that trigger cyclic garbage collection."""
 _JPEG_QUALITY = 90
-_HEAD = 1024
-"""Bytes searched for a PDF's header, which other data may precede."""
 
 
 class Parser:
@@ -163,25 +161,14 @@ def _prepare(mimetype: str | None) -> None:
 
 def _open(path: Path, mimetype: str | None) -> PDF | Picture | Office:
     """Open a document by its content, not its name."""
-    with path.open("rb") as file:
-        head = file.read(_HEAD)
-    if not head:
+    if not path.stat().st_size:
         raise UnreadableDocument("This file is empty.")
-    if b"%PDF-" in head or mimetype == "application/pdf":
+    found = sniff(path, path.name).mimetype
+    if "application/pdf" in (found, mimetype):
         return PDF(path)
-    if _is_picture(head):
+    if found in PICTURES:
         return Picture(path)
-    return Office(path, mimetype or sniff(path, path.name).mimetype)
-
-
-def _is_picture(head: bytes) -> bool:
-    if head[:4] == b"RIFF":
-        return head[8:12] == b"WEBP"
-    if head[4:8] == b"ftyp":
-        return head[8:12] in HEIF_BRANDS
-    beginnings = (b"\x89PNG", b"\xff\xd8\xff", b"II*\0", b"MM\0*", b"II+\0", b"MM\0+", b"GIF8")
-    # "BM" alone also begins ordinary text.
-    return head.startswith(beginnings) or (head[:2] == b"BM" and head[6:10] == bytes(4))
+    return Office(path, mimetype or found)
 
 
 def main() -> None:

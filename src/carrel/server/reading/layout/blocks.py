@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from carrel.server.reading.fence import doubt, fenced
-from carrel.server.reading.layout.diagrams import Diagram, diagrams
+from carrel.server.reading.layout.diagrams import diagrams
 from carrel.server.reading.layout.evidence import Evidence, HeadingStyle
 from carrel.server.reading.layout.figures import (
     FigurePlace,
@@ -201,7 +201,7 @@ def _turned_lines(found: PageParts) -> list[Line]:
 
 def _find_figures(
     found: PageParts,
-    joined: Sequence[Diagram],
+    joined: Sequence[FigurePlace],
     tables: Sequence[Region],
     lines: list[Line],
     turned: list[Line],
@@ -209,7 +209,7 @@ def _find_figures(
 ) -> tuple[list[Region], list[Line], list[Line]]:
     """Return the figures outside tables with their labels, and the other lines."""
     places = [
-        *(FigurePlace(diagram.box, diagram.frames) for diagram in joined),
+        *joined,
         *(FigurePlace(box) for box in found.drawings),
         *(FigurePlace(box, picture=True) for box in found.figures),
     ]

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import permutations
-from typing import NamedTuple
 
+from carrel.server.reading.layout.figures import FigurePlace
 from carrel.server.reading.page.elements import Box, Line, grouped
 from carrel.server.reading.page.rules import Rule
 
@@ -23,14 +23,7 @@ _MOST_RULES = 400
 """Maximum rules looked at: a page with more has a table or a map."""
 
 
-class Diagram(NamedTuple):
-    """A diagram: its bounding box and its boxes of text."""
-
-    box: Box
-    frames: tuple[Box, ...]
-
-
-def diagrams(rules: Sequence[Rule], lines: Iterable[Line]) -> list[Diagram]:
+def diagrams(rules: Sequence[Rule], lines: Iterable[Line]) -> list[FigurePlace]:
     """Return the diagrams among a page's rules; `lines` are its text.
 
     Each box of a diagram has four sides of its own. Cells of a table share sides, and a line
@@ -46,26 +39,23 @@ def diagrams(rules: Sequence[Rule], lines: Iterable[Line]) -> list[Diagram]:
     joining = [
         _box(rule) for rule in drawn if not any(box.contains(_box(rule), _CORNER) for box in frames)
     ]
-    led = [(line, [frame for frame in frames if _leads(line, frame)]) for line in _bent(joining)]
+    lines_between = grouped(joining, lambda one, other: one.is_near(other, _MEETS))
+    led = [
+        (line, [frame for frame in frames if any(_ends_beside(rule, frame) for rule in line)])
+        for line in lines_between
+        if len(line) <= _MOST_BENT
+    ]
     found = []
     for joined in grouped(
         frames, lambda one, other: any(one in ends and other in ends for _, ends in led)
     ):
-        lines_between = (line for line, ends in led if len(ends) > 1 and ends[0] in joined)
-        between = [rule for line in lines_between for rule in line]
-        diagram = Diagram(Box.around([*joined, *between]), tuple(joined))
-        if between and _loose(diagram, texts) <= _LABELS * len(joined):
-            found.append(diagram)
+        between = [rule for line, ends in led if ends[1:] and ends[0] in joined for rule in line]
+        whole = Box.around([*joined, *between])
+        loose = [text for text in texts if whole.holds_centre(text)]
+        loose = [text for text in loose if not any(box.holds_centre(text) for box in joined)]
+        if between and len(loose) <= _LABELS * len(joined):
+            found.append(FigurePlace(whole, tuple(joined)))
     return found
-
-
-def _loose(diagram: Diagram, texts: Iterable[Box]) -> int:
-    """Return the number of lines of text between a diagram's boxes."""
-    return sum(
-        diagram.box.holds_centre(text)
-        and not any(frame.holds_centre(text) for frame in diagram.frames)
-        for text in texts
-    )
 
 
 def _frames(rules: Iterable[Rule]) -> list[Box]:
@@ -105,19 +95,8 @@ def _box(rule: Rule) -> Box:
     return Box(rule.at, rule.start, rule.at, rule.end)
 
 
-def _bent(rules: Iterable[Box]) -> list[list[Box]]:
-    """Return the lines, each of one or more rules that meet, without grids."""
-    lines = grouped(rules, lambda one, other: one.is_near(other, _MEETS))
-    return [line for line in lines if len(line) <= _MOST_BENT]
-
-
-def _leads(line: Iterable[Box], frame: Box) -> bool:
-    """Return whether a line ends at a side of a box; one that runs along it is a part of a grid."""
-    return any(_ends_beside(rule, frame) for rule in line)
-
-
 def _ends_beside(rule: Box, frame: Box) -> bool:
-    """Return whether a rule ends near a side of a box."""
+    """Return whether a rule ends near a side of a box; one that runs along it is of a grid."""
     if rule.width:
         level = frame.top <= rule.top <= frame.bottom
         return level and min(abs(rule.right - frame.left), abs(rule.left - frame.right)) <= _ENDS

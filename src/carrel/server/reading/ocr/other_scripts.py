@@ -10,7 +10,7 @@ import os
 import subprocess
 import unicodedata
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from PIL import Image
 
@@ -44,11 +44,6 @@ _BLANK = 0.25
 _HEIGHT, _MARGIN = 56, 16
 """Pixels of a line shown to Tesseract, and of the paper around it."""
 _SECONDS = 60
-
-
-class _Choice(NamedTuple):
-    score: float
-    language: str | None
 
 
 def read_other_scripts(found: Sequence[DetectedLine], lines: Sequence[ReadLine]) -> list[ReadLine]:
@@ -105,14 +100,15 @@ def _script(letter: str) -> str:
 
 def _choose(pictures: Sequence["Pixels"]) -> str | None:
     """Return the language that reads the pictures best, or None if none can."""
-    best = _Choice(0.0, None)
+    best, chosen = 0.0, None
     for language in languages() if pictures else ():
         lines = [line for line in _read(pictures, language) if _is_of(line, language)]
         score = sum(line.confidence for line in lines) / len(pictures)
-        best = max(best, _Choice(score, language), key=lambda choice: choice.score)
+        if score > best:
+            best, chosen = score, language
         if score >= _CERTAIN:
             break
-    return best.language
+    return chosen
 
 
 def _read(pictures: Sequence["Pixels"], language: str) -> list[ReadLine]:

@@ -251,15 +251,9 @@ class PageFrame:
         )
 
     def _turn(self, x: float, y: float) -> tuple[float, float]:
-        match self.turn:
-            case 90:
-                return self.width - y, x
-            case 180:
-                return self.width - x, self.height - y
-            case 270:
-                return y, self.height - x
-            case _:
-                return x, y
+        wide, high = self.width, self.height
+        turned = {0: (x, y), 90: (wide - y, x), 180: (wide - x, high - y), 270: (y, high - x)}
+        return turned[self.turn]
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ _LABEL = (
     r"|grafik|diagramm|tableau|graphique|tabla|gráfico|tabella|figuur|tabel)"
     r"\.?\s*([A-Z]{1,3}[. -]?)?\d+([.-]\s?\d+)*[a-z]?"
 )
-CAPTION = re.compile(rf"{_LABEL}([.:]| [–—|-] )", re.IGNORECASE)
+CAPTION = re.compile(rf"{_LABEL}([.:]|$| [–—|-] )", re.IGNORECASE)
 """Start of a caption, however it is set."""
 LABELLED = re.compile(rf"{_LABEL}\b", re.IGNORECASE)
 """Start of a caption in type that stands out; in plain text such words begin sentences."""

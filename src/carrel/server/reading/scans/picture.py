@@ -21,8 +21,8 @@ _PAGED = ("TIFF", "HEIF")
 """Formats whose frames are pages; in the others, frames are an animation."""
 MAX_FRAMES = 10_000
 """Maximum pages of a picture file."""
-HEIF_BRANDS = frozenset([b"heic", b"heix", b"mif1"])
-"""File type brands of HEIF."""
+PICTURES = frozenset(f"image/{kind.lower()}" for kind in (*FORMATS, "heic"))
+"""The media types of picture files."""
 MAX_PIXELS = 100_000_000
 """Larger pictures are refused: decoding them would need more memory than a parser has."""
 OCR_SIDE = 2200

@@ -10,7 +10,7 @@ from carrel.server.reading.page.elements import Box, Region
 from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.page.table import Cell, Table
 from carrel.server.reading.tables.decode import PageReading, decode_table, table_pieces
-from carrel.server.reading.tables.framed import Grid, framed_table, grids
+from carrel.server.reading.tables.framed import framed_table, grids
 
 _FRAMED = 0.995
 """The share of cells framed by rules side by side that are neighbours."""
@@ -30,7 +30,16 @@ def find_tables(page: PageReading, rules: Sequence[Rule], numbers: Collection[in
     """Find the tables of some pieces of an upright page, from top to bottom."""
     found: list[Region] = []
     taken = set(range(len(page.pieces))) - set(numbers)
-    for grid, inside in framed_pieces(page, rules, taken):
+    likely = page.view.role("cell")
+    double = _DOUBLE * statistics.median(box.height for box in page.boxes)
+    for grid in sorted(grids(rules, double), key=lambda grid: -grid.box.width * grid.box.height):
+        inside = [
+            number
+            for number, box in enumerate(page.boxes)
+            if number not in taken and grid.box.holds_centre(box)
+        ]
+        if not inside or likely[inside].mean() <= _LIKELY:
+            continue
         framed = framed_table(grid, page, inside)
         table = framed or decode_table(page, inside)
         if table is not None and not _is_chart(table):
@@ -75,26 +84,6 @@ def _region(
 ) -> Region:
     lines = tuple(page.pieces[number] for number in sorted(members))
     return Region("table", box, table=table, lines=lines, structure=certainty)
-
-
-def framed_pieces(
-    page: PageReading, rules: Sequence[Rule], taken: Collection[int]
-) -> list[tuple[Grid, list[int]]]:
-    """Return the grids of rules around cells, largest first, and the pieces in each not taken."""
-    found: list[tuple[Grid, list[int]]] = []
-    taken = set(taken)
-    likely = page.view.role("cell")
-    double = _DOUBLE * statistics.median(box.height for box in page.boxes)
-    for grid in sorted(grids(rules, double), key=lambda grid: -grid.box.width * grid.box.height):
-        inside = [
-            number
-            for number, box in enumerate(page.boxes)
-            if number not in taken and grid.box.holds_centre(box)
-        ]
-        if inside and sum(float(likely[number]) for number in inside) > _LIKELY * len(inside):
-            found.append((grid, inside))
-            taken.update(inside)
-    return found
 
 
 def _certainty(page: PageReading, members: Sequence[int]) -> float:
