@@ -64,16 +64,11 @@ class ReadOptions:
     @classmethod
     def of(cls, request: OCRRequest, page_limit: int | None = None) -> Self:
         """Return the options of an API request."""
+        same = (cls.__dataclass_fields__.keys() & OCRRequest.model_fields.keys()) - {"pages"}
         return cls(
+            **{name: getattr(request, name) for name in same},
             pages=parse_pages(request.pages),
-            include_image_base64=request.include_image_base64,
-            image_limit=request.image_limit,
-            image_min_size=request.image_min_size,
-            include_blocks=request.include_blocks,
             granularity=request.confidence_scores_granularity,
-            extract_header=request.extract_header,
-            extract_footer=request.extract_footer,
-            table_format=request.table_format,
             page_limit=page_limit,
         )
 

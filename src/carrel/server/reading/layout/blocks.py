@@ -128,7 +128,9 @@ def _from_top(lines: Iterable[Line], solids: Iterable[Region] = ()) -> list[Regi
 def _regions(found: PageParts, evidence: Evidence) -> list[Region]:
     """Return the regions of a page in reading order."""
     size = found.frame.upright_size
-    turned = _turned_lines(found)
+    # At an angle to the page, or apart from its flow.
+    items = [item for item in found.items if abs(item.angle) > UPRIGHT]
+    turned = [*found.apart, *text_lines(items, found.links)]
     page = found.reading
     if page is None:
         ordered = pictures(found.figures, (), ())
@@ -191,12 +193,6 @@ def _running_heads(page: PageReading, evidence: Evidence, height: float) -> set[
         if alone or evidence.is_variable(page.pieces[number]):
             heads.add(number)
     return heads
-
-
-def _turned_lines(found: PageParts) -> list[Line]:
-    """Return the lines at an angle to the page, and others apart from its flow."""
-    items = [item for item in found.items if abs(item.angle) > UPRIGHT]
-    return [*found.apart, *text_lines(items, found.links)]
 
 
 def _find_figures(

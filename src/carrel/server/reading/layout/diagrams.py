@@ -58,11 +58,9 @@ def diagrams(rules: Sequence[Rule], lines: Iterable[Line]) -> list[FigurePlace]:
     return found
 
 
-def _frames(rules: Iterable[Rule]) -> list[Box]:
+def _frames(rules: Sequence[Rule]) -> list[Box]:
     """Return the rectangles whose sides end in their corners, without tables and nested ones."""
-    across, down = list[Rule](), list[Rule]()
-    for rule in rules:
-        (across if rule.across else down).append(rule)
+    across, down = ([rule for rule in rules if rule.across is way] for way in (True, False))
     found: list[Box] = []
     for upper, lower in permutations(across, 2):
         if _LEAST <= lower.at - upper.at <= _MOST and _alike(upper, lower):

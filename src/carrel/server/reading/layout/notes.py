@@ -5,8 +5,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import replace
 
-from carrel.server.reading.page.elements import Line, Region
-from carrel.server.reading.page.table import LinkMark
+from carrel.server.reading.page.elements import Region
 
 _SMALL = 0.95
 """Notes are smaller than this part of the text's size."""
@@ -55,11 +54,8 @@ def _note(region: Region, marker: str) -> Region:
 
 
 def _drop_marks(region: Region, unknown: set[str]) -> Region:
-    def is_known(line: Line, mark: LinkMark) -> bool:
-        return bool(mark.url) or line.text[mark.start : mark.end] not in unknown
-
-    lines = (
-        replace(line, marks=tuple(mark for mark in line.marks if is_known(line, mark)))
-        for line in region.lines
-    )
+    lines = []
+    for line in region.lines:
+        known = (m for m in line.marks if m.url or line.text[m.start : m.end] not in unknown)
+        lines.append(replace(line, marks=tuple(known)))
     return replace(region, lines=tuple(lines)) if unknown else region

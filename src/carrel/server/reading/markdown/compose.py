@@ -2,14 +2,14 @@
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 from PIL import Image
 
 from carrel.server.reading.markdown.inline import add_inline
-from carrel.server.reading.markdown.page_builder import Certainty, PageBuilder
+from carrel.server.reading.markdown.page_builder import Certainty, PageBuilder, Place
 from carrel.server.reading.markdown.scored_text import ScoredText
 from carrel.server.reading.options import ReadOptions
 from carrel.server.reading.page.elements import Box, PageLayout, Region, parted
@@ -63,10 +63,9 @@ class _Composer:
         self._options = options
         # A method would tie builder and composer, and keep the page's picture in memory.
         frame = layout.frame
-        self._place: Callable[[Sequence[Box]], tuple[int, int, int, int]] = lambda boxes: (
-            raster.pixels(frame.on_page(Box.around(boxes)))
+        self._builder = PageBuilder(
+            index, options, lambda boxes: Place(*raster.pixels(frame.on_page(Box.around(boxes))))
         )
-        self._builder = PageBuilder(index, options, self._place)
         self._heads: dict[str, list[str]] = {"header": [], "footer": []}
 
     def page(self) -> Page:
@@ -97,7 +96,8 @@ class _Composer:
             case "header" | "footer" as kind:
                 self._add_head(kind, first)
             case "figure":
-                left, top, right, bottom = place = self._place(boxes)
+                box = self._layout.frame.on_page(first.box)
+                left, top, right, bottom = place = self._raster.pixels(box)
                 size = (right - left, bottom - top)
                 self._builder.add_image(size, lambda: self._raster.crop(place), boxes)
             case "table":

@@ -31,8 +31,14 @@ from carrel.wire.ocr import (
 IDS_PER_PAGE = 1000
 """`img-N` and `tbl-N` count from the page number times this, so IDs of batches never clash."""
 
-Place = tuple[int, int, int, int] | tuple[None, None, None, None]
-"""Left, top, right and bottom in the page's pixels; None on a page without physical layout."""
+
+class Place(NamedTuple):
+    """A place in the page's pixels; None on a page without physical layout."""
+
+    top_left_x: int | None = None
+    top_left_y: int | None = None
+    bottom_right_x: int | None = None
+    bottom_right_y: int | None = None
 
 
 class Certainty(NamedTuple):
@@ -46,7 +52,7 @@ class Certainty(NamedTuple):
 
 
 _CERTAIN = Certainty()
-_NOWHERE: Place = (None, None, None, None)
+_NOWHERE = Place()
 _JPEG_QUALITY = 90
 
 
@@ -88,14 +94,11 @@ class PageBuilder:
             return
         name = f"img-{self._index * IDS_PER_PAGE + len(self._images)}.jpeg"
         place = self._locate(boxes)
-        left, top, right, bottom = (0, 0, *size) if place == _NOWHERE else place
+        place = Place(0, 0, *size) if place == _NOWHERE else place
         self._images.append(
             PageImage(
                 id=name,
-                top_left_x=left,
-                top_left_y=top,
-                bottom_right_x=right,
-                bottom_right_y=bottom,
+                **place._asdict(),
                 image_base64=(
                     fenced("image", lambda: _data_url(pixels()))
                     if self._options.include_image_base64
@@ -155,14 +158,11 @@ class PageBuilder:
         self._certainties.append(certainty)
         if not self._options.include_blocks:
             return
-        left, top, right, bottom = self._locate(boxes)
+        place = self._locate(boxes)
         self._blocks.append(
             Block(
                 type=kind,
-                top_left_x=left,
-                top_left_y=top,
-                bottom_right_x=right,
-                bottom_right_y=bottom,
+                **place._asdict(),
                 content=str(text),
                 table_id=table_id,
                 image_id=image_id,

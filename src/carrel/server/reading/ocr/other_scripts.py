@@ -56,7 +56,7 @@ def read_other_scripts(found: Sequence[DetectedLine], lines: Sequence[ReadLine])
         unread = [
             number
             for number, line in enumerate(read)
-            if _is_other(line) and _is_long(found[number].pixels)
+            if _is_other(line) and found[number].length >= _LONG * found[number].pixels.shape[0]
         ]
         unread.sort(key=lambda number: -found[number].length)
         chosen = _choose([found[number].pixels for number in unread[:_SAMPLE]])
@@ -78,10 +78,6 @@ def _is_other(line: ReadLine) -> bool:
     return line.confidence < _UNREAD or (
         "ell" in languages() and line.confidence < _SURE and greek > _GREEK * len(line.text)
     )
-
-
-def _is_long(pixels: "Pixels") -> bool:
-    return bool(pixels.shape[1] >= _LONG * pixels.shape[0])
 
 
 def _is_surer(line: ReadLine, before: ReadLine) -> bool:

@@ -28,7 +28,8 @@ def _message(message: EmailMessage, level: int) -> list[Part]:
     if subject:
         parts.append(text_part("title", escaped(subject, line_start=False), f"{'#' * level} "))
     head = [(name, text) for name in _HEADERS if (text := _plain(message.get(name)))]
-    head += [("Attached", name) for name in _attachments(message)]
+    names = (_plain(part.get_filename()) for part in message.iter_attachments())
+    head += [("Attached", name) for name in names if name]
     if head:
         parts.append(_list(head))
     parts += _body(message)
@@ -42,11 +43,6 @@ def _message(message: EmailMessage, level: int) -> list[Part]:
 
 def _plain(value: object) -> str:
     return " ".join(str(value or "").split())
-
-
-def _attachments(message: EmailMessage) -> list[str]:
-    names = (part.get_filename() for part in message.iter_attachments())
-    return [_plain(name) for name in names if name]
 
 
 def _list(head: list[tuple[str, str]]) -> Part:

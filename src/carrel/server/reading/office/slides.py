@@ -227,15 +227,12 @@ def _comments(part: Any) -> Iterator[Part]:
         root = parse_xml(relation.target_part.blob)
         for comment in root.iter("{*}cm", "{*}reply"):
             # The old kind has the text itself, the new one paragraphs, as shapes have.
-            body = comment.find("{*}txBody")
-            words = comment.findtext("{*}text") if body is None else _body_text(body)
+            body = comment.iterfind("{*}txBody/{*}p")
+            written = " ".join("".join(each.itertext("{*}t")) for each in body)
+            words = comment.findtext("{*}text") or written
             name = authors.get(comment.get("authorId") or "", "Comment")
-            if text := " ".join((words or "").split()):
+            if text := " ".join(words.split()):
                 yield text_part("aside_text", escaped(f"{name}: {text}"), "> ")
-
-
-def _body_text(body: Any) -> str:
-    return " ".join("".join(each.itertext("{*}t")) for each in body.iterfind("{*}p"))
 
 
 def _authors(package: Any) -> dict[str, str]:

@@ -165,6 +165,26 @@ class Line:
         """The text with its marks."""
         return MarkedText(self.text, self.marks)
 
+    def followed_by(self, other: "Line", between: str) -> "Line":
+        """Return both as one; the longer says how it is set."""
+        longer = self if len(self.text) >= len(other.text) else other
+        text, marks = self.marked.followed_by(other.marked, between)
+        box = Box.around([self.box, other.box])
+        if other.size < longer.size or self.size < longer.size:
+            # A raised mark does not make its line taller.
+            box = Box(box.left, longer.box.top, box.right, longer.box.bottom)
+        return Line(
+            text,
+            box,
+            longer.size,
+            (*self.words, *other.words) if self.read or other.read else (),
+            self.bold and other.bold,
+            longer.mono,
+            marks,
+            self.italic and other.italic,
+            self.run_in or (self.bold and not other.bold),
+        )
+
     def mirrored(self, width: float) -> "Line":
         """Return the line mirrored on a page of this width."""
         return replace(self, box=self.box.mirrored(width))

@@ -5,7 +5,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
 
 from carrel.server.reading.page.elements import Box, Line
 from carrel.server.reading.page.parsed import Link, PlacedWord, TextItem
@@ -167,29 +166,16 @@ def adjoin(line: Line, other: Line) -> bool:
 
 def one_line(pieces: Sequence[Line]) -> Line:
     """Join pieces of a line in different fonts, from left to right."""
-    if len(pieces) == 1:
-        return pieces[0]
-    longest = max(pieces, key=lambda piece: len(piece.text))
-    mono = all(piece.mono for piece in pieces)
-    whole = pieces[0].marked
-    for before, piece in pairwise(pieces):
-        gap = piece.box.left - before.box.right
+    whole, mono = pieces[0], all(piece.mono for piece in pieces)
+    for piece in pieces[1:]:
+        gap = piece.box.left - whole.box.right
         # Keep pieces that OCR found apart separate, however large the letters.
-        apart = bool(before.read and piece.read) or gap > _TOGETHER * piece.box.height
+        apart = bool(whole.read and piece.read) or gap > _TOGETHER * piece.box.height
         spaces = int(apart)
         if mono:
             spaces = max(1, round(gap * len(piece.text) / max(1.0, piece.box.width)))
-        whole = whole.followed_by(piece.marked, " " * spaces)
-    words = tuple(word for piece in pieces for word in piece.words)
-    return Line(
-        whole.text,
-        Box.around(piece.box for piece in pieces),
-        longest.size,
-        words if any(piece.read for piece in pieces) else (),
-        all(piece.bold for piece in pieces),
-        mono,
-        whole.marks,
-    )
+        whole = whole.followed_by(piece, " " * spaces)
+    return whole
 
 
 @lru_cache

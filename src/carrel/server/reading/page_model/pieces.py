@@ -271,23 +271,7 @@ def _set_as(line: Line, row: list[Line], down: Sequence[Rule]) -> list[Line]:
 
 
 def _join_two(first: Line, second: Line, between: str) -> Line:
-    """Return two pieces as one; the longer says how it is set."""
-    longer = first if len(first.text) >= len(second.text) else second
+    """Return two pieces as one, in the order in which they are read."""
     if runs_from_right((first.text, second.text)):
         first, second = second, first
-    text, marks = first.marked.followed_by(second.marked, between)
-    box = Box.around([first.box, second.box])
-    if second.size < longer.size or first.size < longer.size:
-        # A raised mark does not make its line taller.
-        box = Box(box.left, longer.box.top, box.right, longer.box.bottom)
-    return Line(
-        text,
-        box,
-        longer.size,
-        (*first.words, *second.words) if first.read or second.read else (),
-        first.bold and second.bold,
-        longer.mono,
-        marks,
-        first.italic and second.italic,
-        first.run_in or (first.bold and not second.bold),
-    )
+    return first.followed_by(second, between)

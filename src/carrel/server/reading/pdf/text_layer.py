@@ -7,7 +7,7 @@ right-to-left text in no order to rely on.
 import ctypes
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -133,12 +133,12 @@ class TextLayer:
         page = Box(0, 0, *self._space.layout_size)
         missing = []
         for row in unknown:
-            pieces = list(self._pieces(row))
+            rects = range(self._page.count_rects(row.start, len(row.text)))
+            pieces = [self._space.to_layout(self._page.get_rect(number)) for number in rects]
             for box in pieces:
                 x, y = box.centre
-                if any(i.holds(x, y) or box.holds_centre(i) for i in boxes):
-                    continue
-                if not page.holds(x, y):
+                covered = any(i.holds(x, y) or box.holds_centre(i) for i in boxes)
+                if covered or not page.holds(x, y):
                     continue
                 text = " ".join((row.text if len(pieces) == 1 else self._text_within(box)).split())
                 if text:
@@ -149,11 +149,6 @@ class TextLayer:
         drawn = FPDFText_GetTextObject(self._page, row.start)
         mode: int | None = FPDFTextObj_GetTextRenderMode(drawn) if drawn else None
         return mode == int(FPDF_TEXTRENDERMODE_INVISIBLE)
-
-    def _pieces(self, row: _Row) -> Iterator[Box]:
-        """Yield the boxes of a row's contiguous letters."""
-        for number in range(self._page.count_rects(row.start, len(row.text))):
-            yield self._space.to_layout(self._page.get_rect(number))
 
 
 def _box_with_scripts(item: TextItem) -> Box:

@@ -34,11 +34,8 @@ def table_of(element: Any) -> Table | None:
             break
         heads += 1
     table = Table.of(cells, header_rows=max(1, heads))
-    return table if table.width > 1 or _has_head(rows) else None
-
-
-def _has_head(rows: list[Any]) -> bool:
-    return any(name_of(cell) == "th" for row in rows for cell in row)
+    headed = any(name_of(cell) == "th" for row in rows for cell in row)
+    return table if table.width > 1 or headed else None
 
 
 def _table_of(row: Any) -> Any:
