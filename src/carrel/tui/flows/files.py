@@ -153,12 +153,9 @@ async def narrow(place: MainScreen) -> None:
     it."""
     offered = facets(place.store.files.slice.value)
     wanted = {facet.field: facet.chosen for facet in offered}
+    now = "✓ current; choose it to remove it"
     options = [
-        Option(
-            f"{facet.field} {value}",
-            f"{facet.name}: {value}",
-            "✓ current; choose it to remove it" if value == facet.chosen else "",
-        )
+        Option(f"{facet.field} {value}", f"{facet.name}: {value}", now * (value == facet.chosen))
         for facet in offered
         for value in facet.values
     ]

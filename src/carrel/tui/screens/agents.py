@@ -149,12 +149,8 @@ class AgentsScreen(MainScreen):
         self.versions.border_subtitle = Content(how) if len(state.versions) > 1 else None
         draft = draft_row(state, time.time())
         active = None if agent is None else (agent.id, agent.version)
-        self.versions.show(
-            [
-                *([unsaved_row(draft)] if draft else []),
-                *(version_row(row) for row in version_rows(state, time.time(), self._sorted)),
-            ]
-        )
+        rows = [version_row(row) for row in version_rows(state, time.time(), self._sorted)]
+        self.versions.show([unsaved_row(draft), *rows] if draft else rows)
         awaited = agent is not None and state.error is None
         self.versions.show_message(*((LOADING,) if awaited else ()))
         here = {version.version for version in state.versions}

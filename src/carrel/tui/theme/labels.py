@@ -93,6 +93,11 @@ def fields(*rows: tuple[str, Content]) -> Content:
     return Content("\n").join(lines)
 
 
+def card(name: str, id: str, facts: Content) -> list[Content]:
+    """Return the lines of an item for a details pane: its name, its id and its fields."""
+    return [line(name, "bold"), short_id(id), Content(""), facts]
+
+
 def bar(fraction: float | None, width: int = 16) -> Content:
     """Return a progress bar; `fraction` is from 0 to 1, or None if unknown."""
     if fraction is None:

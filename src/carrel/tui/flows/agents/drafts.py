@@ -69,13 +69,9 @@ async def fill_in(place: MainScreen, draft: Draft) -> None:
     """
     store = place.store
     libraries = await place.load(store.libraries)
-    form = AgentForm(
-        draft,
-        f"Edit {draft.name}" if draft.agent_id else "New agent",
-        store.session.slice.value.models,
-        libraries.items,
-        store.agents.keep,
-    )
+    title = f"Edit {draft.name}" if draft.agent_id else "New agent"
+    models = store.session.slice.value.models
+    form = AgentForm(draft, title, models, libraries.items, store.agents.keep)
     filled = await place.ask(form)
     if filled is None:
         return

@@ -30,11 +30,9 @@ async def plan(place: MainScreen) -> None:
         place.notice(f"Nothing differs. {words}")
         return
     doubt = overwriting_words(made)
-    about = (
-        labels.line(f"⚠ {doubt}: apply replaces what is there.", "$failed")
-        if doubt
-        else labels.line("Apply makes exactly this change:", "$muted")
-    )
+    warning = f"⚠ {doubt}: apply replaces what is there."
+    words = warning if doubt else "Apply makes exactly this change:"
+    about = labels.line(words, "$failed" if doubt else "$muted")
     count = len(made.pending)
     verb = f"{'Replace and apply' if doubt else 'Apply'} to {count} agent{'s' * (count > 1)}"
     # The last answer is the default; an overwriting one never is.

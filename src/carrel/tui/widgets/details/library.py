@@ -38,12 +38,8 @@ class LibraryDetails(VerticalScroll):
 
     def show_library(self, library: Library) -> None:
         """Show the details of a library."""
-        parts = [
-            labels.line(library.name, "bold"),
-            labels.short_id(library.id),
-            Content(""),
-            _fields(library_facts(library, time.time())),
-        ]
+        facts = _fields(library_facts(library, time.time()))
+        parts = labels.card(library.name, library.id, facts)
         if library.description:
             parts += [Content(""), labels.block(library.description)]
         self._put(*parts)
@@ -54,12 +50,8 @@ class LibraryDetails(VerticalScroll):
             self._put()
             return
         status = ("Status", labels.badge(document_status(document)))
-        parts = [
-            labels.line(document.name, "bold"),
-            labels.short_id(document.id),
-            Content(""),
-            _fields(document_facts(document, time.time()), status),
-        ]
+        facts = _fields(document_facts(document, time.time()), status)
+        parts = labels.card(document.name, document.id, facts)
         if document.error:
             parts += [Content(""), labels.block(document.error, "$failed")]
         if document.summary:

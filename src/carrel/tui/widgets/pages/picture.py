@@ -284,12 +284,8 @@ def _draw_framed(picture: Any, frames: Sequence[PictureFrame], line: int) -> Any
 
     picture = _tint(picture, frames)
     plain = picture.copy()
-    _draw_frames(
-        ImageDraw.Draw(plain),
-        [frame for frame in frames if not (frame.marked or frame.heat)],
-        plain,
-        line,
-    )
+    pale = [frame for frame in frames if not (frame.marked or frame.heat)]
+    _draw_frames(ImageDraw.Draw(plain), pale, plain, line)
     # Print stays visible below the many frames; the marked one must stand out.
     framed = Image.blend(picture, plain, PALE_FRAME)
     marked = [frame for frame in frames if frame.marked]

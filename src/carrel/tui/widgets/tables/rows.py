@@ -17,17 +17,9 @@ DRAFT = "draft"
 def details(agent: Agent, libraries: Mapping[str, str]) -> Content:
     """Return all details of an agent or a version."""
     rows = ((name, labels.line(value)) for name, value in detail_rows(agent, libraries))
-    return Content("\n").join(
-        [
-            labels.line(agent.name, "bold"),
-            labels.short_id(agent.id),
-            Content(""),
-            labels.fields(*rows),
-            Content(""),
-            labels.muted("Instructions"),
-            labels.block(agent.instructions or "none"),
-        ]
-    )
+    instructions = (labels.muted("Instructions"), labels.block(agent.instructions or "none"))
+    parts = labels.card(agent.name, agent.id, labels.fields(*rows))
+    return Content("\n").join([*parts, Content(""), *instructions])
 
 
 def agent_row(row: AgentRow) -> Row:

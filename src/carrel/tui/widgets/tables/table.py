@@ -475,13 +475,8 @@ class VirtualTable(ScrollView, can_focus=True):
         style = self.get_visual_style("table--cursor") if is_cursor else self.visual_style
         if row is None:
             return self._draw((labels.muted("…"),), Content(" " * GAP), style, width)
-        mark = row.mark
-        if mark is None:
-            mark = (
-                Content.styled("▸", "$accent" if self.has_focus else "$muted")
-                if is_cursor
-                else Content(" ")
-            )
+        role = "$accent" if self.has_focus else "$muted"
+        mark = row.mark or (Content.styled("▸", role) if is_cursor else Content(" "))
         return self._draw(row.cells, mark.truncate(GAP, pad=True), style, width, row.rest)
 
     def _draw(
