@@ -257,7 +257,7 @@ class _Leg:
 
     def _append(self, chunk: dict[str, Any]) -> ConversationEvent:
         if self._message_at is None:
-            self._message_at = self._add(MessageOutput(content="", **self._new()))
+            self._message_at = self._add(MessageOutput(content="", **self._entry_fields()))
             self._content = []
         last = self._content[-1] if self._content else None
         if last is not None and last["type"] == chunk["type"] != "tool_reference":
@@ -278,7 +278,7 @@ class _Leg:
         if self._message_at is not None:
             texts = [chunk["text"] for chunk in self._content if chunk["type"] == "text"]
             content = "".join(texts) if len(texts) == len(self._content) else self._content
-            entry = MessageOutput.model_validate({"content": content, **self._new()})
+            entry = MessageOutput.model_validate({"content": content, **self._entry_fields()})
             self._change(self._message_at, content=entry.content)
         self._message_at = None
 
@@ -304,7 +304,7 @@ class _Leg:
         }
         if call.type == TO_CONFIRM:
             named["confirmation_status"] = "pending"
-        at = self._add(FunctionCallEntry(**named, **self._new()))
+        at = self._add(FunctionCallEntry(**named, **self._entry_fields()))
         return self._event("function.call.delta", at, **named, **self._by)
 
     def _step(self, step: Progress) -> Iterator[ConversationEvent]:
@@ -330,7 +330,7 @@ class _Leg:
         self._close_message()
         self._tool = name, arguments
         named: dict[str, Any] = {"name": name, "arguments": arguments}
-        self._tool_at = self._add(ToolExecutionEntry(**named, **self._new()))
+        self._tool_at = self._add(ToolExecutionEntry(**named, **self._entry_fields()))
         return self._event("tool.execution.started", self._tool_at, **named, **self._by)
 
     def _end_tool(self, info: dict[str, Any]) -> Iterator[ConversationEvent]:
@@ -340,7 +340,7 @@ class _Leg:
         yield self._event("tool.execution.done", self._tool_at, name=self._tool[0], info=info)
         self._tool_at = None
 
-    def _new(self) -> dict[str, Any]:
+    def _entry_fields(self) -> dict[str, Any]:
         """Return the fields of a new entry."""
         return {"id": new_id(), "created_at": datetime.now(UTC), **self._by}
 

@@ -43,8 +43,8 @@ def compare_agents(old: Agent, new: Agent) -> tuple[FieldChange, ...]:
     """
     return (
         _value("model", old.model, new.model),
-        *_changes_if(_value("name", old.name, new.name), old.name != new.name),
-        *_changes_if(
+        *_include_if(_value("name", old.name, new.name), old.name != new.name),
+        *_include_if(
             _value("description", old.description, new.description),
             bool(old.description or new.description),
         ),
@@ -162,8 +162,8 @@ def _elements(path: str, old: Sequence[object], new: Sequence[object]) -> Iterat
             yield from (FieldChange(path, "added", new=_as_text(one)) for one in new[c:d])
 
 
-def _changes_if(change: FieldChange, present: bool) -> tuple[FieldChange, ...]:
-    return (change,) if present else ()
+def _include_if(change: FieldChange, shown: bool) -> tuple[FieldChange, ...]:
+    return (change,) if shown else ()
 
 
 def _as_text(value: object) -> str | None:

@@ -55,7 +55,7 @@ class Face(Protocol):
         """Return whether a line of the screen contains a text."""
 
 
-class Failed(Exception):
+class StepError(Exception):
     """A step did not finish; the message gives the reason."""
 
 
@@ -161,7 +161,7 @@ class Player(Service[DemoState]):
             await self._do(step, fast=fast)
             if holds is not None:
                 await self._wait_until(holds, step)
-        except (Failed, ProblemError) as error:
+        except (StepError, ProblemError) as error:
             trouble = str(error.problem) if isinstance(error, ProblemError) else str(error)
             offers = step.recorded is not None
             self.slice.set(phase="failed", trouble=trouble, offers=offers)
@@ -196,7 +196,7 @@ class Player(Service[DemoState]):
         left = step.limit
         while not holds():
             if left <= 0:
-                raise Failed(f"No {_words(step)} within {step.limit:g} s")
+                raise StepError(f"No {_words(step)} within {step.limit:g} s")
             began = loop.time()
             await asyncio.sleep(LOOK)
             # A pause does not count towards the limit.
@@ -224,25 +224,25 @@ class Player(Service[DemoState]):
         if chat.phase != "idle":
             return False
         if chat.error is not None and chat.error is not before.error:
-            raise Failed(str(chat.error))
+            raise StepError(str(chat.error))
         said = chat.conversation.said
         if not said or (chat.session_id, said) == (before.session_id, before.conversation.said):
             return False
         last = said[-1]
         if last.status in _ENDS:
-            raise Failed(f"The answer {_ENDS[last.status]}")
+            raise StepError(f"The answer {_ENDS[last.status]}")
         return last.role == "assistant" and last.status == "done"
 
     def _document_ready(self, old: Problem | None) -> bool:
         document = self._document.value
         if document.error is not None and document.error is not old:
-            raise Failed(str(document.error))
+            raise StepError(str(document.error))
         return document.complete and not document.loading
 
     def _has_found(self, query: str | None, old: Problem | None) -> bool:
         search = self._libraries.value
         if search.error is not None and search.error is not old:
-            raise Failed(str(search.error))
+            raise StepError(str(search.error))
         asked = query is None or search.query.strip() == query.strip()
         return asked and not search.searching and bool(search.hits)
 

@@ -133,7 +133,7 @@ class TypeAhead:
 
     @contextmanager
     def discard(self, opening: object) -> Iterator[None]:
-        """Discard keys that are typed meanwhile: what they would choose from is not known yet."""
+        """Discard the keys typed while a list opens: their target is not known yet."""
         self.hold(opening)
         try:
             yield

@@ -25,7 +25,7 @@ from carrel.server.reading.formulas.symbols import (
     SYMBOLS,
     WIDE,
 )
-from carrel.server.reading.page.elements import Box, parted
+from carrel.server.reading.page.elements import Box, split_when
 from carrel.server.reading.page.rules import Rule
 
 _SCRIPT = 0.12
@@ -200,7 +200,7 @@ def _join_matrices(glyphs: Sequence[Glyph], parts: Sequence[_Part]) -> list[_Par
         if len(rows) < 2:
             continue
         name = "cases" if end is None else MATRICES.get(glyph.delimiter, "matrix")
-        cells = [[_line(cell) for cell in parted(row, _are_columns)] for row in rows]
+        cells = [[_line(cell) for cell in split_when(row, _are_columns)] for row in rows]
         lines = r" \\ ".join(map(" & ".join, cells))
         closing = [] if end is None else [glyphs[end].box]
         box = Box.around([glyph.box, *(part.box for part in held), *closing])

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import permutations
 
 from carrel.server.reading.layout.figures import FigurePlace
-from carrel.server.reading.page.elements import Box, Line, grouped
+from carrel.server.reading.page.elements import Box, Line, group_connected
 from carrel.server.reading.page.rules import Rule
 
 _CORNER = 4.0
@@ -39,14 +39,14 @@ def diagrams(rules: Sequence[Rule], lines: Iterable[Line]) -> list[FigurePlace]:
     joining = [
         _box(rule) for rule in drawn if not any(box.contains(_box(rule), _CORNER) for box in frames)
     ]
-    lines_between = grouped(joining, lambda one, other: one.is_near(other, _MEETS))
+    lines_between = group_connected(joining, lambda one, other: one.is_near(other, _MEETS))
     led = [
         (line, [frame for frame in frames if any(_ends_beside(rule, frame) for rule in line)])
         for line in lines_between
         if len(line) <= _MOST_BENT
     ]
     found = []
-    for joined in grouped(
+    for joined in group_connected(
         frames, lambda one, other: any(one in ends and other in ends for _, ends in led)
     ):
         between = [rule for line, ends in led if ends[1:] and ends[0] in joined for rule in line]

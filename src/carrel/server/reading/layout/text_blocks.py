@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from carrel.server.reading.page.elements import Box, Kind, Line, Region, parted
+from carrel.server.reading.page.elements import Box, Kind, Line, Region, split_when
 from carrel.server.reading.page.hyphens import compounds_of, ends_in_hyphen, join_lines
 from carrel.server.reading.page.lines import BULLETS, CAPTION, FORMULA, adjoin, one_line, usual_size
 from carrel.server.reading.page_model.network import ROLES, Role
@@ -198,7 +198,7 @@ class Style:
     def with_breaks(self, lines: Sequence[Line]) -> str:
         """Return a paragraph's text; keep line breaks before which the next word had room."""
         right = max(line.box.right for line in lines)
-        parts = parted(lines, lambda above, line: _is_deliberate_break(above, line, right))
+        parts = split_when(lines, lambda above, line: _is_deliberate_break(above, line, right))
         return "\n".join(join_lines(part, self.compounds) for part in parts)
 
 

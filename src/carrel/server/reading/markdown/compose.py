@@ -12,7 +12,7 @@ from carrel.server.reading.markdown.inline import add_inline
 from carrel.server.reading.markdown.page_builder import Certainty, PageBuilder, Place
 from carrel.server.reading.markdown.scored_text import ScoredText
 from carrel.server.reading.options import ReadOptions
-from carrel.server.reading.page.elements import Box, PageLayout, Region, parted
+from carrel.server.reading.page.elements import Box, PageLayout, Region, split_when
 from carrel.wire.ocr import BlockType, Dimensions, Page
 
 Crop = Callable[[tuple[int, int, int, int]], Image.Image]
@@ -70,7 +70,7 @@ class _Composer:
 
     def page(self) -> Page:
         # Only items of a list are one block.
-        for group in parted(
+        for group in split_when(
             self._layout.regions, lambda one, other: not one.kind == other.kind == "list_item"
         ):
             self._add(group)

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from carrel.server.reading.page.elements import Box, joined_boxes
+from carrel.server.reading.page.elements import Box, join_boxes
 from carrel.server.reading.page.parsed import TextItem
 
 _STRAIGHT = 1.0
@@ -138,4 +138,4 @@ def _grow(box: Box, shapes: Sequence[Box], largest: float) -> Box:
 
 def _merge(boxes: Iterable[Box], reach: float = 0) -> list[Box]:
     """Join the boxes that are near each other."""
-    return joined_boxes(boxes, lambda one, other: one.is_near(other, reach))
+    return join_boxes(boxes, lambda one, other: one.is_near(other, reach))

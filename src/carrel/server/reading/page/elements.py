@@ -98,8 +98,8 @@ class Box(NamedTuple):
         return cls(min(lefts), min(tops), max(rights), max(bottoms))
 
 
-def grouped(things: Iterable[T], belong: Callable[[T, T], bool]) -> list[list[T]]:
-    """Group the things that belong together, directly or by way of others."""
+def group_connected(things: Iterable[T], belong: Callable[[T, T], bool]) -> list[list[T]]:
+    """Group things that belong together, directly or by way of others."""
     groups: list[list[T]] = []
     for thing in things:
         near = [group for group in groups if any(belong(thing, other) for other in group)]
@@ -108,8 +108,8 @@ def grouped(things: Iterable[T], belong: Callable[[T, T], bool]) -> list[list[T]
     return groups
 
 
-def parted(things: Iterable[T], are_apart: Callable[[T, T], bool]) -> list[list[T]]:
-    """Part a row of things between those that are apart."""
+def split_when(things: Iterable[T], are_apart: Callable[[T, T], bool]) -> list[list[T]]:
+    """Split a row of things between neighbours that are apart."""
     parts: list[list[T]] = []
     for thing in things:
         if not parts or are_apart(parts[-1][-1], thing):
@@ -118,7 +118,7 @@ def parted(things: Iterable[T], are_apart: Callable[[T, T], bool]) -> list[list[
     return parts
 
 
-def joined_boxes(boxes: Iterable[Box], are_one: Callable[[Box, Box], bool]) -> list[Box]:
+def join_boxes(boxes: Iterable[Box], are_one: Callable[[Box, Box], bool]) -> list[Box]:
     """Join the boxes that are one, directly or by way of others."""
     found: list[Box] = []
     for box in boxes:

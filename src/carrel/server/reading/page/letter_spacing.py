@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
 
-from carrel.server.reading.page.elements import parted
+from carrel.server.reading.page.elements import split_when
 from carrel.server.reading.page.parsed import PlacedWord, TextItem
 
 _SHORT = 3.0
@@ -80,7 +80,7 @@ def _are_letters(word: PlacedWord, following: PlacedWord) -> bool:
 def _parts(words: Sequence[PlacedWord]) -> list[list[PlacedWord]]:
     """Split a line at gaps between columns."""
     column = _COLUMN * statistics.median(_gap(*pair) for pair in pairwise(words))
-    return parted(words, lambda word, following: _gap(word, following) > column)
+    return split_when(words, lambda word, following: _gap(word, following) > column)
 
 
 def _letter_gap(words: Sequence[PlacedWord], height: float) -> float:

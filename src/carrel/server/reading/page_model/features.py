@@ -402,7 +402,7 @@ class _Geometry:
         return [np.log1p((crossed & (away < reach)).sum(1)) for reach in (2.5, 12)]
 
     def _rules_between(self, one: Indexes, two: Indexes, *, across: bool) -> list[Floats]:
-        """Return for each pair whether a rule lies between, a faint one, one as long as both."""
+        """Return for each pair whether a rule lies between; a faint one; one over both."""
         rules, faint = (self.across, self.faint_across) if across else (self.down, self.faint_down)
         if not len(rules):
             return [np.zeros(len(one), np.float32)] * 3

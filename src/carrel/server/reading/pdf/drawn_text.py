@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from PIL import Image
 
-from carrel.server.reading.page.elements import Box, grouped
+from carrel.server.reading.page.elements import Box, group_connected
 
 if TYPE_CHECKING:
     from numpy import uint8
@@ -112,7 +112,7 @@ def _lines(ink: "NDArray[uint8]") -> list[Box]:
 def _blocks(lines: Sequence[Box]) -> list[Box]:
     """Group stacked lines into blocks, in pixels with a margin of white space."""
     blocks = []
-    for group in grouped(lines, _are_stacked):
+    for group in group_connected(lines, _are_stacked):
         tops = sorted(line.top for line in group)
         rows = 1 + sum(below - above > _LOWEST for above, below in pairwise(tops))
         if rows >= _FEWEST:

@@ -18,7 +18,7 @@ from pypdfium2.raw import (
 
 from carrel.server.reading.formulas.rebuild import Glyph, NotRebuilt, latex_of
 from carrel.server.reading.formulas.symbols import MATH_FONT
-from carrel.server.reading.page.elements import Box, Line, joined_boxes
+from carrel.server.reading.page.elements import Box, Line, join_boxes
 from carrel.server.reading.page.lines import FORMULA
 from carrel.server.reading.page.parsed import TextItem
 from carrel.server.reading.page.rules import Rule
@@ -74,7 +74,7 @@ def with_display_formulas(
     large = [glyph.box for glyph in glyphs if glyph.is_extension]
     seeds = [item.box for item in items if not item.rotation and _is_math(item)]
     apart = [seed for seed in [*seeds, *large] if not any(_shares_line(seed, b) for b in prose)]
-    for zone in joined_boxes((_grow(seed, glyphs) for seed in apart), Box.meets):
+    for zone in join_boxes((_grow(seed, glyphs) for seed in apart), Box.meets):
         inside = [glyph for glyph in glyphs if zone.holds_centre(glyph.box)]
         made = _formulas(inside, [bar for bar in bars if zone.holds(*bar.middle)])
         if not made:

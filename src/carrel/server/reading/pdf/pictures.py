@@ -11,7 +11,7 @@ from pypdfium2.raw import (
     FPDFPageObj_GetType,
 )
 
-from carrel.server.reading.page.elements import Box, joined_boxes
+from carrel.server.reading.page.elements import Box, join_boxes
 from carrel.server.reading.pdf.page_space import Bounds, PageSpace
 
 _WITH_PICTURES = (FPDF_PAGEOBJ_IMAGE, FPDF_PAGEOBJ_FORM)
@@ -33,7 +33,7 @@ def embedded_pictures(page: Any, space: PageSpace) -> list[Box]:
         if box.width > 0 and box.height > 0:
             boxes.append(box)
     # Some programs cut a picture into strips.
-    return joined_boxes(boxes, _continues)
+    return join_boxes(boxes, _continues)
 
 
 def _continues(one: Box, other: Box) -> bool:

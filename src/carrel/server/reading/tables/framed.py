@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from carrel.server.reading.page.elements import Box, grouped, parted
+from carrel.server.reading.page.elements import Box, group_connected, split_when
 from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.page.table import Cell, Table
 from carrel.server.reading.tables.decode import PageReading, Sets, joined_text
@@ -53,7 +53,7 @@ def grids(rules: Sequence[Rule], double: float = _TOUCH) -> list[Grid]:
     """
     touch = max(_TOUCH, double)
     found = []
-    for group in grouped((rule for rule in rules if not rule.faint), _cross):
+    for group in group_connected((rule for rule in rules if not rule.faint), _cross):
         across = [rule for rule in group if rule.across]
         down = [rule for rule in group if not rule.across]
         ys = _places([rule.at for rule in across] + _overhang(down, across), touch)
@@ -83,7 +83,7 @@ def _overhang(rules: Sequence[Rule], crossing: Sequence[Rule]) -> list[float]:
 
 def _places(values: Sequence[float], touch: float) -> list[float]:
     """Return the places of rules, in the middle of those that are one."""
-    ones = parted(sorted(values), lambda before, value: value - before > touch)
+    ones = split_when(sorted(values), lambda before, value: value - before > touch)
     return [(same[0] + same[-1]) / 2 for same in ones]
 
 
