@@ -26,7 +26,8 @@ class DeletedItem(ResponseModel):
     """An item that was deleted."""
 
     id: str
-    object: str
+    object: str = ""
+    """Its type; empty where a service leaves it out."""
     deleted: bool = True
 
 
