@@ -31,7 +31,7 @@ class Shared:
 
 
 class Area:
-    """Gives what all areas share to the service of one: its first base, before `Service`."""
+    """Gives an area's service the parts that all areas share. List it before `Service`."""
 
     def __init__(self, shared: Shared, state: object) -> None:
         super().__init__(shared.loop, state, shared.session)  # type: ignore[call-arg]

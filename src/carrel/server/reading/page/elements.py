@@ -55,7 +55,7 @@ class Box(NamedTuple):
         )
 
     def contains(self, other: "Box", beyond: float) -> bool:
-        """Return whether another box lies in this one, or reaches so far beyond it at most."""
+        """Return whether another box lies in this one; its sides may reach `beyond` points out."""
         return (
             min(other.left - self.left, self.right - other.right) >= -beyond
             and min(other.top - self.top, self.bottom - other.bottom) >= -beyond

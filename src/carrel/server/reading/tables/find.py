@@ -57,7 +57,7 @@ def find_tables(page: PageReading, rules: Sequence[Rule], numbers: Collection[in
 
 
 def _is_chart(table: Table) -> bool:
-    """Return whether a third of the rows are half empty, with nothing but values of axes."""
+    """Return whether a third of the rows hold few cells, all of them values of an axis."""
     columns: dict[int, list[Cell]] = {}
     for cell in table.cells:
         if all(map(_VALUE.fullmatch, cell.text.split())):
@@ -69,7 +69,7 @@ def _is_chart(table: Table) -> bool:
 
 
 def _are_ticks(cells: Iterable[Cell]) -> bool:
-    """Return whether a column's numbers go in even steps, other than those that count its rows."""
+    """Return whether a column's numbers go in even steps larger than 1, which numbers its rows."""
     words = " ".join(cell.text for cell in cells).split()
     values = [int(re.sub(r"\D", "", word)) * (1 if word[0].isalnum() else -1) for word in words]
     if len(values) < _TICKS:

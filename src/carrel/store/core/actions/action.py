@@ -226,7 +226,7 @@ class Service(Generic[S]):
         await self._load()
 
     async def _load(self) -> None:
-        """Load what the slice shows; nothing, unless the area has something to load."""
+        """Load what the slice shows. Areas with something to load override this."""
 
     @contextmanager
     def _set_loading(self) -> Iterator[None]:
