@@ -508,8 +508,11 @@ def test_a_list_gives_back_those_that_worked_and_says_which_failed(
     good, damaged, missing = tmp_path / "a.txt", tmp_path / "b.pdf", tmp_path / "c.txt"
     good.write_text("The rent is due.")
     damaged.write_bytes(b"%PDF-1.7 damaged")
-    with pytest.warns(UserWarning, match=r"(?s)2 of 3 documents failed:.*b\.pdf: .*c\.txt: "):
+    with pytest.warns(
+        UserWarning, match=r"(?s)2 of 3 documents failed:.*b\.pdf: .*c\.txt: "
+    ) as told:
         added = bench.add("half", [good, damaged, missing], create=True)
+    assert told[0].filename == __file__, "the warning points at the cell"
     assert [one.name for one in added] == ["a.txt"]
     with pytest.warns(UserWarning, match=r"1 of 2 documents failed:\n.*b\.pdf: "):
         readings = bench.ocr([damaged, good])
@@ -653,8 +656,9 @@ async def test_calls_are_awaited_while_the_loop_goes_on(bench: Bench, lease: Pat
 
 def test_a_name_that_two_have_asks_for_the_id(bench: Bench) -> None:
     first = bench.create_library("twins")
-    with pytest.warns(UserWarning, match=f"More than one library.*{first.id}"):
+    with pytest.warns(UserWarning, match=f"More than one library.*{first.id}") as told:
         twins = [first, bench.create_library("twins")]
+    assert told[0].filename == __file__, "the warning points at the cell"
     with pytest.raises(BenchError, match="More than one library is named “twins”"):
         bench.library("twins")
     assert bench.library(twins[0].id).state["single"]

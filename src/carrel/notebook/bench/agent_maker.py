@@ -7,7 +7,7 @@ from pydantic import BaseModel, ValidationError
 from carrel.notebook.bench.names import Names
 from carrel.notebook.bench.waits import await_service
 from carrel.notebook.cells.errors import BenchError, bench_errors
-from carrel.notebook.cells.wait import wait_for
+from carrel.notebook.cells.wait import run, wait_for
 from carrel.notebook.panels.agent_fields import AgentFields
 from carrel.notebook.panels.core.base import Json
 from carrel.store.agents.drafts import Draft, refusal
@@ -46,7 +46,7 @@ class AgentMaker:
         return self._change(self._blank(name) if old is None else Draft.of(old), fields)
 
     def _blank(self, name: str) -> Draft:
-        wait_for(self._store, self._store.loop.run(await_service(self._store)))
+        run(self._store, await_service(self._store))
         models = self._store.session.slice.value.models
         return Draft.blank(models[0] if models else "").changed(name=name)
 
@@ -75,7 +75,7 @@ class AgentMaker:
         return filled.onto(draft).with_arguments(**arguments)
 
     def _check_model(self, model: str) -> None:
-        wait_for(self._store, self._store.loop.run(await_service(self._store)))
+        run(self._store, await_service(self._store))
         session = self._store.session
         if not session.lists(model):
             known = available(model, session.slice.value.models)

@@ -1,18 +1,27 @@
-"""Bench calls for agents: drafts, agents in files, evals and votes."""
+"""Calls of the bench for agents: making, asking, agents in files, evals and votes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias, Unpack
 
 from carrel.notebook.bench.agent_maker import AgentMaker
-from carrel.notebook.bench.base import BenchBase
+from carrel.notebook.bench.inputs import Attached
 from carrel.notebook.bench.keywords import AgentKeywords, spell
-from carrel.notebook.cells.cell import run_progress
-from carrel.notebook.cells.errors import bench_errors
-from carrel.notebook.cells.wait import check_handle, permission, wait_for
+from carrel.notebook.bench.names import Names
+from carrel.notebook.cells.cell import answer_progress, keep, run_progress
+from carrel.notebook.cells.errors import BenchError, bench_errors
+from carrel.notebook.cells.wait import permission, wait_for
+from carrel.notebook.results.answer import (
+    Answer,
+    check_question,
+    collect_turns,
+    last_answer,
+    partial_on_error,
+)
 from carrel.notebook.results.evals import EvalRun, VoteCount
 from carrel.notebook.results.plan import AgentPlan
 from carrel.store.agents.drafts import Draft
+from carrel.store.chat.conversation import Attachment, Conversation
 from carrel.store.chat.service import ChatService
 from carrel.store.comparison.state import Side
 from carrel.store.core.actions.handle import Handle
@@ -32,14 +41,54 @@ def begin_chat(chat: ChatService, side: Side) -> Handle[None]:
     return chat.new(side.agent_id, side.version)
 
 
-class AgentCalls(BenchBase):
-    """Calls that wait for their result for at most `timeout` seconds."""
+Attach: TypeAlias = Callable[[Attached, float | None], list[Attachment]]
+"""Uploads the files of a question within some seconds."""
 
-    def __init__(self, store: Store) -> None:
-        super().__init__(store)
-        self._maker = AgentMaker(store, self._names)
 
-    @check_handle
+class AgentCalls:
+    """Makes, asks and evaluates agents; each call waits for its result."""
+
+    def __init__(self, store: Store, names: Names, maker: AgentMaker, attach: Attach) -> None:
+        self._store = store
+        self._names = names
+        self._maker = maker
+        self._attach = attach
+
+    @spell
+    def create_agent(
+        self,
+        name: str,
+        **fields: Unpack[AgentKeywords],
+    ) -> Agent:
+        """Create an agent. An existing agent of this name stays, and a warning gives both ids.
+
+        `bench.agent(…, create=True)` creates one only if the name is new.
+
+        Args:
+            name: its name.
+        """
+        made = self._maker.create(name, {**fields})
+        self._names.warn_of_twins("agent", made)
+        return made
+
+    @spell
+    def edit_agent(
+        self,
+        agent: str | Agent,
+        **fields: Unpack[AgentKeywords],
+    ) -> Agent:
+        """Create an agent's next version.
+
+        Args:
+            agent: its name or id.
+        """
+        edited = self._maker.edit(self._names.agent(agent), {**fields})
+        if edited is None:
+            raise BenchError(
+                "Nothing changed", "The agent is as it was.", "Give a field that differs."
+            )
+        return edited
+
     @spell
     def draft(self, agent: str | Agent, **fields: Unpack[AgentKeywords]) -> Draft:
         """Return an unsaved agent to try: `bench.chat("support", beside=[draft])`.
@@ -53,24 +102,6 @@ class AgentCalls(BenchBase):
             draft.create()  # an incomplete draft fails here, at the call that wrote it
         return draft
 
-    def _sides(
-        self, agent: Asked, versions: Sequence[int] | None, beside: Sequence[Asked]
-    ) -> list[Side]:
-        first = self._side(agent)
-        own = [first]
-        if versions is not None:
-            id = first.agent_id
-            own = [Side(id, self._names.version(id, version)) for version in versions]
-        return [*own, *map(self._side, beside)]
-
-    def _side(self, asked: Asked) -> Side:
-        if isinstance(asked, Draft):
-            return Side(asked.agent_id or "", draft=asked.create())
-        agent, version = asked if isinstance(asked, tuple) else (asked, None)
-        id = self._names.agent(agent).id
-        return Side(id, self._names.version(id, version))
-
-    @check_handle
     def plan(
         self,
         *files: str | Path,
@@ -89,12 +120,51 @@ class AgentCalls(BenchBase):
         made = wait_for(self._store, self._store.agents.plan(paths, delete), timeout)
         return AgentPlan(made, self._store)
 
-    @check_handle
-    def votes(self, *, timeout: float | None = None) -> VoteCount:
-        """Return the votes of all comparisons, counted per version."""
-        return VoteCount(wait_for(self._store, self._store.comparison.count_votes(), timeout))
+    def ask(
+        self,
+        agent: str | Agent,
+        text: str,
+        *,
+        version: int | None = None,
+        history: Sequence[Answer | Mapping[str, str]] = (),
+        files: Attached = (),
+        timeout: float | None = None,
+    ) -> Answer:
+        """Ask an agent's active or another version one question, and return the answer.
 
-    @check_handle
+        Registered functions are called when the agent asks for them. If the answer fails or is
+        stopped, the cell shows its text so far, and the error has it in `partial`.
+
+        Args:
+            agent: its name or id.
+            text: the question.
+            version: the version that answers; None is the active one.
+            history: earlier turns: answers of `ask`, or messages with `role` and `content`.
+            files: the attachments, as in `bench.ocr`, or documents of libraries.
+            timeout: seconds before the call is stopped.
+        """
+        check_question(text)
+        asked = self._names.agent(agent)
+        version = self._names.version(asked.id, version)
+        attached = self._attach(files, timeout)
+        service = self._store.another_chat(saved=False)
+        try:
+            before = Conversation.of(*collect_turns(history))
+            wait_for(self._store, service.new(asked.id, version, after=before))
+            for attachment in attached:
+                wait_for(self._store, service.attach_known(attachment))
+            with partial_on_error(self._store, service, show=keep):
+                wait_for(
+                    self._store,
+                    service.send(text),
+                    timeout,
+                    self._progress_of(service),
+                    look=permission(self._store),
+                )
+                return last_answer(self._store, service.slice.value)
+        finally:
+            self._store.close_service(service)
+
     def evaluate(
         self,
         agent: str | Agent,
@@ -137,7 +207,6 @@ class AgentCalls(BenchBase):
         tried = EvalRun(run, report(run), service.records)
         return tried if baseline is None else tried.beside(baseline)
 
-    @check_handle
     def eval_run(self, run: str, *, baseline: "EvalRun | str | None" = None) -> EvalRun:
         """Return a stored run by its id, the beginning of its id, or a file.
 
@@ -150,3 +219,29 @@ class AgentCalls(BenchBase):
             found = records.get(run)
         kept = EvalRun(found, report(found), records)
         return kept if baseline is None else kept.beside(baseline)
+
+    def votes(self, *, timeout: float | None = None) -> VoteCount:
+        """Return the votes of all comparisons, counted per version."""
+        return VoteCount(wait_for(self._store, self._store.comparison.count_votes(), timeout))
+
+    def sides(
+        self, agent: Asked, versions: Sequence[int] | None, beside: Sequence[Asked]
+    ) -> list[Side]:
+        """Return the sides of a chat: the agent, in each of the versions, and those beside it."""
+        first = self._side(agent)
+        own = [first]
+        if versions is not None:
+            id = first.agent_id
+            own = [Side(id, self._names.version(id, version)) for version in versions]
+        return [*own, *map(self._side, beside)]
+
+    def _side(self, asked: Asked) -> Side:
+        if isinstance(asked, Draft):
+            return Side(asked.agent_id or "", draft=asked.create())
+        agent, version = asked if isinstance(asked, tuple) else (asked, None)
+        id = self._names.agent(agent).id
+        return Side(id, self._names.version(id, version))
+
+    def _progress_of(self, service: ChatService) -> Callable[[], str]:
+        session = self._store.session.slice
+        return lambda: answer_progress(session.value, service.slice.value)

@@ -1,26 +1,28 @@
 """The bench, which `carrel.connect()` returns: panels and calls over one shared state."""
 
 import atexit
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import cached_property, partial
+from functools import cached_property, partial, update_wrapper
+from operator import attrgetter
 from pathlib import Path
-from typing import Any, Self, TypeVar, Unpack, overload
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar, Unpack, overload
+from weakref import WeakSet
 
 from ipywidgets import Layout
 
 from carrel import samples
 from carrel.config.profiles import ConfigError, Profile, load_profile, profile_at
+from carrel.notebook.bench.agent_maker import AgentMaker
 from carrel.notebook.bench.agents import AgentCalls, Asked, begin_chat
 from carrel.notebook.bench.aio import AsyncBench
 from carrel.notebook.bench.client import SyncClient
 from carrel.notebook.bench.documents import DocumentCalls
-from carrel.notebook.bench.inputs import OneInput
 from carrel.notebook.bench.keywords import AgentKeywords, spell
+from carrel.notebook.bench.names import Names
 from carrel.notebook.bench.together import Together
-from carrel.notebook.cells.cell import answer_progress, keep
 from carrel.notebook.cells.errors import BenchError, hide_key
-from carrel.notebook.cells.wait import check_handle, permission, wait_for
+from carrel.notebook.cells.wait import check_handle, wait_for
 from carrel.notebook.panels.activity import ActivityPanel
 from carrel.notebook.panels.agent import AgentPanel
 from carrel.notebook.panels.chat import ChatPanel
@@ -33,18 +35,9 @@ from carrel.notebook.panels.files import FilesPanel
 from carrel.notebook.panels.library import LibraryPanel
 from carrel.notebook.panels.workbench import Workbench
 from carrel.notebook.results import display
-from carrel.notebook.results.answer import (
-    Answer,
-    as_answer,
-    check_question,
-    collect_turns,
-    last_answer,
-    partial_on_error,
-)
+from carrel.notebook.results.answer import Answer, as_answer
 from carrel.notebook.results.deleted import DeletedItems
 from carrel.notebook.results.unfinished import UnfinishedWork
-from carrel.store.chat.conversation import Conversation
-from carrel.store.chat.service import ChatService
 from carrel.store.comparison.state import MOST
 from carrel.store.core.actions.handle import Cancelled
 from carrel.store.core.actions.loop import OwnerLoop
@@ -54,18 +47,30 @@ from carrel.store.demo.setting import own_profile
 from carrel.store.sample import AGENT
 from carrel.store.session.formatting import header
 from carrel.store.store import Store
-from carrel.wire.documents import Document
 from carrel.wire.generation.agents import Agent
 from carrel.wire.libraries import Library
 from carrel.yamlfile import FileError
 
 T = TypeVar("T")
+Q = ParamSpec("Q")
 
 F = TypeVar("F", bound=Callable[..., Any])
 P = TypeVar("P", bound=Panel)
 
 
-class Bench(DocumentCalls, AgentCalls):
+def _delegate(
+    part: str, method: Callable[Concatenate[Any, Q], T]
+) -> Callable[Concatenate[Any, Q], T]:
+    """Return a method that calls a part's `method`, with its signature and docstring."""
+    find = attrgetter(part)
+
+    def call(bench: Any, /, *args: Q.args, **kwargs: Q.kwargs) -> T:
+        return method(find(bench), *args, **kwargs)
+
+    return check_handle(update_wrapper(call, method))
+
+
+class Bench:
     """The workbench in a notebook.
 
     In a cell it shows the whole workbench with six tabs; `files`, `libraries`, `document`,
@@ -81,9 +86,15 @@ class Bench(DocumentCalls, AgentCalls):
         try:
             chosen = _profile(profile, url, api_key)
             hide_key(chosen.api_key)
-            super().__init__(Store(chosen, OwnerLoop.in_thread()))
+            self._store = Store(chosen, OwnerLoop.in_thread())
         except ConfigError as error:
             raise BenchError(Problem.of(error)) from None
+        self._panels: WeakSet[Panel] = WeakSet()
+        self._names = Names(self._store)
+        self._maker = AgentMaker(self._store, self._names)
+        self._document_calls = DocumentCalls(self._store, self._names, self._keep)
+        attach = self._document_calls.attach
+        self._agent_calls = AgentCalls(self._store, self._names, self._maker, attach)
         self._together = Together(self._store)
         self._demo: DemoPanel | None = None
         self.client = SyncClient(self._store)
@@ -269,7 +280,7 @@ class Bench(DocumentCalls, AgentCalls):
             for name, value in options.items():
                 setattr(self._chats, name, value)
             return self._chats
-        sides = self._sides(agent, versions, beside or ())
+        sides = self._agent_calls.sides(agent, versions, beside or ())
         if versions is None and beside is None:
             service = self._store.another_chat()
             wait_for(self._store, begin_chat(service, sides[0]))
@@ -326,90 +337,23 @@ class Bench(DocumentCalls, AgentCalls):
         self._store.tools.add(function)
         return function
 
-    # agents
+    upload = _delegate("_document_calls", DocumentCalls.upload)
+    ocr = _delegate("_document_calls", DocumentCalls.ocr)
+    create_library = _delegate("_document_calls", DocumentCalls.create_library)
+    add = _delegate("_document_calls", DocumentCalls.add)
+    sync = _delegate("_document_calls", DocumentCalls.sync)
+    search = _delegate("_document_calls", DocumentCalls.search)
+    wait_ready = _delegate("_document_calls", DocumentCalls.wait_ready)
+    delete = _delegate("_document_calls", DocumentCalls.delete)
 
-    @check_handle
-    @spell
-    def create_agent(
-        self,
-        name: str,
-        **fields: Unpack[AgentKeywords],
-    ) -> Agent:
-        """Create an agent. An existing agent of this name stays, and a warning gives both ids.
-
-        `bench.agent(…, create=True)` creates one only if the name is new.
-
-        Args:
-            name: its name.
-        """
-        made = self._maker.create(name, {**fields})
-        self._names.warn_of_twins("agent", made)
-        return made
-
-    @check_handle
-    @spell
-    def edit_agent(
-        self,
-        agent: str | Agent,
-        **fields: Unpack[AgentKeywords],
-    ) -> Agent:
-        """Create an agent's next version.
-
-        Args:
-            agent: its name or id.
-        """
-        edited = self._maker.edit(self._names.agent(agent), {**fields})
-        if edited is None:
-            raise BenchError(
-                "Nothing changed", "The agent is as it was.", "Give a field that differs."
-            )
-        return edited
-
-    @check_handle
-    def ask(
-        self,
-        agent: str | Agent,
-        text: str,
-        *,
-        version: int | None = None,
-        history: Sequence[Answer | Mapping[str, str]] = (),
-        files: OneInput | Document | Sequence[OneInput | Document] = (),
-        timeout: float | None = None,
-    ) -> Answer:
-        """Ask an agent's active or another version one question, and return the answer.
-
-        Registered functions are called when the agent asks for them. If the answer fails or is
-        stopped, the cell shows its text so far, and the error has it in `partial`.
-
-        Args:
-            agent: its name or id.
-            text: the question.
-            version: the version that answers; None is the active one.
-            history: earlier turns: answers of `ask`, or messages with `role` and `content`.
-            files: the attachments, as in `bench.ocr`, or documents of libraries.
-            timeout: seconds before the call is stopped.
-        """
-        check_question(text)
-        asked = self._names.agent(agent)
-        version = self._names.version(asked.id, version)
-        attached = self._attachments(files, timeout)
-        service = self._store.another_chat(saved=False)
-        try:
-            before = Conversation.of(*collect_turns(history))
-            wait_for(self._store, service.new(asked.id, version, after=before))
-            for attachment in attached:
-                wait_for(self._store, service.attach_known(attachment))
-            with partial_on_error(self._store, service, show=keep):
-                wait_for(
-                    self._store,
-                    service.send(text),
-                    timeout,
-                    self._progress_of(service),
-                    look=permission(self._store),
-                )
-                return last_answer(self._store, service.slice.value)
-        finally:
-            self._store.close_service(service)
+    create_agent = _delegate("_agent_calls", AgentCalls.create_agent)
+    edit_agent = _delegate("_agent_calls", AgentCalls.edit_agent)
+    draft = _delegate("_agent_calls", AgentCalls.draft)
+    plan = _delegate("_agent_calls", AgentCalls.plan)
+    ask = _delegate("_agent_calls", AgentCalls.ask)
+    evaluate = _delegate("_agent_calls", AgentCalls.evaluate)
+    eval_run = _delegate("_agent_calls", AgentCalls.eval_run)
+    votes = _delegate("_agent_calls", AgentCalls.votes)
 
     @check_handle
     def trash(self, *, timeout: float | None = None) -> DeletedItems:
@@ -448,6 +392,10 @@ class Bench(DocumentCalls, AgentCalls):
             self._store.loop.run(self._store.close()).result()
         self._store.loop.close()
 
+    def _keep(self, panel: P) -> P:
+        self._panels.add(panel)
+        return panel
+
     def __enter__(self) -> Self:
         return self
 
@@ -465,10 +413,6 @@ class Bench(DocumentCalls, AgentCalls):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[Json, Json] | None:
         return self.workbench._repr_mimebundle_(**kwargs)
-
-    def _progress_of(self, service: ChatService) -> Callable[[], str]:
-        session = self._store.session.slice
-        return lambda: answer_progress(session.value, service.slice.value)
 
 
 def _profile(name: str | None, url: str | None, api_key: str | None) -> Profile:

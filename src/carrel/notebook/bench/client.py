@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager, contextmanager
 from typing import Any, TypeVar
 
 from carrel.notebook.cells.errors import BenchError
-from carrel.notebook.cells.wait import check_open, wait_for
+from carrel.notebook.cells.wait import check_open, run
 from carrel.store.core.problem import ProblemError
 from carrel.store.store import Store
 
@@ -113,7 +113,7 @@ def _wait(store: Store, coroutine: Coroutine[Any, Any, T]) -> T:
             failed.append(error)
             return None
 
-    result = wait_for(store, store.loop.run(outcome()))
+    result = run(store, outcome())
     if failed and isinstance(failed[0], ProblemError):
         raise BenchError(failed[0].problem) from None
     if failed:

@@ -6,7 +6,7 @@ from typing import Any
 
 from carrel.notebook.bench.names import Names
 from carrel.notebook.cells.errors import BenchError
-from carrel.notebook.cells.wait import check_open, wait_for
+from carrel.notebook.cells.wait import check_open, run, wait_for
 from carrel.store.core.actions.handle import Handle
 from carrel.store.core.naming import nothing_named
 from carrel.store.store import Store
@@ -51,8 +51,8 @@ def find_item(store: Store, names: Names, item: str, library: str | Library | No
     """
     if library is not None:
         of = names.library(library).id
-        return _find_only(item, "document", wait_for(store, store.loop.run(_documents(store, of))))
-    files = wait_for(store, store.loop.run(_files(store)))
+        return _find_only(item, "document", run(store, _documents(store, of)))
+    files = run(store, _files(store))
     every: list[Item] = [
         *files,
         *wait_for(store, store.libraries.list_all()),

@@ -1,4 +1,4 @@
-"""Bench calls for files, documents and libraries."""
+"""Calls of the bench for files, documents and libraries."""
 
 import json
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -7,21 +7,21 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel
 
-from carrel.notebook.bench.base import BenchBase
 from carrel.notebook.bench.deleting import DeletedItem, Item, delete, find_item
 from carrel.notebook.bench.inputs import (
+    Attached,
     Input,
     Inputs,
-    OneInput,
     Outcomes,
     as_outcomes,
     inputs,
     is_several,
 )
+from carrel.notebook.bench.names import Names
 from carrel.notebook.bench.reading import Reading, as_reading
 from carrel.notebook.bench.waits import read
 from carrel.notebook.cells.errors import bench_errors
-from carrel.notebook.cells.wait import check_handle, wait_for
+from carrel.notebook.cells.wait import run, wait_for
 from carrel.notebook.panels.document import DocumentPanel
 from carrel.notebook.results.search import SearchHits, as_hits
 from carrel.notebook.results.sync import Synced
@@ -39,14 +39,20 @@ from carrel.wire.libraries import Library
 T = TypeVar("T")
 
 
-class DocumentCalls(BenchBase):
-    """Uploads, reads, adds and syncs documents; each call waits for its result."""
+class DocumentCalls:
+    """Uploads, reads, adds, syncs, searches and deletes documents; each call waits for its result.
 
-    def __init__(self, store: Store) -> None:
-        super().__init__(store)
+    `keep` takes a panel of a reading, which is closed with the bench.
+    """
+
+    def __init__(
+        self, store: Store, names: Names, keep: Callable[[DocumentPanel], DocumentPanel]
+    ) -> None:
+        self._store = store
+        self._names = names
+        self._keep = keep
         self._incoming = Incoming(store.session, store.files)
 
-    @check_handle
     def upload(
         self, document: Inputs, *, title: str | None = None, timeout: float | None = None
     ) -> Any:
@@ -65,7 +71,6 @@ class DocumentCalls(BenchBase):
         files = self._begin_all(given, self._file, timeout)
         return files.give(several=is_several(document))
 
-    @check_handle
     def ocr(
         self,
         document: Inputs,
@@ -132,28 +137,24 @@ class DocumentCalls(BenchBase):
         store = self._store
         service = store.another_document()
         source = DocumentSource("file", file.id, file.filename)
-        found = self._run(read(store, service, source, options, max_pages), timeout)
+        found = run(store, read(store, service, source, options, max_pages), timeout)
         return as_reading(
             store, service, found, lambda **size: self._keep(DocumentPanel(store, service, **size))
         )
 
-    def _attachments(
-        self,
-        given: OneInput | Document | Sequence[OneInput | Document],
-        timeout: float | None,
-    ) -> list[Attachment]:
-        """Return the attachments of a question."""
+    def attach(self, given: Attached, timeout: float | None) -> list[Attachment]:
+        """Upload the files of a question and return its attachments."""
         found: list[Attachment] = []
         listed: Sequence[Any] = given if isinstance(given, list | tuple) else [given]
         for one in listed:
             if isinstance(one, Document):
                 found.append(Attachment("document", one.id, one.name, one.library_id))
                 continue
-            files = [self._run(self._file(each), timeout) for each in inputs("bench.ask", one)]
+            named = inputs("bench.ask", one)
+            files = [run(self._store, self._file(each), timeout) for each in named]
             found += [Attachment("file", file.id, file.filename) for file in files]
         return found
 
-    @check_handle
     def create_library(self, name: str, description: str | None = None) -> Library:
         """Create a library. An existing library of this name stays, and a warning gives both ids.
 
@@ -164,7 +165,6 @@ class DocumentCalls(BenchBase):
         self._names.warn_of_twins("library", made)
         return made
 
-    @check_handle
     def add(
         self,
         library: str | Library,
@@ -205,7 +205,6 @@ class DocumentCalls(BenchBase):
         file = await self._file(given)
         return await libraries.add_file(library_id, file.id).linked()
 
-    @check_handle
     def delete(
         self,
         item: str | Item,
@@ -224,7 +223,6 @@ class DocumentCalls(BenchBase):
             item = find_item(self._store, self._names, item, library)
         return delete(self._store, item, timeout)
 
-    @check_handle
     def sync(
         self,
         library: str | Library,
@@ -254,7 +252,6 @@ class DocumentCalls(BenchBase):
         assert state.summary is not None, "it has ended"
         return Synced(path, state.summary)
 
-    @check_handle
     def search(
         self,
         query: str,
@@ -280,7 +277,6 @@ class DocumentCalls(BenchBase):
         state = wait_for(self._store, self._store.search.search(query, limit, ids), timeout)
         return as_hits(self._store, state)
 
-    @check_handle
     def wait_ready(self, document: Document, *, timeout: float | None = None) -> Document:
         """Wait until a library's document is processed and return it."""
         ready = wait_for(self._store, self._store.libraries.wait_processed(document), timeout)

@@ -14,6 +14,7 @@ from carrel.notebook.cells.errors import BenchError
 from carrel.notebook.cells.wait import can_continue
 from carrel.store.core.formatting import count
 from carrel.store.store import Store
+from carrel.wire.documents import Document
 from carrel.wire.files import File
 
 T = TypeVar("T")
@@ -25,6 +26,9 @@ picture of Pillow, or a file of the service or its id."""
 
 Inputs: TypeAlias = OneInput | Sequence[OneInput]
 """One input, or a list of inputs."""
+
+Attached: TypeAlias = OneInput | Document | Sequence[OneInput | Document]
+"""An attachment of a question, or a list of them."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +92,7 @@ class Outcomes(Generic[T]):
             reasons = "\n".join(f"{name}: {error}" for name, error in failed)
             if len(failed) == len(self.items):
                 raise BenchError(title, reasons)
-            warnings.warn(f"{title}:\n{reasons}", stacklevel=4)
+            warnings.warn(f"{title}:\n{reasons}", stacklevel=5)
         return self.results if several else self.results[0]
 
 

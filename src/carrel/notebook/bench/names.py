@@ -62,7 +62,7 @@ class Names:
                 f"More than one {kind} is named “{made.name}” now. The new one is {made.id}; "
                 f"there was {', '.join(ids)}. With create=True a cell takes up the one that is "
                 "there.",
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def version(self, agent_id: str, version: int | None) -> int | None:

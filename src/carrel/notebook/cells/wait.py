@@ -6,7 +6,7 @@ import inspect
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextvars import ContextVar
 from typing import Any, TypeVar, cast
 
@@ -77,6 +77,11 @@ def wait_for(
         progress.close()
 
 
+def run(store: Store, coroutine: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
+    """Run a coroutine on the store's loop and return its result, as `wait_for` does."""
+    return wait_for(store, store.loop.run(coroutine), timeout)
+
+
 @contextlib.contextmanager
 def stop_on(event: threading.Event) -> Iterator[None]:
     """Stop the calls inside, as an interrupt does, once the event is set."""
@@ -135,9 +140,7 @@ def check_handle(method: F, *, waits: bool = True) -> F:
         check_open(bench._store)
         try:
             if waits:
-                wait_for(
-                    bench._store, bench._store.loop.run(bench._store.session.wait_until_back())
-                )
+                run(bench._store, bench._store.session.wait_until_back())
             return method(bench, *args, **kwargs)
         except (BenchError, KeyboardInterrupt) as error:
             raise error.with_traceback(None) from None

@@ -4,7 +4,7 @@ from html import escape
 from typing import Self
 
 from carrel.notebook.cells.errors import BenchError
-from carrel.notebook.cells.wait import wait_for
+from carrel.notebook.cells.wait import run
 from carrel.store.store import Store
 
 
@@ -29,7 +29,7 @@ class UnfinishedWork:
             self._store.unfinished.resume()
             await self._store.unfinished.idle()
 
-        wait_for(self._store, self._store.loop.run(resume()), timeout)
+        run(self._store, resume(), timeout)
         return self
 
     def drop(self) -> None:
