@@ -137,6 +137,12 @@ async def test_a_stream_that_ends_badly_says_so(
         await streamed(*parts)
 
 
+async def test_an_answer_that_is_not_json_tells_why() -> None:
+    with pytest.raises(UnexpectedAnswer) as raised:
+        await streamed(b"data: {\n\n")
+    assert "line 1 column 2" in str(raised.value.__cause__)
+
+
 async def test_a_connection_cut_in_a_chunked_stream_is_lost() -> None:
     async def answer(request: Request) -> None:
         head = HEAD.replace(b"connection: close", b"transfer-encoding: chunked")

@@ -6,15 +6,11 @@ import pytest
 
 from carrel.config.profiles import Profile
 from carrel.store.chat.formatting import HIDDEN, parameter_words, title, tokens, turn_rows
-from carrel.store.comparison.formatting import (
-    agent_differences,
-    answer_differences,
-    judgement_words,
-    tally_words,
-)
+from carrel.store.comparison.formatting import judgement_words, tally_words
 from carrel.store.comparison.service import ComparisonService
 from carrel.store.comparison.state import Side
 from carrel.store.core.actions.loop import OwnerLoop
+from carrel.store.core.problem import ProblemError
 from carrel.store.requests.formatting import target
 from carrel.store.store import Store
 from carrel.wire.generation.agents import AgentCreate
@@ -231,9 +227,7 @@ async def test_a_draft_is_a_side_and_comes_back_as_one(
     await store.chat.resume(session or "")
     beside = await until(store.comparison.every[1].slice, lambda state: len(state.turns) == 2)
     assert beside.draft and title(beside) == "support draft"
-    first, second = (chat.fields for chat in store.comparison.chats)
-    assert first is not None and second is not None
-    fields = {row.field for row in agent_differences(first, second)}
+    fields = {row.field for row in store.comparison.compare_agents(0, 1)}
     assert fields == {"instructions"}
 
 
@@ -266,11 +260,12 @@ async def test_four_sides_at_most(store: Store, service: ScriptedService) -> Non
 
 async def test_answers_differ_word_by_word(store: Store, service: ScriptedService) -> None:
     comparison = await two(store, service)
+    with pytest.raises(ProblemError, match="Not two finished answers"):
+        comparison.compare_answers(0, 1)
     await ask(store, service, agent="Three months.", brief="Three weeks.")
-    old, new = (chat.slice.value.turns[-1] for chat in comparison.chats)
-    row = answer_differences(old, new)[-1]
+    row = comparison.compare_answers(0, 1)[-1]
     assert row.field == "answer" and row.hunks
-    (same,) = [row for row in answer_differences(old, old) if row.field == "answer"]
+    (same,) = [row for row in comparison.compare_answers(0, 0) if row.field == "answer"]
     assert (same.change, same.words) == ("same", "the same in both")
 
 

@@ -111,8 +111,8 @@ class Transport:
         """
         try:
             address = httpx.URL(url.rstrip("/"))
-        except httpx.InvalidURL:
-            raise ClientError(f"“{clean_text(url)}” is not an address.") from None
+        except httpx.InvalidURL as error:
+            raise ClientError(f"“{clean_text(url)}” is not an address.") from error
         key = (api_key or "").strip()
         if not key.isascii() or not key.isprintable():
             raise ClientError("The API key holds characters that no key has. Set it again.")
@@ -257,10 +257,10 @@ def parse(answer: type[T], received: bytes | bytearray | str, what: str) -> T:
             f"The service's answer is not what the interface says ({what}: {where}: "
             f"{first['msg']}). Check the address of this profile."
         ) from None
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError) as error:
         raise UnexpectedAnswer(
             f"The service's answer is not JSON ({what}). Check the address of this profile."
-        ) from None
+        ) from error
     return cast(T, checked)
 
 

@@ -26,6 +26,7 @@ from carrel.store.agents.formatting import (
     agent_rows,
     diff_title,
     draft_changes,
+    draft_name,
     draft_row,
     draft_title,
     field_rows,
@@ -356,7 +357,7 @@ def _describe_trial(draft: Draft, panel: ComparePanel) -> Json:
     beside = "" if draft.agent_id is None else " beside its active version"
     return {
         "draft": draft.id,
-        "title": f"Draft of {draft.name or 'no name yet'}{beside}",
+        "title": f"Draft of {draft_name(draft)}{beside}",
         "panel": f"anywidget:{panel.model_id}",
     }
 

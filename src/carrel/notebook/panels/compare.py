@@ -11,14 +11,10 @@ from carrel.notebook.panels.core.changes import changes_json
 from carrel.notebook.results.answer import Answer, last_answer
 from carrel.store.agents.formatting import FieldRow
 from carrel.store.comparison import formatting
-from carrel.store.comparison.formatting import last_answer as last_turn
 from carrel.store.comparison.service import VOTE_FIRST, ComparisonService
 from carrel.store.comparison.state import HEADINGS
-from carrel.store.core.problem import Problem, ProblemError
+from carrel.store.core.problem import ProblemError
 from carrel.store.store import Store
-
-_TWO_ANSWERS = Problem("Not two finished answers", "", "Wait for both, or ask again.")
-_LOADING = Problem("The agents are still being loaded", "", "Try again in a moment.")
 
 
 class ComparePanel(Panel, view="compare"):
@@ -57,7 +53,7 @@ class ComparePanel(Panel, view="compare"):
         states = [chat.slice.value for chat in self._comparison.chats]
         return "".join(
             f"<p><strong>{escape(name)}</strong></p>{answer_progress(session, state)}"
-            for name, state in zip(formatting.side_titles(states), states, strict=True)
+            for name, state in zip(self._comparison.titles, states, strict=True)
             if state.turns
         )
 
@@ -83,7 +79,7 @@ class ComparePanel(Panel, view="compare"):
                 }
                 for index, panel in enumerate(self.chats)
             ],
-            "names": formatting.side_titles(states),
+            "names": comparison.titles,
             "busy": not idle,
             "begun": any(state.turns for state in states),
             "compared": record is not None,
@@ -124,23 +120,14 @@ class ComparePanel(Panel, view="compare"):
 
     @intent
     async def _on_agents_differ(self, old: int, new: int) -> Json:
-        if self._comparison.slice.value.hidden:
-            raise ProblemError(VOTE_FIRST)
-        before, after = (self._comparison.chats[place].fields for place in (old, new))
-        if before is None or after is None:
-            raise ProblemError(_LOADING)
-        return self._differences(old, new, formatting.agent_differences(before, after))
+        return self._differences(old, new, self._comparison.compare_agents(old, new))
 
     @intent
     async def _on_answers_differ(self, old: int, new: int) -> Json:
-        chats = self._comparison.chats
-        before, after = (last_turn(chats[place].slice.value) for place in (old, new))
-        if before is None or after is None:
-            raise ProblemError(_TWO_ANSWERS)
-        return self._differences(old, new, formatting.answer_differences(before, after))
+        return self._differences(old, new, self._comparison.compare_answers(old, new))
 
     def _differences(self, old: int, new: int, rows: tuple[FieldRow, ...]) -> Json:
-        names = formatting.side_titles([chat.slice.value for chat in self._comparison.chats])
+        names = self._comparison.titles
         return {
             "title": f"{names[old]} → {names[new]}" + ("" if rows else ": the agents are the same"),
             "rows": changes_json(rows),

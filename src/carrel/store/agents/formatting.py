@@ -155,6 +155,11 @@ def new_agent_rows(state: AgentsState, now: float) -> tuple[DraftRow, ...]:
     return tuple(_draft_row(draft, now) for draft in state.drafts if draft.agent_id is None)
 
 
+def draft_name(draft: Draft) -> str:
+    """Return the name that a draft has so far, or words for none."""
+    return one_line(draft.name) or "no name yet"
+
+
 def draft_title(state: AgentsState) -> str:
     """Return `v4 → draft · 2 changes`, or an empty string if the selected agent has no draft."""
     if state.agent is None or state.draft is None:
@@ -266,7 +271,7 @@ def line_sign(change: str) -> str:
 def _draft_row(draft: Draft, now: float) -> DraftRow:
     begun = "" if draft.base is None else f", from {version_name(draft.base)}"
     about = " · ".join(filter(None, (f"unsaved{begun}", one_line(draft.message))))
-    return DraftRow(draft.id, one_line(draft.name), about, age(now - draft.updated))
+    return DraftRow(draft.id, draft_name(draft), about, age(now - draft.updated))
 
 
 def _row(change: FieldChange, libraries: Mapping[str, str], depth: int) -> FieldRow:

@@ -9,11 +9,21 @@ from dataclasses import replace
 from itertools import repeat, zip_longest
 from typing import TYPE_CHECKING, Any
 
+from carrel.store.agents.formatting import FieldRow
 from carrel.store.chat.compared import Comparison, Judgement
 from carrel.store.chat.conversation import EMPTY, Conversation
 from carrel.store.chat.service import OPENING, ChatService
 from carrel.store.chat.state import ChatState
-from carrel.store.comparison.formatting import ALIASES, answerer, has_answer, questions
+from carrel.store.comparison.formatting import (
+    ALIASES,
+    agent_differences,
+    answer_differences,
+    answerer,
+    has_answer,
+    last_answer,
+    questions,
+    side_titles,
+)
 from carrel.store.comparison.state import MOST, ComparisonState, Side, Votes, count_votes
 from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.actions.handle import Handle
@@ -29,6 +39,8 @@ FULL = Problem("Four sides at most", "", "Go on with one of them, then compare a
 NOTHING_OPEN = Problem("No chat is open", "", "Begin one, then compare it.")
 NOT_COMPARED = Problem("Nothing is compared", "", "Compare the chat with another agent first.")
 WRITING = Problem("Not sent yet", "An answer is still being written.", "Wait for it, or stop it.")
+LOADING = Problem("The agents are still being loaded", "", "Try again in a moment.")
+TWO_ANSWERS = Problem("Not two finished answers", "", "Wait for both, or ask again.")
 UNANSWERED = Problem("Nothing to judge yet", "", "Ask something, and wait for the answers.")
 VOTE_FIRST = Problem("The names are hidden", "", "Vote first: they are shown then.")
 
@@ -69,6 +81,11 @@ class ComparisonService(Service[ComparisonState]):
     def chats(self) -> tuple[ChatService, ...]:
         """The sides in displayed order, or the first chat alone."""
         return tuple(self.every[number] for number in self.slice.value.order)
+
+    @property
+    def titles(self) -> list[str]:
+        """The sides' names in displayed order, or aliases while names are hidden."""
+        return side_titles([chat.slice.value for chat in self.chats])
 
     async def close(self) -> None:
         for chat in self.every:
@@ -211,6 +228,32 @@ class ComparisonService(Service[ComparisonState]):
         seed = random.SystemRandom().randrange(1, 10**6) if on else None
         for chat in self.chats:
             chat.set_parameters(replace(chat.slice.value.parameters, seed=seed))
+
+    # Differences
+
+    def compare_agents(self, old: int, new: int) -> tuple[FieldRow, ...]:
+        """Return the fields in which the agents of two sides differ.
+
+        Raises:
+            ProblemError: the names are hidden, or an agent is still being loaded.
+        """
+        if self.slice.value.hidden:
+            raise ProblemError(VOTE_FIRST)
+        before, after = (self.chats[side].fields for side in (old, new))
+        if before is None or after is None:
+            raise ProblemError(LOADING)
+        return agent_differences(before, after)
+
+    def compare_answers(self, old: int, new: int) -> tuple[FieldRow, ...]:
+        """Return the lines and figures in which the last answers of two sides differ.
+
+        Raises:
+            ProblemError: one is not finished.
+        """
+        before, after = (last_answer(self.chats[side].slice.value) for side in (old, new))
+        if before is None or after is None:
+            raise ProblemError(TWO_ANSWERS)
+        return answer_differences(before, after)
 
     # Votes
 

@@ -14,8 +14,8 @@ from textual.timer import Timer
 from textual.widgets import Input, SelectionList, Static
 from textual.widgets.selection_list import Selection
 
-from carrel.store.core.actions.handle import Handle
 from carrel.store.core.lists import TYPING_PAUSE
+from carrel.store.core.problem import ProblemError
 from carrel.store.session.formatting import service_words
 from carrel.store.store import Store
 from carrel.store.sync import formatting
@@ -132,26 +132,22 @@ class SyncDialog(Dialog[SyncWish]):
     def _patterns(self, field: str) -> tuple[str, ...]:
         return formatting.patterns_in(self.query_one(f"#{field}", Field).value)
 
-    def _preview(self) -> None:
+    @work(exclusive=True, group="preview", exit_on_error=False)
+    async def _preview(self) -> None:
         self._wish = wish = self.wish
         self._previewed, self._failed = None, False
         self._show(labels.muted("Looking at the folder …"), ())
-        handle = self._store.sync.preview(
-            self._library_id, self._folder, wish.delete, wish.include, wish.exclude
-        )
-        handle.add_done_callback(lambda handle: self.call_later(self._show_preview, handle, wish))
-
-    def _show_preview(self, handle: "Handle[Preview]", wish: SyncWish) -> None:
-        if not self.is_attached or wish is not self._wish:
-            return
-        self.query_one(".hint", Static).update(Content(HOW))
-        if handle.error is not None:
+        try:
+            preview = await self._store.sync.preview(
+                self._library_id, self._folder, wish.delete, wish.include, wish.exclude
+            )
+        except ProblemError as error:
             self._failed = True
-            self._show(labels.block(str(handle.error), "$failed"), ())
-        elif handle.outcome == "done":
-            preview = handle.result(0)
+            self._show(labels.block(str(error), "$failed"), ())
+        else:
             self._previewed, self._preview_shown = wish, preview
             self._show(labels.line(formatting.preview_words(preview)), _rows(preview))
+        self.query_one(".hint", Static).update(Content(HOW))
 
     def _show_looking(self, state: SyncState) -> None:
         if state.looking is not None and self._previewed is None and self.is_attached:

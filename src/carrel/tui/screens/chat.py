@@ -412,17 +412,18 @@ class ChatScreen(MainScreen):
     def action_blind(self) -> None:
         comparison = self.store.comparison
         blind = comparison.record is not None and comparison.record.blind_after is None
-        handle = comparison.set_blind(blind)
-        self.do(handle)
-        if handle.error is None:
-            self.notice("From the next question on, names are hidden until the vote."
-                        if blind else "Names are shown.")  # fmt: skip
+        words = (
+            "From the next question on, names are hidden until the vote."
+            if blind
+            else "Names are shown."
+        )
+        self.do(comparison.set_blind(blind), lambda _: self.notice(words))
 
     def action_same_seed(self) -> None:
         seeds = {chat.slice.value.parameters.seed for chat in self.chats}
         on = len(seeds) > 1 or seeds == {None}
-        self.do(self.store.comparison.set_same_seed(on))
-        self.notice("All sides draw with the same seed." if on else "The seed is the agents' own.")
+        words = "All sides draw with the same seed." if on else "The seed is the agents' own."
+        self.do(self.store.comparison.set_same_seed(on), lambda _: self.notice(words))
 
     def action_next_side(self) -> None:
         sides = self._painter.sides

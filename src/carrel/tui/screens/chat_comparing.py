@@ -10,7 +10,6 @@ from carrel.store.chat.state import ChatState
 from carrel.store.comparison.formatting import (
     judgement_words,
     questions,
-    side_titles,
     tab_words,
     tally_words,
 )
@@ -102,7 +101,7 @@ class SidesPainter:
         """Repaint the next visible, changed side; the others follow in turns."""
         states = [chat.slice.value for chat in self._comparison.chats]
         self._screen.set_class(len(states) > 1, "-comparing")
-        names = side_titles(states)
+        names = self._comparison.titles
         self.sides.show_sides([*map(tab_words, states, names)], self._vote_line())
         seen = self.sides.seen
         for place in seen:

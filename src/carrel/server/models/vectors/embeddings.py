@@ -139,8 +139,8 @@ def _read_answer(
     known = {"data": answer.get("data"), "usage": answer.get("usage") or {}}
     try:
         parsed = EmbeddingList.model_validate({"id": "", "model": "", **known})
-    except ValidationError:
-        raise unreachable() from None
+    except ValidationError as error:
+        raise unreachable() from error
     ordered = sorted(parsed.data, key=lambda item: item.index)
     vectors = [
         [float(number) for number in item.embedding]

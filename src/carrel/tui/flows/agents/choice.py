@@ -1,5 +1,6 @@
 """The choice of an agent, and of a version or draft, for a chat."""
 
+from carrel.store.agents.formatting import draft_name
 from carrel.store.comparison.state import Side
 from carrel.tui.base.screen import MainScreen
 from carrel.tui.dialogs.core.ask import Option
@@ -24,7 +25,7 @@ async def choose_agent(
     unsaved = {one.id: one for one in state.drafts} if drafts else {}
     options = [Option(a.id, a.name, f"v{a.version} · {a.model}") for a in state.items]
     options += [
-        Option(one.id, f"✎ {one.name or 'no name yet'}", "not saved")
+        Option(one.id, f"✎ {draft_name(one)}", "not saved")
         for one in unsaved.values()
         if one.agent_id is None
     ]

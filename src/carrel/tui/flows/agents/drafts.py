@@ -48,7 +48,7 @@ async def begin(place: MainScreen, version: Agent | None) -> None:
     shipped = {f"starter {one.name}": one for one in starters()}
     options += [Option(id, one.name, one.about) for id, one in shipped.items()]
     unsaved = new_agent_rows(state, time.time())
-    options += [Option(row.id, f"✎ {row.name or 'no name yet'}", row.age) for row in unsaved]
+    options += [Option(row.id, f"✎ {row.name}", row.age) for row in unsaved]
     start = await place.choose("New agent from", options)
     models = place.store.session.slice.value.models
     model = models[0] if models else ""

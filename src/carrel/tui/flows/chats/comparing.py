@@ -5,19 +5,12 @@ from itertools import combinations
 from textual.content import Content
 
 from carrel.store.agents.formatting import FieldRow
-from carrel.store.comparison.formatting import (
-    agent_differences,
-    answer_differences,
-    has_answer,
-    last_answer,
-    side_titles,
-)
+from carrel.store.comparison.formatting import has_answer
 from carrel.tui.base.screen import MainScreen
 from carrel.tui.dialogs.chat import VotesDialog
 from carrel.tui.dialogs.core.ask import Ask, Option
 from carrel.tui.dialogs.core.changes import Changes
 from carrel.tui.flows.agents.choice import choose_agent
-from carrel.tui.theme import labels
 
 TIE, NOTE, ALL = "tie", "note", "all"
 
@@ -62,13 +55,8 @@ async def go_on(place: MainScreen) -> bool:
 async def agents_differ(place: MainScreen) -> None:
     """Show the differing fields of two sides' agents."""
     pair = await _pair(place, _names(place))
-    if pair is None:
-        return
-    old, new = (place.store.comparison.chats[number].fields for number in pair)
-    if old is None or new is None:
-        place.notice("The agents are still being loaded.")
-        return
-    await _show(place, pair, agent_differences(old, new), "The agents are the same.")
+    if pair is not None:
+        await _show(place, pair, place.store.comparison.compare_agents(*pair))
 
 
 async def answers_differ(place: MainScreen) -> None:
@@ -78,20 +66,14 @@ async def answers_differ(place: MainScreen) -> None:
         place.notice("Two finished answers can be compared: wait for them.")
         return
     pair = await _pair(place, names)
-    if pair is None:
-        return
-    chats = place.store.comparison.chats
-    old, new = (last_answer(chats[number].slice.value) for number in pair)
-    if old is not None and new is not None:
-        await _show(place, pair, answer_differences(old, new), "")
+    if pair is not None:
+        await _show(place, pair, place.store.comparison.compare_answers(*pair))
 
 
-async def _show(
-    place: MainScreen, pair: tuple[int, int], rows: tuple[FieldRow, ...], none: str
-) -> None:
-    names = dict(_names(place))
-    about = labels.line(none) if not rows else Content("")
-    heading = f"{names[pair[0]]} → {names[pair[1]]}"
+async def _show(place: MainScreen, pair: tuple[int, int], rows: tuple[FieldRow, ...]) -> None:
+    old, new = (place.store.comparison.titles[side] for side in pair)
+    about = Content("" if rows else "The agents are the same.")
+    heading = f"{old} → {new}"
     await place.ask(Changes(heading, about, rows, [("close", "Close")]))
 
 
@@ -106,8 +88,7 @@ async def _pair(place: MainScreen, names: list[tuple[int, str]]) -> tuple[int, i
 
 def _names(place: MainScreen) -> list[tuple[int, str]]:
     """Return the sides' numbers with their names, or with aliases while names are hidden."""
-    chats = place.store.comparison.chats
-    return [*enumerate(side_titles([chat.slice.value for chat in chats]))]
+    return [*enumerate(place.store.comparison.titles)]
 
 
 def _answer_names(place: MainScreen) -> list[tuple[int, str]]:
