@@ -189,8 +189,12 @@ async def test_watching(library: StrictLibrary, folder: Path) -> None:
         (folder / "a.txt").rename(folder / "d" / "a.txt")
         write(folder / "new.txt", "three")
         await until(lambda: set(library.held) == {"d/a.txt", "d/b.txt", "new.txt"})
+        told = b""
+        while not (b"1 renamed" in told and b"1 uploaded" in told):
+            told += await process.stderr.readline()
         process.send_signal(signal.SIGINT)
         assert await asyncio.wait_for(process.wait(), 20) == 130
+        assert await process.stderr.read() == b""
     assert sorted(library.uploads) == ["a.txt", "b.txt", "new.txt"]
 
 

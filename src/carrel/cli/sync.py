@@ -200,7 +200,7 @@ class _Sync:
                         self.max_delete,
                     )
             except (Exception, asyncio.CancelledError):
-                if last is not None and last.phase == "syncing":
+                if last is not None and last.reached[0] < last.reached[1]:
                     output.note(
                         f"Stopped at {progress_words(last)}. "
                         "Run the same command again to continue."

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carrel.notebook.html.markdown import GrowingText, to_blocks, to_html
+from carrel.notebook.html.markdown import GrowingText, to_blocks, to_html, typed_to_html
 
 TEXT = """# Lease
 
@@ -29,6 +29,11 @@ def test_markdown_becomes_html() -> None:
 
 def test_a_note_of_one_word_is_shown_with_its_mark() -> None:
     assert to_html("Rent[^1]\n\n[^1]: Why?") == "<p>Rent¹</p>\n<p>¹ Why?</p>\n"
+
+
+def test_a_typed_text_keeps_its_lines_and_is_no_markdown() -> None:
+    html = typed_to_html("# 1 < 2\n  __rent__")
+    assert html == "<p># 1 &lt; 2<br>  __rent__</p>"
 
 
 def test_blocks_are_the_same_html_in_pieces() -> None:

@@ -70,6 +70,16 @@ def test_a_view_that_comes_late_gets_what_is_written(store: Store) -> None:
     assert delta["blocks"] == ("<p>One</p>\n",)
 
 
+def test_a_question_is_sent_as_it_was_typed(store: Store) -> None:
+    wire = Wire(ChatPanel(store))
+    put(store, Turn("user", "Which?\n* this *"), Turn("assistant", "*This*"))
+    state = wire.wait_state(lambda state: len(state["turns"]) == 2)
+    assert [turn["blocks"] for turn in state["turns"]] == [
+        ["<p>Which?<br>* this *</p>"],
+        ["<p><em>This</em></p>\n"],
+    ]
+
+
 def test_another_answer_begins_from_nothing(store: Store) -> None:
     wire = Wire(ChatPanel(store))
     put(store, Turn("assistant", "One", "writing"))

@@ -75,6 +75,14 @@ async def test_an_answer_grows_on_screen_and_shows_its_sources(
     await bench.shows("“passage 1")
 
 
+async def test_a_question_is_shown_as_it_was_typed(bench: Workbench) -> None:
+    await bench.type("def fee(rent):")
+    await bench.press("alt+enter")
+    await bench.type("    return __rent__ * 2")
+    await bench.press("enter")
+    await bench.shows("   def fee(rent):", "       return __rent__ * 2")
+
+
 async def test_a_transcript_stays_at_its_end_in_a_smaller_window(
     bench: Workbench, service: ScriptedService
 ) -> None:

@@ -44,6 +44,15 @@ async def ask(bench: Workbench, service: ScriptedService, text: str, **answers: 
     await bench.until(lambda: not any(chat.answering for chat in chats))
 
 
+async def test_the_keys_of_a_comparison_are_shown_with_the_way_out_of_the_field(
+    bench: Workbench, service: ScriptedService
+) -> None:
+    await begin(bench, service, "short")
+    await bench.shows("esc, then v Vote", "b Blind")
+    await bench.press("escape")
+    await bench.until(lambda: "esc, then v" not in bench.text() and "v Vote" in bench.text())
+
+
 async def test_a_version_is_put_beside_and_both_answer(
     bench: Workbench, service: ScriptedService
 ) -> None:

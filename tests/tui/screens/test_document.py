@@ -16,6 +16,7 @@ from carrel.store.store import Store
 from carrel.tui.app import CarrelApp
 from carrel.tui.screens.document import DocumentScreen
 from carrel.tui.widgets.pages.picture import HalfBlocks, PagePicture
+from carrel.wire.ocr import Page
 from support.pages import lease_page
 from support.process import RunningServer
 from support.slices import until
@@ -139,7 +140,7 @@ async def test_what_is_searched_for_is_marked_and_esc_ends_the_search(bench: Wor
     await bench.press("slash")
     await bench.type("NOTICE")
     await bench.press("enter")
-    await bench.shows("find: NOTICE · 1 of 2 on this page")
+    await bench.shows("find: NOTICE · 1 of 2 on this page · [ ] next")
     await bench.press("right_square_bracket")
     await bench.shows("find: NOTICE · 2 of 2 on this page")
     await bench.press("escape")
@@ -148,6 +149,20 @@ async def test_what_is_searched_for_is_marked_and_esc_ends_the_search(bench: Wor
     await bench.type("nowhere")
     await bench.press("enter")
     await bench.shows("find: nowhere · not found")
+
+
+async def test_a_hit_on_a_longer_page_is_scrolled_to(bench: Workbench, tmp_path: Path) -> None:
+    text = place(bench).text
+    # The first line that the pane does not show beside the search.
+    below = (text.size.height - 1) // 2
+    paragraphs = "\n\n".join(f"Paragraph {number} of the lease." for number in range(40))
+    page = Page.model_validate({"index": 1, "markdown": paragraphs, "dimensions": None})
+    opened(bench.store, tmp_path / "lease.pdf", pages=(lease_page(0), page, None))
+    await bench.press("slash")
+    await bench.type(f"paragraph {below} ")
+    await bench.press("enter")
+    await bench.shows("page 2 of 3", "1 of 1 on this page", f"Paragraph {below} of the lease.")
+    assert not text.show_horizontal_scrollbar
 
 
 async def test_a_block_fills_the_window_and_is_drawn_large_enough_to_read(

@@ -63,6 +63,11 @@ def to_html(text: str) -> str:
     return str(_markdown.render(raise_notes(text)))
 
 
+def typed_to_html(text: str) -> str:
+    """Return a text that was typed as safe HTML, with its line breaks."""
+    return f"<p>{escape(text).replace(chr(10), '<br>')}</p>"
+
+
 def to_blocks(text: str) -> list[str]:
     """Return Markdown as safe HTML, one string per top-level block."""
     return [html for _, html in _placed_blocks(text)]

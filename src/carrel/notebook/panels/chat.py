@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from carrel.notebook.cells.cell import answer_progress
 from carrel.notebook.cells.wait import permission, wait_for
-from carrel.notebook.html.markdown import GrowingText, fold_thinking, to_blocks, to_html
+from carrel.notebook.html.markdown import GrowingText, fold_thinking, to_blocks, typed_to_html
 from carrel.notebook.panels.core.base import Json, Panel, forward, intent, problem_json
 from carrel.notebook.panels.core.uploads import Offer
 from carrel.notebook.results.answer import (
@@ -323,9 +323,8 @@ def _still_turn(row: TurnRow) -> str:
     sources = "".join(f"<li>{escape(source.words)}</li>" for source in row.sources)
     drawn = f"<p>{escape(row.sources_title)}</p><ul>{sources}</ul>" if sources else ""
     thought = fold_thinking(row.thought, row.thinking)
-    return (
-        f"<p><strong>{escape(row.speaker)}</strong></p>{thought}{to_html(row.text)}{about}{drawn}"
-    )
+    text = "".join(_blocks(row.text, row.typed))
+    return f"<p><strong>{escape(row.speaker)}</strong></p>{thought}{text}{about}{drawn}"
 
 
 def _common_length(old: Sequence[str], new: Sequence[str]) -> int:
@@ -337,8 +336,8 @@ def _common_length(old: Sequence[str], new: Sequence[str]) -> int:
 
 
 @lru_cache(maxsize=256)
-def _blocks(text: str) -> list[str]:
-    return to_blocks(text)
+def _blocks(text: str, typed: bool) -> list[str]:
+    return [typed_to_html(text)] if typed and text else to_blocks(text)
 
 
 def _turns(state: ChatState) -> list[Json]:
@@ -349,7 +348,7 @@ def _turns(state: ChatState) -> list[Json]:
             "speaker": row.speaker,
             # A streaming answer is sent as deltas, not with every state.
             "figures": "" if turn.status == "writing" else row.figures,
-            "blocks": None if turn.status == "writing" else _blocks(row.text),
+            "blocks": None if turn.status == "writing" else _blocks(row.text, row.typed),
             "note": row.note,
             "thought": row.thought,
             "thinking": "" if turn.status == "writing" else row.thinking,

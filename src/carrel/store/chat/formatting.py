@@ -74,7 +74,7 @@ class TurnRow:
 
     `variant` is "‹2/3›" if there are several. `sources_title` tells if the text cites no source.
     `thought` is the time spent `thinking`. `calls` are the answer's function calls, `attached` a
-    question's attachments.
+    question's attachments. A `typed` text is shown as it is, and not as Markdown.
     """
 
     speaker: str
@@ -88,6 +88,7 @@ class TurnRow:
     attached: tuple[str, ...] = ()
     thought: str = ""
     thinking: str = ""
+    typed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +119,7 @@ def turn_rows(state: ChatState) -> tuple[TurnRow, ...]:
             tuple(one_line(attachment.name) for attachment in turn.attachments),
             thought_words(turn),
             turn.thinking,
+            turn.role != "assistant",
         )
         for place, turn in enumerate(state.turns)
     )

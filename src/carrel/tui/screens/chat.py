@@ -62,7 +62,7 @@ class ChatScreen(MainScreen):
     HELP = (
         "Talk to an agent. Its sources stand below the answer. Paste or drop"
         " a path to attach a file, or name one after an @. Write the result of a call into the"
-        " field when an agent asks for one."
+        " field when an agent asks for one. Most keys work once esc has left the field."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         *chat_comparing.BINDINGS,
@@ -147,6 +147,9 @@ class ChatScreen(MainScreen):
         self.prompt.focus()
 
     # Showing
+
+    def on_descendant_focus(self) -> None:
+        self._painter.paint_soon()
 
     def _redraw(self) -> None:
         self._painter.redraw()

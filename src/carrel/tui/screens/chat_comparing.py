@@ -15,6 +15,7 @@ from carrel.store.comparison.formatting import (
 )
 from carrel.store.comparison.service import ComparisonService
 from carrel.tui.base.screen import MainScreen
+from carrel.tui.terminal.keys import has_text_field
 from carrel.tui.theme import labels
 from carrel.tui.theme.empty import empty
 from carrel.tui.widgets.chat.sides import Sides
@@ -24,7 +25,7 @@ NO_SESSION = empty("Choose an agent to talk to.", {"n": "New chat", "4": "Create
 NOTHING_SAID = labels.muted("Ask something. The answer appears here as it is written.")
 UNSAVED = "4 saves or drops it"
 """Note beside the name of a draft."""
-HINT = "v Vote  d Agents differ  x Answers differ  o Go on"
+HINT = "v Vote  d Agents differ  x Answers differ  o Go on  b Blind"
 PAINT = 0.1
 """Seconds between two repaints of one chat."""
 TURN = 0.05
@@ -132,7 +133,9 @@ class SidesPainter:
             judgement_words(record, questions(state)),
             tally_words(record),
         ]
-        return labels.line(" · ".join(filter(None, [*about, HINT])), "$muted")
+        # In the field, the letters would be typed.
+        hint = f"esc, then {HINT}" if has_text_field(self._screen) else HINT
+        return labels.line(" · ".join(filter(None, [*about, hint])), "$muted")
 
 
 def _title(state: ChatState, name: str) -> Content:

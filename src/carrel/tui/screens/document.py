@@ -158,7 +158,10 @@ class DocumentScreen(MainScreen):
             formatting.heat_words(state.page) if picture.warm and state.source is not None else ""
         )
         notes = formatting.readers_words(state.page) or formatting.changed_words(state)
-        below = formatting.mark_words(state) or heat or notes or missing_note(state.page)
+        found = formatting.mark_words(state)
+        if state.query and state.mark is not None:
+            found += " · [ ] next"
+        below = found or heat or notes or missing_note(state.page)
         text.border_subtitle = labels.line(below)
 
     def _title(self, state: DocumentState) -> str:

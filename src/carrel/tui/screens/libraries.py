@@ -98,9 +98,9 @@ class LibrariesScreen(MainScreen):
                 id="documents",
             )
             yield VirtualTable(
-                Column("Hit", 3, right=True, name="hit"),
-                Column("Document", 16, rank=1, paths=True, name="name"),
-                Column("Page", 4, right=True, name="page"),
+                Column("Hit", 3, rank=2, right=True, name="hit"),
+                Column("Document", 16, paths=True, name="name"),
+                Column("Page", 4, rank=1, right=True, name="page"),
                 Column("Passage", least=16, name="passage", sorts=False),
                 id="hits",
             )

@@ -16,7 +16,7 @@ from textual.widget import Widget
 from carrel.store.chat.formatting import TurnRow
 from carrel.text import clean_text
 from carrel.tui.widgets.text.pane import Note, TextPane
-from carrel.tui.widgets.text.prose import MIN_TAIL, Prose, settled_length
+from carrel.tui.widgets.text.prose import MIN_TAIL, Prose, TypedText, settled_length
 from carrel.tui.widgets.text.rendered import Rendered
 
 MAX_TURNS = 200
@@ -217,6 +217,8 @@ def _parts_below(row: TurnRow) -> tuple[object, ...]:
 
 def _prose(text: str, dark: bool, row: TurnRow, place: TurnPlace) -> RenderableType:
     """Return a part of a turn's text, in which clicks on citation numbers show their sources."""
+    if row.typed:
+        return Padding(TypedText(text), (0, 0, 0, 2))
     sources = {
         source.number: _click("show_source", *place, at) for at, source in enumerate(row.sources)
     }

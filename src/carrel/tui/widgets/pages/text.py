@@ -43,6 +43,8 @@ class DrawnLine:
 class PageText(ScrollView, can_focus=True):
     """A pane with the text of one page."""
 
+    # The lines are broken at the pane's width.
+    DEFAULT_CSS = "PageText { overflow-x: hidden; }"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("g", "scroll_home", "Top", show=False, id="text.top"),
         Binding("G", "scroll_end", "Bottom", show=False, id="text.bottom"),

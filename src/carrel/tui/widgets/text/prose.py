@@ -46,9 +46,15 @@ class _Paragraph(Paragraph):
         for number, start, end in citations(self.text.plain):
             if style := self.sources.get(number):
                 self.text.stylize(console.get_style("carrel.source") + style, start, end)
-        # A line at a time: Rich takes quadratic time to split a long text without styles.
-        for line in self.text.wrap(console, options.max_width, justify=self.justify):
-            yield from line.render(console, end="\n")
+        yield from _wrap(self.text, console, options, self.justify)
+
+
+def _wrap(
+    text: Text, console: Console, options: ConsoleOptions, justify: JustifyMethod
+) -> RenderResult:
+    # A line at a time: Rich takes quadratic time to split a long text without styles.
+    for line in text.wrap(console, options.max_width, justify=justify):
+        yield from line.render(console, end="\n")
 
 
 class _Heading(Heading):
@@ -157,6 +163,16 @@ class Prose:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield _Markdown(self._text, self._code_theme, self._sources)
+
+
+class TypedText:
+    """A text as it was typed, for a `Rendered`: with its line breaks and indents."""
+
+    def __init__(self, text: str) -> None:
+        self._text = clean_text(text)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield from _wrap(Text(self._text), console, options, "left")
 
 
 _FENCE = re.compile(r" {0,3}(```+|~~~+)")
