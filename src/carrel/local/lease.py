@@ -9,6 +9,7 @@ import httpx
 
 from carrel.local.address import Address, loopback
 
+# A third of the time after which the server takes a lease for lost: two renewals may fail.
 _SECONDS = 10.0
 """Seconds between two renewals."""
 
@@ -41,6 +42,7 @@ class Lease:
         """Release the lease; harmless without one."""
         if self._renewing is None:
             return
+        # First: a renewal under way would take the lease again.
         self._renewing.cancel()
         await asyncio.wait([self._renewing])
         self._renewing = None

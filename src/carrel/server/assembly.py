@@ -101,6 +101,7 @@ class Server:
             await self.access.admit(self.folder.api_key)
             stack.push_async_callback(lambda: self.engine.stop())
             if self._beats:
+                # Before jobs are taken: others take them over from a process without a heartbeat.
                 await Heartbeat(self.database, self.jobs).beat()
             stack.push_async_callback(self.reader.stop)
             stack.push_async_callback(self.jobs.stop)
@@ -133,6 +134,7 @@ class Server:
         )
         yield watch_settings(self.folder.settings_file, self._apply)
         if self.jobs.takes_jobs:
+            # A server without jobs cannot see that the workers are busy.
             yield Summaries(self.database, lambda: self.engine, lambda: self.jobs.active > 0).run()
         if self.settings.until_unused:
             # A clean stop, as by SIGTERM from outside.

@@ -28,6 +28,7 @@ class LocalCopies:
         """The copies, least recently used first."""
         self._total = 0
         self._readers: Counter[str] = Counter()
+        # Readers of one missing copy fetch it once; its lock is gone with the last of them.
         self._fetching = WeakValueDictionary[str, asyncio.Lock]()
 
     def adopt(self, file: Path, hash: str) -> None:

@@ -235,6 +235,7 @@ class S3Blobs:
             for upload in ElementTree.fromstring(found.content).iterfind("{*}Upload"):
                 key = upload.findtext("{*}Key", "")
                 begun = datetime.fromisoformat(upload.findtext("{*}Initiated", ""))
+                # Other programs may have uploads in the bucket, too.
                 if begun < before and _KEY.fullmatch(key.removeprefix(self._bucket.prefix)):
                     query = {"uploadId": upload.findtext("{*}UploadId", "")}
                     _good(await http.delete(sign("DELETE", key, _ADDRESS_SECONDS, query)))

@@ -38,6 +38,7 @@ class BlobWriter:
         self._size = 0
         self._pending = deque[tuple[Buffer, ...]]()
         self._writing = deque[asyncio.Future[None]]()
+        # Two threads may be at it: the pieces are hashed in their order.
         self._turn = Lock()
 
     async def __aenter__(self) -> "BlobWriter":
@@ -45,6 +46,7 @@ class BlobWriter:
 
     async def __aexit__(self, *exception: object) -> None:
         try:
+            # A thread may still write into the file.
             await asyncio.gather(*self._writing, return_exceptions=True)
         finally:
             self._file.close()

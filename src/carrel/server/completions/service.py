@@ -164,6 +164,7 @@ class CompletionService:
         await self._library.require(library_ids(call.tools), call.caller)
         asked = replace(call, read_document=read)
         try:
+            # An address that refuses tools is asked once more, with the functions in the prompt.
             for is_last in (False, True):
                 async with AsyncExitStack() as stack:
                     async with asyncio.timeout(self._seconds) as timeout:

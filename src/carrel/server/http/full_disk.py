@@ -20,6 +20,7 @@ class FullDisk:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        # The second attempt of a delete reads the same body.
         received: list[Message] = []
         begun = False
 

@@ -92,6 +92,7 @@ class ModelClient:
         props: dict[str, Any] = {}
         with suppress(ApiError):
             props = await self._ask("GET", f"{self._root}/props")
+        # Only llama.cpp tells this.
         if "chat_template_caps" in props:
             return Abilities(
                 models=models,
@@ -271,6 +272,7 @@ async def _end(events: AsyncIterator[object]) -> None:
 
 def _chunk(data: str) -> dict[str, Any]:
     try:
+        # In half the time of the standard library.
         chunk = from_json(data)
     except ValueError as error:
         raise unreachable() from error

@@ -83,12 +83,14 @@ class ModelSession:
         """
         body = _disarmed(body)
         if self.abilities.llama:
-            # While a prompt is read, progress events reveal a closed connection.
+            # While a prompt is read, progress events reveal a closed connection. A seeded answer
+            # begins without the cache, which would change the rounding.
             body = {**body, "return_progress": True, "cache_prompt": "seed" not in body}
         share: AbstractAsyncContextManager[None] = nullcontext()
         if self._budget is not None:
             alone = "seed" in body
             share = self._budget.hold(
+                # Never less than a slot's share: the tokens of a short prompt are not counted.
                 CONTEXT_TOKENS if alone else max(tokens, CONTEXT_TOKENS // SLOTS),
                 lambda place: tell(Progress(stage="queued", place=place)),
                 owner=self._owner,

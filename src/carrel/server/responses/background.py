@@ -165,6 +165,7 @@ class BackgroundResponses:
             with suppress(asyncio.CancelledError, Exception):
                 await work
             with suppress(NotFound):
+                # A stop cancels this task, but the row must not stay unfinished.
                 await asyncio.shield(self._database.write(change, changes=ended))
             self.tell(id)
 

@@ -193,6 +193,7 @@ class ActivityService:
         old = self.find(item_id)
         if old is None or old.ended:
             return
+        # A report without a total keeps the known one.
         if fields.get("total", 0) is None:
             del fields["total"]
         item, now = replace(old, **fields), time.time()

@@ -224,6 +224,7 @@ class SyncService(Area, Service[SyncState]):
         state = FolderState(*asked, watching=watch)
         self.slice.set(folders=tuple({**old, folder.id: state}.values()))
         try:
+            # A watch holds large deletions back: confirmed ones are made once, before it.
             if not watch or max_delete is not None:
                 await self._sync_once(folder, settings, max_delete)
             if watch:

@@ -30,6 +30,7 @@ def picture_protocol(environ: Mapping[str, str], wanted: Images = "auto") -> Pic
         return "kitty"
     if program == "ghostty":
         return "kitty"
+    # Konsole knows only the older part of kitty's protocol.
     if program in ("wezterm", "iterm.app", "mintty") or "KONSOLE_VERSION" in environ:
         return "sixel"
     if term.startswith(("foot", "mlterm", "contour")):
@@ -41,6 +42,7 @@ def picture_protocol(environ: Mapping[str, str], wanted: Images = "auto") -> Pic
 def image_widgets() -> tuple[type[Any], type[Any]]:
     """Return textual-image's widgets for kitty's protocol and for sixel."""
     width, height = cell_pixels()
+    # Else textual-image asks the terminal, which may never answer, and takes typed keys for it.
     os.environ.setdefault("TEXTUAL_CELL_WIDTH", str(width))
     os.environ.setdefault("TEXTUAL_CELL_HEIGHT", str(height))
     with _silent_terminal():

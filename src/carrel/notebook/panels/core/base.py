@@ -433,6 +433,7 @@ class Panel(anywidget.AnyWidget):
     def _dispatch(self, content: object, buffers: list[memoryview]) -> None:
         if not isinstance(content, dict):
             return
+        # Requests have a `rid`: kernels take a message's `id` for the address of a reply.
         match content:
             case {"kind": "hello", "rid": str(rid), "view": str(view)}:
                 rested = self.rests

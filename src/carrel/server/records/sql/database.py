@@ -190,6 +190,7 @@ def write(engine: sa.Engine, work: Work[T]) -> T:
             state = getattr(error.orig, "sqlstate", None)
             if state not in postgresql.CONFLICTS or attempt == _ATTEMPTS - 1:
                 raise
+        # By chance, so that those in conflict do not meet again.
         time.sleep(random.uniform(0, _PAUSE_SECONDS * 2**attempt))
     raise AssertionError("unreachable")
 

@@ -21,6 +21,7 @@ class McpDoor:
 
     def __init__(self, server: Server) -> None:
         self._server = server
+        # First requests that come together open it once.
         self._opening = asyncio.Lock()
         self._manager: StreamableHTTPSessionManager | None = None
         self._runner: asyncio.Task[None] | None = None

@@ -126,6 +126,7 @@ class _Turn:
 
 
 async def _join(task: asyncio.Task[T]) -> T:
+    # Whoever joined may be cancelled; the call goes on for the others.
     return await asyncio.shield(task)
 
 
@@ -231,6 +232,7 @@ class Service(Generic[S]):
     @contextmanager
     def _set_loading(self) -> Iterator[None]:
         """Set `loading` in the slice while the block runs."""
+        # Counted: loads of several lanes overlap.
         self._loads += 1
         self.slice.set(loading=True, error=None)
         try:
@@ -248,6 +250,7 @@ class Service(Generic[S]):
         return ProblemError(problem)
 
     def _admit(self, call: Callable[[], T]) -> T:
+        # A call of a closed store would open a connection that nobody closes.
         if self._closed:
             raise asyncio.CancelledError
         try:

@@ -29,6 +29,7 @@ class Dropped(Message):
 
 def _offer(field: Widget, event: events.Paste) -> None:
     event.text = clean_text(event.text)
+    # Terminals paste the paths of dropped files, of which a field would take the first line.
     if (drop := parse_some(event.text)).files:
         event.prevent_default()
         event.stop()
