@@ -40,10 +40,11 @@ async def bench(
 
 async def run_set(bench: Workbench, path: Path) -> None:
     await bench.press("r")
-    await bench.shows("Path of a YAML or JSONL file")
+    await bench.shows("Path of a YAML or JSONL file", path.name)
+    assert "lease.pdf" not in bench.text()
     await bench.fill(str(path))
     await bench.leave("enter")
-    await bench.shows("Attempts per case")
+    await bench.shows("Attempts per case", "6 or more can show significance · enter accepts")
     await bench.leave("enter")
 
 
@@ -52,6 +53,7 @@ async def test_a_set_is_run_compared_and_its_answers_stand_side_by_side(
 ) -> None:
     path = tmp_path / "set.yaml"
     path.write_text(SET)
+    (tmp_path / "lease.pdf").touch()
     await bench.press("E")
     await bench.shows("Evals · echo", "No runs yet")
     await run_set(bench, path)

@@ -435,6 +435,16 @@ async def test_esc_in_the_text_goes_back_to_the_page(bench: Workbench) -> None:
     assert "[3 Document]" in bench.text()
 
 
+async def test_esc_in_a_text_without_a_picture_leaves_the_document(offline: None) -> None:
+    async with workbench(LOCAL, WIDE) as bench:
+        fill(bench.store)
+        await bench.press("2", "3")
+        opened(bench.store)
+        await bench.until(lambda: bench.app.focused is place(bench).text)
+        await bench.press("escape")
+        await bench.shows("[2 Libraries]")
+
+
 async def test_a_strip_of_pages_ends_both_panes_on_one_row(bench: Workbench) -> None:
     panes = ("#picture", "#text")
     ends = {bench.app.screen.query_one(pane).region.bottom for pane in panes}

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from carrel.store.agents.definitions import SUFFIXES
 from carrel.store.evals.state import DEFAULT_FILE, EvalsState
 from carrel.tui.base.screen import MainScreen
 from carrel.tui.dialogs.core.ask import Ask, AskNumber, Choose, Option
@@ -16,7 +17,11 @@ if TYPE_CHECKING:
     from carrel.store.evals.records import Run
 
 _OTHER = "other"
-CASES = replace(FILES, placeholder="Path of a YAML or JSONL file")
+CASES = replace(
+    FILES,
+    placeholder="Path of a YAML or JSONL file",
+    offers=lambda name: name.endswith((*SUFFIXES, ".jsonl")),
+)
 
 
 async def look(place: MainScreen, agent: Agent, version: int) -> None:
@@ -51,9 +56,7 @@ async def take_case(place: MainScreen) -> None:
     ]
     chosen = await place.ask(Choose("Test case of the last answer", options))
     if chosen == _OTHER:
-        if (
-            named := await place.ask(Ask("File of test cases", str(DEFAULT_FILE), str(file)))
-        ) is None:
+        if (named := await place.ask(Ask("File of test cases", value=str(file)))) is None:
             return
         file = Path(named)
         chosen = await place.ask(Choose(f"Test case in {file.name}", options[:2]))

@@ -5,6 +5,7 @@ from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -148,7 +149,8 @@ class ChatScreen(MainScreen):
 
     # Showing
 
-    def on_descendant_focus(self) -> None:
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        super().on_descendant_focus(event)
         self._painter.paint_soon()
 
     def _redraw(self) -> None:

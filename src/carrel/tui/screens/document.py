@@ -358,6 +358,9 @@ class DocumentScreen(MainScreen):
             self.store.documents.find("")
         elif self.state.block is not None or self.state.mark is not None:
             self.store.documents.choose(None)
+        elif self.state.no_picture is not None:
+            # The text is all there is: no step to the empty pane beside it.
+            return False
         else:
             return super().step_back()
         return True

@@ -29,11 +29,16 @@ class Ask(Dialog[str]):
 
     def compose_content(self) -> ComposeResult:
         yield Field(self._value, placeholder=self._placeholder)
-        yield hint("enter accepts · esc closes")
+        yield _hint(self._placeholder, self._value)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         if text := event.value.strip():
             self.dismiss(text)
+
+
+def _hint(about: str, value: str) -> Static:
+    # A field with a value hides its placeholder.
+    return hint(" · ".join(filter(None, (about if value else "", "enter accepts", "esc closes"))))
 
 
 class AskNumber(Dialog[int]):
@@ -51,7 +56,7 @@ class AskNumber(Dialog[int]):
 
     def compose_content(self) -> ComposeResult:
         yield Field(self._value, placeholder=self._about)
-        yield hint("enter accepts · esc closes")
+        yield _hint(self._about, self._value)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         text = event.value.strip()
