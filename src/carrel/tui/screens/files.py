@@ -179,7 +179,7 @@ class FilesScreen(MainScreen):
         self._uploads, self._runs = uploads, runs
         self.table.show(self._rows(self.state))
         self._show_range()
-        if runs != before:
+        if runs != before or self._file() is None:
             self._show_details()
 
     def _show_details(self) -> None:
@@ -190,7 +190,7 @@ class FilesScreen(MainScreen):
             self.store.previews.show(file)
         details = self.query_one(FileDetails)
         if file is None:
-            details.show_file(None, ())
+            details.show_file(None, self._about_upload())
             return
         row = file_row(file, state, self._runs, time.time())
         rows = [
@@ -219,6 +219,17 @@ class FilesScreen(MainScreen):
                 _key("a", "puts it into a library"),
             ],
         )
+
+    def _about_upload(self) -> list[Content]:
+        items = self.store.activity.slice.value.items
+        item = next((item for item in items if item.id == self.table.key), None)
+        if item is None:
+            return []
+        status = labels.badge(activity_row(item, time.time()).status)
+        why = labels.problem(item.error) if item.error else ()
+        facts = labels.fields(("Upload", status))
+        way = _key("enter", "shows it in 6 Activity")
+        return [labels.line(item.name, "bold"), facts, *why, Content(""), way]
 
     def _show_preview(self, state: PreviewState) -> None:
         file = self.state.find(state.file_id)
@@ -249,7 +260,7 @@ class FilesScreen(MainScreen):
         if needs_file and not self.table.rows:
             return "There is no file yet: u uploads one."
         if needs_file and not self._selection():
-            return "This file is still uploading: choose one below it."
+            return "This is an upload: choose a file below it."
         state = self.state
         if action in ("filter", "narrow") and state.total == 0 and not state.narrowed:
             return "There is nothing to filter yet: u uploads a file."
@@ -285,6 +296,8 @@ class FilesScreen(MainScreen):
         if (file := self._file()) is not None:
             self.store.documents.open(DocumentSource("file", file.id, file.filename))
             self.open_place("document")
+        elif self.table.key is not None:
+            self.open_place("activity")
 
     action_upload = start(flows.upload)
 
