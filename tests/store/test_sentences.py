@@ -32,7 +32,7 @@ from carrel.store.core.actions.loop import OwnerLoop
 from carrel.store.core.problem import Problem
 from carrel.store.documents import boxes
 from carrel.store.documents import formatting as documents
-from carrel.store.documents.marks import doubtful
+from carrel.store.documents.marks import doubtful_marks
 from carrel.store.documents.state import DocumentState
 from carrel.store.files import formatting as files
 from carrel.store.files.state import FilesState
@@ -492,7 +492,7 @@ READING = (
     ),
     row(
         " on this page",
-        so=documents.mark_words(opened(page(0.4), mark=doubtful(page(0.4))[0])),
+        so=documents.mark_words(opened(page(0.4), mark=doubtful_marks(page(0.4))[0])),
         not_so=documents.mark_words(opened(page(0.4))),
     ),
     row(

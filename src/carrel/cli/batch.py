@@ -128,7 +128,7 @@ async def fetch(
         kind = "failed requests" if errors else "answers"
         raise CommandError(f"The batch is {job.status} and has no {kind}{problem}")
     if to is None:
-        await _print(client, file)
+        await _print_file(client, file)
     else:
         with output.progress(f"Downloading {to.name}") as report:
             output.data(str(await client.files.download(file, to, report)))
@@ -147,7 +147,7 @@ async def _wait_for_end(client: "Client", id: str) -> "BatchJob":
             await asyncio.sleep(_POLL_SECONDS)
 
 
-async def _print(client: "Client", file_id: str) -> None:
+async def _print_file(client: "Client", file_id: str) -> None:
     async with client.files.content(file_id) as content:
         async for chunk in content:
             sys.stdout.buffer.write(chunk)

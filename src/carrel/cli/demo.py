@@ -14,7 +14,7 @@ from carrel import samples
 from carrel.cli.errors import Code, CommandError, report
 from carrel.cli.options import argument
 from carrel.cli.output import note
-from carrel.cli.recording import RecordOption, recordable, recording
+from carrel.cli.recording import RecordOption, recording, settings_of_recording
 
 if TYPE_CHECKING:
     from carrel.recording.recorder import Recorder
@@ -56,7 +56,7 @@ async def _play(demo: "Demo", folder: Path, recorder: "Recorder | None") -> int:
     from carrel.store.demo.setting import own_place, own_profile, set_up
     from carrel.tui.presentation import Presentation
 
-    profile, settings = own_profile(), recordable(load_settings(), recorder)
+    profile, settings = own_profile(), settings_of_recording(load_settings(), recorder)
     begin: int | None = 0
     code = 0
     async with own_place():

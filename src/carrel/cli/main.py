@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 
 from carrel.cli.errors import Code, CommandError, report
 from carrel.cli.options import ProfileOption, flag
-from carrel.cli.recording import RecordOption, recordable, recording
+from carrel.cli.recording import RecordOption, recording, settings_of_recording
 
 HELP = """A workbench for documents and agents.
 
@@ -124,7 +124,9 @@ def workbench(
     from carrel.tui.app import run
 
     with recording(record, "Carrel") as recorder:
-        code = run(chosen, recordable(settings, recorder), mouse=mouse, recorder=recorder)
+        code = run(
+            chosen, settings_of_recording(settings, recorder), mouse=mouse, recorder=recorder
+        )
     raise typer.Exit(code)
 
 

@@ -53,7 +53,7 @@ def recording(path: Path | None, title: str) -> "Iterator[Recorder | None]":
             note(f"Recorded. Play it with: carrel replay {path}")
 
 
-def recordable(settings: "Settings", recorder: "Recorder | None") -> "Settings":
+def settings_of_recording(settings: "Settings", recorder: "Recorder | None") -> "Settings":
     """Return the settings for a recorded session, with pictures as half-blocks for any player."""
     if recorder is None or settings.images == "off":
         return settings

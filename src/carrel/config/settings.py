@@ -164,7 +164,7 @@ def _images(value: Any) -> Images:
     return cast(Images, value)
 
 
-def _truth(value: Any) -> bool:
+def _read_switch(value: Any) -> bool:
     if not isinstance(value, bool):
         raise ValueError("must be true or false")
     return value
@@ -218,8 +218,8 @@ def _keymap(value: Any) -> dict[str, str]:
 _CHECKS: dict[str, Callable[[Any], Any]] = {
     "theme": _text,
     "images": _images,
-    "mouse": _truth,
-    "hide": _truth,
+    "mouse": _read_switch,
+    "hide": _read_switch,
     "model_servers": _addresses,
     "keymap": _keymap,
     "tools": _tools(CommandSettings.of),

@@ -105,12 +105,12 @@ def _check(values: Any, known: set[str]) -> dict[str, Any]:
 
 
 def _command(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list) or not value or not all(_usable(part) for part in value):
+    if not isinstance(value, list) or not value or not all(_is_usable(part) for part in value):
         raise ValueError('needs its command as a list: command = ["python", "weather.py"]')
     return (str(Path(value[0]).expanduser()), *value[1:])
 
 
-def _usable(part: object) -> bool:
+def _is_usable(part: object) -> bool:
     return isinstance(part, str) and bool(part) and "\0" not in part
 
 

@@ -30,7 +30,7 @@ async def find(data: Path) -> Address | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None
     # The port of a dead server may belong to another program now.
-    return address if _alive(address.pid) and await _answers(address.url) else None
+    return address if _is_alive(address.pid) and await _answers(address.url) else None
 
 
 def loopback() -> httpx.AsyncClient:
@@ -47,7 +47,7 @@ async def _answers(url: str) -> bool:
         return False
 
 
-def _alive(pid: int) -> bool:
+def _is_alive(pid: int) -> bool:
     if sys.platform == "win32":
         return True  # no side-effect-free request exists: the port must suffice
     if pid <= 0:

@@ -100,7 +100,7 @@ class Server:
             stack.callback(self.results.close)
             await self.access.admit(self.folder.api_key)
             stack.push_async_callback(lambda: self.engine.stop())
-            if self._beats:
+            if self._has_heartbeat:
                 # Before jobs are taken: others take them over from a process without a heartbeat.
                 await Heartbeat(self.database, self.jobs).beat()
             stack.push_async_callback(self.reader.stop)
@@ -113,11 +113,11 @@ class Server:
             yield
 
     @property
-    def _beats(self) -> bool:
+    def _has_heartbeat(self) -> bool:
         return self.database.shared and self.jobs.takes_jobs
 
     def _background(self) -> Iterator[Coroutine[Any, Any, None]]:
-        if self._beats:
+        if self._has_heartbeat:
             yield Heartbeat(self.database, self.jobs).run()
         if self.database.shared:
             address = address_of(self.database.engine)

@@ -150,7 +150,7 @@ class Jobs:
         self._steps: set[Future[Any]] = set()
         self._listening: asyncio.Task[None] | None = None
         self._held: set[str] = set()
-        """Jobs that threads of this process are at, or hold until there is a slot."""
+        """Jobs that threads of this process run, or hold until a slot is free."""
         self._idle: set[str] = set()
         self._lock = threading.Lock()
 

@@ -65,7 +65,7 @@ class HistoriesService(Service[HistoriesState]):
     def note(self, name: str, text: str) -> None:
         """Add a text, unless it is empty, too long or contains a secret."""
         text = text.strip()
-        if not 0 < len(text) <= LONGEST or self._secret(text):
+        if not 0 < len(text) <= LONGEST or self._is_secret(text):
             return
         before = self.texts(name)
         if before[-1:] == (text,):
@@ -74,7 +74,7 @@ class HistoriesService(Service[HistoriesState]):
         self.slice.set(texts={**self.slice.value.texts, name: (*others, text)[-KEPT:]})
         self._save()
 
-    def _secret(self, text: str) -> bool:
+    def _is_secret(self, text: str) -> bool:
         return holds_secret(text) or (bool(self._key) and str(self._key) in text)
 
     @action(Policy.RENEW)

@@ -76,20 +76,20 @@ class Unfinished:
         """The running work in words: a line per kind, the answers under way, and an eval run; empty
         if nothing runs."""
         kinds = Counter(item.kind for item in self.running)
-        if syncs := len(self._sync.under_way):
+        if syncs := len(self._sync.running_handles):
             # A sync has no item while it compares.
             kinds["sync"] = max(kinds["sync"], syncs)
         words = tuple(f"{KINDS[kind]}: {count(number)}" for kind, number in kinds.items())
         if answers := len(self._answering):
             words += (f"{counted(answers, 'answer')}: Retry in Chat asks again",)
-        if self._evals.under_way is not None:
+        if self._evals.running_task is not None:
             words += ("1 eval run: E in Agents resumes it",)
         return words
 
     def cancel(self) -> None:
         """Cancel all running and waiting work."""
         self._activity.cancel(*(item.id for item in self.running))
-        for handle in self._sync.under_way:
+        for handle in self._sync.running_handles:
             handle.cancel()
         self._evals.stop()
         for chat in self._answering:
@@ -97,8 +97,8 @@ class Unfinished:
 
     async def idle(self) -> None:
         """Wait until nothing but watches runs or waits; await it on the owner loop."""
-        await asyncio.gather(*self._sync.under_way, return_exceptions=True)
-        if (run := self._evals.under_way) is not None:
+        await asyncio.gather(*self._sync.running_handles, return_exceptions=True)
+        if (run := self._evals.running_task) is not None:
             await asyncio.wait([run])
         for chat in self._answering:
             await until(chat.slice, lambda state: state.phase == "idle")

@@ -8,7 +8,7 @@ from typing import Literal
 
 from carrel.client.http.errors import ClientError
 from carrel.sync.plan import Plan
-from carrel.sync.remote import hopeless
+from carrel.sync.remote import is_hopeless
 
 PERIOD = 0.1
 """Seconds between two reports."""
@@ -129,7 +129,7 @@ class Tally:
         try:
             yield
         except (ClientError, OSError) as error:
-            if hopeless(error):
+            if is_hopeless(error):
                 raise
             self.failures.append(Failure(path, str(error)))
         self._done += 1

@@ -39,7 +39,7 @@ _HOPELESS = (
 _PAGE = 100
 
 
-def hopeless(error: Exception) -> bool:
+def is_hopeless(error: Exception) -> bool:
     """Return whether an error of one file would also occur for all others."""
     return isinstance(error, Unreachable | SyncError) or (
         isinstance(error, ServiceError) and error.status in _HOPELESS

@@ -13,7 +13,7 @@ from carrel.sync.errors import SyncError, TooManyDeletions
 from carrel.sync.ledger import Ledger, LibraryMark, SyncedFolder, SyncSettings
 from carrel.sync.plan import Known, Plan, Removal, Rename, Upload, document_name, make_plan
 from carrel.sync.progress import PERIOD, Failure, Preview, Report, Summary, SyncProgress, Tally
-from carrel.sync.remote import Remote, hopeless
+from carrel.sync.remote import Remote, is_hopeless
 from carrel.sync.rules import Rules
 from carrel.sync.scan import Scan, scan
 
@@ -295,7 +295,7 @@ class Runner:
                 if error.status < HTTPStatus.INTERNAL_SERVER_ERROR:
                     # Nothing arrived: a later document with this content is not from this folder.
                     self._ledger.drop(self.folder, [upload.hash])
-                    if not hopeless(error):
+                    if not is_hopeless(error):
                         self._refused[upload.hash] = str(error)
                 raise
         return document.id, document.name

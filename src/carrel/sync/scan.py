@@ -108,7 +108,7 @@ def scan(folder: Path, rules: Rules) -> Scan:
                     stat = Stat.of(entry.stat(follow_symlinks=False))
                     if not stat.size:
                         left_out[path] = "empty"
-                    elif not _encodable(path):
+                    elif not _is_encodable(path):
                         problems[path] = "Its name is not UTF-8. Rename it."
                     else:
                         files[path] = stat
@@ -139,7 +139,7 @@ def _add_rules(rules: Rules, prefix: str, entries: list[os.DirEntry[str]]) -> Ru
     return rules
 
 
-def _encodable(path: str) -> bool:
+def _is_encodable(path: str) -> bool:
     try:
         path.encode()
     except UnicodeEncodeError:

@@ -234,10 +234,10 @@ class CarrelApp(App[Profile]):
         """Apply the user's key bindings; return a problem that names the invalid ones, or None."""
         if not (keymap := self.settings.keymap):
             return None
-        from carrel.tui.keymap import mistakes, usable
+        from carrel.tui.keymap import mistakes, usable_keys
 
         # This imports every module with bindings, which takes a while.
-        self.set_keymap(await asyncio.to_thread(usable, keymap))
+        self.set_keymap(await asyncio.to_thread(usable_keys, keymap))
         if not (wrong := await asyncio.to_thread(mistakes, keymap)):
             return None
         return Problem(

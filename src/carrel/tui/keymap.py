@@ -47,7 +47,7 @@ def _subclasses(kind: type) -> Iterator[type]:
         yield from _subclasses(below)
 
 
-def usable(keymap: Mapping[str, str]) -> dict[str, str]:
+def usable_keys(keymap: Mapping[str, str]) -> dict[str, str]:
     """Return the valid part of a keymap; the other bindings keep their keys."""
     good = dict(keymap)
     # A key freed by an entry is taken again if that entry is invalid.

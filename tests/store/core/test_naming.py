@@ -1,6 +1,6 @@
 import pytest
 
-from carrel.store.core.naming import available, find_id, require_id
+from carrel.store.core.naming import available_words, find_id, require_id
 from carrel.store.core.problem import ProblemError
 
 NAMES = {"a1": "support", "a2": "support", "a3": "a1", "a4": "sales"}
@@ -30,5 +30,5 @@ def test_a_name_that_nothing_has_is_refused_with_the_nearest() -> None:
 
 
 def test_long_lists_of_names_are_cut() -> None:
-    assert available("x", []) == "There are none yet."
-    assert available("x", map(str, range(12))).endswith("“9” and 2 more.")
+    assert available_words("x", []) == "There are none yet."
+    assert available_words("x", map(str, range(12))).endswith("“9” and 2 more.")

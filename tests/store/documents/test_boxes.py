@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from carrel.store.documents.blocks import Rect
 from carrel.store.documents.boxes import TextPassage, block_at, boxes, missing_note, passages
-from carrel.store.documents.marks import TextMark, doubtful, hits, mark_text, runs
+from carrel.store.documents.marks import TextMark, doubtful_marks, hits, mark_text, runs
 from carrel.wire.ocr import Block, Page, PageTable
 from support.pages import CLAUSE, TABLE, lease_page
 
@@ -88,7 +88,7 @@ def test_what_is_lacking_is_said(fields: dict[str, object], words: str) -> None:
 
 def test_doubtful_words_and_hits_stand_where_they_are_in_the_text() -> None:
     lease = lease_page()
-    (word,) = doubtful(lease)
+    (word,) = doubtful_marks(lease)
     assert lease.markdown[word.start : word.end] == word.text == "writlng"
     found = hits(lease, " NOTICE  period ")
     assert [mark.text for mark in found] == ["notice period"]

@@ -21,7 +21,7 @@ from carrel.store.documents.corrections import (
 )
 from carrel.store.documents.export.formats import ReadDocument, files
 from carrel.store.documents.formatting import page_hits
-from carrel.store.documents.marks import TextMark, doubtful, mark_text, runs, unmark
+from carrel.store.documents.marks import TextMark, doubtful_marks, mark_text, runs, unmark
 from carrel.store.documents.service import NOTHING_OPEN
 from carrel.store.documents.state import DocumentState
 from carrel.store.documents.tables import tables
@@ -32,7 +32,7 @@ from support.slices import until
 
 def test_a_correction_is_in_the_corrected_text_alone() -> None:
     page = lease_page()
-    [mark] = doubtful(page)
+    [mark] = doubtful_marks(page)
     corrections = {key_of(mark): "writing"}
     [word] = doubtful_words((page, None), corrections)
     assert (word.mark.text, word.corrected) == ("writlng", "writing")
@@ -43,7 +43,7 @@ def test_a_correction_is_in_the_corrected_text_alone() -> None:
 def test_a_correction_is_in_its_block_and_in_its_table() -> None:
     page = lease_page()
     rent = next(word.mark for word in page_words(page, {}) if word.mark.text == "1,240.00")
-    [clause] = doubtful(page)
+    [clause] = doubtful_marks(page)
     corrections = {key_of(rent): "1,250.00", key_of(clause): "writing"}
     fixed = corrected_page(page, corrections)
     assert fixed.markdown == apply_corrections(page, corrections)
@@ -87,7 +87,7 @@ def test_every_corrected_word_stands_where_it_was_read(
 
 def test_a_word_is_one_of_its_block() -> None:
     page = lease_page()
-    [mark] = doubtful(page)
+    [mark] = doubtful_marks(page)
     place = place_of(page, mark)
     block = next(box.rect for box in boxes(page) if box.block == 1)
     assert place is not None
@@ -119,7 +119,7 @@ def test_every_word_of_a_page_can_be_corrected() -> None:
 
 def test_a_corrected_word_is_shown_in_its_place() -> None:
     page = lease_page()
-    [mark] = doubtful(page)
+    [mark] = doubtful_marks(page)
     state = DocumentState(pages=(page,), corrections={key_of(mark): "writing"})
     clause = next(one for one in passages(page) if one.block == 1)
     shown = mark_text(clause, page_hits(state), None)

@@ -54,9 +54,9 @@ def test_one_flip_is_no_evidence_and_the_fall_of_one_case_may_be() -> None:
     fallen = compare({**steady, "x": Tally(6, 6)}, {**steady, "x": Tally(0, 6)})
     assert fallen.worse == {"x"} and not fallen.better
     both = {"x": Tally(6, 6), "y": Tally(6, 6)}
-    assert compare(both, {"x": Tally(0, 6), "y": Tally(0, 6)}).set_worse
+    assert compare(both, {"x": Tally(0, 6), "y": Tally(0, 6)}).is_worse_overall
     flipped = compare({**steady, "x": Tally(6, 6)}, {**steady, "x": Tally(5, 6)})
-    assert not flipped.worse and not flipped.set_worse
+    assert not flipped.worse and not flipped.is_worse_overall
     once = {f"c{n}": Tally(1, 1) for n in range(50)}
     assert not compare(once, {**once, "c1": Tally(0, 1)}).worse
 
@@ -65,8 +65,8 @@ def test_many_small_falls_are_evidence_of_the_set() -> None:
     before = {f"c{n}": Tally(1, 1) for n in range(50)}
     after = {name: Tally(int(n >= 12), 1) for n, name in enumerate(before)}
     found = compare(before, after)
-    assert found.set_worse and not found.worse
-    assert compare(after, before).set_better
+    assert found.is_worse_overall and not found.worse
+    assert compare(after, before).is_better_overall
 
 
 @pytest.mark.parametrize("repeats", [1, 3, 6, 10])
@@ -86,6 +86,6 @@ def test_identical_agents_differ_no_more_often_than_promised(repeats: int) -> No
         for _ in range(4):
             found = compare(run(), run())
             comparisons += 1
-            alarms += bool(found.worse or found.set_worse)
+            alarms += bool(found.worse or found.is_worse_overall)
     # 600 comparisons at the promised rate have more alarms than these in one of 1000 tests.
     assert alarms <= 6 and comparisons * ALPHA == 1.5

@@ -11,7 +11,7 @@ from carrel.notebook.cells.wait import run, wait_for
 from carrel.notebook.panels.agent_fields import AgentFields
 from carrel.notebook.panels.core.base import Json
 from carrel.store.agents.drafts import Draft, refusal
-from carrel.store.core.naming import available
+from carrel.store.core.naming import available_words
 from carrel.store.store import Store
 from carrel.wire.generation.agents import Agent
 
@@ -78,7 +78,7 @@ class AgentMaker:
         run(self._store, await_service(self._store))
         session = self._store.session
         if not session.lists(model):
-            known = available(model, session.slice.value.models)
+            known = available_words(model, session.slice.value.models)
             raise BenchError(f"This service lists no model “{model}”", known)
 
 

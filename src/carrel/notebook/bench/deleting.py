@@ -8,7 +8,7 @@ from carrel.notebook.bench.names import Names
 from carrel.notebook.cells.errors import BenchError
 from carrel.notebook.cells.wait import check_open, run, wait_for
 from carrel.store.core.actions.handle import Handle
-from carrel.store.core.naming import nothing_named
+from carrel.store.core.naming import missing_problem
 from carrel.store.store import Store
 from carrel.wire.documents import Document
 from carrel.wire.files import File
@@ -91,7 +91,7 @@ def _find_only(name: str, kind: str, there: Sequence[Item]) -> Item:
         ids = ", ".join(f"{type(one).__name__.lower()} {one.id}" for one in found)
         raise BenchError(f"More than one item is named “{name}”", ids, "Give the id.")
     if not found:
-        raise BenchError(nothing_named(kind, name, map(_name, there)))
+        raise BenchError(missing_problem(kind, name, map(_name, there)))
     return found[0]
 
 

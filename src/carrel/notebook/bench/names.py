@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from carrel.notebook.cells.errors import BenchError, bench_errors
 from carrel.notebook.cells.wait import wait_for
-from carrel.store.core.naming import find_id, nothing_named
+from carrel.store.core.naming import find_id, missing_problem
 from carrel.store.store import Store
 from carrel.wire.generation.agents import Agent
 from carrel.wire.libraries import Library
@@ -94,4 +94,4 @@ def _find(kind: str, name: str, there: Sequence[N]) -> N | None:
 
 
 def _refuse_name(kind: str, name: str, there: Sequence[N]) -> N:
-    raise BenchError(nothing_named(kind, name, [item.name for item in there]))
+    raise BenchError(missing_problem(kind, name, [item.name for item in there]))

@@ -35,7 +35,7 @@ from carrel.wire.batches import ENDPOINTS, BatchCreate, BatchJob
 log = logging.getLogger(__name__)
 
 CallOperation = Callable[[str, dict[str, Any], Caller, str], Awaitable[CallAnswer]]
-"""Path, body, caller and request id to the answer of an operation."""
+"""Answers an operation, given its path, body, caller and request id."""
 
 _OCR = "/v1/ocr"
 _CHAT = "/v1/chat/completions"
@@ -55,7 +55,7 @@ _MESSAGES = 20
 """Distinct messages that a batch reports."""
 _RECONCILE_SECONDS = 60
 _LOOK_SECONDS = 1.0
-"""How soon a cancellation that another server answered is noticed."""
+"""Seconds until a cancellation that another server accepted is noticed."""
 
 
 class BatchJobs:

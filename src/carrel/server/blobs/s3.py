@@ -52,7 +52,7 @@ _PART_BYTES = 8 * 1024 * 1024
 _PARALLEL_PARTS = 2
 _KEY = re.compile(r"[0-9a-f]{2}/[0-9a-f]{64}")
 _NO_MORE = re.compile(r"status code: 50[07]|<Code>\w*(QuotaExceeded|StorageFull)")
-"""A write that is refused like this, and again: most stores have no other word for “full”."""
+"""Repeated refusals of a write that mean a full store: most stores have no other word for it."""
 _REQUEST_SECONDS = 60
 _RETRY_SECONDS = 10
 _ADDRESS_SECONDS = 60

@@ -58,7 +58,7 @@ class BlobsFull(BlobError):
 
 
 Named = Callable[[Collection[str]], Awaitable[set[str]]]
-"""Those of some hashes that a record names; asked for at most `AT_ONCE`."""
+"""Returns those of up to `AT_ONCE` hashes that a record names."""
 AT_ONCE = 1000
 
 

@@ -57,14 +57,14 @@ class BlobWriter:
 
         A later call waits until they are written, and raises the error if that failed.
         """
-        await self._written(_AHEAD - 1)
+        await self._wait_until_written(_AHEAD - 1)
         self._pending.append(pieces)
         loop = asyncio.get_running_loop()
         self._writing.append(loop.run_in_executor(None, self._write_next))
 
     async def hash(self) -> str:
         """Return the hash of what was written."""
-        await self._written()
+        await self._wait_until_written()
         return self._hash.hexdigest()
 
     async def commit(self) -> Blob:
@@ -74,8 +74,8 @@ class BlobWriter:
         await self._publish(self._part, blob.hash)
         return blob
 
-    async def _written(self, but: int = 0) -> None:
-        """Wait until all but some calls' bytes are written."""
+    async def _wait_until_written(self, but: int = 0) -> None:
+        """Wait until the bytes of all calls but the last `but` are written."""
         while len(self._writing) > but:
             await self._writing[0]
             self._writing.popleft()

@@ -27,7 +27,7 @@ from carrel.wire.generation.tools import (
 _WEB_SEARCH = ("web_search", "web_search_premium")
 _UNNAMED = re.compile(r"[^A-Za-z0-9_-]+")
 _NAME = 64
-"""The longest name of a function that addresses take."""
+"""Longest name of a function that model addresses accept."""
 _SHOWN = 2_000
 """Letters of arguments and of a result that a caller is shown."""
 

@@ -34,7 +34,7 @@ class ChatBody(ChatRequest):
     @validator(mode="wrap")
     @classmethod
     def _understand(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
-        """Accept the field's other words and leave out what it does not know.
+        """Accept the dialect's other values, and leave out unknown fields.
 
         Raises:
             ApiError: 400, naming a field that would change the answer.

@@ -21,10 +21,10 @@ _POINTS = re.compile(
     re.IGNORECASE,
 )
 _USED = 0.5
-"""Share of an answer's words that a passage has when the answer was written from it."""
+"""Least share of an answer's words in a passage that it was written from."""
 _MOST_USED = 2
 _STEM = 4
-"""Letters by which forms of one word are the same."""
+"""Number of first letters that the forms of a word share."""
 
 
 async def find_for_last_question(

@@ -340,9 +340,8 @@ async def interleave(
 ) -> AsyncGenerator[list[tuple[int, T]]]:
     """Merge several generators, each item with the index of its generator.
 
-    Simultaneous items share a list, up to a length. Items are buffered up to a
-    number. Closing closes all generators; so does the deadline (on the loop's clock), whether
-    items are taken or not.
+    Simultaneous items share a list of limited length; a limited number is buffered. Closing closes
+    all generators; so does the deadline (on the loop's clock), whether items are taken or not.
 
     Raises:
         TimeoutError: the deadline has come.

@@ -25,7 +25,7 @@ OwnTool = LibrarySearch | ConnectorCalls
 
 @dataclass(frozen=True)
 class OwnTools:
-    """The functions that the server runs in each answer, with the tokens for their results."""
+    """The functions that the server runs in each answer, and the token budget of their results."""
 
     tools: Sequence[OwnTool]
     client: EmbeddedClient | PoolClient

@@ -64,15 +64,15 @@ _RESULTS_SHARE = 3
 _WRAPPING_TOKENS = 96
 """Tokens of the text around the passages in the prompt."""
 _TEMPLATE_TOKENS = 96
-"""Tokens that a model's template adds to a message: more than any does."""
+"""Upper bound of the tokens that a model's template adds to a message."""
 _MOST_LETTERS = 32
-"""Letters of a token, on average: more than any text has."""
+"""Upper bound of a text's letters per token, on average."""
 _SEEDS = 2**32
 _NOT_SUPPORTED = ("prompt_logprobs", "top_prompt_logprobs", "guardrails")
 _FORWARDED = ("min_tokens", "logprobs", "top_logprobs")
-"""Fields that a model at an address may have; the built-in model has not."""
+"""Fields passed on to a model at an address; the built-in model does not support them."""
 _FORWARDED_HINTS = ("prediction", "logit_bias", "verbosity", "reasoning_effort")
-"""Parameters that an answer is as good without."""
+"""Parameters that may be ignored without harm to the answer."""
 
 
 @dataclass(frozen=True)
@@ -329,9 +329,9 @@ class _Length:
         return prompt
 
     def _is_short(self, messages: list[ChatMessage]) -> bool:
-        """Return whether prompt and answer surely fit into the least that a request holds.
+        """Return whether prompt and answer certainly fit into a request's share of the context.
 
-        To count the tokens would take as long as the rest of the way to the model.
+        Counting the tokens would take as long as everything else before the model.
         """
         answer = self._session.default_max_tokens if self._max_tokens is None else self._max_tokens
         if self._context is None or self._tools or not answer:

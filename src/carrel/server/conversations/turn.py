@@ -70,7 +70,7 @@ class Turn:
     _said: Sequence[Entry]
     _speaker: Speaker
     _arguments: CompletionArgs | None
-    """Those of the request, which each speaker takes over."""
+    """The arguments of the request, which apply to every speaker."""
     _handoffs: HandoffExecution
     _complete: Complete
     _find_agent: FindAgent

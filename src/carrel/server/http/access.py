@@ -39,7 +39,7 @@ class Access:
         """The keys that were asked for in one version of the database, by their hashes."""
         self._version: int | None = None
         self._used: dict[str, datetime] = {}
-        """When uses were noted, by keys, also where that failed."""
+        """When each key's use was last recorded, even if that failed."""
         self._noting: set[asyncio.Task[None]] = set()
 
     async def caller(self, authorization: str | None) -> Caller:

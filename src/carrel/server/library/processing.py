@@ -66,7 +66,8 @@ EmbedLater = Callable[[sa.Connection, str], None]
 
 
 class ProcessingFailed(Exception):
-    """A step failed; the message is fit to be shown. `retry`: when other attempts may help."""
+    """A step failed; the message is fit to be shown. `retry` has the delays of further attempts, if
+    they may help."""
 
     def __init__(self, message: str, retry: Sequence[float] = ()) -> None:
         # Both go to the base class: the job's memory keeps exceptions by their arguments.

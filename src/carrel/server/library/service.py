@@ -64,7 +64,7 @@ class LibraryService:
         has_addresses: Callable[[], bool],
         reranker: Callable[[], ModelAddress | None],
     ) -> None:
-        """All but the parts of the server are of the models in force at a call."""
+        """Take the server's parts; the functions use the models in force when they are called."""
         self._database = database
         self.embedder = Embedder()
         """The embedder; its weights are in memory once."""

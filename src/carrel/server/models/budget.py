@@ -20,13 +20,13 @@ class _Waiting:
 class TokenBudget:
     """A token semaphore with a queue for each owner; the owners take turns.
 
-    An owner who asks for much delays only himself.
+    An owner that asks for much delays only itself.
     """
 
     def __init__(self, tokens: int) -> None:
         self._free = self._tokens = tokens
         self._queues: dict[str, deque[_Waiting]] = {}
-        """Never empty; the first is next."""
+        """The waiting completions by owner, the next owner first; no queue is empty."""
 
     @asynccontextmanager
     async def hold(

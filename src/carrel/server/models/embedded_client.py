@@ -105,7 +105,7 @@ class Asked:
 
     run: str
     constrained: bool
-    """Whether a grammar holds its answer, which is what an engine gets lost in."""
+    """Whether a grammar constrains its answer, in which an engine may get lost."""
     begun: bool = False
     """Whether the process has answered anything."""
     abandoned: bool = False

@@ -68,7 +68,7 @@ class ModelSession:
 
     async def count_prompt(self, body: dict[str, Any]) -> int | None:
         """Return a conversation's tokens in the model's template; only llama.cpp reports them."""
-        return await self.client.count_prompt(_disarmed(body)) if self.abilities.llama else None
+        return await self.client.count_prompt(_disarm(body)) if self.abilities.llama else None
 
     async def stream(
         self, body: dict[str, Any], tokens: int, tell: Tell = tell_nobody
@@ -81,7 +81,7 @@ class ModelSession:
         Raises:
             ApiError: the model refused or failed.
         """
-        body = _disarmed(body)
+        body = _disarm(body)
         if self.abilities.llama:
             # While a prompt is read, progress events reveal a closed connection. A seeded answer
             # begins without the cache, which would change the rounding.
@@ -111,7 +111,7 @@ class ModelSession:
         return text, used
 
 
-def _disarmed(body: dict[str, Any]) -> dict[str, Any]:
+def _disarm(body: dict[str, Any]) -> dict[str, Any]:
     """Return a request without control tokens in what the template puts into the prompt."""
     return {**body, **disarm({key: body[key] for key in ("messages", "tools") if key in body})}
 

@@ -141,7 +141,9 @@ class Conversation:
     def choose(self, place: int, number: int) -> Conversation:
         """Put a variant of a place (from 1) on the path, with its latest continuation."""
         first = self._variants(place)[number - 1]
-        following = (at for at in range(len(self.said) - 1, first, -1) if self._leads(first, at))
+        following = (
+            at for at in range(len(self.said) - 1, first, -1) if self._is_descendant(at, first)
+        )
         return replace(self, last=next(following, first))
 
     def open_calls(self) -> tuple[AgentCall, ...]:
@@ -158,11 +160,11 @@ class Conversation:
         before = self.after[self._path[place]]
         return [index for index, one in enumerate(self.after) if one == before]
 
-    def _leads(self, first: int, later: int) -> bool:
+    def _is_descendant(self, at: int, of: int) -> bool:
         # A turn always has a higher index than its parent.
-        while later > first:
-            later = self.after[later]
-        return later == first
+        while at > of:
+            at = self.after[at]
+        return at == of
 
 
 EMPTY = Conversation()

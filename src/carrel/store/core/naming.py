@@ -34,16 +34,16 @@ def require_id(kind: str, wanted: str, names: Mapping[str, str]) -> str:
     """
     id = find_id(kind, wanted, names)
     if id is None:
-        raise ProblemError(nothing_named(kind, wanted, names.values()))
+        raise ProblemError(missing_problem(kind, wanted, names.values()))
     return id
 
 
-def nothing_named(kind: str, wanted: str, names: Iterable[str]) -> Problem:
+def missing_problem(kind: str, wanted: str, names: Iterable[str]) -> Problem:
     """Return the problem of a name that no item has, with the known names."""
-    return Problem(f"There is no {kind} “{wanted}”", available(wanted, names))
+    return Problem(f"There is no {kind} “{wanted}”", available_words(wanted, names))
 
 
-def available(wanted: str, names: Iterable[str]) -> str:
+def available_words(wanted: str, names: Iterable[str]) -> str:
     """Return the known names, the nearest to a missing one first."""
     known = [*names]
     if not known:

@@ -150,7 +150,7 @@ class Player(Service[DemoState]):
         played = self.slice.value.played
         step = self._steps[played]
         caption = step.say or self.slice.value.caption
-        if step.keys and not self._face.has_keys:
+        if step.presses_keys and not self._face.has_keys:
             self._put(played + 1, caption, left_out=True)
             return
         self.slice.set(
@@ -212,7 +212,7 @@ class Player(Service[DemoState]):
                 return lambda: self._face.shows(text)
             case "document ready":
                 old = self._document.value.error
-                return lambda: self._document_ready(old)
+                return lambda: self._has_document(old)
             case "passages found":
                 known = self._libraries.value.error
                 return lambda: self._has_found(step.search, known)
@@ -233,7 +233,7 @@ class Player(Service[DemoState]):
             raise StepError(f"The answer {_ENDS[last.status]}")
         return last.role == "assistant" and last.status == "done"
 
-    def _document_ready(self, old: Problem | None) -> bool:
+    def _has_document(self, old: Problem | None) -> bool:
         document = self._document.value
         if document.error is not None and document.error is not old:
             raise StepError(str(document.error))

@@ -113,7 +113,7 @@ class Step(Request):
 
     @model_validator(mode="after")
     def _check_step(self) -> Step:
-        does = [bool(one) for one in (self.show, self.search, self.ask, self.keys)]
+        does = [bool(one) for one in (self.show, self.search, self.ask, self.presses_keys)]
         if not (self.say or self.wait or any(does)):
             raise ValueError("A step has one of say, show, search, ask, type, press and wait")
         if sum(does) > 1:
@@ -127,7 +127,7 @@ class Step(Request):
         return self
 
     @property
-    def keys(self) -> bool:
+    def presses_keys(self) -> bool:
         """Whether the step presses keys, which only the terminal can."""
         return bool(self.type or self.press)
 

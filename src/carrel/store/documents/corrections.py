@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from carrel.store.documents.blocks import Rect
 from carrel.store.documents.boxes import TextPassage, boxes, passages
-from carrel.store.documents.marks import TextMark, doubtful, words
+from carrel.store.documents.marks import TextMark, doubtful_marks, words
 from carrel.system.jsonl import append_line, read_lines
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def doubtful_words(pages: Iterable[Page | None], corrections: Corrections) -> tu
     for page in pages:
         if page is not None:
             fixed = corrected_marks(page, corrections)
-            listed = {key_of(mark): mark for mark in (*doubtful(page), *fixed)}
+            listed = {key_of(mark): mark for mark in (*doubtful_marks(page), *fixed)}
             ordered = sorted(listed.values(), key=lambda mark: mark.start)
             found += [ReadWord(mark, corrections.get(key_of(mark))) for mark in ordered]
     return tuple(found)

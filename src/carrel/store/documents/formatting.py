@@ -19,7 +19,7 @@ from carrel.store.documents.corrections import (
     corrected_marks,
     key_of,
 )
-from carrel.store.documents.marks import TextMark, doubtful, heat, hits, marks
+from carrel.store.documents.marks import TextMark, doubtful_marks, heat, hits, marks
 from carrel.store.documents.order import DOUBTFUL, has_doubtful_cells, is_order_doubtful
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def score_words(page: Page | None, corrections: Corrections = _NONE) -> str:
     words = check_words(
         order=any(map(is_order_doubtful, blocks_of(page))),
         cells=any(map(has_doubtful_cells, blocks_of(page))),
-        words=sum(key_of(mark) not in corrections for mark in doubtful(page)),
+        words=sum(key_of(mark) not in corrections for mark in doubtful_marks(page)),
     )
     words.append(sureness([page], None if scores is None else scores.average_page_confidence_score))
     return " · ".join(filter(None, words))
@@ -189,7 +189,7 @@ def heat_words(page: Page | None) -> str:
     scores = None if page is None else page.confidence_scores
     if page is None or scores is None or scores.word_confidence_scores is None:
         return "heat: no word of this page is scored"
-    warm, hot = len(heat(page)), len(doubtful(page))
+    warm, hot = len(heat(page)), len(doubtful_marks(page))
     below = f"{percent(FAIR)}, {count(hot)} below {percent(DOUBTFUL)}"
     return f"heat: {counted(warm, 'word')} below {below}"
 
@@ -209,7 +209,7 @@ def page_hits(state: DocumentState, *, warm: bool = False) -> tuple[TextMark, ..
     if state.page is None:
         return ()
     found = [*corrected_marks(state.page, state.corrections)]
-    for more in (hits(state.page, state.query), (heat if warm else doubtful)(state.page)):
+    for more in (hits(state.page, state.query), (heat if warm else doubtful_marks)(state.page)):
         found += [mark for mark in more if not any(map(mark.overlaps, found))]
     return tuple(found)
 

@@ -87,7 +87,7 @@ def _score_words(page: Page) -> tuple[TextMark, ...]:
 
 
 @per_page
-def doubtful(page: Page) -> tuple[TextMark, ...]:
+def doubtful_marks(page: Page) -> tuple[TextMark, ...]:
     """Return the words of a page with a confidence below DOUBTFUL."""
     return tuple(mark for mark in heat(page) if mark.kind == "doubtful")
 
@@ -105,7 +105,7 @@ def hits(page: Page, query: str) -> tuple[TextMark, ...]:
 
 def marks(page: Page, query: str) -> tuple[TextMark, ...]:
     """Return the marks to step through: the hits of a search, else the doubtful words."""
-    return hits(page, query) if query.strip() else doubtful(page)
+    return hits(page, query) if query.strip() else doubtful_marks(page)
 
 
 def mark_text(passage: TextPassage, found: Iterable[TextMark], chosen: TextMark | None) -> str:

@@ -123,8 +123,8 @@ def verdict_words(report: Report) -> str:
     beside = f"than {run_title(baseline)} ({baseline.id})"
     found = []
     for worse, cases, whole in (
-        ("Worse", evidence.worse, evidence.p_worse if evidence.set_worse else None),
-        ("Better", evidence.better, evidence.p_better if evidence.set_better else None),
+        ("Worse", evidence.worse, evidence.p_worse if evidence.is_worse_overall else None),
+        ("Better", evidence.better, evidence.p_better if evidence.is_better_overall else None),
     ):
         if cases or whole is not None:
             what = counted(len(cases), "case") if cases else ""

@@ -55,12 +55,12 @@ class Report:
     @property
     def worse(self) -> bool:
         """Whether something is significantly worse than in the baseline."""
-        return bool(self.evidence and (self.evidence.worse or self.evidence.set_worse))
+        return bool(self.evidence and (self.evidence.worse or self.evidence.is_worse_overall))
 
     @property
     def better(self) -> bool:
         """Whether something is significantly better than in the baseline."""
-        return bool(self.evidence and (self.evidence.better or self.evidence.set_better))
+        return bool(self.evidence and (self.evidence.better or self.evidence.is_better_overall))
 
     @property
     def good(self) -> bool:
@@ -136,9 +136,9 @@ def _outcome(name: str, tally: Tally, before: Tally | None, evidence: Evidence |
     if evidence is None or before is None or not before.total or now == "open":
         return now
     was = _outcome_alone(before)
-    if name in evidence.worse or (evidence.set_worse and now == "failed" != was):
+    if name in evidence.worse or (evidence.is_worse_overall and now == "failed" != was):
         return "regressed"
-    if name in evidence.better or (evidence.set_better and was == "failed" != now):
+    if name in evidence.better or (evidence.is_better_overall and was == "failed" != now):
         return "fixed"
     return now if now == was else "flaky"
 

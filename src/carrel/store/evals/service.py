@@ -60,7 +60,7 @@ class EvalsService(Area, Service[EvalsState]):
         return self._resume(run, self.slice.value.shown)
 
     @property
-    def under_way(self) -> asyncio.Task[Any] | None:
+    def running_task(self) -> asyncio.Task[Any] | None:
         """The current run, from its start to its end, or None."""
         return self._lane("run").last
 

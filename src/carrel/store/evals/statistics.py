@@ -65,12 +65,12 @@ class Evidence:
     p_better: float
 
     @property
-    def set_worse(self) -> bool:
+    def is_worse_overall(self) -> bool:
         """Whether the set as a whole is significantly worse."""
         return self.p_worse <= ALPHA / 2
 
     @property
-    def set_better(self) -> bool:
+    def is_better_overall(self) -> bool:
         """Whether the set as a whole is significantly better."""
         return self.p_better <= ALPHA / 2
 

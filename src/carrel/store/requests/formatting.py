@@ -80,13 +80,13 @@ def details(item: LoggedCall) -> str:
 
 def request_text(call: Call) -> str:
     """Return the request as readable text."""
-    return f"The file {call.upload}" if call.upload else _readable(call.sent)
+    return f"The file {call.upload}" if call.upload else _indent_json(call.sent)
 
 
 def answer_text(call: Call) -> str:
     """Return the beginning of the answer as readable text, or the reason why it is not kept."""
     if call.received:
-        return _readable(call.received)
+        return _indent_json(call.received)
     if call.path.endswith("url") and call.status == HTTPStatus.OK:
         return "A signed address. It opens without a key, so it is not kept."
     return "" if not call.bytes else f"{size(call.bytes)}, not kept."
@@ -201,7 +201,7 @@ def _took(seconds: float) -> str:
     return f"{seconds * 1000:.0f} ms" if seconds < 0.95 else duration(seconds)
 
 
-def _readable(text: str) -> str:
+def _indent_json(text: str) -> str:
     try:
         return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
     except ValueError:

@@ -74,7 +74,7 @@ class SyncService(Area, Service[SyncState]):
         folders = tuple(known.get(each.id) or self._recall_state(each) for each in found)
         self.slice.set(folders=folders)
         for folder, state in zip(found, folders, strict=True):
-            if state.due(time.time()):
+            if state.is_due(time.time()):
                 await self._look(folder)
 
     def recall(self) -> None:
@@ -94,7 +94,7 @@ class SyncService(Area, Service[SyncState]):
                 self._start(folder.library_id, folder.path, folder.settings, again)
 
     @property
-    def under_way(self) -> tuple[Handle[None], ...]:
+    def running_handles(self) -> tuple[Handle[None], ...]:
         """The running syncs that end by themselves, without watches."""
         runs = (run for run in self._runs.values() if not run.watch)
         return tuple(run.handle for run in runs if not run.handle.done())

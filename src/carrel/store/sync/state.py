@@ -48,7 +48,7 @@ class FolderState:
         """Whether the folder is being watched or synced."""
         return self.watching or self.progress is not None
 
-    def due(self, now: float) -> bool:
+    def is_due(self, now: float) -> bool:
         """Return whether to compare the folder again; a failed one waits for its next sync."""
         failed = self.problem is not None or (self.summary is not None and self.summary.failures)
         if self.compared_at is None:

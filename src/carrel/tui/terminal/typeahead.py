@@ -166,7 +166,7 @@ class TypeAhead:
     async def _pass_on(self) -> None:
         if self._step is not None:
             return
-        while self._typed and self._typed[0].is_late and not self._types(self._typed[0].event):
+        while self._typed and self._typed[0].is_late and not self._is_text(self._typed[0].event):
             self._typed.popleft()
         if not self._typed:
             return
@@ -175,7 +175,7 @@ class TypeAhead:
         await self._to_textual(self._typed.popleft().event)
         target.post_message(self.Handled(step, target, again=True))
 
-    def _types(self, event: events.Event) -> bool:
+    def _is_text(self, event: events.Event) -> bool:
         """Whether a key is text for the field that has the focus."""
         focused = self._app.focused
         return (

@@ -31,7 +31,7 @@ class Appearance:
         self._say = say
         self._redraw = redraw
         self.wanted = wanted
-        self._stamps = themes.stamps(themes.user_folder())
+        self._stamps = themes.read_stamps(themes.user_folder())
         for theme in themes.find_themes(themes.shipped_folder()).themes:
             app.register_theme(theme)
         self._read_own()
@@ -79,7 +79,7 @@ class Appearance:
         return Problem("Themes that cannot be used", detail, advice)
 
     def _look(self) -> None:
-        stamps = themes.stamps(themes.user_folder())
+        stamps = themes.read_stamps(themes.user_folder())
         if stamps == self._stamps:
             return
         self._stamps = stamps

@@ -69,7 +69,7 @@ def find_themes(folder: Path) -> FoundThemes:
     return FoundThemes(tuple(themes), tuple(broken))
 
 
-def stamps(folder: Path) -> dict[Path, tuple[int, int]]:
+def read_stamps(folder: Path) -> dict[Path, tuple[int, int]]:
     """Return the modification time, in nanoseconds, and the size of each theme file in a folder."""
     found = {}
     for path in _files(folder):

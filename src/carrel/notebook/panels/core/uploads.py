@@ -61,7 +61,7 @@ class BrowserFiles:
         if error is None:
             future.set_result(data)
         else:
-            future.set_exception(ProblemError(_interruption(error)))
+            future.set_exception(ProblemError(_upload_problem(error)))
 
     def resume_view(self, view: str) -> None:
         """Resume the files of a view that is back on the page: browsers keep left pages in
@@ -73,7 +73,7 @@ class BrowserFiles:
         self._gone.add(view)
         for owner, future in list(self._waiting.values()):
             if owner == view and not future.done():
-                future.set_exception(ProblemError(_interruption("The page was closed.")))
+                future.set_exception(ProblemError(_upload_problem("The page was closed.")))
 
     async def _ranges(self, offer: Offer, keep: bool) -> AsyncIterator[bytes]:
         asked: deque[tuple[int, asyncio.Future[bytes]]] = deque()
@@ -96,7 +96,7 @@ class BrowserFiles:
 
     def _ask(self, offer: Offer, offset: int) -> asyncio.Future[bytes]:
         if offer.view in self._gone:
-            raise ProblemError(_interruption("The page was closed."))
+            raise ProblemError(_upload_problem("The page was closed."))
         future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         self._waiting[offer.key, offset] = (offer.view, future)
         length = min(CHUNK, offer.size - offset)
@@ -121,11 +121,11 @@ async def _await_bytes(future: asyncio.Future[bytes], size: int) -> bytes:
         async with asyncio.timeout(PATIENCE):  # Python 3.11's wait_for may swallow a cancellation
             data = await future
     except TimeoutError:
-        raise ProblemError(_interruption("The page did not answer.")) from None
+        raise ProblemError(_upload_problem("The page did not answer.")) from None
     if len(data) != size:
-        raise ProblemError(_interruption("The file has changed."))
+        raise ProblemError(_upload_problem("The file has changed."))
     return data
 
 
-def _interruption(detail: str) -> Problem:
+def _upload_problem(detail: str) -> Problem:
     return Problem("The upload stopped", detail, "Choose the file again.")

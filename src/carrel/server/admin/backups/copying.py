@@ -48,7 +48,7 @@ async def copy_blobs(
 ) -> int:
     """Copy the bytes that the target lacks; return the total size.
 
-    Hashes that are `lost` are left out; `lose` is called with each other one that the source lacks.
+    `lost` hashes are skipped; `lose` is called with every further hash that the source lacks.
     """
 
     async def copy(hash: str) -> int:

@@ -90,7 +90,7 @@ def database_source(url: str, bucket: str) -> Iterator[Source]:
 
 
 async def back_up(source: Source, target: Path, tell: Tell, progress: Progress) -> Manifest:
-    """Make a backup at `target`, whole or not at all; run again, it goes on with the bytes.
+    """Make a complete backup at `target`, or none; a second run copies the missing bytes.
 
     Raises:
         BackupError: something is there, or bytes are missing or damaged.

@@ -74,7 +74,7 @@ async def check(backup: Path, progress: Progress) -> Manifest:
 async def restore_folder(
     backup: Path, target: Path, bucket: str | None, tell: Tell, progress: Progress
 ) -> Manifest:
-    """Restore a data folder, whole or not at all; run again, it goes on with the bytes.
+    """Restore a complete data folder, or none; a second run copies the missing bytes.
 
     Raises:
         BackupError: the target is not empty, or the backup is damaged.

@@ -39,7 +39,7 @@ class Term:
     word: str | None
     """Its spelling; None in a script without spaces."""
     pairs: tuple[str, ...] = ()
-    """There, the pairs of characters that stand in a row in the segmented text."""
+    """In such a script, the pairs of adjacent characters in the segmented text."""
     is_prefix: bool = False
     """Whether the only pair is one character, with which others begin."""
 

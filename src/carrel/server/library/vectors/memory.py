@@ -164,12 +164,12 @@ class MemoryVectors:
             [library] = embeddings.find_searched(connection, [library_id])
             with self._lock:
                 self._fresh(connection, library)
-            if self._held >= MAX_CHUNKS:
+            if self._size >= MAX_CHUNKS:
                 break
-        return self._held > 0
+        return self._size > 0
 
     @property
-    def _held(self) -> int:
+    def _size(self) -> int:
         return sum(matrix.size for matrix in self._matrices.values())
 
     def _fresh(self, connection: sa.Connection, library: SearchedLibrary) -> _Matrix:
@@ -184,7 +184,7 @@ class MemoryVectors:
         if matrix.revision != library.revision:
             self._update(connection, library, matrix)
             matrix.revision = library.revision
-            while len(self._matrices) > 1 and self._held > MAX_CHUNKS:
+            while len(self._matrices) > 1 and self._size > MAX_CHUNKS:
                 self._matrices.popitem(last=False)
         return matrix
 

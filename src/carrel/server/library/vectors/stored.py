@@ -101,16 +101,16 @@ class VectorIndex:
         A chunk is as similar as its nearest sentence.
         """
         widened = replace(asked, limit=max(asked.limit, _CANDIDATES))
-        near = self._chunks(connection).nearest(connection, widened)
+        near = self._choose(connection).nearest(connection, widened)
         near |= _nearest_sentences(connection, asked, near.keys())
         best = sorted(near, key=lambda id: (-near[id], id))
         return {id: near[id] for id in best if near[id] >= MIN_SIMILARITY}
 
     def warm(self, connection: sa.Connection) -> bool:
         """Prepare the first search and return whether there is anything to find. Blocking."""
-        return self._chunks(connection).warm(connection)
+        return self._choose(connection).warm(connection)
 
-    def _chunks(self, connection: sa.Connection) -> MemoryVectors | PgVectors:
+    def _choose(self, connection: sa.Connection) -> MemoryVectors | PgVectors:
         if self._kind is None:
             self._kind = PgVectors() if pgvector.is_present(connection) else MemoryVectors()
         return self._kind

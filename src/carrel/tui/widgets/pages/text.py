@@ -23,7 +23,7 @@ from carrel.store.documents.marks import MarkRole, TextMark, mark_text, runs
 from carrel.text import clean_text
 from carrel.tui.terminal.textual_private import steady
 from carrel.tui.widgets.text.prose import Prose
-from carrel.tui.widgets.text.selecting import extract_selection, selectable
+from carrel.tui.widgets.text.selecting import extract_selection, make_selectable
 
 BAR = 2
 """Columns before the text for the mark of the chosen passage."""
@@ -200,7 +200,7 @@ class PageText(ScrollView, can_focus=True):
         bar = Content.styled("▌ " if here else "  ", "$accent").render_segments(style)
         strip = Strip([*bar, *line.strip.apply_style(Style())])
         drawn = strip.adjust_cell_length(width).apply_style(style.rich_style)
-        return selectable(self, drawn, int(at))
+        return make_selectable(self, drawn, int(at))
 
     def text_select_all(self) -> None:
         """Do nothing: a click chooses a passage instead."""

@@ -20,7 +20,7 @@ from carrel.store.layout.state import USUAL, TableLayout
 from carrel.tui.terminal.textual_private import steady
 from carrel.tui.theme import labels
 from carrel.tui.widgets.tables.columns import GAP, Column, column_widths, lay_out_columns
-from carrel.tui.widgets.text.selecting import extract_selection, selectable
+from carrel.tui.widgets.text.selecting import extract_selection, make_selectable
 
 _MAX_CACHED = 1000
 _NONE = Content("")
@@ -428,7 +428,7 @@ class VirtualTable(ScrollView, can_focus=True):
         if not self._rows:
             return self._draw_empty(y, width, NOTHING if self._all else self._empty)
         line = y if y < self._header else y + int(self.scroll_offset.y)
-        return selectable(self, self._draw_line(line, width), line)
+        return make_selectable(self, self._draw_line(line, width), line)
 
     def text_select_all(self) -> None:
         """Do nothing: a double click opens a row instead."""

@@ -8,7 +8,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from carrel.tui.widgets.text.pane import Findable
-from carrel.tui.widgets.text.selecting import extract_selection, selectable
+from carrel.tui.widgets.text.selecting import extract_selection, make_selectable
 
 
 class _Drawn(Widget):
@@ -35,7 +35,7 @@ class _Drawn(Widget):
         lines = self._draw_lines(width)
         if y >= len(lines):
             return Strip.blank(width, style)
-        return selectable(self, Strip(Segment.apply_style(lines[y], style), width), y)
+        return make_selectable(self, Strip(Segment.apply_style(lines[y], style), width), y)
 
     def get_selection(self, selection: Selection) -> tuple[str, str]:
         lines = self._draw_lines(self.size.width)

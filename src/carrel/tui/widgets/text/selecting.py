@@ -10,7 +10,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 
-def selectable(widget: Widget, strip: Strip, line: int) -> Strip:
+def make_selectable(widget: Widget, strip: Strip, line: int) -> Strip:
     """Return a drawn line with its selected part highlighted.
 
     `line` is its number in the whole text, from 0.
