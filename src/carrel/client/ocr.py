@@ -4,7 +4,7 @@ from carrel.client.http.area import Area
 from carrel.client.http.keywords import fields_of
 from carrel.wire.ocr import OCRRequest, OCRResult
 
-# Else the bundled server breaks a long scan off after its 240 seconds.
+# Without this, the bundled server ends the reading of a long scan after 240 seconds.
 _WAIT = 86_400
 """Timeout in seconds that a service is asked for; the client itself has none."""
 

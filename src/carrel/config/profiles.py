@@ -74,7 +74,7 @@ class Profile:
 
     @property
     def storage_name(self) -> str:
-        """The name of its local data, such as chats; a renaming keeps it."""
+        """The name of the profile's local data, such as chats; a renaming keeps it."""
         return self.kept_as or self.name
 
     @property

@@ -42,7 +42,7 @@ class Lease:
         """Release the lease; harmless without one."""
         if self._renewing is None:
             return
-        # First: a renewal under way would take the lease again.
+        # Renewing stops first: a renewal under way would take the lease again.
         self._renewing.cancel()
         await asyncio.wait([self._renewing])
         self._renewing = None

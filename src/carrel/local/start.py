@@ -106,7 +106,7 @@ def _start_detached(data: Path, output: int) -> "subprocess.Popen[bytes]":
         stderr=output,
         cwd=data,
         env={name: value for name, value in os.environ.items() if name not in KEY_VARIABLES},
-        # Else ctrl+c in this terminal would end a server that others use, too.
+        # In the same session, ctrl+c in this terminal would end a server that other programs use.
         start_new_session=True,
         creationflags=flags,
     )

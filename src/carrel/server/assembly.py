@@ -101,7 +101,7 @@ class Server:
             await self.access.admit(self.folder.api_key)
             stack.push_async_callback(lambda: self.engine.stop())
             if self._has_heartbeat:
-                # Before jobs are taken: others take them over from a process without a heartbeat.
+                # Other processes take over the jobs of a process without a heartbeat.
                 await Heartbeat(self.database, self.jobs).beat()
             stack.push_async_callback(self.reader.stop)
             stack.push_async_callback(self.jobs.stop)

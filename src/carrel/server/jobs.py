@@ -210,7 +210,7 @@ class Jobs:
             self._listening.cancel()
         self._taking.set()
         for queue in self._queues:
-            # Those that wait for a slot go on, and see that the server stops.
+            # Tasks that wait for a slot go on, and see that the server stops.
             queue.slots.release(_CLAIMED)
         await asyncio.to_thread(self._finish)
 

@@ -36,7 +36,7 @@ EXIT_IN_USE = 3
 """Another server has the data folder."""
 _GRACE_SECONDS = 5
 _TICK_SECONDS = 1
-"""The most that the `Date` of an answer may be late."""
+"""Seconds that the `Date` of an answer may be late."""
 
 
 def run(settings: ServerSettings) -> int:

@@ -27,7 +27,7 @@ class Span:
     attributes: dict[str, Value] = field(default_factory=dict)
     began: float = field(default_factory=time.perf_counter)
     seconds: float = 0
-    """Its duration, once it has ended."""
+    """The span's duration, once it has ended."""
     error: str | None = None
     """The name of the exception that ended it."""
     kept: dict[Any, Any] = field(default_factory=dict, repr=False)

@@ -70,7 +70,7 @@ class PreviewService(Area, Service[PreviewState]):
         super().__init__(shared, PreviewState())
         self._file: File | None = None
 
-    def service_is_back(self) -> None:
+    def recover(self) -> None:
         """Retry a preview that failed while the service was lost."""
         error = self.slice.value.error
         if error is not None and error.lost:

@@ -195,6 +195,6 @@ class Store:
                 area.reload()  # a running load may end with a cached copy
         self.chat.load_remote()
         for chat in self.comparison.every:
-            chat.service_is_back()
+            chat.recover()
         for service in self._own:
-            service.service_is_back()
+            service.recover()

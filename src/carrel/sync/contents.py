@@ -80,7 +80,7 @@ async def read_contents(
             except OSError as error:
                 content = None
                 contents.problems[path] = f"It cannot be read: {error.strerror}."
-            # Emptied since the scan, which leaves empty files out.
+            # The file was emptied since the scan, which leaves empty files out.
             if content is not None and content.stat.size:
                 contents.files[path] = content
             done += 1

@@ -159,7 +159,7 @@ class Ledger:
         """Return the folders synced with a service's libraries, sorted by path."""
         rows = self._rows(
             f"SELECT {_FOLDER} FROM folders"
-            # Without options there was a preview, but no sync yet.
+            # A ledger without options comes from a preview: no sync has run yet.
             " WHERE service = ? AND settings <> '{}' ORDER BY path, id",
             service,
         )
@@ -352,7 +352,7 @@ class Ledger:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        # With the lock at once: of two processes only one makes or migrates the tables.
+        # IMMEDIATE takes the lock at once: only one of two processes makes or migrates the tables.
         self._database.execute("BEGIN IMMEDIATE")
         try:
             yield

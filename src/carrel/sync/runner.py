@@ -277,7 +277,7 @@ class Runner:
         """Return the id and name of a file's new document."""
         size = look.contents.files[upload.path].stat.size
         name = document_name(upload.path)
-        # Before the first byte: what a killed sync uploaded is known as the folder's own.
+        # Noted before the first byte, so that the next sync knows what a killed one uploaded.
         self._ledger.begin(self.folder, upload.hash, upload.path)
         with tally.transfer(upload.path, size) as moved:
             try:

@@ -385,7 +385,7 @@ class CarrelApp(App[Profile]):
             finally:
                 self._quitting = False
 
-        # While it is asked about running work, a second ctrl+q leaves at once.
+        # A second ctrl+q, while the app asks about running work, leaves at once.
         self._quitting = bool(self.store.unfinished.running_words)
         self.run_worker(leave(), exit_on_error=False)
 

@@ -28,7 +28,7 @@ async def send(
         TooLarge: the upload exceeds the service's limit; nothing was sent.
         ClientError: the upload failed in another way.
     """
-    # At once, not when the collector comes by: the source may be an open file.
+    # The source may be an open file: close it now, not at the next garbage collection.
     async with aclosing(body):
         limit = await largest(transport, kind) if body.size > ASKED_ABOVE else None
         if limit is not None and body.size > limit:

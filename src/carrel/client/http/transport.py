@@ -21,7 +21,7 @@ from carrel.text import clean_json, clean_text
 
 T = TypeVar("T")
 
-# Little time to connect: a host that is gone is noticed within seconds.
+# A short time to connect, so that a host that is gone is noticed within seconds.
 TIMEOUT = httpx.Timeout(30, connect=3, write=60, pool=None)
 """Timeout of an ordinary call in seconds."""
 

@@ -70,7 +70,7 @@ def wait_for(
         raise BenchError("It was stopped", "", "Run the cell again to start anew.") from None
     except ProblemError as error:
         raise BenchError(error.problem) from None
-    # An interrupt of the cell, too.
+    # An interrupt of the cell ends the wait, too.
     except BaseException:
         handle.cancel()
         raise

@@ -68,17 +68,17 @@ class Source:
 
     @property
     def document_name(self) -> str:
-        """The name of its document."""
+        """The document's name."""
         return self.data.document_name
 
     @property
     def document_id(self) -> str:
-        """The id of its document."""
+        """The document's id."""
         return self.data.document_id
 
     @property
     def library_id(self) -> str:
-        """The id of its library."""
+        """The library's id."""
         return self.data.library_id
 
     @property

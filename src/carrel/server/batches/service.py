@@ -231,7 +231,7 @@ class BatchJobs:
                 goes_on = True
                 while goes_on:
                     async with turn:
-                        # In turn: a generator that is running cannot be asked.
+                        # One line at a time: a generator that is running raises on a second call.
                         line = await anext(lines, None)
                     if line is None:
                         return
@@ -257,7 +257,7 @@ class BatchJobs:
         operation, body = _operation(work, body)
         share = self._reading if work.endpoint == _OCR else self._answering
         for delay in (*_RETRY_SECONDS, None):
-            # Left during a delay: others are answered meanwhile.
+            # The slot is left during a delay, so that other requests are answered meanwhile.
             async with share:
                 answer = await self._call(
                     operation, body, work.caller, f"batch-{work.id}-{line.number}"

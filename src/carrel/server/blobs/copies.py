@@ -28,7 +28,7 @@ class LocalCopies:
         """The copies, least recently used first."""
         self._total = 0
         self._readers: Counter[str] = Counter()
-        # Readers of one missing copy fetch it once; its lock is gone with the last of them.
+        # Readers of one missing copy fetch it once; the lock goes with the last reader.
         self._fetching = WeakValueDictionary[str, asyncio.Lock]()
 
     def adopt(self, file: Path, hash: str) -> None:

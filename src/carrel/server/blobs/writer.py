@@ -38,7 +38,7 @@ class BlobWriter:
         self._size = 0
         self._pending = deque[tuple[Buffer, ...]]()
         self._writing = deque[asyncio.Future[None]]()
-        # Two threads may be at it: the pieces are hashed in their order.
+        # Two threads may write a piece each: the pieces must be hashed in their order.
         self._turn = Lock()
 
     async def __aenter__(self) -> "BlobWriter":

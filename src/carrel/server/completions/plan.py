@@ -55,7 +55,7 @@ _REASONING = (
 )
 _TEMPERATURE = 0.3
 _TEMPERATURE_WITH_PASSAGES = 0.1
-# Taken where an address does not report its own.
+# The context of an address that does not report its own.
 _USUAL_CONTEXT = 8192
 _PASSAGES_SHARE = 10
 """Inverse of the part of the context that passages may take: a tenth."""

@@ -72,7 +72,7 @@ async def _run(
         stdout=PIPE,
         stderr=DEVNULL,
         env={**get_default_environment(), **connector.env},
-        # A group of its own: what the command started is killed with it.
+        # In a process group, the children of the command are killed with the command.
         start_new_session=True,
         limit=_BYTES,
     )

@@ -179,7 +179,7 @@ class _Body:
     async def send(self, message: Message) -> None:
         if not self._answered and not self._whole:
             self._answered = True
-            # Whoever asks first (Expect) and has sent nothing waits for the answer.
+            # A client that sent `Expect` sends no body before an answer.
             if self._size or not self._asks_first:
                 # A client that is cut off while sending never reads the answer.
                 with contextlib.suppress(TimeoutError):

@@ -101,7 +101,7 @@ class LibraryEmbedder:
         vectors = np.asarray(rows, np.float32)
         if not np.isfinite(vectors).all():
             raise ApiError(400, f"The vectors of {model[:80]} are not numbers.", param="model")
-        # Vectors of length 1: their product is the similarity.
+        # The product of two vectors of length 1 is their similarity.
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         vectors /= np.where(lengths > 0, lengths, np.float32(1))
         return vectors

@@ -92,7 +92,7 @@ class ModelClient:
         props: dict[str, Any] = {}
         with suppress(ApiError):
             props = await self._ask("GET", f"{self._root}/props")
-        # Only llama.cpp tells this.
+        # Only llama.cpp reports this field.
         if "chat_template_caps" in props:
             return Abilities(
                 models=models,
@@ -272,7 +272,7 @@ async def _end(events: AsyncIterator[object]) -> None:
 
 def _chunk(data: str) -> dict[str, Any]:
     try:
-        # In half the time of the standard library.
+        # This takes half the time of the standard library.
         chunk = from_json(data)
     except ValueError as error:
         raise unreachable() from error

@@ -80,8 +80,7 @@ class EmbeddedClient:
                         if self._suspects.blames(asked):
                             log.warning("the language model's process ended on a request")
                             raise _restarted_error() from error
-                # It takes requests for some milliseconds more: all attempts would go to the dying
-                # one.
+                # A dying server takes requests for some milliseconds: they would all fail.
                 await self._process.wait_for_end(address, _RETRY_SECONDS)
 
     @asynccontextmanager

@@ -262,7 +262,7 @@ class PoolClient:
         left = list(self._able)
         while True:
             address = self._take(left, _conversation_key(body))
-            # The last one left is waited for.
+            # A request waits for the last address left.
             seconds = self._pool.first_token_seconds if left else None
             begun, waited = False, 0.0
             try:
@@ -363,7 +363,7 @@ def _conversation_key(body: dict[str, Any]) -> str:
 
 def _rank(name: str, beginning: str) -> bytes:
     """Return the rank of an address for a chat, spread evenly over chats that hardly differ."""
-    # Not a CRC: those of like texts fall on one side.
+    # A CRC would put similar texts on the same side.
     return hashlib.blake2b(f"{name}\n{beginning}".encode(errors="replace"), digest_size=8).digest()
 
 

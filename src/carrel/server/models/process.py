@@ -116,7 +116,7 @@ class EmbeddedProcess:
                 async with asyncio.timeout(self._hung_seconds):
                     await probe(self._address)
             except TimeoutError:
-                # Another may have been started meanwhile.
+                # Another process may have been started meanwhile.
                 if process is not None and process is self._process:
                     log.warning(
                         "the language model hangs for %g s: it is started anew", self._hung_seconds

@@ -28,7 +28,7 @@ _KINDS = {
 }
 _FAILED = 500
 _LAST_SECONDS = 2
-"""The time that the last spans may take; then they are lost."""
+"""The time for sending the last spans at a stop; spans that need longer are lost."""
 
 
 @contextmanager

@@ -38,7 +38,7 @@ class BackgroundResponses:
         self._database = database
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._news: WeakValueDictionary[str, asyncio.Event] = WeakValueDictionary()
-        """For the readers that wait for an answer: set when it goes on or ends."""
+        """Events that wake the readers of an answer when it goes on or ends."""
 
     def check_room(self) -> None:
         """Refuse one more answer where too many are under way.

@@ -23,7 +23,7 @@ _SAME_BLOCK = 0.5
 """Smallest part of a block's words that its counterpart of the built-in reading shares."""
 _LETTERS = re.compile(r"\w+")
 _MOST_WORDS = 20_000
-"""More words than a page has: a longer text is not compared."""
+"""No page has more words: a longer text is not compared."""
 
 
 def merge(page: Page, markdown: str, model: str, options: ReadOptions) -> Page:

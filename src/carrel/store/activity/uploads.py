@@ -14,8 +14,7 @@ from carrel.text import clean_text
 T = TypeVar("T")
 
 NOTICED = 2.0
-"""Seconds in which the session notices a lost service; after them the failure is the upload's own.
-"""
+"""Seconds in which the session notices a lost service; a later failure is the upload's own."""
 
 
 async def retry_while_lost(

@@ -41,7 +41,7 @@ FIELDS = (
 LIBRARY = "document_library"
 
 _BY_CONNECTOR = {name: name for name in ("web_search", "web_search_premium")}
-"""Tools that a connector of the service runs, and that are named without it."""
+"""Tools named by their type alone that a connector of the service runs."""
 
 _CLEARED: Mapping[str, Any] = {"tools": [], "completion_args": {}, "guardrails": []}
 """Values that clear a field for which the service ignores null."""

@@ -30,7 +30,7 @@ class AgentsService(Area, Service[AgentsState]):
         super().__init__(shared, AgentsState())
         self._switched: dict[str, list[Switched]] = {}
         self._versions_of: Agent | None = None
-        """The agent whose shown versions were requested, as it was listed then."""
+        """The agent, as listed, when its shown versions were requested."""
 
     @action(Policy.BESIDE)
     async def list_all(self) -> Sequence[Agent]:

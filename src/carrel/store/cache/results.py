@@ -70,7 +70,7 @@ class ResultCache:
     def reading(self, key: str) -> Iterator[Reading]:
         """Take part in the reading of a document; what is cached is loaded afterwards."""
         running = self._readings.setdefault(key, [])
-        # One turn for all readings of a document: what two ask for is asked, and billed, once.
+        # One turn for all readings of a document: a page that two calls want is billed once.
         reading = Reading(key, running[0].turn if running else asyncio.Lock())
         running.append(reading)
         try:

@@ -169,11 +169,11 @@ def without_citations(turn: Turn) -> str:
     """Return an answer's text without citations, whose numbers do not hold for later sources."""
     named = citations_in(turn)
 
-    def keep_if_unknown(group: re.Match[str]) -> str:
+    def drop_named(group: re.Match[str]) -> str:
         numbers = {int(found) for found in _NUMBER.findall(group[0])}
         return "" if numbers <= named else group[0]
 
-    return re.sub(rf" ?{_CITED.pattern}", keep_if_unknown, turn.text) if named else turn.text
+    return re.sub(rf" ?{_CITED.pattern}", drop_named, turn.text) if named else turn.text
 
 
 def citations(text: str) -> Iterator[tuple[int, int, int]]:

@@ -129,7 +129,7 @@ class ChatService(Area, Service[ChatState]):
     ) -> None:
         """Begin a session with a draft; `agent_id` is the agent of which it may become a version.
 
-        Each answer comes from a trial agent, removed after it (see `answering.agent`).
+        Each answer comes from a trial agent, which is then removed (see `answering.agent`).
         """
         await self._end_answer()
         now = time.time()

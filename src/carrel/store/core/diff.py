@@ -52,7 +52,7 @@ def compare_lines(old: str, new: str) -> tuple[DiffLine, ...]:
     """
     before, after = old.split("\n"), new.split("\n")
     lines: list[DiffLine] = []
-    # Without autojunk, which passes over lines that a long text repeats.
+    # Autojunk would ignore lines that a long text repeats.
     for kind, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if kind == "equal":
             lines += (DiffLine("same", (DiffSpan(line, "same"),)) for line in before[a:b])

@@ -19,7 +19,7 @@ MINUTE, HOUR, DAY = 60, 3600, 86400
 _PICTURE = re.compile(r"img-\d*?(\d{1,3})\.\w+")
 """The bundled server counts a page's pictures from 1000 times its index."""
 _NOTE = re.compile(r"(`+)[^`].*?\1|(?<!\\)\[\^(\d{1,3}|[*†‡§])\]:?", re.DOTALL)
-"""A note's mark, or code."""
+"""A note's mark; code matches first, to be left as it is."""
 _RAISED = str.maketrans({**dict(zip("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹", strict=True)), "*": "\\*"})
 
 

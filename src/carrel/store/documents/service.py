@@ -82,7 +82,7 @@ class DocumentsService(Area, Service[DocumentState]):
         if not self.slice.value.complete and not self.large:
             self.read()
 
-    def service_is_back(self) -> None:
+    def recover(self) -> None:
         """Resume an opening that failed while the service was lost."""
         state = self.slice.value
         if state.error is not None and state.error.lost and state.source is not None:

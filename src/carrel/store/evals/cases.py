@@ -94,7 +94,7 @@ class Check(_Strict):
 
     @field_validator("regex")
     @classmethod
-    def _compiles(cls, value: str | None) -> str | None:
+    def _check_pattern(cls, value: str | None) -> str | None:
         try:
             re.compile(value or "")
         except re.error as error:
@@ -103,7 +103,7 @@ class Check(_Strict):
 
     @field_validator("json_schema")
     @classmethod
-    def _is_schema(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
+    def _check_schema(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
         if value is not None:
             from jsonschema import SchemaError, validators
 

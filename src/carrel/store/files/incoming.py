@@ -37,7 +37,7 @@ class Uploaded:
     def __init__(self, profile: Profile) -> None:
         folder = profile.folders.cache / "uploaded"
         self._path = folder / f"{hashed_name(profile.storage_name)}.json"
-        # Each reads the file and writes it anew: two at once would lose a line.
+        # Each call reads the file and writes it anew: two at once would lose a line.
         self._writing = asyncio.Lock()
 
     async def find(self, digest: str, name: str) -> str | None:

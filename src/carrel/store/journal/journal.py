@@ -84,7 +84,7 @@ class Journal:
             if self._file is not None and entries:
                 with self._log_failures():
                     os.fsync(self._file.fileno())
-            # Last: a kill before this repeats the entries, and loses none.
+            # The old file goes last: a kill before this repeats entries, but loses none.
             path.unlink(missing_ok=True)
             left += Left(entries, found.begun)
         return left
@@ -130,7 +130,7 @@ class Journal:
             if self._file is None:
                 self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 self._lock = lock_file(self._path.with_suffix(".lock"))
-                # Appending: the line after a truncation goes to the file's beginning.
+                # In append mode, the line after a truncation goes to the file's beginning.
                 descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
                 self._file = os.fdopen(descriptor, "ab")
                 # A power cut must not lose the name of the file, either.

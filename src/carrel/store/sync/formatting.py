@@ -211,7 +211,7 @@ def unfinished_words(state: SyncState) -> tuple[str, ...]:
 
 
 def held_words(summary: Summary) -> str:
-    """Return `12 deletions held back`, those above the limit without confirmation."""
+    """Return `12 deletions held back`: more than a sync makes without confirmation."""
     return f"{counted(summary.held, 'deletion')} held back"
 
 

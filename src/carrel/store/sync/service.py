@@ -56,7 +56,7 @@ class SyncService(Area, Service[SyncState]):
         if self._opened is not None:
             self._opened.close()
 
-    def service_is_back(self) -> None:
+    def recover(self) -> None:
         """Resume the syncs that the lost service interrupted, and compare the other folders
         again."""
         for folder in self.slice.value.folders:
@@ -224,7 +224,7 @@ class SyncService(Area, Service[SyncState]):
         state = FolderState(*asked, watching=watch)
         self.slice.set(folders=tuple({**old, folder.id: state}.values()))
         try:
-            # A watch holds large deletions back: confirmed ones are made once, before it.
+            # A watch holds large deletions back: confirmed ones are made before the watch begins.
             if not watch or max_delete is not None:
                 await self._sync_once(folder, settings, max_delete)
             if watch:

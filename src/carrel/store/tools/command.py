@@ -77,7 +77,7 @@ class CommandTool:
         except TimeoutError:
             return f"Error: the command did not end within {self._settings.timeout:g} seconds."
         finally:
-            # Whoever stops the call must not keep the command alive.
+            # A stopped call must not leave its command alive.
             await asyncio.shield(asyncio.ensure_future(_end(process)))
         if code:
             logger.info("the command of %s ended with exit code %s", self._name, code)

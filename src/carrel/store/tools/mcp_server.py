@@ -39,7 +39,7 @@ class McpServer:
         self._name = name
         self._settings = settings
         self._folder = folder
-        # Calls that come together share one connection.
+        # Simultaneous calls share one connection.
         self._connecting = asyncio.Lock()
         self._client: Client | None = None
         self._task: asyncio.Task[None] | None = None
@@ -123,7 +123,7 @@ class McpServer:
         task = asyncio.create_task(self._hold(ready, self._leave))
         try:
             async with asyncio.timeout(self._settings.timeout):
-                # `_hold` may set it just as the time runs out.
+                # `_hold` may set the client just as the time runs out.
                 client = await asyncio.shield(ready)
         except BaseException as error:
             task.cancel()

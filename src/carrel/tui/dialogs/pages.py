@@ -127,7 +127,7 @@ class Thumbnails(Dialog[int]):
         yield hint("arrows choose · enter goes to the page · esc closes")
 
     def on_resize(self) -> None:
-        # The container has its new size only then.
+        # The container has its new size only after a refresh.
         self.call_after_refresh(self._lay_out)
 
     async def _lay_out(self) -> None:

@@ -35,7 +35,7 @@ def copy(app: App[Any], text: str, environ: Mapping[str, str] = os.environ) -> b
         threading.Thread(target=_hand_over, args=(tool, text), daemon=True).start()
     if len(text.encode()) > MAX_BYTES:
         return tool is not None
-    # Beside the tool: this reaches over ssh, but some terminals lack it.
+    # The terminal's own clipboard works over ssh, but some terminals lack it.
     app.copy_to_clipboard(text)
     if "TMUX" in environ:
         # tmux forwards a wrapped sequence to the terminal that it runs in.

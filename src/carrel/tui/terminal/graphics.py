@@ -42,7 +42,7 @@ def picture_protocol(environ: Mapping[str, str], wanted: Images = "auto") -> Pic
 def image_widgets() -> tuple[type[Any], type[Any]]:
     """Return textual-image's widgets for kitty's protocol and for sixel."""
     width, height = cell_pixels()
-    # Else textual-image asks the terminal, which may never answer, and takes typed keys for it.
+    # textual-image would ask the terminal, and take typed keys for an answer that never comes.
     os.environ.setdefault("TEXTUAL_CELL_WIDTH", str(width))
     os.environ.setdefault("TEXTUAL_CELL_HEIGHT", str(height))
     with _silent_terminal():

@@ -209,12 +209,12 @@ async def test_a_lost_service_is_looked_for_and_its_error_ends_when_it_is_back(
     kitchen: Kitchen,
 ) -> None:
     await kitchen.burn().settled()
-    kitchen.service_is_back()
+    kitchen.recover()
     assert kitchen.landlord.asked == 0
     assert kitchen.slice.value.error is not None
     await kitchen.lose().settled()
     assert kitchen.landlord.asked == 1
-    kitchen.service_is_back()
+    kitchen.recover()
     assert kitchen.slice.value.error is None
 
 

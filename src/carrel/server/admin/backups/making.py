@@ -100,7 +100,7 @@ async def back_up(source: Source, target: Path, tell: Tell, progress: Progress) 
     refuse_existing(target)
     part = FolderLayout(target.with_name(f"{target.name}.part"))
     part.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    # From before the snapshot to the last copy: the bytes that it names must stay.
+    # Held from before the snapshot to the last copy: bytes that the snapshot names must stay.
     with collecting.hold_off(source.held_off, tell):
         await asyncio.to_thread(source.copy_records, part)
         rows = await asyncio.to_thread(count_rows, part)
@@ -120,7 +120,7 @@ async def back_up(source: Source, target: Path, tell: Tell, progress: Progress) 
         bytes=size,
         missing=sorted(lost),
     )
-    # Last: a folder with a manifest is a whole backup.
+    # The manifest comes last: a folder that has one is a whole backup.
     write_private(part.path / MANIFEST, manifest.model_dump_json(indent=2) + "\n")
     part.path.rename(target)
     sync_folder(target.parent)
@@ -165,7 +165,7 @@ def _copy_postgresql(source: sa.Engine, target: FolderLayout) -> None:
 def _finish(target: FolderLayout, secrets: dict[str, str]) -> None:
     """Make the records one durable file and write the secrets beside it."""
     with closing(sqlite3.connect(target.database_file)) as connection:
-        # Brings what is in the write-ahead log into the file.
+        # This moves the write-ahead log into the file.
         connection.execute("PRAGMA journal_mode = DELETE")
     target.database_file.chmod(0o600)
     with target.database_file.open("rb+") as file:

@@ -84,7 +84,7 @@ async def restore_folder(
     manifest = read_manifest(backup)
     _make_way(target)
     source, part = FolderLayout(backup), target.with_name(f"{target.name}.restoring")
-    # Twice: a migration copies the records first.
+    # Twice the records: a migration copies them first.
     needed = source.database_file.stat().st_size * 2 + (0 if bucket else manifest.bytes)
     there = sum(path.stat().st_size for path in part.rglob("*") if path.is_file())
     _require_room(target, needed - there)

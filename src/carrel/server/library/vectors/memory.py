@@ -72,7 +72,7 @@ class _Matrix:
         rough = self._coarse @ vector[: self._coarse_dimensions]
         if document_ids is not None:
             owners = [number for (id, _), number in self.documents.items() if id in document_ids]
-            # Below every similarity, of which the least is -1.
+            # The least similarity is -1.
             rough = np.where(np.isin(self._owners, owners), rough, np.float32(-2))
         compared = min(len(rough), limit * _COMPARED)
         rows = np.argpartition(rough, len(rough) - compared)[-compared:]

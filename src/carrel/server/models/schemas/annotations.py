@@ -17,7 +17,7 @@ MAX_IMAGES = 8
 _ANSWER_TOKENS = 1024
 _USUAL_CONTEXT = 4096
 _SPARE_TOKENS = 128
-"""For the chat template and what a token count of parts misses."""
+"""Tokens spared for the chat template and for what counting the parts misses."""
 _ATTEMPTS = 2
 _AROUND = 600
 """Letters before and after a picture that tell what it shows."""

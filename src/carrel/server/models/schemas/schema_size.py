@@ -27,7 +27,7 @@ MAX_PATTERN = 2_000
 """Letters of a `pattern`, with repeated ones counted as often as they may be repeated."""
 
 MAX_BYTES = 1_000_000
-"""The schema as JSON."""
+"""Largest size of a schema as JSON."""
 
 _COUNTED = ("minItems", "minLength", "minProperties", "minContains")
 _VALUES = ("const", "default", "examples", "enum")
@@ -38,7 +38,7 @@ _NAMED = ("properties", "patternProperties", "dependentSchemas")
 _OTHER_NAMES = ("$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveAnchor", "$recursiveRef")
 _OTHER_BASES = ("$id", "id")
 _REPEATED_SHARE = 10
-"""Repetitions that weigh as much as a part."""
+"""Number of repetitions that count as one part."""
 
 
 class TooLarge(ValueError):

@@ -23,7 +23,7 @@ T = TypeVar("T")
 Work = Callable[[sa.Connection], T]
 
 _ATTEMPTS = 8
-"""The most tries of a write that others overtake."""
+"""Attempts before the conflict of a write is raised."""
 _PAUSE_SECONDS = 0.02
 _TURN_SECONDS = 0.05
 _AFTER_COMMIT = "after commit"
@@ -190,7 +190,7 @@ def write(engine: sa.Engine, work: Work[T]) -> T:
             state = getattr(error.orig, "sqlstate", None)
             if state not in postgresql.CONFLICTS or attempt == _ATTEMPTS - 1:
                 raise
-        # By chance, so that those in conflict do not meet again.
+        # A random wait, so that transactions in conflict do not meet again.
         time.sleep(random.uniform(0, _PAUSE_SECONDS * 2**attempt))
     raise AssertionError("unreachable")
 

@@ -21,7 +21,7 @@ CONFLICTS = {
 """The states of a transaction that another has overtaken: run again, it sees the other's work."""
 
 FULL = "53100"
-"""The state of an error for want of disk space."""
+"""The state of the error of a full disk."""
 AWAY = {
     None,  # there is no connection, or it broke off
     "57P01",  # it is shut down

@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 WRITERS, READERS = 1, 4
 FULL = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE}
-"""Codes of errors for want of disk space."""
+"""Codes of the errors of a full disk."""
 READING = {"sqlite_begin": "BEGIN"}
 """The options of a connection that only reads."""
 

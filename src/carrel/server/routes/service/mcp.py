@@ -21,7 +21,7 @@ class McpDoor:
 
     def __init__(self, server: Server) -> None:
         self._server = server
-        # First requests that come together open it once.
+        # Without the lock, simultaneous first requests would open it more than once.
         self._opening = asyncio.Lock()
         self._manager: StreamableHTTPSessionManager | None = None
         self._runner: asyncio.Task[None] | None = None

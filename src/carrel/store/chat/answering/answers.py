@@ -134,7 +134,7 @@ class Answers:
         )
         status: Literal["done", "stopped", "failed", "lost"] = "failed"
         try:
-            # A kill from now on leaves the question, and an answer that says so.
+            # A kill from now on leaves the question and an answer marked as broken off.
             await self._save()
             client = await self._session.client()
             asked = await self._current.current_agent()

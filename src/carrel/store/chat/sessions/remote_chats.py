@@ -80,7 +80,7 @@ class RemoteChats:
         self._tried: set[str] = set()
         """Ids of chats whose write was sent, even if its answer was lost."""
         self._deleted: set[str] = set()
-        # In turn: a write under way would bring back a chat that is being deleted.
+        # One call at a time: a write under way would bring back a chat that is being deleted.
         self._changing = asyncio.Lock()
         self._takes = True
         self._unwritten: dict[str, ChatSession] = {}
@@ -103,7 +103,7 @@ class RemoteChats:
             self.listed = None
             return
         listed = {record.id: _summary(record) for record in seen.value}
-        # Those deleted since the list was asked for; a copy may be older than any deletion.
+        # Chats deleted since the list was requested; a copy may be older than any deletion.
         for id in self._deleted - (deleted_before if seen.as_of is None else set()):
             listed.pop(id, None)
         self.listed, self._takes = listed, True
@@ -154,7 +154,7 @@ class RemoteChats:
                 logger.info("a chat was not written to the service: %s", error)
                 if isinstance(error, Unreachable | ProblemError) or status in _LATER:
                     self._unwritten[session.id] = session
-                # Writing is an extension: a service without it answers so, and is not asked again.
+                # Writing is an extension: a service without it refuses once and is not asked again.
                 self._takes = status not in (404, 405, 501)
                 return ()
         return ()

@@ -126,7 +126,7 @@ class _Turn:
 
 
 async def _join(task: asyncio.Task[T]) -> T:
-    # Whoever joined may be cancelled; the call goes on for the others.
+    # A cancelled caller must not cancel the call that others share.
     return await asyncio.shield(task)
 
 
@@ -210,7 +210,7 @@ class Service(Generic[S]):
         tasks = [task for lane in self._lanes.values() for task in lane.cancel()]
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def service_is_back(self) -> None:
+    def recover(self) -> None:
         """Clear an error that the lost service caused."""
         error: Problem | None = getattr(self.slice.value, "error", None)
         if error is not None and error.lost:
@@ -232,7 +232,7 @@ class Service(Generic[S]):
     @contextmanager
     def _set_loading(self) -> Iterator[None]:
         """Set `loading` in the slice while the block runs."""
-        # Counted: loads of several lanes overlap.
+        # A count, not a flag: loads of several lanes overlap.
         self._loads += 1
         self.slice.set(loading=True, error=None)
         try:

@@ -34,10 +34,10 @@ class Handle(Generic[T]):
         self._loop = loop
         self._task: asyncio.Task[T] | None = None
         self._cancelled = False
-        # A callback added from another thread must not fall between the end and its calls.
+        # A callback that another thread adds at the end must be called, too.
         self._lock = threading.Lock()
         self._callbacks: list[Callable[[Handle[T]], object]] = []
-        # Not asyncio's: any thread may wait for it.
+        # A future of `concurrent.futures`: any thread may wait for it, not only the loop's.
         self._future: concurrent.futures.Future[T | None] = concurrent.futures.Future()
 
     def start(self, begin: Callable[[], asyncio.Task[T] | T]) -> None:

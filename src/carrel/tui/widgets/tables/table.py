@@ -258,7 +258,7 @@ class VirtualTable(ScrollView, can_focus=True):
         first = int(self.scroll_offset.y)
         changed = {*range(first, first + self.size.height - self._header)} - same
         if len(changed) == self.size.height - self._header:
-            # All rows are others: the widths of those before do not count.
+            # The rows are new: widths of earlier rows do not count.
             self._needs = [0] * len(self.columns)
             self._lay_out_again()
         self._measure()
