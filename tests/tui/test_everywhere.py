@@ -97,6 +97,8 @@ async def test_after_an_angle_bracket_the_palette_finds_actions_alone() -> None:
         await bench.type(">uplo")
         await bench.shows("Upload")
         assert bench.store.finder.slice.value.text == ""
+        await bench.type("qqq")
+        await bench.shows("nothing found")
         await bench.leave("escape")
         await bench.until(lambda: not isinstance(bench.app.screen, Palette))
 

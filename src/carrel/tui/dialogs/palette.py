@@ -127,7 +127,7 @@ class Palette(Dialog[Command]):
             return Content.styled("searching …", "$busy")
         if state.error is not None:
             return labels.line(f"✕ {state.error.title}", "$failed")
-        return Content("")
+        return labels.muted("" if self._shown else "nothing found")
 
     def action_move(self, step: int) -> None:
         super().action_move(step)
