@@ -134,6 +134,16 @@ def test_a_model_that_may_not_answer_is_a_warning_before_saving(page: Page) -> N
     assert sent(page, "save")[0]["args"] == {"draft": "new1"}
 
 
+def test_the_active_version_is_described_until_two_are_compared(page: Page) -> None:
+    fields = {"field": "Instructions", "words": "Be kind.", "change": "", "depth": 0, "hunks": []}
+    mount(page, "agent", agent_state(about={"title": "v1 · active", "rows": [fields]}))
+    expect(page.get_by_role("heading", name="v1 · active")).to_be_visible()
+    expect(page.locator(".carrel-diff").first).to_contain_text("Be kind.")
+    diff = {"title": "v0 → v1 · 2 changes", "rows": ROWS}
+    kernel(page, "state", agent_state(diff=diff))
+    expect(page.locator(".carrel-diff").first).not_to_contain_text("Be kind.")
+
+
 def test_a_difference_has_signs_not_only_colours(page: Page) -> None:
     diff = {"title": "v0 → v1 · 2 changes", "rows": ROWS}
     mount(page, "agent", agent_state(diff=diff))

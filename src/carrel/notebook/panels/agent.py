@@ -24,6 +24,7 @@ from carrel.store.agents.drafts import Draft
 from carrel.store.agents.formatting import (
     VersionRow,
     agent_rows,
+    detail_rows,
     diff_title,
     draft_changes,
     draft_name,
@@ -122,9 +123,8 @@ class AgentPanel(Panel, view="agent"):
                 {"alias": one.alias, "id": str(one.version), "version": version_name(one.version)}
                 for one in state.aliases
             ],
-            "diff": self._changes(
-                diff_title(state) or "Mark two versions to compare them.", state.diff
-            ),
+            "about": self._describe(state),
+            "diff": self._changes(diff_title(state), state.diff),
             "draft": self._changes(draft_title(state), draft_changes(state)),
             "trial": None if self._trial is None else _describe_trial(*self._trial),
             "new_agents": [
@@ -162,6 +162,21 @@ class AgentPanel(Panel, view="agent"):
 
     def _changes(self, title: str, changes: Iterable[FieldChange]) -> Json:
         return {"title": title, "rows": changes_json(field_rows(changes, self._libraries()))}
+
+    def _describe(self, state: AgentsState) -> Json:
+        """Return the fields of the active version."""
+        if state.agent is None:
+            return {"title": "", "rows": []}
+        title = f"{version_name(state.agent.version)} · active"
+        if len(state.versions) > 1:
+            title += " · mark two versions to compare them"
+        fields = detail_rows(state.agent, self._libraries())
+        instructions = ("Instructions", state.agent.instructions or "none")
+        rows = [
+            {"field": name, "words": words, "change": "", "depth": 0, "hunks": []}
+            for name, words in (*fields, instructions)
+        ]
+        return {"title": title, "rows": rows}
 
     # choosing and comparing
 

@@ -171,7 +171,7 @@ class AgentView extends View {
   drawChosen() {
     const { state } = this;
     const id = this.grid.cursor;
-    const compared = state.diff.rows.length ? state.diff : id === "draft" ? state.draft : state.diff;
+    const compared = state.diff.rows.length ? state.diff : id === "draft" ? state.draft : state.about;
     say(this.diffTitle, compared.title);
     this.changes.draw(compared.rows);
     this.aliases.hidden = id === null || id === "draft" || state.read_only;
