@@ -276,8 +276,8 @@ class BatchJobs:
     async def _finish(self, work: Work, *, late: bool) -> None:
         """Write the files of a batch and end it."""
         messages = Counter[str]()
-        output, succeeded = await self._file(work, Counter(), failed=False)
-        error, failed = await self._file(work, messages, failed=True)
+        output, succeeded = await self._save_file(work, Counter(), failed=False)
+        error, failed = await self._save_file(work, messages, failed=True)
         errors = [{"message": it, "count": n} for it, n in messages.most_common(_MESSAGES)]
         status = await self._database.write(
             batches.finish,
@@ -291,12 +291,12 @@ class BatchJobs:
         )
         log.info("batch %s ended: %s", work.id, status)
 
-    async def _file(
+    async def _save_file(
         self, work: Work, messages: Counter[str], *, failed: bool
     ) -> tuple[dict[str, Any] | None, int]:
-        """Return the columns of a batch's file, or None without lines, and the number of its lines.
+        """Save the succeeded or failed lines of a batch; return the file's columns and line count.
 
-        Counts the messages of lines that failed.
+        A file without lines is not saved. `messages` counts the errors of failed lines.
         """
         after, count = -1, 0
         async with self._blobs.writer() as writer:

@@ -235,11 +235,11 @@ class _Answer:
                 self._reason = _REASONS.get(choice["finish_reason"], "stop")
         if self._shown < 0:
             self._shown = 0
-            yield Text(self._plan.prefix + self._news())
-        elif news := self._news():
+            yield Text(self._plan.prefix + self._take_new_text())
+        elif news := self._take_new_text():
             yield Text(news)
 
-    def _news(self) -> str:
+    def _take_new_text(self) -> str:
         if self._plan.prompted.is_call_beginning(self.text):
             return ""
         news, self._shown = self.text[self._shown :], len(self.text)

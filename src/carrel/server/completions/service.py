@@ -122,14 +122,14 @@ class CompletionService:
                         async with aclosing(stages.follow(first)) as steps:
                             async for step in steps:
                                 yield [step]
-                        yield chunks.of_batch(await first)
+                        yield chunks.convert(await first)
                     finally:
                         first.cancel()
                         # The events are closed next, which fails while a step is running.
                         with anyio.CancelScope(shield=True):
                             await asyncio.wait({first})
                 async for batch in events:
-                    if news := chunks.of_batch(batch):
+                    if news := chunks.convert(batch):
                         yield news
         except (ApiError, RecordError) as error:
             if progress or not chunks.has_begun:
@@ -273,8 +273,8 @@ class _Chunks:
         """Whether there was a chunk."""
         return bool(self._begun)
 
-    def of_batch(self, batch: list[tuple[int, Event]]) -> Batch:
-        """Return the chunks of a batch of events, and the progress of the first choice."""
+    def convert(self, batch: list[tuple[int, Event]]) -> Batch:
+        """Return a batch of events as chunks; progress is told of the first choice alone."""
         return [chunk for index, event in batch for chunk in self._chunks_of(index, event)]
 
     def _chunks_of(self, index: int, event: Event) -> Iterator[CompletionChunk | Progress]:

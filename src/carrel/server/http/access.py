@@ -105,5 +105,5 @@ class Access:
         keys.add(connection, keys.NewKey(keys.OWN, keys.OWN, keys.OWN), hashed)
 
     async def has_own_keys(self) -> bool:
-        """Return whether any key is in force beside the data folder's own."""
+        """Return whether a key was added that is in force, besides the data folder's own."""
         return await self._database.read(keys.has_own_keys)

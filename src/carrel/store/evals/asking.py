@@ -118,10 +118,10 @@ class Target:
     def __init__(
         self, client: Client, version: Agent, *, active: bool, made: Callable[[str], object]
     ) -> None:
-        """Take the version.
+        """Ask this version of an agent.
 
-        `made` is called with the id of an agent that was created for it, and with an empty id once
-        that agent is deleted.
+        Unless it is `active`, a trial agent answers: `made` is called with the trial's id, and with
+        an empty id after its deletion.
         """
         self._client = client
         self._asked = AnsweringAgent(version, active)

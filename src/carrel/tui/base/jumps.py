@@ -29,7 +29,7 @@ class Jumps:
         self._store.trail.leave(self._current_spot())
 
     async def go_back(self, place: str | None = None) -> bool:
-        """Go back, with `place` to its last spot there; return False if there is none."""
+        """Go back to the last spot, or the last one in `place`; return False if there is none."""
         return await self._go(self._store.trail.go_back(self._current_spot(), place))
 
     async def forward(self) -> bool:

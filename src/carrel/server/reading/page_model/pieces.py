@@ -235,11 +235,11 @@ def _join_whole_lines(rows: list[list[Line]], down: Sequence[Rule]) -> list[list
             if len(rows[number]) > 1:
                 beside = rows[max(0, number - _NEAR) : number] + rows[number + 1 :][:_NEAR]
                 for line in (piece for row in beside for piece in row):
-                    rows[number] = _set_as(line, rows[number], down)
+                    rows[number] = _join_like(line, rows[number], down)
     return rows
 
 
-def _set_as(line: Line, row: list[Line], down: Sequence[Rule]) -> list[Line]:
+def _join_like(line: Line, row: list[Line], down: Sequence[Rule]) -> list[Line]:
     """Join the pieces of a row that fill the width of another line with blanks between them."""
     left, top, right, bottom = line.box
     height = bottom - top

@@ -123,10 +123,10 @@ def _flatten(document: Any, page: Any) -> None:
     ]
     page.flatten()
     for rect, address in links:
-        with _created(page, raw.FPDF_ANNOT_LINK, rect) as annotation:
+        with _create_annotation(page, raw.FPDF_ANNOT_LINK, rect) as annotation:
             raw.FPDFAnnot_SetURI(annotation, address)
     for rect, texts in comments:
-        with _created(page, raw.FPDF_ANNOT_TEXT, rect) as annotation:
+        with _create_annotation(page, raw.FPDF_ANNOT_TEXT, rect) as annotation:
             # What shows it is drawn already.
             raw.FPDFAnnot_SetFlags(annotation, raw.FPDF_ANNOT_FLAG_HIDDEN)
             for key, text in texts.items():
@@ -143,8 +143,8 @@ def _annotations(page: Any, *kinds: int) -> Iterator[Any]:
 
 
 @contextmanager
-def _created(page: Any, kind: int, rect: Any) -> Iterator[Any]:
-    """Add an annotation to a page."""
+def _create_annotation(page: Any, kind: int, rect: Any) -> Iterator[Any]:
+    """Add an annotation to a page, and close it at the end."""
     annotation = raw.FPDFPage_CreateAnnot(page, kind)
     raw.FPDFAnnot_SetRect(annotation, rect)
     yield annotation
