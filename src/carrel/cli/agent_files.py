@@ -72,9 +72,7 @@ def new(
         )
 
     made = run(
-        profile,
-        lambda client: _make(client, starter, name, model, library or []),
-        changes=True,
+        profile, lambda client: _make(client, starter, name, model, library or []), changes=True
     )
     output.report_new(
         made, f"Made {output.one_line(made.name)} v{made.version} with {made.model}.", json

@@ -314,10 +314,7 @@ def _print(agent: "Agent") -> None:
             ("instructions", agent.instructions),
             ("libraries", ", ".join(libraries)),
             ("other tools", ", ".join(others)),
-            (
-                "arguments",
-                {k: v for k, v in agent.completion_args.items() if v is not None},
-            ),
+            ("arguments", {k: v for k, v in agent.completion_args.items() if v is not None}),
             ("created", output.local_time(agent.created_at)),
             ("changed", output.local_time(agent.updated_at)),
         ]

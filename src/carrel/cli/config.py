@@ -8,13 +8,7 @@ from carrel.cli import output
 from carrel.cli.errors import Code, CommandError
 from carrel.cli.options import JSONOption, commands
 from carrel.config.profiles import write_text
-from carrel.config.settings import (
-    Settings,
-    SettingsError,
-    field_docs,
-    load_settings,
-    settings_file,
-)
+from carrel.config.settings import Settings, SettingsError, field_docs, load_settings, settings_file
 from carrel.system.editor import EditorError
 from carrel.system.editor import edit as edit_file
 

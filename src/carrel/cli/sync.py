@@ -192,12 +192,7 @@ class _Sync:
             try:
                 with output.show_changing() as self.show:
                     yield Runner(
-                        client,
-                        self.ledger,
-                        folder,
-                        self.settings,
-                        show_progress,
-                        self.max_delete,
+                        client, self.ledger, folder, self.settings, show_progress, self.max_delete
                     )
             except (Exception, asyncio.CancelledError):
                 if last is not None and last.reached[0] < last.reached[1]:

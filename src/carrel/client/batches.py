@@ -4,13 +4,7 @@ from collections.abc import AsyncIterator
 
 from carrel.client.http.area import Area, every
 from carrel.client.http.keywords import fields_of
-from carrel.wire.batches import (
-    BatchCreate,
-    BatchJob,
-    BatchList,
-    BatchQuery,
-    BatchView,
-)
+from carrel.wire.batches import BatchCreate, BatchJob, BatchList, BatchQuery, BatchView
 from carrel.wire.id_lists import DeletedItem
 
 _PATH = "/v1/batch/jobs"

@@ -117,9 +117,7 @@ def _describe(tool: Tool[Any]) -> ListedTool:
         input_schema=tool.arguments.model_json_schema(),
         output_schema=tool.result.model_json_schema() if tool.result else None,
         annotations=ToolAnnotations(
-            read_only_hint=not tool.writes,
-            destructive_hint=tool.destroys,
-            open_world_hint=False,
+            read_only_hint=not tool.writes, destructive_hint=tool.destroys, open_world_hint=False
         ),
     )
 

@@ -83,12 +83,7 @@ class Tools(dict[str, Tool[Any]]):
     """Tools by name, in the order of offering."""
 
     def offer(
-        self,
-        title: str,
-        description: str,
-        *,
-        writes: bool = False,
-        destroys: bool = False,
+        self, title: str, description: str, *, writes: bool = False, destroys: bool = False
     ) -> Callable[[Work[A]], Work[A]]:
         """Register a function as the tool of its name.
 

@@ -65,10 +65,7 @@ async def add_document(call: ToolCall, asked: DocumentArguments) -> results.Adde
 
 
 @WRITING.offer(
-    "Delete a document",
-    "Deletes a document from its library.",
-    writes=True,
-    destroys=True,
+    "Delete a document", "Deletes a document from its library.", writes=True, destroys=True
 )
 async def delete_document(call: ToolCall, asked: DocumentIDArguments) -> results.Deleted:
     await call.client.documents.delete(asked.library_id, asked.document_id)

@@ -183,8 +183,7 @@ class Ledger:
             *key,
         )
         [row] = self._rows(
-            f"SELECT {_FOLDER} FROM folders WHERE service = ? AND library_id = ? AND path = ?",
-            *key,
+            f"SELECT {_FOLDER} FROM folders WHERE service = ? AND library_id = ? AND path = ?", *key
         )
         return _folder(*row)
 

@@ -282,11 +282,7 @@ class Runner:
         with tally.transfer(upload.path, size) as moved:
             try:
                 document = await self._remote.upload(
-                    self.folder.path / upload.path,
-                    name,
-                    size,
-                    upload.hash,
-                    moved,
+                    self.folder.path / upload.path, name, size, upload.hash, moved
                 )
             except UnreadableFile:
                 self._ledger.drop(self.folder, [upload.hash])

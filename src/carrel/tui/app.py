@@ -118,10 +118,7 @@ class CarrelApp(App[Profile]):
     _variables: tuple[Theme, dict[str, str]] | None = None
 
     def __init__(
-        self,
-        profile: Profile,
-        settings: Settings | None = None,
-        recorder: Recorder | None = None,
+        self, profile: Profile, settings: Settings | None = None, recorder: Recorder | None = None
     ) -> None:
         """Make the app; `recorder` gets everything drawn, with keys and addresses hidden."""
         # First: Textual asks for the driver at once.

@@ -37,11 +37,7 @@ class ServiceError(ClientError):
     retry_after: float | None = None
 
     def __init__(
-        self,
-        message: str,
-        status: int,
-        code: str | None = None,
-        request_id: str | None = None,
+        self, message: str, status: int, code: str | None = None, request_id: str | None = None
     ) -> None:
         super().__init__(message)
         self.status = status

@@ -31,10 +31,7 @@ class AgentFields(BaseModel):
         arguments = draft.fields.get("completion_args", {})
         numbers = {name: arguments.get(name) for name in _NUMBERS}
         known: dict[str, Any] = {**texts, **numbers}
-        tools: dict[str, Any] = {
-            "libraries": list(draft.libraries),
-            "connectors": draft.connectors,
-        }
+        tools: dict[str, Any] = {"libraries": list(draft.libraries), "connectors": draft.connectors}
         return cls.model_construct(**known, **tools, message=draft.message)
 
     def onto(self, draft: Draft) -> Draft:

@@ -13,12 +13,7 @@ from carrel.notebook.cells.wait import permission, wait_for
 from carrel.notebook.html.markdown import GrowingText, fold_thinking, to_blocks, typed_to_html
 from carrel.notebook.panels.core.base import Json, Panel, forward, intent, problem_json
 from carrel.notebook.panels.core.uploads import Offer
-from carrel.notebook.results.answer import (
-    Answer,
-    check_question,
-    last_answer,
-    partial_on_error,
-)
+from carrel.notebook.results.answer import Answer, check_question, last_answer, partial_on_error
 from carrel.store.chat import formatting
 from carrel.store.chat.answering.attachments import as_mention
 from carrel.store.chat.conversation import Attachment

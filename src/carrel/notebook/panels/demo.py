@@ -38,13 +38,7 @@ class DemoPanel(Panel, view="demo"):
     _title = "Demo"
     has_keys = False
 
-    def __init__(
-        self,
-        store: Store,
-        demo: Demo,
-        folder: Path,
-        **options: Any,
-    ) -> None:
+    def __init__(self, store: Store, demo: Demo, folder: Path, **options: Any) -> None:
         self._demo = demo
         self._folder = folder
         self._player: Player | None = None

@@ -8,14 +8,7 @@ from typing import Any, Self
 
 from carrel.notebook.html.markdown import to_html
 from carrel.notebook.html.tables import table
-from carrel.notebook.panels.core.base import (
-    Cell,
-    Json,
-    Panel,
-    badge_json,
-    intent,
-    problem_json,
-)
+from carrel.notebook.panels.core.base import Cell, Json, Panel, badge_json, intent, problem_json
 from carrel.notebook.panels.core.table import TableLayout
 from carrel.notebook.results.evals import EvalRun
 from carrel.store.core.actions.handle import Handle
@@ -144,10 +137,7 @@ class EvalPanel(Panel, view="evals"):
             "case": case,
             "question": "" if asked is None else asked.question,
             "sides": [
-                {
-                    "title": _title(run),
-                    "attempts": [_attempt(one) for one in run.of(case)],
-                }
+                {"title": _title(run), "attempts": [_attempt(one) for one in run.of(case)]}
                 for run in sides
             ],
         }

@@ -18,10 +18,7 @@ class RangeResponse(Response):
     """
 
     def __init__(
-        self,
-        read: Callable[[int, int], Awaitable[bytes]],
-        size: int,
-        headers: Mapping[str, str],
+        self, read: Callable[[int, int], Awaitable[bytes]], size: int, headers: Mapping[str, str]
     ) -> None:
         # No body: it carries the headers until the request is known.
         super().__init__(headers=headers)

@@ -34,10 +34,7 @@ _RETRY_SECONDS = 5
 """The wait that an answer names where a part of the server is away, unless it names another."""
 _OPEN = ("/healthz", "/readyz", "/openapi.json", "/docs")
 # Posted questions whose answers are not kept, and the tools at /mcp, which ask with the same key.
-_ASKING = (
-    *("/v1/chat/completions", "/v1/agents/completions", "/v1/embeddings", "/v1/ocr"),
-    "/mcp",
-)
+_ASKING = (*("/v1/chat/completions", "/v1/agents/completions", "/v1/embeddings", "/v1/ocr"), "/mcp")
 _STOPPED = ApiError(
     503,
     "The server stopped before it could answer. Ask again when it is back.",

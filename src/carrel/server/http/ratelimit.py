@@ -17,12 +17,7 @@ from carrel.server.settings import Limits
 from carrel.wire.errors import ErrorBody
 
 # Paths answered by a model, which cost tokens.
-_TOKEN_PATHS = (
-    "/v1/agents/completions",
-    "/v1/chat/completions",
-    "/v1/embeddings",
-    "/v1/responses",
-)
+_TOKEN_PATHS = ("/v1/agents/completions", "/v1/chat/completions", "/v1/embeddings", "/v1/responses")
 
 _ANSWER_SECONDS = 1
 """The wait that is named where a key has as many answers under way as it may."""

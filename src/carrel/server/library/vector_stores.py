@@ -112,12 +112,7 @@ class VectorStores:
             for one, file in zip(new, stored, strict=True)
         }
         id = new_id()
-        values = {
-            "id": id,
-            "library_id": store_id,
-            "files": added,
-            "created_at": datetime.now(UTC),
-        }
+        values = {"id": id, "library_id": store_id, "files": added, "created_at": datetime.now(UTC)}
         await self._database.write(lambda it: it.execute(file_batches.insert().values(values)))
         return await self.batch(store_id, id)
 

@@ -37,10 +37,7 @@ def export_traces(endpoint: str, name: str) -> Iterator[None]:
 
     `endpoint` is its base address, `name` the name of this process.
     """
-    attributes = {
-        "service.version": version("carrel"),
-        "service.instance.id": name,
-    }
+    attributes = {"service.version": version("carrel"), "service.instance.id": name}
     if "OTEL_SERVICE_NAME" not in os.environ:
         attributes["service.name"] = "carrel"
     provider = TracerProvider(resource=Resource.create(attributes))

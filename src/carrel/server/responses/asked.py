@@ -159,11 +159,7 @@ def _chunks(parts: Sequence[Part]) -> Iterator[dict[str, Any]]:
         elif isinstance(part, FilePart) and part.file_id:
             yield {"type": "file", "file_id": part.file_id}
         elif isinstance(part, FilePart) and (url := part.file_url or part.file_data):
-            yield {
-                "type": "document_url",
-                "document_url": url,
-                "document_name": part.filename,
-            }
+            yield {"type": "document_url", "document_url": url, "document_name": part.filename}
         else:
             raise _refusal(f"such a part of the type {part.type[:80]}", "input")
 

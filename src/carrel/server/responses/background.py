@@ -187,8 +187,5 @@ def current_state(kept: KeptResponse) -> Answered:
     """Return an answer in its present state. It has failed if its server is gone."""
     silent = datetime.now(UTC) - kept.updated_at > _SILENT
     if kept.response["status"] in UNFINISHED and silent:
-        return {
-            **kept.response,
-            **failure("The server stopped before it had answered. Ask again."),
-        }
+        return {**kept.response, **failure("The server stopped before it had answered. Ask again.")}
     return kept.response

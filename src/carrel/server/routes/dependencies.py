@@ -110,9 +110,7 @@ class RequestContext:
                 self.spend(chunk.usage.total_tokens if chunk.usage else before + 1)
 
     async def stream(
-        self,
-        source: AsyncGenerator[T],
-        write: Callable[[AsyncGenerator[T]], AsyncGenerator[str]],
+        self, source: AsyncGenerator[T], write: Callable[[AsyncGenerator[T]], AsyncGenerator[str]]
     ) -> Response:
         """Return the events that `write` makes of a source, once it has given its first item.
 

@@ -329,10 +329,7 @@ class ActivityService:
     # The list
 
     def _add(
-        self,
-        item: ActivityItem,
-        instead: str | None = None,
-        begun: Mapping[str, int] | None = None,
+        self, item: ActivityItem, instead: str | None = None, begun: Mapping[str, int] | None = None
     ) -> None:
         old = self.slice.value.items
         items = (item, *(one for one in old if one.id != instead))

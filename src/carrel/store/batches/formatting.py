@@ -37,10 +37,7 @@ _STATUSES: dict[str, ActivityStatus] = {
     "SUCCESS": "done",
     "CANCELLED": "cancelled",
 }
-_ENDS = {
-    "FAILED": "The batch failed",
-    "TIMEOUT_EXCEEDED": "The batch exceeded its time limit",
-}
+_ENDS = {"FAILED": "The batch failed", "TIMEOUT_EXCEEDED": "The batch exceeded its time limit"}
 
 
 def job_id(item_id: str) -> str | None:

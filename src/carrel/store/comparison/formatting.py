@@ -100,10 +100,7 @@ def answer_differences(old: Turn, new: Turn) -> tuple[FieldRow, ...]:
     return (
         changed_field_rows((told, text))
         if text.change != "same"
-        else (
-            *changed_field_rows((told,)),
-            FieldRow("answer", "the same in both", "same"),
-        )
+        else (*changed_field_rows((told,)), FieldRow("answer", "the same in both", "same"))
     )
 
 

@@ -13,14 +13,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from carrel.config.profiles import (
-    LOCAL,
-    Profile,
-    folders,
-    on_this_machine,
-    read_toml,
-    write_text,
-)
+from carrel.config.profiles import LOCAL, Profile, folders, on_this_machine, read_toml, write_text
 from carrel.store.chat.sessions.saved import SavedSessions
 from carrel.store.core.problem import Problem, ProblemError
 from carrel.store.demo import FOLDER

@@ -24,11 +24,7 @@ from carrel.store.tools.loop import Tools, complete_with_tools
 if TYPE_CHECKING:
     from carrel.client import Client
     from carrel.wire.generation.agents import Agent
-    from carrel.wire.generation.completions import (
-        Completion,
-        CompletionRequest,
-        Passage,
-    )
+    from carrel.wire.generation.completions import Completion, CompletionRequest, Passage
 
 T = TypeVar("T")
 

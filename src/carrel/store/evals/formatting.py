@@ -4,15 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from carrel.store.agents.formatting import version_name
-from carrel.store.core.formatting import (
-    Badge,
-    age,
-    count,
-    counted,
-    duration,
-    one_line,
-    percent,
-)
+from carrel.store.core.formatting import Badge, age, count, counted, duration, one_line, percent
 from carrel.store.evals.records import Attempt, Run
 from carrel.store.evals.report import OUTCOMES, TELLING_REPEATS, CaseResult, Outcome, Report
 from carrel.store.evals.running import Progress

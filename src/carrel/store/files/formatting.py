@@ -8,14 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from carrel.config.profiles import on_this_machine
-from carrel.store.core.formatting import (
-    Badge,
-    age,
-    count,
-    one_line,
-    range_words,
-    size,
-)
+from carrel.store.core.formatting import Badge, age, count, one_line, range_words, size
 from carrel.store.core.lists import NameFilter, seen_items, sort_by
 
 if TYPE_CHECKING:

@@ -66,10 +66,7 @@ class FilesService(Area, Service[FilesState]):
 
     @action(Policy.LATEST, lane="load")
     async def narrow(
-        self,
-        purpose: Purpose | None = None,
-        source: Source | None = None,
-        type: str | None = None,
+        self, purpose: Purpose | None = None, source: Source | None = None, type: str | None = None
     ) -> None:
         """Show only files of a purpose, a source and one of TYPES; None means any."""
         self.slice.set(purpose=purpose, source=source, type=type, seen={})

@@ -12,14 +12,7 @@ from pathlib import Path
 
 from carrel.config.profiles import Profile
 from carrel.store.core.problem import Problem
-from carrel.store.journal.entries import (
-    Entry,
-    Left,
-    add_line,
-    end_line,
-    fail_line,
-    read_lines,
-)
+from carrel.store.journal.entries import Entry, Left, add_line, end_line, fail_line, read_lines
 from carrel.system.atomic import sync_folder
 from carrel.system.hashes import hashed_name
 from carrel.system.locking import Locked, lock_file

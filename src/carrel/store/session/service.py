@@ -10,13 +10,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from carrel.client.http.errors import (
-    ClientError,
-    NotFound,
-    ServiceError,
-    Unauthorized,
-    Unreachable,
-)
+from carrel.client.http.errors import ClientError, NotFound, ServiceError, Unauthorized, Unreachable
 from carrel.config.profiles import Profile, on_this_machine
 from carrel.store.core.actions.action import Policy, Service, action, instant
 from carrel.store.core.actions.loop import OwnerLoop

@@ -7,9 +7,7 @@ from carrel.store.core.problem import Problem
 
 Connection = Literal["starting", "ready", "slow", "lost", "failed"]
 READ_ONLY = Problem(
-    "Read-only profile",
-    "Changes are off.",
-    "Allow changes in the command palette turns them on.",
+    "Read-only profile", "Changes are off.", "Allow changes in the command palette turns them on."
 )
 
 

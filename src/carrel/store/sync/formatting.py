@@ -97,9 +97,7 @@ def plan_rows(preview: Preview, *, grouped: bool = True) -> tuple[PlanRow, ...]:
     rows = [PlanRow("Delete", each.path, _exclusion_words(each.reason)) for each in plan.deletions]
     rows += [
         PlanRow(
-            "Update" if upload.updates else "Upload",
-            upload.path,
-            size(preview.sizes[upload.path]),
+            "Update" if upload.updates else "Upload", upload.path, size(preview.sizes[upload.path])
         )
         for upload in plan.uploads
     ]

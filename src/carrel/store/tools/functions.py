@@ -46,9 +46,7 @@ class Functions:
         return [
             FunctionTool(
                 function=Function(
-                    name=name,
-                    description=inspect.getdoc(function),
-                    parameters=_schema(function),
+                    name=name, description=inspect.getdoc(function), parameters=_schema(function)
                 )
             )
             for name, function in list(self._functions.items())

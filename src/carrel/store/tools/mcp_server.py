@@ -173,10 +173,7 @@ class McpServer:
             return
         program, *arguments = settings.command
         command = StdioServerParameters(
-            command=program,
-            args=arguments,
-            env=environment(settings.env),
-            cwd=self._folder,
+            command=program, args=arguments, env=environment(settings.env), cwd=self._folder
         )
         with _open_stderr(self._said) as errors:
             async with Client(stdio_client(command, errlog=errors)) as client:

@@ -242,11 +242,7 @@ class MainScreen(Frame):
         self._still = self.set_timer(STILL, show)
 
     def do(
-        self,
-        handle: Handle[T],
-        then: Callable[[T], object] | None = None,
-        *,
-        opens: bool = False,
+        self, handle: Handle[T], then: Callable[[T], object] | None = None, *, opens: bool = False
     ) -> None:
         """Run an action; show its failure, or pass its result to `then`.
 

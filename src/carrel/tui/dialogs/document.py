@@ -22,7 +22,7 @@ class DocumentForm(Dialog[tuple[str, Mapping[str, Any]]]):
     DocumentForm MultilineField { height: 8; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f2,ctrl+s", "accept", "Save", id="document_form.save"),
+        Binding("f2,ctrl+s", "accept", "Save", id="document_form.save")
     ]
 
     def __init__(self, name: str, attributes: Mapping[str, Any]) -> None:

@@ -52,15 +52,11 @@ class OCRForm(Dialog[OCROptions]):
     OCRForm MultilineField { height: 6; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f2,ctrl+s", "accept", "Run OCR", id="ocr.read"),
+        Binding("f2,ctrl+s", "accept", "Run OCR", id="ocr.read")
     ]
 
     def __init__(
-        self,
-        options: OCROptions,
-        pages: int | None,
-        billed: str = "",
-        models: Sequence[str] = (),
+        self, options: OCROptions, pages: int | None, billed: str = "", models: Sequence[str] = ()
     ) -> None:
         super().__init__("Run OCR")
         self._options = options

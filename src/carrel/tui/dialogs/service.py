@@ -67,7 +67,7 @@ class ServiceForm(Dialog[Profile]):
     ServiceForm Choices { height: auto; margin: 1 0; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f2,ctrl+s", "accept", "Save", id="service.connect"),
+        Binding("f2,ctrl+s", "accept", "Save", id="service.connect")
     ]
 
     def __init__(self, profile: Profile | None = None) -> None:

@@ -10,12 +10,7 @@ from textual.content import Content
 from textual.getters import query_one
 from textual.widgets import Static
 
-from carrel.store.activity.formatting import (
-    ActivityRow,
-    activity_row,
-    running_words,
-    sort_items,
-)
+from carrel.store.activity.formatting import ActivityRow, activity_row, running_words, sort_items
 from carrel.store.activity.state import ActivityItem, ActivityState
 from carrel.store.batches.formatting import job_id
 from carrel.store.core.formatting import one_line

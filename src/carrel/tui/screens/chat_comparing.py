@@ -7,12 +7,7 @@ from textual.content import Content
 
 from carrel.store.chat.formatting import parameter_words, tokens, turn_rows
 from carrel.store.chat.state import ChatState
-from carrel.store.comparison.formatting import (
-    judgement_words,
-    questions,
-    tab_words,
-    tally_words,
-)
+from carrel.store.comparison.formatting import judgement_words, questions, tab_words, tally_words
 from carrel.store.comparison.service import ComparisonService
 from carrel.tui.base.screen import MainScreen
 from carrel.tui.terminal.keys import has_text_field

@@ -21,15 +21,7 @@ _REASONING = "What the model thought before it answered, in answers of chats"
 _AGENT_VERSION = "The version that answers, where an agent does; an extension"
 
 Stage = Literal[
-    "loading",
-    "documents",
-    "searching",
-    "found",
-    "calling",
-    "called",
-    "queued",
-    "asking",
-    "reading",
+    "loading", "documents", "searching", "found", "calling", "called", "queued", "asking", "reading"
 ]
 """Loading the model, reading attached documents, searching libraries, having searched them, calling
 a connector's tool, having called it, waiting for other answers, waiting for a model that tells

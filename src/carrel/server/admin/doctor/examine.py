@@ -47,7 +47,5 @@ async def examine(given: ServerSettings) -> AsyncIterator[Finding]:
         except Exception as error:
             # A broken part must not hide the others.
             yield failure(
-                part,
-                f"the check itself failed: {reason_of(error)}",
-                "Report this as a defect.",
+                part, f"the check itself failed: {reason_of(error)}", "Report this as a defect."
             )

@@ -34,9 +34,7 @@ async def find_remains(given: ServerSettings, text: str) -> list[Finding]:
     except (ServerSettingsError, OSError) as error:
         return [
             failure(
-                "settings",
-                reason_of(error),
-                "They may name a database and a store: mend them.",
+                "settings", reason_of(error), "They may name a database and a store: mend them."
             )
         ]
     return await asyncio.to_thread(lambda: [*_search(settings, folder, text)])

@@ -238,10 +238,7 @@ class Annotator:
 
     async def _ask(self, system: str, user: Content, format: ResponseFormat) -> str:
         body: dict[str, Any] = {
-            "messages": [
-                {"role": "system", "content": system},
-                {"role": "user", "content": user},
-            ],
+            "messages": [{"role": "system", "content": system}, {"role": "user", "content": user}],
             "temperature": 0,
             "max_tokens": _ANSWER_TOKENS,
         }

@@ -65,10 +65,7 @@ def _free(depth: int) -> dict[str, Any]:
     ]
     if depth:
         inner = _free(depth - 1)
-        kinds += [
-            {"type": "array", "items": inner, "maxItems": _FREE_ITEMS},
-            _free_object(inner),
-        ]
+        kinds += [{"type": "array", "items": inner, "maxItems": _FREE_ITEMS}, _free_object(inner)]
     return {"anyOf": kinds}
 
 
@@ -97,9 +94,7 @@ def schema_of(format: ResponseFormat | None) -> dict[str, Any] | None:
         schemas.check(schema)
     except schemas.BadSchema as error:
         raise ApiError(
-            400,
-            f"The JSON schema is not valid: {error}",
-            param="response_format.json_schema",
+            400, f"The JSON schema is not valid: {error}", param="response_format.json_schema"
         ) from error
     return schema
 

@@ -4,13 +4,7 @@ from fastapi import APIRouter
 
 from carrel.server.records import batches
 from carrel.server.routes.dependencies import Context, InQuery
-from carrel.wire.batches import (
-    BatchCreate,
-    BatchJob,
-    BatchList,
-    BatchQuery,
-    BatchView,
-)
+from carrel.wire.batches import BatchCreate, BatchJob, BatchList, BatchQuery, BatchView
 from carrel.wire.id_lists import DeletedItem
 
 router = APIRouter(prefix="/v1/batch/jobs")

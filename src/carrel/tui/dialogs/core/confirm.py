@@ -20,7 +20,7 @@ class Confirm(Dialog[bool]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left,right", "other", "Other", show=False, id="confirm.other"),
+        Binding("left,right", "other", "Other", show=False, id="confirm.other")
     ]
 
     def __init__(self, title: str, about: Sequence[Content], verb: str, at: str = "") -> None:

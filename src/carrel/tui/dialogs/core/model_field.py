@@ -16,7 +16,7 @@ class ModelField(Field):
     """Accepts any name: a service may have unlisted models."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down", "choose", "Down the models", show=False, id="model.choose"),
+        Binding("down", "choose", "Down the models", show=False, id="model.choose")
     ]
 
     def __init__(self, value: str, models: Sequence[str], *, id: str) -> None:

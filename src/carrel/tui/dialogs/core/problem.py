@@ -18,9 +18,7 @@ class ProblemPanel(Dialog[None]):
     """Shows a problem until it is closed."""
 
     DEFAULT_CSS = "ProblemPanel .dialog { border: round $failed; border-title-color: $failed; }"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "copy", "Copy", id="problem.copy"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("y", "copy", "Copy", id="problem.copy")]
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.title)

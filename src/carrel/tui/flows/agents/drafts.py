@@ -9,11 +9,7 @@ from textual.content import Content
 
 from carrel.store.agents.agent_yaml import from_yaml
 from carrel.store.agents.drafts import Draft
-from carrel.store.agents.formatting import (
-    models_words,
-    new_agent_rows,
-    version_name,
-)
+from carrel.store.agents.formatting import models_words, new_agent_rows, version_name
 from carrel.store.agents.review import NOTHING_CHANGED, DraftReview
 from carrel.store.agents.review import review as review_draft
 from carrel.store.agents.starters import starters

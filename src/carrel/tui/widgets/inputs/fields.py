@@ -97,7 +97,7 @@ class MultilineField(TextArea):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f4", "edit_outside", "Edit in your editor", show=False, id="field.edit"),
+        Binding("f4", "edit_outside", "Edit in your editor", show=False, id="field.edit")
     ]
 
     @dataclass
