@@ -2,6 +2,7 @@
 
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -43,17 +44,11 @@ def upload(
 
     async def work(client: "Client") -> None:
         with Uploads(chosen, paths, UPLOAD_FILE, purpose=purpose) as uploads:
-            await uploads.secure()
-            for path in paths:
-                with uploads.sending(path), output.progress(f"Uploading {path.name}") as report:
-                    file = await client.files.upload(path, purpose=purpose, on_progress=report)
-                tell(file)
-
-    def tell(file: "File") -> None:
-        files.append(file)
-        output.note(f"Uploaded {output.one_line(file.filename)}.")
-        if not json:
-            output.data(file.id)
+            async for file in uploads.send(partial(client.files.upload, purpose=purpose)):
+                files.append(file)
+                output.note(f"Uploaded {output.one_line(file.filename)}.")
+                if not json:
+                    output.data(file.id)
 
     try:
         check_readable(paths)

@@ -2,6 +2,7 @@
 
 import json as jsonlib
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -182,10 +183,7 @@ def add(
     async def work(client: "Client") -> None:
         target = await find_library(client, library)
         with Uploads(chosen, paths, UPLOAD_DOCUMENT, library=target.id) as uploads:
-            await uploads.secure()
-            for path in paths:
-                with uploads.sending(path), output.progress(f"Uploading {path.name}") as report:
-                    document = await client.documents.upload(target.id, path, on_progress=report)
+            async for document in uploads.send(partial(client.documents.upload, target.id)):
                 output.note(f"Added {output.one_line(document.name)}.")
                 documents.append(document)
                 if not json:

@@ -2,10 +2,9 @@
 
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Self
+from typing import Self, TypeVar
 
 from carrel.cli import output
 from carrel.client.http.errors import Unreachable
@@ -13,6 +12,8 @@ from carrel.config.profiles import Profile
 from carrel.store.activity.formatting import count_left
 from carrel.store.journal.entries import Entry
 from carrel.store.journal.journal import Journal
+
+T = TypeVar("T")
 
 
 def tell_left(profile: Profile) -> None:
@@ -32,6 +33,7 @@ class Uploads:
     def __init__(self, profile: Profile, paths: Sequence[Path], task: str, **needs: object) -> None:
         self._profile = profile
         self._journal = Journal(profile)
+        self._paths = paths
         self._waiting = {path: uuid.uuid4().hex for path in paths}
         self._number = len(self._waiting)
         self._task = task
@@ -44,32 +46,31 @@ class Uploads:
             self._journal.add(Entry(id, "upload", path.name, task=self._task, needs=needs))
         return self
 
-    async def secure(self) -> None:
-        """Wait until all of them are on the disk."""
+    async def send(self, upload: Callable[..., Awaitable[T]]) -> AsyncIterator[T]:
+        """Upload the files in turn, once all of them are in the journal on the disk.
+
+        A file leaves the journal when it is sent or has failed; not if it is cut off.
+        """
         await self._journal.secure()
+        for path in self._paths:
+            try:
+                with output.progress(f"Uploading {path.name}") as report:
+                    sent = await upload(path, on_progress=report)
+            except Unreachable:
+                raise
+            except Exception:
+                self._end(path)
+                raise
+            self._end(path)
+            yield sent
 
-    @contextmanager
-    def sending(self, path: Path) -> Iterator[None]:
-        """Take a file off the journal once it is sent or has failed; not if it is cut off."""
-        id = self._waiting.get(path)
-        try:
-            yield
-        except Unreachable:
-            raise
-        except Exception:
-            self._end(path, id)
-            raise
-        self._end(path, id)
-
-    def _end(self, path: Path, id: str | None) -> None:
-        if id is not None:
-            del self._waiting[path]
+    def _end(self, path: Path) -> None:
+        if (id := self._waiting.pop(path, None)) is not None:
             self._journal.end(id)
 
     def __exit__(self, *_: object) -> None:
-        if self._number == 1:  # whoever interrupts the only one does not want it
-            for path, id in list(self._waiting.items()):
-                self._end(path, id)
+        if self._number == 1:  # a user who interrupts a single upload does not want it
+            self._end(self._paths[0])
         self._journal.close()
         if self._waiting:
             sent = self._number - len(self._waiting)

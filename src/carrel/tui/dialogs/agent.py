@@ -4,11 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import ClassVar, Literal, cast
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.timer import Timer
-from textual.widgets import Label
+from textual.widgets import Input, Label, SelectionList, TextArea
 from textual.widgets.selection_list import Selection
 
 from carrel.store.agents.drafts import Draft
@@ -111,15 +112,9 @@ class AgentForm(Dialog[tuple[Draft, Then]]):
     def press(self, button: str) -> None:
         self.action_fill(cast(Then, button))
 
-    def on_input_changed(self) -> None:
-        self._keep_soon()
-
-    def on_text_area_changed(self) -> None:
-        self._keep_soon()
-
-    def on_selection_list_selected_changed(self) -> None:
-        self._keep_soon()
-
+    @on(Input.Changed)
+    @on(TextArea.Changed)
+    @on(SelectionList.SelectedChanged)
     def _keep_soon(self) -> None:
         if self._timer is not None:
             self._timer.stop()
