@@ -188,3 +188,14 @@ async def test_an_interrupt_is_130_and_no_trace(line: list[str]) -> None:
         process.send_signal(signal.SIGINT)
         assert await ended == (130, b"", b"")
         reached.cancel()
+
+
+def test_an_argument_that_takes_several_says_so() -> None:
+    several = {
+        argument.metavar: argument.nargs == -1
+        for _, command in _leaves(typer.main.get_command(complete_app()))
+        for argument in command.params
+        if argument.param_type_name == "argument"
+    }
+    assert any(several.values())
+    assert {name: name.endswith("...") for name in several} == several

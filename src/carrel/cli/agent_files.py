@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from carrel.wire.generation.agents import Agent
 
 DefinitionsArgument = Annotated[
-    list[Path], argument("FILES", "YAML files of agents, or folders of them.")
+    list[Path], argument("FILE...", "YAML files of agents, or folders of them.")
 ]
 DeleteOption = Annotated[
     list[str] | None, option("AGENT", "Also delete this agent, by its name; repeatable.")
@@ -83,7 +83,7 @@ def new(
 async def export(
     client: "Client",
     agents: Annotated[
-        list[str] | None, argument("AGENT", "Agents by id or name. Default: all.")
+        list[str] | None, argument("AGENT...", "Agents by id or name. Default: all.")
     ] = None,
     out: Annotated[Path | None, option("FOLDER", "Write a file for each into FOLDER.")] = None,
 ) -> None:

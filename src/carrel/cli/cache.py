@@ -34,7 +34,7 @@ def list_cache(json: JSONOption = False) -> None:
 @app.command("clear")
 def clear(
     kinds: Annotated[
-        list[str] | None, argument("[KIND]...", "The kinds to clear. Default: all.")
+        list[str] | None, argument("KIND...", "The kinds to clear. Default: all.")
     ] = None,
 ) -> None:
     """Delete copies from this machine; the service keeps what it has."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def demo(
     context: typer.Context,
     file: Annotated[
-        Path | None, argument("[FILE]", "The demo's YAML file. Default: the one shipped.")
+        Path | None, argument("FILE", "The demo's YAML file. Default: the one shipped.")
     ] = None,
     record: RecordOption = None,
 ) -> None:

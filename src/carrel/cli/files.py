@@ -28,7 +28,7 @@ Purpose = Literal["ocr", "batch", "fine-tune"]
 
 @app.command("upload")
 def upload(
-    paths: Annotated[list[Path], argument("PATH", "The files to upload.")],
+    paths: Annotated[list[Path], argument("PATH...", "The files to upload.")],
     purpose: Annotated[
         Purpose | None, typer.Option(help="The files' purpose. Default: the service decides.")
     ] = None,
@@ -106,7 +106,7 @@ async def get(client: "Client", file: FileArgument, json: JSONOption = False) ->
 @with_client(changes=True)
 async def delete(
     client: "Client",
-    files: Annotated[list[str], argument("FILE", "The files' ids or names.")],
+    files: Annotated[list[str], argument("FILE...", "The files' ids or names.")],
     json: JSONOption = False,
 ) -> None:
     """Delete files."""

@@ -165,7 +165,7 @@ async def delete(client: "Client", library: LibraryArgument, json: JSONOption = 
 @app.command("add")
 def add(
     library: LibraryArgument,
-    paths: Annotated[list[Path], argument("PATH", "The files to add.")],
+    paths: Annotated[list[Path], argument("PATH...", "The files to add.")],
     wait: Annotated[
         bool, flag("--wait", "Wait until the documents are processed and searchable.")
     ] = False,
