@@ -461,7 +461,7 @@ READING = (
     row(
         "This page is not read.",
         so=documents.empty_words(opened(None)),
-        not_so=documents.empty_words(opened(None, wanted=frozenset({1}))),
+        not_so=documents.empty_words(opened(None, loading=True)),
     ),
     row(
         "This page was not chosen.",

@@ -53,6 +53,8 @@ def empty_words(state: DocumentState) -> str:
         return "" if passages(state.page) else "No text was found on this page."
     if state.reading:
         return "Reading this page …"
+    if state.loading:
+        return "Loading …"
     return UNREAD if state.current in state.wanted or not state.pages else UNCHOSEN
 
 
