@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from carrel.cli.ocr_folder import LEDGER
+from carrel.client import Client
 from support.command import Ended, carrel, start
 from support.documents import TEXT, digital_pdf, scanned_pdf
 from support.office import png, slide_picture, slide_table, slide_text, slides_file
@@ -61,6 +62,16 @@ async def test_pages_come_in_order_however_many_requests_they_took(
     beyond = await run(path, "--pages", "3,13", code=1)
     assert beyond.out == ""
     assert beyond.err.count("There is no page 13: the document has 12 pages.") == 1
+
+
+async def test_nothing_of_a_document_stays_at_the_service(
+    run: Run, server: RunningServer, tmp_path: Path
+) -> None:
+    path = digital_pdf(tmp_path / "secret.pdf")
+    await run(path)
+    async with Client(server.url, server.api_key) as client:
+        assert path.name not in [file.filename async for file in client.files.every()]
+        assert path.name not in [item.name async for item in client.trash.every()]
 
 
 async def test_text_and_web_pages(run: Run, tmp_path: Path) -> None:

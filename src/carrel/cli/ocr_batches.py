@@ -90,7 +90,7 @@ async def open_source(client: "Client", source: str) -> AsyncIterator[SentDocume
     try:
         yield SentDocument(FileChunk(file_id=uploaded.id), await _page_count(path))
     finally:
-        await client.files.delete(uploaded.id)
+        await client.discard(uploaded.id)
 
 
 async def batches(

@@ -139,6 +139,16 @@ class Client:
             return False
         return True
 
+    async def discard(self, file_id: str) -> None:
+        """Delete a file that was uploaded for one request, from the trash of the service too."""
+        try:
+            trash_days = await self._ask_trash_days()
+        except ServiceError:
+            trash_days = None
+        await self.files.delete(file_id)
+        if trash_days is not None:
+            await self.trash.delete(file_id)
+
     async def version(self) -> str | None:
         """Return the version of a Carrel server, or None for any other service."""
         from carrel.wire.health import Health

@@ -172,7 +172,7 @@ async def read_file(call: ToolCall, asked: ReadFileArguments) -> Result:
         pages = await _read(call, document or FileChunk(file_id=uploaded or source), asked.pages)
     finally:
         if uploaded is not None:
-            await call.client.files.delete(uploaded)
+            await call.client.discard(uploaded)
     return "\n\n".join(page.markdown for page in pages)
 
 
