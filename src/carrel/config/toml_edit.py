@@ -11,6 +11,7 @@ _PART = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
 
 
 _MOST_LETTERS = 1 << 20
+"""More letters than a file that is written by hand."""
 _DEEPEST = 100
 
 

@@ -20,6 +20,7 @@ _PATIENCE = 60.0
 _EXIT_IN_USE = 3
 """Exit code of `carrel serve` if another server has the data folder."""
 _LOG_BYTES = 1_000_000
+"""Size at which the next start begins a new log."""
 
 
 async def ensure(

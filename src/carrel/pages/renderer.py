@@ -18,6 +18,7 @@ logger = logging.getLogger(__name__)
 TIMEOUT = 30.0
 """Timeout of a page in seconds."""
 MAX_REPLY = 128 * 1024 * 1024
+"""Largest answer of a worker in bytes."""
 MAX_CACHE = 48 * 1024 * 1024
 """Most bytes of pictures in the cache."""
 

@@ -20,6 +20,7 @@ MAX_MEMORY = 1 << 30
 MAX_PIXELS = 24_000_000
 """Most pixels of a drawn page."""
 MAX_BOOKMARKS = 10_000
+"""Entries that are read of a table of contents."""
 BLOCK_DETAIL = 2400
 """Pixels for the width of a page on which a word is looked for."""
 MAX_SOURCE_PIXELS = 200_000_000

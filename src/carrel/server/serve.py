@@ -35,6 +35,7 @@ EXIT_FAILED = 1
 EXIT_IN_USE = 3
 """Another server has the data folder."""
 _GRACE_SECONDS = 5
+"""Time for running requests at a stop."""
 _TICK_SECONDS = 1
 """Seconds that the `Date` of an answer may be late."""
 

@@ -19,6 +19,7 @@ EVERY = 30.0
 or while the service was unreachable."""
 
 _QUIET_MS = 400
+"""Changes are gathered until the folder is quiet for this time, but at most five times as long."""
 
 
 async def watch(

@@ -1,6 +1,7 @@
 """Errors of a service, with messages fit to be shown."""
 
 _FAILED = 500
+"""Least status of a failure of the service."""
 
 
 class ClientError(Exception):

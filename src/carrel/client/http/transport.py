@@ -30,6 +30,7 @@ TIMEOUT = httpx.Timeout(30, connect=3, write=60, pool=None)
 _LIMITS = httpx.Limits(max_keepalive_connections=20, keepalive_expiry=4)
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _ERROR_BYTES = 1 << 20
+"""Bytes read of an error's body, which a wrong address may send without an end."""
 _ANSWER_BYTES = 256 << 20
 """Largest answer in bytes that is read into memory."""
 _LEAST_KEY = 16

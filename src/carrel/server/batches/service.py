@@ -50,7 +50,9 @@ _RETRIED = (429, 502, 503)
 _RETRY_SECONDS = (1.0, 5.0, 20.0)
 """Delays before a request is repeated whose model is busy or away."""
 _FETCHED = 256
+"""Lines read from the database at a time."""
 _WRITTEN = 16
+"""Answers read from the database at a time."""
 _MESSAGES = 20
 """Distinct messages that a batch reports."""
 _RECONCILE_SECONDS = 60

@@ -50,6 +50,7 @@ _DISPOSITION = "response-content-disposition"
 _ATTACHMENT = "attachment; filename*=utf-8''"
 _PART_BYTES = 8 * 1024 * 1024
 _PARALLEL_PARTS = 2
+"""Parts of an upload that are sent at once."""
 _KEY = re.compile(r"[0-9a-f]{2}/[0-9a-f]{64}")
 _NO_MORE = re.compile(r"status code: 50[07]|<Code>\w*(QuotaExceeded|StorageFull)")
 """Repeated refusals of a write that mean a full store: most stores have no other word for it."""
@@ -57,6 +58,7 @@ _REQUEST_SECONDS = 60
 _RETRY_SECONDS = 10
 _ADDRESS_SECONDS = 60
 _ATTEMPTS = 3
+"""Attempts to store bytes that a garbage collection deletes meanwhile."""
 
 
 class Turns(Protocol):

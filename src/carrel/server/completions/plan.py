@@ -68,6 +68,7 @@ _TEMPLATE_TOKENS = 96
 _MOST_LETTERS = 32
 """Upper bound of a text's letters per token, on average."""
 _SEEDS = 2**32
+"""Seeds of llama.cpp have 32 bits."""
 _NOT_SUPPORTED = ("prompt_logprobs", "top_prompt_logprobs", "guardrails")
 _FORWARDED = ("min_tokens", "logprobs", "top_logprobs")
 """Fields passed on to a model at an address; the built-in model does not support them."""

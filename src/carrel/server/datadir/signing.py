@@ -18,6 +18,7 @@ Kind = Literal["file", "document", "text"]
 PREFIX = "/signed/"
 MAX_SECONDS = 7 * 24 * 3600
 ROTATION_SECONDS = 30 * 24 * 3600
+"""Time that a key signs; it is then kept for MAX_SECONDS, until its last address has expired."""
 _KEY_ID = re.compile(rb'\["([0-9a-f]{8})",')
 
 

@@ -7,6 +7,7 @@ from typing import BinaryIO, NamedTuple
 from carrel.server.formats.charsets import SAMPLE_BYTES, unicode_of
 
 _TAIL_BYTES = 1024 * 1024
+"""The directory of a zip file, with the names that tell its kind, stands at the file's end."""
 _DIRECTORY_BYTES = 64 * 1024
 _OCTETS = "application/octet-stream"
 _OFFICE = "application/vnd.openxmlformats-officedocument"

@@ -15,6 +15,7 @@ from carrel.system.locking import Locked, lock_file
 _NAME = "throw away"
 _RETRY_SECONDS = 2
 _PATIENCE_SECONDS = 600
+"""Longest wait for a garbage collection or another backup."""
 
 
 class CollectingError(Exception):

@@ -23,6 +23,7 @@ log = logging.getLogger(__name__)
 
 _INTERVAL_SECONDS = 600
 _LOOK_SECONDS = 10
+"""Time after which a shorter interval of the settings takes effect."""
 _WATCH_SECONDS = 2
 
 

@@ -10,6 +10,7 @@ _LARGE_BYTES = 100_000
 _SHARE = 40
 _LONGEST_SECONDS = 10
 _NEAR_SECONDS = 60
+"""Age up to which a request counts as one of now."""
 
 
 class LargeBodies:

@@ -56,6 +56,7 @@ BROKEN_OFF_SECONDS = (2.0, 15.0, 60.0)
 """Delays before each retry after a crashed parser: the document may crash it again."""
 
 _COUNT_SECONDS = 60
+"""Timeout of the language model's tokenizer; the embedding model's is taken instead."""
 # One of this length is searchable within a tenth of a second.
 _SHORT_TEXT_BYTES = 100_000
 

@@ -15,6 +15,7 @@ log = logging.getLogger(__name__)
 
 _INTERVAL_SECONDS = 60
 _MAX_LOST = 5
+"""Lost jobs after which a document's processing fails."""
 
 
 class Reconciler:

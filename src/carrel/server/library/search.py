@@ -34,6 +34,7 @@ ANSWERS = 0.3
 found by words of its question has it, and the best of 9 in 10 questions without an answer has not.
 """
 _CANDIDATES = 50
+"""Least number of passages that each kind of search gives to the ranking."""
 
 
 _FOUND = (

@@ -16,7 +16,9 @@ from carrel.server.errors import ApiError
 
 _CONNECT_SECONDS = 10
 _END_SECONDS = 0.1
+"""Time to read a response to its end, else the connection is closed."""
 _BYTES_PER_TOKEN = 4
+"""The estimate for an address without a tokenizer."""
 _RETRY_SECONDS = 3
 # Statuses of an address or a model without embeddings.
 _NOT_OFFERED = (404, 405, 501)

@@ -20,6 +20,7 @@ log = logging.getLogger(__name__)
 
 _CONSTRAINTS = ("response_format", "tools", "grammar")
 _TIMES_ASKED = 4
+"""Attempts of a request if the process ends before the answer has begun."""
 _RETRY_SECONDS = 1
 
 

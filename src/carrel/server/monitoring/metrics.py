@@ -41,6 +41,7 @@ from carrel.server.spans import FAILED_STEP, Span, observe_with
 log = logging.getLogger(__name__)
 
 _KEEP_SECONDS = 30
+"""Age at which the figures are read from the database again."""
 _PARTS_SECONDS = 10
 """The most time for a look at the parts of the server."""
 _STATUSES = ("todo", "in_progress", "waiting_for_capacity", "done", "error")

@@ -27,6 +27,7 @@ _KINDS = {
     "embedding": SpanKind.CLIENT,
 }
 _FAILED = 500
+"""Least status of a failure of the server; a refusal is the caller's."""
 _LAST_SECONDS = 2
 """The time for sending the last spans at a stop; spans that need longer are lost."""
 

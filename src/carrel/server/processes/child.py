@@ -14,6 +14,7 @@ from carrel.server.processes.pipes import PipeMessage, receive_message, send_mes
 log = logging.getLogger(__name__)
 
 _ENDING_SECONDS = 5
+"""Time between the end of a process's pipes and its own."""
 _PASSED_ON = frozenset(
     [
         "PATH",

@@ -7,6 +7,7 @@ import signal
 import sys
 
 _PR_SET_PDEATHSIG = 1
+"""The number of Linux's prctl.h."""
 
 
 def end_with_parent() -> None:

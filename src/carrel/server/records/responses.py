@@ -20,6 +20,7 @@ DAYS = 30
 UNFINISHED = ("queued", "in_progress")
 
 _LONGEST_CHAIN = 1000
+"""Number of earlier answers that are read."""
 _EVENTS = 500
 """Events that are read at once."""
 

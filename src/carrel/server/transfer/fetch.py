@@ -24,6 +24,7 @@ Resolve = Callable[[str, int], Awaitable[list[str]]]
 """The addresses of a host name, as text."""
 
 _PORTS = frozenset({80, 443, 8080, 8443})
+"""Ports of web servers; other services of a host are not reached."""
 _REDIRECTS = 3
 _SECONDS = 60
 _CONNECT_SECONDS = 10

@@ -22,6 +22,7 @@ _SMALL_BYTES = 4096
 """Smaller pieces are copied together: each view of a larger one takes memory of its own."""
 _FIELD_BYTES = 64 * 1024
 _NAME_BYTES = 255
+"""The longest name of a file on common file systems."""
 _MAX_PARTS = 32
 _OVERHEAD_BYTES = 1024 * 1024
 """Allowance for the other parts and all headers beyond the file's size."""

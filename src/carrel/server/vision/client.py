@@ -17,6 +17,7 @@ PAGE_SECONDS = 120.0
 _ATTEMPT_DELAYS = (1.0, 4.0)
 """Seconds before each retry, unless the address asks for longer."""
 _MOST_DELAY = 30.0
+"""Longest pause that a busy service may ask for."""
 _CONNECT_SECONDS = 10.0
 _MOST_LETTERS = 200
 """Most letters of an address's own error that are repeated."""

@@ -43,6 +43,7 @@ _OPTIONS, _MARK = "carrel_ocr", "carrel_submission"
 SUBMIT = "submit a batch job"
 """Name of the task in the journal."""
 _LINE = 64 * 1024 * 1024
+"""Longest unfinished line in memory; a file with a longer one is not read further."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,7 @@ _CITED = re.compile(r"\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\]")  # no answer has more p
 _NUMBER = re.compile(r"\d+")
 _CODE = re.compile(r"^(```+|~~~+)[^\n]*\n(.*?)^\1", re.MULTILINE | re.DOTALL)
 _MOST_ARGUMENT = 60
+"""Letters of a shown argument."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 REMEMBERED = 64
+"""Number of pages whose blocks are kept."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,9 @@ T = TypeVar("T")
 _PATIENCE = {429: 20, 502: 3, 503: 3, 504: 3}
 """Number of retries by the status of the refusal."""
 _PAUSE = 5.0
+"""First pause after a refusal; it doubles with each further one."""
 _LONGEST_PAUSE = 300.0
+"""Longest pause, even if the service asks for more."""
 _VERDICT = {
     "type": "json_schema",
     "json_schema": {

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from carrel.wire.generation.completions import CompletionRequest
 
 _LONGEST_NAME = 72
+"""Letters of a case's name, if it is the question's beginning."""
 
 
 class _Strict(BaseModel):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from carrel.wire.generation.completions import Passage
 
 _SHOWN = 80
+"""Letters of a shown line."""
 _NUMBER = re.compile(r"[-−+]?\d(?:[\d.,'\u00a0\u202f]*\d)?(?:[eE][-+]?\d+)?")
 
 

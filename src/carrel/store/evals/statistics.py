@@ -21,7 +21,9 @@ ALPHA = 0.0025
 """Rate at which a comparison of two identical agents may find one worse."""
 
 _Z = 1.959964
+"""Quantile of the normal distribution for intervals of 95 %."""
 _MANY = 600
+"""Cases above which an approximation is taken: the exact test's time grows with their square."""
 
 
 @dataclass(frozen=True, slots=True)

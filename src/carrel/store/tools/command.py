@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _LONGEST_ERROR = 2000
+"""Letters of a failed command's output for the model: the last ones."""
 _PIECE = 65536
 _INHERITED = frozenset(
     [

@@ -13,6 +13,7 @@ from carrel.system.hashes import sha256
 from carrel.text import redact
 
 _LONGEST_SCRIPT = 1_000_000
+"""A larger file is a program, not a script."""
 
 
 class Consents:

@@ -27,6 +27,7 @@ logger = logging.getLogger(__name__)
 
 MOST_TOOLS = 128
 _SAID_LINES = 5
+"""Last lines of a server's stderr, shown as the reason when it fails."""
 
 
 class McpServer:

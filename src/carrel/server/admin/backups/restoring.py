@@ -40,6 +40,7 @@ from carrel.system.atomic import sync_folder, write_private
 from carrel.system.hashes import sha256
 
 _SPARE_BYTES = 64 * 1024 * 1024
+"""Space that a restoration leaves free."""
 
 
 async def check(backup: Path, progress: Progress) -> Manifest:

@@ -15,6 +15,7 @@ from carrel.server.records.sql.tables import metadata, secrets, words, workers
 # Counted by the database itself, or each storage's own.
 _LEFT_OUT = {words, secrets, workers}
 _ROWS = 500
+"""Rows in memory at a time."""
 IN_PARTS: dict[str, Any] = {"stream_results": True, "yield_per": _ROWS}
 """The options of a connection whose rows come in parts: a table need not fit into memory."""
 

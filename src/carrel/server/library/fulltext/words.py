@@ -15,6 +15,7 @@ _PIECE = re.compile(f"[{_UNSPACED}]+|[^\\W{_UNSPACED}]+")
 _WORD = re.compile(r"\w+")
 _SPELT = re.compile(f"[^\\W\\d_{_UNSPACED}]{{3,40}}")
 _CODE_LETTERS = 4
+"""Least length of a code."""
 _YEAR = re.compile(r"(19|20)\d\d")
 _STOP_WORDS = frozenset(
     re.findall(

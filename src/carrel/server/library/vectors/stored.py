@@ -34,6 +34,7 @@ _CANDIDATES = 100
 SENTENCE_DIMENSIONS = 192
 """Dimensions of sentence vectors."""
 _SENTENCE_SCALE = 127
+"""Vectors of sentences are stored as signed bytes."""
 # The driver's own statements: the ids are many, and one parameter is read fastest.
 _SENTENCES = {
     "sqlite": """

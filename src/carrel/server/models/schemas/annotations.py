@@ -19,6 +19,7 @@ _USUAL_CONTEXT = 4096
 _SPARE_TOKENS = 128
 """Tokens spared for the chat template and for what counting the parts misses."""
 _ATTEMPTS = 2
+"""Requests for an annotation that keeps to its schema."""
 _AROUND = 600
 """Letters before and after a picture that tell what it shows."""
 _DOCUMENT = (

@@ -26,6 +26,7 @@ _ATTEMPTS = 8
 """Attempts before the conflict of a write is raised."""
 _PAUSE_SECONDS = 0.02
 _TURN_SECONDS = 0.05
+"""Pause between two tries of a lock that another server holds."""
 _AFTER_COMMIT = "after commit"
 
 

@@ -267,6 +267,7 @@ document_pages = sa.Table(
 )
 
 CHUNKS_PER_LIBRARY = 2**32
+"""The ids of a library's chunks are a range, so that an index finds them without a join."""
 
 chunks = sa.Table(
     "chunks",

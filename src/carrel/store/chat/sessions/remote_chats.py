@@ -30,6 +30,7 @@ MOST = 500
 TRIES = 3
 """Number of tries to write a chat that others change meanwhile."""
 _CHANGED = 409
+"""The status of a write to a chat that was changed elsewhere meanwhile."""
 _LATER = (429, 500, 502, 503, 504)
 """Status codes after which a later write of a chat may succeed."""
 

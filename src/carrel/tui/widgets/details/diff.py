@@ -23,6 +23,7 @@ _ROLES: Mapping[str, str] = {
     "changed": "",
 }
 NAME_WIDTH = 14
+"""Cells of a field's name."""
 INDENT = 2
 BETWEEN = " │ "
 

@@ -23,6 +23,7 @@ from carrel.tui.widgets.tables.columns import GAP, Column, column_widths, lay_ou
 from carrel.tui.widgets.text.selecting import extract_selection, make_selectable
 
 _MAX_CACHED = 1000
+"""Number of drawn lines that are kept."""
 _NONE = Content("")
 
 NOTHING = (labels.muted("Nothing matches the filter."),)
