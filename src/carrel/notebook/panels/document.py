@@ -75,7 +75,7 @@ class DocumentPanel(Panel, view="document"):
         page = state.page
         return {
             "source": None if state.source is None else state.source.id,
-            "empty": 'No document is open. Open one in Files, or run bench.ocr("report.pdf").',
+            "empty": "No document is open. Open one in Files or Libraries.",
             "title": formatting.title(state),
             "page": state.current,
             "page_count": state.page_count,
