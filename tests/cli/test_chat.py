@@ -168,9 +168,14 @@ async def test_a_version_that_fails_does_not_hold_up_the_next() -> None:
 
 
 async def test_a_version_that_is_missing_costs_no_answer() -> None:
-    missing = reply({"detail": "There is no version 9."}, 404)
-    async with service(reply([AGENT]), missing) as odd:
-        ended = await carrel("chat", "support", "?", "--version", "9", CARREL_URL=odd.url)
-    assert ended.code == 1
-    assert "version 9" in ended.err
-    assert len(odd.requests) == 2
+    for command in (
+        ("chat", "support", "?", "--version", "9"),
+        ("agents", "show", "support", "--version", "v9"),
+        ("agents", "diff", "support", "9"),
+        ("agents", "switch", "support", "9"),
+    ):
+        async with service(reply([AGENT])) as odd:
+            ended = await carrel(*command, CARREL_URL=odd.url)
+        assert ended.code == 1
+        assert ended.err == "carrel: support has version 0; there is no version 9.\n"
+        assert len(odd.requests) == 1

@@ -95,7 +95,7 @@ async def test_a_version_made_worse_is_caught_and_another_is_not(
     assert [one["baseline"] is None for one in fine.json] == [True, False]
     assert all(one["result"] == "passed" for one in fine.json[1]["cases"])
     lacking = await run(*tried, "--version", "9", code=1)
-    assert "guide has no v9. It has v0, v1, v2." in lacking.err
+    assert "guide has versions 0–2; there is no version 9." in lacking.err
     agents = (await run("agents", "list", "--json")).json
     assert [one["name"] for one in agents] == ["guide"], "the agents made for it are gone"
 

@@ -63,6 +63,7 @@ def test_a_mistake_is_named_with_its_line(text: str, words: str) -> None:
     with pytest.raises(SettingsError) as error:
         load_settings()
     assert words in str(error.value)
+    assert "?." not in str(error.value)
     assert str(settings_file()) in str(error.value)
 
 

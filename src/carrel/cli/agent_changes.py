@@ -10,8 +10,8 @@ import typer
 
 from carrel.cli import output
 from carrel.cli.errors import Code, CommandError
-from carrel.cli.find import find_agent
-from carrel.cli.options import AgentArgument, JSONOption, argument, version_or_alias
+from carrel.cli.find import find_agent, find_version
+from carrel.cli.options import AgentArgument, JSONOption, argument
 from carrel.cli.session import check_writable, run, with_client
 from carrel.config.profiles import folders, load_profile
 from carrel.system.editor import EditorError, configured_command, edit
@@ -39,8 +39,8 @@ async def diff(
     from carrel.store.agents.formatting import change_lines, changed_field_rows, version_name
 
     found = await find_agent(client, agent)
-    before = await client.agents.get(found.id, version_or_alias(old))
-    after = found if new is None else await client.agents.get(found.id, version_or_alias(new))
+    before = await find_version(client, found, old)
+    after = found if new is None else await find_version(client, found, new)
     libraries = await library_names(client)
     changes = [change for change in compare_agents(before, after) if change.change != "same"]
     if json:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from carrel.cli import agent_changes, agent_files, evals, output
 from carrel.cli.errors import Code, CommandError
-from carrel.cli.find import find_agent, find_library
+from carrel.cli.find import check_version, find_agent, find_library, find_version
 from carrel.cli.options import (
     AgentArgument,
     JSONOption,
@@ -14,7 +14,6 @@ from carrel.cli.options import (
     argument,
     commands,
     option,
-    version_or_alias,
 )
 from carrel.cli.session import run, with_client
 from carrel.client.http.errors import NotFound
@@ -112,7 +111,7 @@ async def show(
     """Show an agent at its active version, or at another."""
     found = await find_agent(client, agent)
     if version is not None:
-        found = await client.agents.get(found.id, version_or_alias(version))
+        found = await find_version(client, found, version)
     if json:
         output.as_json(found)
     else:
@@ -199,7 +198,8 @@ async def switch(
     client: "Client", agent: AgentArgument, version: VersionArgument, json: JSONOption = False
 ) -> None:
     """Activate an existing version."""
-    _report_change(await client.agents.switch((await find_agent(client, agent)).id, version), json)
+    found = await find_agent(client, agent)
+    _report_change(await client.agents.switch(found.id, check_version(found, version)), json)
 
 
 @with_client(changes=True)
@@ -219,7 +219,8 @@ async def alias(
     json: JSONOption = False,
 ) -> None:
     """Give a version an alias, or move an alias to it."""
-    made = await client.agents.set_alias((await find_agent(client, agent)).id, name, version)
+    found = await find_agent(client, agent)
+    made = await client.agents.set_alias(found.id, name, check_version(found, version))
     output.report_change(made, f"{made.alias} is now v{made.version}.", json)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from carrel.cli import output
 from carrel.cli.agent_changes import library_names
 from carrel.cli.errors import Code, CommandError
-from carrel.cli.find import find_agent
+from carrel.cli.find import check_version, find_agent
 from carrel.client.http.errors import ServiceError
 
 if TYPE_CHECKING:
@@ -57,7 +57,9 @@ async def sides(
     asked = []
     for number in dict.fromkeys(versions or [first.version]):
         active = number == first.version
-        fields = first if active else await client.agents.version(first.id, number)
+        fields = (
+            first if active else await client.agents.version(first.id, check_version(first, number))
+        )
         asked.append(AnsweringAgent(fields, active=active))
     for name in beside:
         if name in files:

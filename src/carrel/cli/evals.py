@@ -11,7 +11,7 @@ import typer
 
 from carrel.cli import output
 from carrel.cli.errors import Code, CommandError
-from carrel.cli.find import find_agent
+from carrel.cli.find import check_version, find_agent
 from carrel.cli.options import (
     AgentArgument,
     JSONOption,
@@ -190,7 +190,9 @@ def _run_all(
 
 async def _number(client: "Client", agent: "Agent", version: str) -> int:
     name = version_or_alias(version)
-    return int(name) if name.isdecimal() else (await client.agents.get(agent.id, name)).version
+    if name.isdecimal():
+        return check_version(agent, int(name))
+    return (await client.agents.get(agent.id, name)).version
 
 
 def _find_previous(records: "Records", run: "Run") -> "Run":

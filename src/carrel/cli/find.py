@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from carrel.cli.errors import CommandError
+from carrel.cli.options import version_or_alias
 from carrel.cli.output import HasId
 from carrel.client.http.errors import NotFound
 
@@ -46,6 +47,27 @@ async def find_file(client: "Client", wanted: str) -> "File":
 async def find_agent(client: "Client", wanted: str) -> "Agent":
     """Return the agent with this id, or the only one with this name."""
     return await _find("agent", wanted, client.agents.get, client.agents.every, lambda it: it.name)
+
+
+def check_version(agent: "Agent", version: int) -> int:
+    """Return a version of an agent.
+
+    Raises:
+        NothingFound: the agent has no such version.
+    """
+    from carrel.store.agents.formatting import lack_words
+
+    if lack := lack_words(agent, version):
+        raise NothingFound(f"{lack}.")
+    return version
+
+
+async def find_version(client: "Client", agent: "Agent", wanted: str) -> "Agent":
+    """Return a version of an agent by its number or alias."""
+    version = version_or_alias(wanted)
+    if version.isdecimal():
+        check_version(agent, int(version))
+    return await client.agents.get(agent.id, version)
 
 
 async def find_library(client: "Client", wanted: str) -> "Library":

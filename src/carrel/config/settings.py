@@ -98,7 +98,8 @@ def load_settings(path: Path | None = None) -> Settings:
         try:
             values[key] = _CHECKS[key](value)
         except ValueError as error:
-            mistakes.append(Mistake(line_of(text, key), f"{key} {error}."))
+            end = "" if str(error).endswith("?") else "."
+            mistakes.append(Mistake(line_of(text, key), f"{key} {error}{end}"))
     if mistakes:
         raise SettingsError(path, mistakes)
     return Settings(**values)

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from carrel.notebook.cells.errors import BenchError, bench_errors
 from carrel.notebook.cells.wait import wait_for
+from carrel.store.agents.formatting import lack_words
 from carrel.store.core.naming import find_id, missing_problem
 from carrel.store.store import Store
 from carrel.wire.generation.agents import Agent
@@ -75,11 +76,8 @@ class Names:
             return None
         there = wait_for(self._store, self._store.agents.list_all())
         agent = next((one for one in there if one.id == agent_id), None)
-        if agent is not None and agent.versions and version not in agent.versions:
-            first, last = min(agent.versions), max(agent.versions)
-            has = f"version {last}" if first == last else f"versions {first}–{last}"
-            title = f"{agent.name} has {has}; there is no version {version}"
-            raise BenchError(title)
+        if agent is not None and (lack := lack_words(agent, version)):
+            raise BenchError(lack)
         return version
 
     def find_agent(self, name: str) -> Agent | None:

@@ -205,6 +205,15 @@ def version_name(version: int | None) -> str:
     return "" if version is None else f"v{version}"
 
 
+def lack_words(agent: Agent, version: int) -> str:
+    """Return `support has versions 0–3; there is no version 9`, or an empty string if there is."""
+    if not agent.versions or version in agent.versions:
+        return ""
+    first, last = min(agent.versions), max(agent.versions)
+    has = f"version {last}" if first == last else f"versions {first}–{last}"
+    return f"{one_line(agent.name)} has {has}; there is no version {version}"
+
+
 def diff_title(state: AgentsState) -> str:
     """Return `v3 → v4 · 3 changes`, or an empty string unless two versions are marked."""
     if len(state.marked) != 2:
