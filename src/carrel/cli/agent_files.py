@@ -48,7 +48,7 @@ def new(
     profile: ProfileOption = None,
     json: JSONOption = False,
 ) -> None:
-    """Make an agent from a starting point, or list those. Prints its id."""
+    """Make an agent from a starting point, or list the starting points. Prints its id."""
     from carrel.store.agents.starters import starters
 
     if start is None:

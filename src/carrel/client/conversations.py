@@ -71,12 +71,12 @@ class Conversations(Area):
 
     @fields_of(ConversationAppend)
     def stream_append(self, conversation_id: str, append: ConversationAppend) -> _Events:
-        """Continue a conversation; events and errors are those of `stream_start`."""
+        """Continue a conversation, with the events and errors of `stream_start`."""
         return self._events(append, _ONE, conversation_id)
 
     @fields_of(ConversationRestart)
     def stream_restart(self, conversation_id: str, restart: ConversationRestart) -> _Events:
-        """Restart a conversation; events and errors are those of `stream_start`."""
+        """Restart a conversation, with the events and errors of `stream_start`."""
         return self._events(restart, f"{_ONE}/restart", conversation_id)
 
     @fields_of(ConversationQuery)

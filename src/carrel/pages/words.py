@@ -9,13 +9,13 @@ from typing import NamedTuple
 from PIL import Image
 
 SMALL = 600
-"""Longer side in pixels of the picture in which the skew is measured."""
+"""Longer side, in pixels, of the picture by which the skew is measured."""
 SKEWS = tuple(step * 0.4 for step in range(-15, 16))
 """Skews that are tried, in degrees."""
 RULE = 150
 """Mean ink of a row or column, of 255, from which it is a rule of a table."""
 MOST_WORDS = 1500
-"""Most words of a block among which one is looked for."""
+"""A word is not looked for in a block of more words."""
 BAND = 40
 """Most words by which the order in the picture and in the text may differ."""
 GOOD = 0.6

@@ -51,7 +51,7 @@ class Server:
         self.given = given
         """The settings of the command line."""
         self.settings = settings = given.with_folder(FolderSettings.load(folder.settings_file))
-        """The settings in force: those of the command line and of the data folder."""
+        """The settings in force, from the command line and the data folder."""
         self.folder = folder
         self.database = database = Database(settings.database or folder.database_url)
         self.blobs = _blobs(settings, folder, database)

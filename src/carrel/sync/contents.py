@@ -52,7 +52,7 @@ async def read_contents(
     before: Mapping[str, Content],
     report: Callable[[int, int], None] = lambda done, total: None,
 ) -> Contents:
-    """Read the contents of the found files; reuse those of `before` with equal size and times.
+    """Read the contents of the found files, unless `before` has them with equal size and times.
 
     `report` is called with the number of read files and their total.
     """

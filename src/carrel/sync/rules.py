@@ -58,7 +58,7 @@ class Rules:
         return cls(wanted, unwanted, _patterns(wanted), _patterns(unwanted))
 
     def below(self, folder: str, text: str, name: str) -> Rules:
-        """Return these rules, overridden by those of a folder's rule file.
+        """Return these rules, overridden by the rule file of a folder.
 
         An invalid line is ignored, as in Git.
         """

@@ -331,7 +331,7 @@ class CarrelApp(App[Profile]):
                 place.notice(said)
 
     def _bindings_elsewhere(self, place: str) -> Iterator[tuple[str, Binding]]:
-        """Yield the bindings of all other screens, those in a footer first, each with its screen's
+        """Yield the bindings of all other screens, shown bindings first, each with its screen's
         number and name ("2 Libraries")."""
         from carrel.tui.screens.all import PLACE_SCREENS
 

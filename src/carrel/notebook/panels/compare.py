@@ -37,8 +37,7 @@ class ComparePanel(Panel, view="compare"):
 
     @property
     def votes(self) -> str:
-        """The votes of this comparison per version; `bench.votes()` has those of all
-        comparisons."""
+        """The votes of this comparison per version; `bench.votes()` counts all comparisons."""
         record = self._comparison.record
         return "" if record is None else formatting.tally_words(record)
 

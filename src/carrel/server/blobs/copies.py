@@ -63,7 +63,7 @@ class LocalCopies:
         return list(self._sizes)
 
     def drop(self, hashes: Collection[str]) -> None:
-        """Remove the copies of some hashes but for those in use."""
+        """Remove the copies of some hashes, except copies in use."""
         for hash in hashes:
             if hash in self._sizes:
                 self._remove(hash)

@@ -58,7 +58,7 @@ class BlobsFull(BlobError):
 
 
 Named = Callable[[Collection[str]], Awaitable[set[str]]]
-"""Returns those of up to `AT_ONCE` hashes that a record names."""
+"""Returns, of up to `AT_ONCE` hashes, the ones that a record names."""
 AT_ONCE = 1000
 
 

@@ -128,7 +128,7 @@ def plain_text(content: Content | None) -> str:
 
 
 def letters_of(message: Message) -> int:
-    """Return the letters of a message's own text and calls, without those of its documents."""
+    """Return the letters of a message's own text and calls, without its documents."""
     calls = message.tool_calls or () if isinstance(message, AssistantMessage) else ()
     name = message.name or "" if isinstance(message, ToolMessage) else ""
     return (

@@ -1,4 +1,4 @@
-"""Computes missing vectors: those of a next model, or of single chunks.
+"""Computes missing vectors, of a next model or of single chunks.
 
 Each batch is stored by itself, so after a crash the job goes on where it was.
 """

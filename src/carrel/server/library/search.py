@@ -129,7 +129,7 @@ class Search:
 
 
 def fuse(words: Mapping[int, float], meaning: Mapping[int, float]) -> dict[int, float]:
-    """Return one score from those of words and of meaning, each from 0 to 1.
+    """Return one score from the scores of words and of meaning, each from 0 to 1.
 
     The score of words is squared: some of a query's words are often there by chance.
     """

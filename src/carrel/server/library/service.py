@@ -218,7 +218,7 @@ class LibraryService:
         *,
         document: str | None = None,
     ) -> list[FoundPassage]:
-        """Return the best passages of those libraries that the caller may see, best first.
+        """Return the best passages of the libraries that the caller may see, best first.
 
         `document` restricts them to documents with this in their name.
         """

@@ -142,7 +142,7 @@ class Suspects:
             self._asked = [other for other in self._asked if not other.abandoned]
 
     def blames(self, asked: Asked) -> bool:
-        """Return whether this request, of those not begun, probably ended the process."""
+        """Return whether this request, of all that were not begun, probably ended the process."""
         if self._blamed is None or self._blamed.run != asked.run:
             waiting = [other for other in self._asked if other.run == asked.run and not other.begun]
             self._blamed = min(waiting, key=lambda other: not other.constrained, default=asked)

@@ -117,7 +117,7 @@ def _disarm(body: dict[str, Any]) -> dict[str, Any]:
 
 
 class Engine:
-    """The embedded model or those at some addresses, behind one interface."""
+    """The embedded model, or the models at some addresses, behind one interface."""
 
     def __init__(
         self,

@@ -40,7 +40,7 @@ FIRST_TOKEN_SECONDS = 60.0
 _PATIENCE = 5.0
 """Time-out of a check."""
 _REST_SECONDS = 5.0
-"""Time in which other addresses are preferred to one that failed but answers checks."""
+"""Time in which other addresses are preferred to a failed address that answers checks."""
 _BEGINNING = 500
 """Characters of a message by which a chat is told from another."""
 
@@ -150,7 +150,7 @@ class ModelPool:
     async def abilities(self, *, again: bool) -> dict[str, Abilities]:
         """Return the models of all addresses and what each can do wherever it runs, default first.
 
-        Includes those of an address that is left out, as it last listed them.
+        Includes the models of an address that is left out, as it last listed them.
 
         Raises:
             ApiError: 503, no address answers.
@@ -299,7 +299,7 @@ class PoolClient:
     def _take(self, left: list[PooledAddress], beginning: str) -> PooledAddress:
         """Take the least busy address out of a list.
 
-        Of several, it takes the one that got the same beginning before, which may be in its cache.
+        Among equals, an address that got the same beginning before may have it in its cache.
         """
         best = min(
             left,

@@ -38,7 +38,7 @@ def next_hashes(connection: sa.Connection, hash: str, count: int) -> list[str]:
 
 
 def find_named(connection: sa.Connection, hashes: Collection[str]) -> set[str]:
-    """Return those of about a thousand hashes that stand in a record."""
+    """Return, of about a thousand hashes, the ones that a record names."""
     among = _among(connection, hashes)
     query = sa.union(*(sa.select(column).where(among(column)) for column in _COLUMNS))
     return set(connection.scalars(query))

@@ -62,7 +62,7 @@ class Waiting:
 
 @dataclass(frozen=True)
 class StoredVector:
-    """The vector of a chunk and those of its sentences, as they are stored."""
+    """The vectors of a chunk and of its sentences, as they are stored."""
 
     vector: bytes
     sentences: bytes | None

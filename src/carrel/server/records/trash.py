@@ -123,7 +123,7 @@ def delete_for_ever(connection: sa.Connection, caller: Caller, id: str) -> None:
 
 
 def release(connection: sa.Connection, caller: Caller, kind: TrashKind, id: str) -> None:
-    """Free an id for a new item: the one that the caller deleted is then deleted for ever.
+    """Free an id for a new item: an item of the caller's trash with this id is deleted for ever.
 
     Raises:
         NotFound, another deleted it.

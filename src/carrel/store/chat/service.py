@@ -76,7 +76,7 @@ class ChatService(Area, Service[ChatState]):
 
     @action(Policy.JOIN)
     async def load_remote(self) -> None:
-        """Load the list of the service's sessions, and write to the service those it lacks."""
+        """Load the list of the service's sessions, and write the sessions that it lacks."""
         remote = self._list.remote
         before = remote.listed
         await remote.load()
@@ -183,7 +183,7 @@ class ChatService(Area, Service[ChatState]):
 
     @action(Policy.QUEUE)
     async def delete_session(self, session_id: str) -> None:
-        """Delete a saved session with those compared to it; close it if it is open."""
+        """Delete a saved session and the sessions compared to it; close it if it is open."""
         await self._list.delete(session_id)
         if session_id == self.slice.value.session_id:
             await self._end_answer()

@@ -64,7 +64,7 @@ class SessionList:
             self._slice.set(sessions=(session.summary(), *others))
 
     async def delete(self, session_id: str) -> None:
-        """Delete a session with those compared to it, here and at the service."""
+        """Delete a session and the sessions compared to it, here and at the service."""
         for id in (*await self._copy_here(session_id), session_id):
             await self._copy_here(id)
             await self.remote.delete(id)
@@ -85,7 +85,8 @@ class SessionList:
         return session.beside
 
     async def restore(self, session_id: str) -> None:
-        """Restore a session and those compared to it from the trash, here and at the service."""
+        """Restore a session, and the sessions compared to it, from the trash, here and at the
+        service."""
         await self._restore(session_id)
         session = await self.load_file(session_id)
         for id in session.beside if session is not None else ():

@@ -247,8 +247,7 @@ class ComparisonService(Service[ComparisonState]):
     def compare_answers(self, old: int, new: int) -> tuple[FieldRow, ...]:
         """Return the lines and figures in which the last answers of two sides differ.
 
-        Raises:
-            ProblemError: one is not finished.
+        Raises: ProblemError: an answer is not finished.
         """
         before, after = (last_answer(self.chats[side].slice.value) for side in (old, new))
         if before is None or after is None:

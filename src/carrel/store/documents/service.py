@@ -340,7 +340,7 @@ class DocumentsService(Area, Service[DocumentState]):
         await self._reader.note(source, key, read, state.page_count)
 
     def _unread(self) -> list[int]:
-        """Return the unread pages from the current one on, then those before it."""
+        """Return the unread pages from the current page on, then the pages before it."""
         state = self.slice.value
         unread = [n for n in sorted(state.wanted) if state.pages[n] is None]
         return [n for n in unread if n >= state.current] or unread

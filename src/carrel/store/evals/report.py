@@ -14,7 +14,7 @@ Outcome = Literal["passed", "failed", "flaky", "regressed", "fixed", "open"]
 chance. `open`: not asked yet."""
 
 OUTCOMES: tuple[Outcome, ...] = ("regressed", "failed", "flaky", "fixed", "passed", "open")
-"""Outcomes in displayed order: those to look at come first."""
+"""Outcomes in displayed order: what needs a look comes first."""
 
 TELLING_REPEATS = 6
 """Number of repeats from which one case's decline alone can be significant."""

@@ -128,7 +128,7 @@ class FilesService(Area, Service[FilesState]):
         return (state.search, state.purpose, state.source, state.type)
 
     async def _list_all(self) -> Mapping[str, File]:
-        """Return all files of the list by id, including those of other pages."""
+        """Return all files of the list by id, on all pages."""
         wanted = negative_filter(self.slice.value)
         files: list[File] = []
         page = 0

@@ -73,7 +73,7 @@ def end_line(entry_id: str) -> str:
 
 
 def read_lines(lines: Iterable[str]) -> Left:
-    """Return the open entries. Truncated lines and those of another version are skipped."""
+    """Return the open entries. Truncated lines, and lines of another version, are skipped."""
     entries: dict[str, Entry] = {}
     begun: dict[str, int] = {}
     for line in lines:

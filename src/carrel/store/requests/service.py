@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 KEPT = 300
 """Number of calls that are kept."""
 RECENT = 6
-"""Number of newest lines in which a repeated GET is counted instead of added."""
+"""A GET that repeats one of this many newest lines is counted, not added."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ class SyncService(Area, Service[SyncState]):
                     self.load()
 
     async def _load(self) -> None:
-        """Load the synced folders, and compare those with an old comparison."""
+        """Load the synced folders; compare a folder again if its comparison is old."""
         known = {each.id: each for each in self.slice.value.folders}
         found = self._folders()
         folders = tuple(known.get(each.id) or self._recall_state(each) for each in found)
@@ -114,7 +114,7 @@ class SyncService(Area, Service[SyncState]):
         include: Sequence[str] = (),
         exclude: Sequence[str] = (),
     ) -> Preview:
-        """Return the actions of a sync; without a library, those into a new one."""
+        """Return the actions of a sync; without a library, of a sync into a new one."""
         folder = await self._folder(library_id or "", path)
         settings = _settings(delete, include, exclude)
         try:

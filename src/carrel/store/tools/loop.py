@@ -23,7 +23,7 @@ class Tools(Protocol):
     """The tools of one question."""
 
     async def offer(self, known: frozenset[str]) -> list[FunctionTool]:
-        """Return the tools that a request offers to an agent, except those it has already.
+        """Return the tools that a request offers to an agent, except tools that it has already.
 
         Raises:
             ProblemError: a tool is unavailable, or was not allowed.

@@ -58,8 +58,8 @@ class TrashService(Service[TrashState]):
         restore: Restore | None = None,
         kept: Kept = NONE_KEPT,
     ) -> None:
-        """Register a kind of items: `reload` shows them, `restore` restores a locally kept one, and
-        `kept` lists those."""
+        """Register a kind of items: `reload` shows them; `kept` lists the items kept on this
+        machine, and `restore` restores one of them."""
         self._kinds[kind] = _Kind(reload, restore, kept)
 
     def note_deletion(
@@ -96,7 +96,7 @@ class TrashService(Service[TrashState]):
         return self._undo(deletion, way)
 
     async def _load(self) -> None:
-        """Load the service's items, and those kept on this machine."""
+        """Load the service's items, and the items kept on this machine."""
         with self._set_loading():
             kept = [await asyncio.to_thread(kind.kept) for kind in self._kinds.values()]
             found = {item.id: item for items in kept for item in items}

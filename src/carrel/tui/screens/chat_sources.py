@@ -25,7 +25,7 @@ class SourceBrowser:
 
     @property
     def _finding(self) -> Transcript | None:
-        """The transcript in which a search has hits, or None."""
+        """The transcript with the hits of a search, or None."""
         over = self._screen.list_filter.over
         return over if isinstance(over, Transcript) and over.finding else None
 

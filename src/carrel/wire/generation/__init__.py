@@ -1,1 +1,1 @@
-"""Agents, and every shape in which a model is asked and answers."""
+"""Agents, and the shapes of every request to a model and of its answers."""

@@ -21,7 +21,7 @@ class Function(Request):
 
 
 class ToolConfiguration(Request):
-    """The enabled parts of a tool, and those that require confirmation."""
+    """The enabled parts of a tool, and the parts that require confirmation."""
 
     include: list[Text] | None = None
     exclude: list[Text] | None = None

@@ -304,7 +304,7 @@ class Panel(anywidget.AnyWidget):
         return self
 
     def close(self) -> None:
-        """Close the panel and those in it; its place on the page becomes empty."""
+        """Close the panel and its inner panels; its place on the page becomes empty."""
         for panel in self._enclosed:
             panel.close()
         self._closed = True
@@ -321,7 +321,7 @@ class Panel(anywidget.AnyWidget):
         self.close()
 
     def __dir__(self) -> list[str]:
-        """Return the panel's own names, without those that all panels share."""
+        """Return the panel's own names, without the names that all panels share."""
         own = type(self).__mro__[: type(self).__mro__.index(Panel)]
         names = {name for kind in own for name in vars(kind) if not name.startswith("_")}
         return sorted({*(names - vars(Panel).keys()), *OPTIONS, "close"})

@@ -22,7 +22,7 @@ def changes_json(rows: Iterable[FieldRow]) -> list[Json]:
 
 
 def _hunk(hunk: Hunk) -> Json:
-    """Return the lines of a change, with those to show side by side."""
+    """Return the lines of a change, one below the other and side by side."""
     number = {id(line): index for index, line in enumerate(hunk.lines)}
     return {
         "gap": gap_words(hunk.skipped) if hunk.skipped else "",

@@ -34,7 +34,7 @@ async def check_vision_model(settings: ServerSettings) -> list[Finding]:
 async def _address(
     part: str, settings: tuple[str, str, str], base: str, key: str, model: str | None
 ) -> Finding:
-    """Check whether an address lists its model; `settings` name those of address, key and model."""
+    """Check whether an address lists its model; `settings` name its address, key and model."""
     set_url, set_key, set_model = settings
     try:
         async with httpx.AsyncClient(timeout=ANSWER_SECONDS) as http:

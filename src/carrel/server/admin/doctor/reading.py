@@ -55,7 +55,7 @@ async def check_reading(settings: ServerSettings) -> list[Finding]:
 
 
 def check_scripts() -> Finding:
-    """Report the scripts that Tesseract adds to those of the built-in OCR."""
+    """Report the scripts that Tesseract adds to the built-in OCR."""
     known = languages()
     if known:
         return ok("other scripts", f"Tesseract reads scans in {', '.join(known)}")

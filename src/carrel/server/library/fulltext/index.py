@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class Area(NamedTuple):
-    """The chunks from one id to another, both included: those of a library."""
+    """The chunks of a library: from one id to another, both included."""
 
     first: int
     last: int

@@ -46,7 +46,7 @@ _WORD = re.compile(r"\w+")
 
 
 class TSVector:
-    """The index on one connection; blocking. Its parts are those of `FTS5`."""
+    """The index on one connection; blocking. It has the methods of `FTS5`."""
 
     AND, OR = " & ", " | "
 
@@ -78,7 +78,7 @@ class TSVector:
         limit: int,
         document_ids: Collection[str] | None = None,
     ) -> dict[int, float]:
-        """Return the scores of the best matching chunks, best first, close to those of BM25.
+        """Return the scores of the best matching chunks, best first; they are close to BM25.
 
         `document_ids` restricts the search to some documents.
         """

@@ -82,7 +82,7 @@ class _Matrix:
         return {int(self.ids[rows[at]]): float(exact[at]) for at in best}
 
     def similarity(self, ids: Sequence[int], vector: "Vectors") -> dict[int, float]:
-        """Return the similarity of some chunks; those without vectors are left out."""
+        """Return the similarity of some chunks; chunks without vectors are left out."""
         import numpy as np
 
         if self._vectors is None or not len(self.ids):
@@ -142,7 +142,7 @@ class MemoryVectors:
         self._lock = threading.Lock()
 
     def nearest(self, connection: sa.Connection, asked: Nearest) -> dict[int, float]:
-        """Return the nearest chunks and those in `also`; blocking."""
+        """Return the nearest chunks, and the chunks in `also`; blocking."""
         with self._lock:
             matrix = self._fresh(connection, asked.library)
             near = matrix.nearest(asked.vector, asked.limit, asked.document_ids)

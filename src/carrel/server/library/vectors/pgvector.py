@@ -19,7 +19,7 @@ class PgVectors:
     """Compares every chunk of a library with a vector; nothing is kept in memory."""
 
     def nearest(self, connection: sa.Connection, asked: Nearest) -> dict[int, float]:
-        """Return the nearest chunks and those in `also`; blocking."""
+        """Return the nearest chunks, and the chunks in `also`; blocking."""
         library, vector = asked.library, str(asked.vector.tolist())
         among = [] if asked.document_ids is None else [list(asked.document_ids)]
         query = _NEAREST.format(among=_AMONG if among else "")

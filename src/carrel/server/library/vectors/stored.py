@@ -97,7 +97,8 @@ class VectorIndex:
         self._kind: MemoryVectors | PgVectors | None = None
 
     def nearest(self, connection: sa.Connection, asked: Nearest) -> dict[int, float]:
-        """Return the nearest chunks and those in `also` with their similarity, best first. Blocks.
+        """Return the nearest chunks, and the chunks in `also`, with their similarity, best first.
+        Blocks.
 
         A chunk is as similar as its nearest sentence.
         """

@@ -169,7 +169,7 @@ class Annotator:
         self._model = model
         self.sees = model.sees
         self.failed = 0
-        """The pictures about which the model did not keep to the format."""
+        """Number of pictures whose annotations did not keep to the format."""
 
     async def document(
         self, pages: Sequence[Page], format: ResponseFormat, prompt: str | None

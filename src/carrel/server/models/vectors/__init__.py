@@ -1,1 +1,1 @@
-"""Embedding models: the built-in one and those at an address."""
+"""Embedding models: the built-in model, and models at an address."""

@@ -112,7 +112,7 @@ def open_engine(url: str) -> Iterator[sa.Engine]:
 
 
 def require_current(engine: sa.Engine) -> None:
-    """Check that the tables are those of this version.
+    """Check that the tables have the format of this version.
 
     Raises:
         SharedDatabaseError: they are not.

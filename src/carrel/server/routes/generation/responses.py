@@ -96,7 +96,7 @@ async def cancel(response_id: str, context: Context) -> Response:
 async def list_input_items(
     response_id: str, context: Context, query: InQuery[IdQuery]
 ) -> ResponseItems:
-    """Return the input items of an answer, without those of earlier answers."""
+    """Return the input items of an answer, without the items of earlier answers."""
     kept = await context.read(responses.get, response_id)
     items = kept.input[::-1] if query.newest_first else kept.input
     ids = [item["id"] for item in items]
