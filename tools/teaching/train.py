@@ -17,10 +17,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from carrel.server.reading.page_model.features import DIRECTIONS, PAIR_FEATURES
-from carrel.server.reading.page_model.network import FLAGS, PAIR, ROLES, SHARED
+from carrel.server.reading.page_model.network import FLAGS, ROLES, SHARED
 from teaching.shelf import NODES, NOTHING, PAGES, Batch, Shelf, batches
 
 Weights = dict[str, Any]
+PAIR = 32
+"""Width of the layer that judges pairs."""
 _AT_ONCE = 50
 """Steps that the machine takes without looking up."""
 

@@ -25,7 +25,7 @@ def varied(
     found, kept = _stretched(rows, around, random), list(labels)
     rows, around = found
     if random.random() < 0.15:
-        rows = [[replace(piece, bold=False, italic=False) for piece in row] for row in rows]
+        rows = [[piece._replace(bold=False, italic=False) for piece in row] for row in rows]
     if random.random() < 0.25:
         rules = [rule for rule in around.rules if rule.across] if random.random() < 0.5 else []
         around = replace(around, rules=rules)
@@ -55,7 +55,7 @@ def _stretched(
     def piece(old: Line) -> Line:
         middle, half = old.box.centre[1] * y, old.box.height / 2
         place = Box(old.box.left * x, middle - half, old.box.right * x, middle + half)
-        return replace(old, box=place)
+        return old._replace(box=place)
 
     def rule(old: Rule) -> Rule:
         along, at = (x, y) if old.across else (y, x)
@@ -114,7 +114,7 @@ def _map(
         ):
             taken.append(place)
             name = {"id": f"map {number}", "role": "figure_label"}
-            found.append((replace(piece, box=place), name))
+            found.append((piece._replace(box=place), name))
     if not found:
         return rows, labels, around
     about = {id(piece): label for piece, label in found}
@@ -146,8 +146,8 @@ def _halves(piece: Line, random: np.random.Generator) -> list[Line]:
     left, top, right, bottom = piece.box
     letter = (right - left) / len(piece.text)
     return [
-        replace(piece, text=first, box=Box(left, top, left + letter * len(first), bottom)),
-        replace(piece, text=second, box=Box(right - letter * len(second), top, right, bottom)),
+        piece._replace(text=first, box=Box(left, top, left + letter * len(first), bottom)),
+        piece._replace(text=second, box=Box(right - letter * len(second), top, right, bottom)),
     ]
 
 
@@ -168,7 +168,7 @@ def as_scanned(
             middle = (top + bottom) / 2
             place = Box(left, middle - height / 2, max(right, left + 1), middle + height / 2)
             scanned.append(
-                replace(piece, box=place, size=height, bold=False, italic=False, mono=False)
+                piece._replace(box=place, size=height, bold=False, italic=False, mono=False)
             )
         found.append(scanned)
     rules = [

@@ -151,10 +151,10 @@ def _prepare(mimetype: str | None) -> None:
     """Import the reader of a format once for all copies: it is lost with a copy that imports it."""
     # A copy that needs a missing library says so to the one who asks.
     with suppress(ImportError):
-        if mimetype == "application/pdf":
-            import_module("numpy.ma")  # numpy.unique needs it
+        if mimetype is None or mimetype == "application/pdf" or mimetype in PICTURES:
+            import_module("cv2")  # finds text in pictures
             network.load_weights(network.WEIGHTS)
-        elif mimetype is not None:
+        else:
             reader_of(mimetype)
     gc.freeze()
 

@@ -205,7 +205,7 @@ def test_a_compound_keeps_its_hyphen_where_the_page_shows_that_it_has_one() -> N
 
 def test_what_ocr_finds_apart_stays_apart() -> None:
     one, other = (
-        replace(_line(text, 100, left, width=80), read=(Word(text, 0.9),))
+        _line(text, 100, left, width=80)._replace(read=(Word(text, 0.9),))
         for text, left in [("Chapter", 50), ("III", 126)]
     )
     assert one_line([one, other]).text == "Chapter III"
@@ -230,7 +230,7 @@ def test_lines_of_columns_side_by_side_say_nothing_about_the_gap_between_lines()
 @pytest.mark.xfail(reason="the page model takes a full line in bold for a heading")
 def test_a_full_line_with_bold_words_only_before_a_stop_begins_a_paragraph() -> None:
     """`font` is that of a line's first word."""
-    first = replace(_full("SUMMARY: This proposal would replace the", 100), bold=True)
+    first = _full("SUMMARY: This proposal would replace the", 100)._replace(bold=True)
     texts = _texts(first, _full("Earlier rule with one which fills the line", 112), *BODY)
     assert texts[0] == (
         "paragraph",

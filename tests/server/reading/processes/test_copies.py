@@ -43,3 +43,11 @@ def test_a_copy_imports_no_library(tmp_path: Path, mimetype: str) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert not done.stdout.split()
+
+
+@pytest.mark.parametrize("mimetype", ["application/pdf", "image/png"])
+def test_what_finds_text_in_pictures_is_there(mimetype: str) -> None:
+    read = f"import sys\nfrom carrel.server.reading import parser\nparser._prepare({mimetype!r})"
+    done = subprocess.run([sys.executable, "-c", f"{read}\nprint('cv2' in sys.modules)"],
+                          capture_output=True, text=True)  # fmt: skip
+    assert done.stdout.strip() == "True", done.stderr

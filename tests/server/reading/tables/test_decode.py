@@ -1,7 +1,6 @@
 """Tables decoded from what the page model says about pieces and their neighbours."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -70,8 +69,8 @@ def test_whatever_stands_among_the_cells_is_one_of_them() -> None:
     grid = [[(name, 0, 20), (job, 40, 60)] for name, job in ("AX", "BY", "CZ")]
     pieces, view = page([*grid, [("reaches beyond", 50, 90)], [("within that", 80, 85)]])
     # On the lines of the cells: the second is among them with the first only.
-    pieces[6] = replace(pieces[6], box=Box(50, 22, 68, 28))
-    pieces[7] = replace(pieces[7], box=Box(60, 23, 66, 27))
+    pieces[6] = pieces[6]._replace(box=Box(50, 22, 68, 28))
+    pieces[7] = pieces[7]._replace(box=Box(60, 23, 66, 27))
     view.roles[:6, ROLES.index("cell")] = 0.9
     for upper in range(4):
         share(view, "table", upper, upper + 2, 1.0)

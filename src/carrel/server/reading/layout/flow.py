@@ -6,7 +6,7 @@ Performance Document Layout Analysis" (2003).
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,9 @@ _BULLET, _HANGING = 2.0, 5.0
 _NEAR = 1.5
 """Largest distance of a line from the text of its column, in its heights."""
 
+_AT_ONCE = 500_000
+"""Parts between pairs of others that are looked at together."""
+
 _Lines = Sequence[Box]
 """The boxes of a block's lines."""
 
@@ -35,8 +38,10 @@ _Lines = Sequence[Box]
 def reading_order(blocks: Sequence[_Lines], solids: Sequence[Box] = ()) -> list[int]:
     """Return the numbers of blocks of text, and then of solid parts, in reading order."""
     count = len(blocks)
-    rows = [*_rows_of_blocks(blocks), *([number] for number in range(count, count + len(solids)))]
     boxes = [*map(Box.around, blocks), *solids]
+    columns = [box for box, lines in zip(boxes, blocks, strict=False) if len(lines) > 1]
+    rows = _rows_of_blocks(blocks, columns)
+    rows += ([number] for number in range(count, count + len(solids)))
     places = [Box.around(boxes[number] for number in row) for row in rows]
     single = {number for number, lines in enumerate(blocks) if len(lines) == 1}
     wholes = [
@@ -87,11 +92,13 @@ def _precedence(places: NDArray[Any], wholes: NDArray[Any]) -> NDArray[np.bool_]
     over = shared > _TOUCH
     beside = (wholes[:, 0] >= wholes[:, 2][:, None] - _TOUCH) & ~over
     highest, lowest = np.minimum(middle[:, None], middle), np.maximum(middle[:, None], middle)
-    gutter = left - right[:, None]
-    for number, height in enumerate(middle if beside.any() else ()):
-        filled = np.minimum(right[number], left) - np.maximum(left[number], right[:, None])
-        across = filled >= _ACROSS * gutter
-        beside &= ~(across & (highest < height) & (height < lowest))
+    pairs = np.argwhere(beside)
+    for some in np.array_split(pairs, 1 + len(pairs) * len(places) // _AT_ONCE):
+        one, other = some.T[..., None]
+        filled = np.minimum(right, left[other]) - np.maximum(left, right[one])
+        across = filled >= _ACROSS * (left[other] - right[one])
+        across &= (highest[one, other] < middle) & (middle < lowest[one, other])
+        beside[one[:, 0], other[:, 0]] = ~across.any(1)
     # They are columns if these two, or what stands over them, are level.
     above = shared >= _WITHIN * np.minimum(width[:, None], width)
     above &= middle[:, None] <= middle
@@ -99,15 +106,21 @@ def _precedence(places: NDArray[Any], wholes: NDArray[Any]) -> NDArray[np.bool_]
     return np.asarray((over & (middle[:, None] < middle)) | beside)
 
 
-def _rows_of_blocks(blocks: Sequence[_Lines]) -> list[list[int]]:
-    """Group the blocks that are read as rows: bullets with their texts, labels with values."""
+def _rows_of_blocks(blocks: Sequence[_Lines], columns: Sequence[Box]) -> list[list[int]]:
+    """Group the blocks that are read as rows: bullets with their texts, labels with values.
+
+    `columns` are the places of the blocks of several lines.
+    """
     sets = Sets(len(blocks))
     for one, other in _level_pairs(blocks):
         mark, text = blocks[one][0], blocks[other][0]
         near = text.left - mark.right < _HANGING * mark.height
         bullet = mark.width < _BULLET * mark.height and near
-        columns = _is_in_column(mark, text, blocks) or _is_in_column(text, mark, blocks)
-        if bullet or (len(blocks[other]) == 1 and not columns):
+        if bullet or not (
+            len(blocks[other]) > 1
+            or _is_in_column(mark, text, columns)
+            or _is_in_column(text, mark, columns)
+        ):
             sets.join(one, other)
     return [
         sorted(row, key=lambda number: blocks[number][0].left)
@@ -126,11 +139,11 @@ def _level_pairs(blocks: Sequence[_Lines]) -> list[list[int]]:
     return found
 
 
-def _is_in_column(line: Box, beside: Box, blocks: Sequence[_Lines]) -> bool:
+def _is_in_column(line: Box, beside: Box, columns: Iterable[Box]) -> bool:
     """Return whether a text of several lines stands near a line, and not near what is beside it."""
     return any(
         line.shared_width(text) > 0
         and beside.shared_width(text) <= 0
         and -line.shared_height(text) < _NEAR * line.height
-        for text in (Box.around(lines) for lines in blocks if len(lines) > 1)
+        for text in columns
     )

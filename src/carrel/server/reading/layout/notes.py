@@ -57,5 +57,5 @@ def _drop_marks(region: Region, unknown: set[str]) -> Region:
     lines = []
     for line in region.lines:
         known = (m for m in line.marks if m.url or line.text[m.start : m.end] not in unknown)
-        lines.append(replace(line, marks=tuple(known)))
+        lines.append(line._replace(marks=tuple(known)))
     return replace(region, lines=tuple(lines)) if unknown else region

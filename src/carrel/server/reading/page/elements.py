@@ -137,8 +137,7 @@ class Word(NamedTuple):
     edges: tuple[float, float] | None = None
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """A run of words on one baseline. `size` is the font size in points.
 
     `read` are its words as OCR read them; empty for a text layer, which is certain.
@@ -187,7 +186,7 @@ class Line:
 
     def mirrored(self, width: float) -> "Line":
         """Return the line mirrored on a page of this width."""
-        return replace(self, box=self.box.mirrored(width))
+        return self._replace(box=self.box.mirrored(width))
 
     def moved(self, by: float, box: Box) -> "Line":
         """Return the line in another box, its words moved right by `by` points."""
@@ -195,7 +194,7 @@ class Line:
             word._replace(edges=(word.edges[0] + by, word.edges[1] + by)) if word.edges else word
             for word in self.read
         )
-        return replace(self, box=box, read=read)
+        return self._replace(box=box, read=read)
 
 
 @dataclass(frozen=True)

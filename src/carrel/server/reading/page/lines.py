@@ -138,13 +138,11 @@ def _links(item: TextItem, text: str, box: Box, links: Sequence[Link]) -> list[L
 
 def runs_from_right(texts: Iterable[str]) -> bool:
     """Return whether most letters belong to a right-to-left script."""
-    balance = 0
-    for text in texts:
-        if not text.isascii():
-            to_left = sum(unicodedata.bidirectional(letter) in ("R", "AL") for letter in text)
-            balance += 2 * to_left
-        balance -= sum(map(str.isalpha, text))
-    return balance > 0
+    whole = "".join(texts)
+    if whole.isascii():
+        return False
+    to_left = sum(unicodedata.bidirectional(letter) in ("R", "AL") for letter in whole)
+    return 2 * to_left > sum(map(str.isalpha, whole))
 
 
 def usual_size(lines: Iterable[Line]) -> float:

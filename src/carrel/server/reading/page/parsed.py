@@ -42,7 +42,7 @@ class TextItem:
     @property
     def box(self) -> Box:
         """Its bounding box on the page."""
-        return Box.of(self)
+        return Box(self.x, self.y, self.x + self.width, self.y + self.height)
 
     @property
     def angle(self) -> float:

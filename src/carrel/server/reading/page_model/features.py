@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -86,15 +87,24 @@ def page_features(rows: Sequence[Sequence[Line]], around: Surroundings) -> PageF
     pieces = [piece for row in rows for piece in row]
     number_of_row = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
     geometry = _Geometry(pieces, number_of_row, around)
-    columns = [*_text_columns(pieces), *_style_columns(pieces, geometry), *geometry.place_columns()]
+    columns = [*_text_columns(pieces), *_style_columns(geometry), *geometry.place_columns()]
     neighbours = geometry.neighbours()
-    own = np.array(columns, np.float32).T
+    own = _stack(columns, len(pieces))
     return PageFeatures(own, neighbours, geometry.of_pairs(neighbours), number_of_row)
+
+
+def _stack(columns: Sequence[Any], count: int) -> Floats:
+    """Return columns of numbers, or of one that all share, side by side."""
+    rows = np.empty((len(columns), count), np.float32)
+    for number, column in enumerate(columns):
+        rows[number] = column
+    return rows.T
 
 
 def _codes() -> NDArray[np.uint8]:
     """Return the class of each letter of the basic plane as a bit."""
-    table = np.zeros(0x3000, np.uint8)
+    # Ideographs and anything else beyond are letters of another script.
+    table = np.full(0x3001, 0b10000010, np.uint8)
     for code in range(0x3000):
         letter = chr(code)
         table[code] = (
@@ -111,19 +121,21 @@ def _codes() -> NDArray[np.uint8]:
 
 
 _CODES = _codes()
+_BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], 1, bitorder="little").astype(float)
 _ENDS = ".,;:!?-)"
 
 
 def _text_columns(pieces: Sequence[Line]) -> list[Floats]:
     """Return the shares of kinds of letters, the first and last letter, and a text's looks."""
     texts = [piece.text or " " for piece in pieces]
-    lengths = np.array([len(text) for text in texts])
+    lengths = np.array(list(map(len, texts)))
     codes = np.frombuffer("".join(texts).encode("utf-32-le", "replace"), np.uint32)
-    # Ideographs and anything else beyond are letters of another script.
-    kinds = np.where(codes < len(_CODES), _CODES[np.minimum(codes, len(_CODES) - 1)], 0b10000010)
-    starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
-    ends = starts + lengths - 1
-    columns = [np.add.reduceat((kinds >> bit) & 1, starts) / lengths for bit in range(8)]
+    kinds = _CODES[np.minimum(codes, len(_CODES) - 1)]
+    ends = np.cumsum(lengths) - 1
+    starts = ends - lengths + 1
+    of_piece = np.repeat(np.arange(len(texts)) * len(_BITS), lengths)
+    held = np.bincount(of_piece + kinds, minlength=len(texts) * len(_BITS))
+    columns = [*(held.reshape(len(texts), -1) @ _BITS / lengths[:, None]).T]
     words = columns[6] * lengths + 1
     columns += [np.log1p(lengths), np.log1p(words), lengths / words / 10]
     first, last = kinds[starts], kinds[ends]
@@ -152,23 +164,16 @@ def _looks(text: str, kind: int) -> tuple[bool, ...]:
     )
 
 
-def _style_columns(pieces: Sequence[Line], geometry: "_Geometry") -> list[Floats]:
+def _style_columns(geometry: "_Geometry") -> list[Any]:
     """Return the size and face, and how usual they are on the page."""
-    bold, italic, mono, letters = (
-        np.array(values, np.float32)
-        for values in zip(*((p.bold, p.italic, p.mono, len(p.text)) for p in pieces), strict=True)
-    )
+    bold, italic, mono = geometry.style.T
+    letters = geometry.letters
     total = max(letters.sum(), 1)
-    _, of_size = np.unique(np.round(geometry.sizes * 20), return_inverse=True)
+    of_size = np.round(geometry.sizes * 20).astype(np.intp)
     held = np.bincount(of_size, letters)
     usual, above = (held / total)[of_size], ((held.sum() - np.cumsum(held)) / total)[of_size]
-    count = len(pieces)
-
-    def share(of: Floats) -> Floats:
-        return np.full(count, (of * letters).sum() / total, np.float32)
-
     return [
-        bold, italic, mono, share(bold), share(italic), share(mono),
+        bold, italic, mono, *(letters @ geometry.style / total),
         geometry.sizes, np.log(geometry.sizes), usual, above,
     ]  # fmt: skip
 
@@ -177,17 +182,16 @@ class _Geometry:
     """The places of pieces, in type sizes of the page's text."""
 
     def __init__(self, pieces: Sequence[Line], rows: Indexes, around: Surroundings) -> None:
-        boxes = np.array([piece.box for piece in pieces], np.float32)
-        sizes = np.array([piece.size for piece in pieces], np.float32)
-        letters = np.array([len(piece.text) for piece in pieces])
+        told = [(*p.box, p.size, len(p.text), p.bold, p.italic, p.mono) for p in pieces]
+        table = np.fromiter(chain.from_iterable(told), np.float32).reshape(len(pieces), -1)
+        boxes, (sizes, self.letters), self.style = table[:, :4], table[:, 4:6].T, table[:, 6:]
         order = np.argsort(sizes)
-        middle = np.searchsorted(np.cumsum(letters[order]), letters.sum() / 2)
+        middle = np.searchsorted(np.cumsum(self.letters[order]), self.letters.sum() / 2)
         self.unit = max(float(sizes[order[min(middle, len(order) - 1)]]), 1.0)
         self.left, self.top, self.right, self.bottom = boxes.T / self.unit
-        self.sizes = np.clip(sizes / self.unit, 0.2, 8)
+        self.sizes = (sizes / self.unit).clip(0.2, 8)
         self.x, self.y = (self.left + self.right) / 2, (self.top + self.bottom) / 2
         self.rows = rows
-        self.style = np.array([(p.bold, p.italic, p.mono) for p in pieces], np.float32)
         self.around = around
         self.width, self.height = around.width / self.unit, around.height / self.unit
         self._place_rules()
@@ -228,7 +232,7 @@ class _Geometry:
         self.shade_width[held] = (right - left)[smallest[held]]
         self.shade_height[held] = (bottom - top)[smallest[held]]
 
-    def place_columns(self) -> list[Floats]:
+    def place_columns(self) -> list[Any]:
         """Place on the page and among the other pieces; rules, shades and figures near it."""
         width, height = self.right - self.left, self.bottom - self.top
         text_left, text_right = self.left.min(), self.right.max()
@@ -240,13 +244,15 @@ class _Geometry:
         place = np.arange(count) - np.concatenate([[0], np.cumsum(in_row)[:-1]])[self.rows]
         row_left = np.minimum.reduceat(self.left, np.flatnonzero(place == 0))
         row_right = np.maximum.reduceat(self.right, np.flatnonzero(place == 0))
-        columns = [
+        columns: list[Any] = [
             np.log1p(np.maximum(width, 0)), np.minimum(width, 60) / 20, height,
             width / self.width, width / text_width,
             self.left / self.width, self.right / self.width, self.x / self.width,
             self.top / self.height, self.y / self.height,
-            _scale_distance(self.left - text_left), _scale_distance(text_right - self.right),
-            _scale_distance(self.top - text_top), _scale_distance(text_bottom - self.bottom),
+            *_scale_distance(np.stack([
+                self.left - text_left, text_right - self.right,
+                self.top - text_top, text_bottom - self.bottom,
+            ])),
             (self.left - text_left) / text_width, (text_right - self.right) / text_width,
             np.abs(self.x - self.width / 2) < 0.5,
             np.abs(self.x - (text_left + text_right) / 2) < 0.5,
@@ -255,15 +261,12 @@ class _Geometry:
             np.minimum(padded[self.rows + 4], 12) / 4,
             np.minimum(place, 8) / 4, np.minimum(in_row[self.rows] - place - 1, 8) / 4,
             (row_right - row_left)[self.rows] / text_width,
-            np.full(count, min(self.width / 40, 3)), np.full(count, self.width / self.height),
-            np.full(count, np.log(count)),
-            np.full(count, np.log1p(len(self.across)) / 3),
-            np.full(count, np.log1p(len(self.down)) / 3),
-            np.full(count, float(self.around.scanned)),
+            min(self.width / 40, 3), self.width / self.height, np.log(count),
+            np.log1p(len(self.across)) / 3, np.log1p(len(self.down)) / 3, self.around.scanned,
         ]  # fmt: skip
-        columns += self._count_aligned()
-        columns += self._rule_columns()
         columns += [
+            *self._count_aligned(),
+            *self._rule_columns(),
             self.shade >= 0,
             np.minimum(self.shade_width / self.width, 1),
             np.minimum(self.shade_height, 20) / 5,
@@ -272,26 +275,22 @@ class _Geometry:
 
     def _count_aligned(self) -> list[Floats]:
         """Return how many pieces above and below share the left, right or middle, or cross."""
-        near = np.abs(self.y[:, None] - self.y) < _AROUND
-        near &= np.abs(self.y[:, None] - self.y) > 0.3
-        columns = []
-        for edge in (self.left, self.right, self.x):
-            shared = near & (np.abs(edge[:, None] - edge) < _SAME_EDGE)
-            columns.append(np.log1p(shared.sum(1)))
-        across = near & (self.left[:, None] < self.right) & (self.left < self.right[:, None])
-        columns.append(np.log1p(across.sum(1)))
-        return columns
+        lift = np.abs(self.y[:, None] - self.y)
+        near = (lift < _AROUND) & (lift > 0.3)
+        edges = np.stack([self.left, self.right, self.x])
+        shared = near & (np.abs(edges[:, :, None] - edges[:, None]) < _SAME_EDGE)
+        over = self.left[:, None] < self.right
+        return [*np.log1p(shared.sum(2)), np.log1p((near & over & over.T).sum(1))]
 
-    def _rule_columns(self) -> list[Floats]:
+    def _rule_columns(self) -> list[Any]:
         """Return the distance, extent and kind of the nearest rule on each side."""
-        columns: list[Floats] = []
+        columns: list[Any] = []
         for rules, faint, along, low, high, extent in (
             (self.across, self.faint_across, self.x, self.top, self.bottom, self.width),
             (self.down, self.faint_down, self.y, self.left, self.right, self.height),
         ):
             if not len(rules):
-                zero, far = np.zeros(len(self.x), np.float32), np.ones(len(self.x), np.float32)
-                columns += [far, zero, zero, far, zero, zero]
+                columns += [1, 0, 0, 1, 0, 0]
                 continue
             at, start, end = rules.T
             middle = (low + high)[:, None] / 2
@@ -310,12 +309,11 @@ class _Geometry:
                 ]
         return columns
 
-    def _figure_columns(self) -> list[Floats]:
+    def _figure_columns(self) -> list[Any]:
         """Return whether a piece lies in a figure, and its distance from the nearest ones."""
-        count = len(self.x)
         boxes = [box for box in self.around.figures if min(box.width, box.height) > self.unit]
         if not boxes:
-            return [np.zeros(count), np.ones(count), np.ones(count), np.zeros(count)]
+            return [0, 1, 1, 0]
         places = np.array(boxes, np.float32) / self.unit
         left, top, right, bottom = places.T
         x, y = self.x[:, None], self.y[:, None]
@@ -340,20 +338,13 @@ class _Geometry:
         over = shared_across > -0.2
         apart = np.abs(self.x[:, None] - self.x)
         lift = np.abs(self.y[:, None] - self.y)
-        found = []
         ahead = (self.x[:, None] < self.x) & level
         down = (self.y[:, None] < self.y - 0.3) & over
         gap_across = np.maximum(left - right[:, None], 0) + 0.3 * lift
         gap_down = np.maximum(top - bottom[:, None], 0) + 0.02 * apart
-        for able, gap in (
-            (ahead, gap_across), (ahead.T, gap_across.T), (down, gap_down), (down.T, gap_down.T)
-        ):  # fmt: skip
-            cost = np.where(able, gap, np.inf)
-            nearest = cost.argmin(1)
-            none = ~able.any(1)
-            nearest[none] = count
-            found.append(nearest)
-        return np.stack(found)
+        across, upright = np.where(ahead, gap_across, np.inf), np.where(down, gap_down, np.inf)
+        cost = np.stack([across, across.T, upright, upright.T])
+        return np.where(cost.min(2) < np.inf, cost.argmin(2), count)
 
     def of_pairs(self, neighbours: Indexes) -> Floats:
         """Return the features of each piece with its neighbours, zeros where it has none."""
@@ -366,30 +357,34 @@ class _Geometry:
             self._rules_between(*upright, across=True),
             strict=True,
         )
-        nothing = np.zeros(len(one) - level, np.float32)
-        left, right, top, bottom = self.left, self.right, self.top, self.bottom
-        shared = np.minimum(right[one], right[two]) - np.maximum(left[one], left[two])
-        shared_down = np.minimum(bottom[one], bottom[two]) - np.maximum(top[one], top[two])
-        least = np.minimum(right[one] - left[one], right[two] - left[two])
-        offsets = [left[two] - left[one], right[two] - right[one], self.x[two] - self.x[one]]
-        same_style = (self.style[one] == self.style[two]).all(1)
+        crossings = np.zeros((2, len(one)), np.float32)
+        crossings[:, :level] = self._count_crossings(*beside)
+        near, far = np.stack([self.left, self.right, self.x]), np.stack([self.top, self.bottom])
+        edges, others = near[:, one], near[:, two]
+        low, high = np.minimum(edges, others), np.maximum(edges, others)
+        shared = low[1] - high[0]
+        least = np.minimum(edges[1] - edges[0], others[1] - others[0])
+        ends, beyond = far[:, one], far[:, two]
+        shared_down = np.minimum(ends[1], beyond[1]) - np.maximum(ends[0], beyond[0])
+        offsets = others - edges
+        style, other_style = self.style[one], self.style[two]
         columns = [
-            np.ones(len(one)),
-            _scale_distance(np.maximum(-shared, 0)), _scale_distance(np.maximum(-shared_down, 0)),
-            np.clip(shared_down, -2, 2),
-            np.clip(shared / np.maximum(least, 0.1), -1, 1),
-            *(np.clip(offset, -5, 5) / 2 for offset in offsets),
-            *(np.abs(offset) < _SAME_EDGE for offset in offsets),
-            np.clip((self.y[two] - self.y[one]), -4, 4),
+            1,
+            *_scale_distance(-np.stack([shared, shared_down])),
+            shared_down.clip(-2, 2),
+            (shared / np.maximum(least, 0.1)).clip(-1, 1),
+            *(offsets.clip(-5, 5) / 2),
+            *(np.abs(offsets) < _SAME_EDGE),
+            (self.y[two] - self.y[one]).clip(-4, 4),
             np.log(self.sizes[two] / self.sizes[one]),
-            self.style[two, 0] - self.style[one, 0], same_style,
+            other_style[:, 0] - style[:, 0], (style == other_style).all(1),
             *map(np.concatenate, rules),
-            *(np.append(crossings, nothing) for crossings in self._count_crossings(*beside)),
+            *crossings,
             self.shade[one] == self.shade[two], self.colour[one] == self.colour[two],
             (self.shade[one] >= 0) != (self.shade[two] >= 0),
         ]  # fmt: skip
         features = np.zeros((*neighbours.shape, PAIR_FEATURES), np.float32)
-        features[direction, one] = np.array(columns, np.float32).T
+        features[direction, one] = _stack(columns, len(one))
         return features
 
     def _count_crossings(self, one: Indexes, two: Indexes) -> list[Floats]:
@@ -424,5 +419,5 @@ PAIR_FEATURES = 23
 
 def _scale_distance(distance: Floats) -> Floats:
     """Return a distance, 0 to 1, that tells small ones apart better than large ones."""
-    near: Floats = np.log1p(np.clip(distance, 0, _FAR)) / np.log1p(_FAR)
+    near: Floats = np.log1p(distance.clip(0, _FAR)) / np.log1p(_FAR)
     return near

@@ -13,7 +13,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from carrel.server.reading.page_model.features import Floats, Indexes, PageFeatures
+from carrel.server.reading.page_model.features import DIRECTIONS, Floats, Indexes, PageFeatures
 
 Role = Literal[
     "text",
@@ -72,52 +72,46 @@ def look(features: PageFeatures) -> PageView:
     weights = load_weights(WEIGHTS)
     networks, count = len(weights["leave"]), len(features.pieces)
     x = _scale(features.pieces, weights["piece_mean"], weights["piece_scale"])
-    pairs = [_scale(pair, weights["pair_mean"], weights["pair_scale"]) for pair in features.pairs]
-    every_pair = np.concatenate(pairs, axis=2)
+    pairs = _scale(features.pairs, weights["pair_mean"][:, None], weights["pair_scale"][:, None])
+    every_pair = pairs.transpose(0, 2, 1, 3).reshape(networks, count, -1)
     h = _relu(x @ weights["enter"] + weights["enter_bias"])
-    starts = np.flatnonzero(np.diff(features.rows, prepend=-1))
-    sizes = np.diff(starts, append=count)[:, None].astype(np.float32)
-    nowhere = np.zeros((networks, 1, h.shape[2]), np.float32)
+    # The mean of no piece, for a neighbour that is missing, of each row, and of all.
+    means = np.zeros((features.rows[-1] + 3, count), np.float32)
+    pieces, row, page = np.arange(count), 1 + features.rows, np.full(count, len(means) - 1)
+    means[row, pieces] = means[page, pieces] = 1
+    means /= np.maximum(means.sum(1, keepdims=True), 1)
+    seen = np.stack([pieces, *features.neighbours, count + row, count + page], axis=1)
     layer = 0
     while f"mix{layer}" in weights:
-        whole = np.concatenate([h, nowhere], axis=1)
-        of_rows = (np.add.reduceat(h, starts, axis=1) / sizes)[:, features.rows]
-        of_page = np.broadcast_to(h.mean(1, keepdims=True), h.shape)
-        seen = [h, *(whole[:, n] for n in features.neighbours), of_rows, of_page]
-        mixed = np.concatenate(seen, axis=2) @ weights[f"mix{layer}"]
+        whole = np.concatenate([h, means @ h], axis=1)
+        mixed = whole.take(seen, axis=1).reshape(networks, count, -1) @ weights[f"mix{layer}"]
         # What a neighbour says depends on how it stands to the piece.
         mixed += every_pair @ weights[f"pair{layer}"].reshape(networks, -1, h.shape[2])
-        h = h + _relu(mixed + weights[f"mix_bias{layer}"])
-        h = h / np.sqrt((h * h).mean(2, keepdims=True) + 1e-3)
+        h += _relu(mixed + weights[f"mix_bias{layer}"])
+        h /= np.sqrt((h * h).mean(2, keepdims=True) + 1e-3)
         layer += 1
     said = h @ weights["leave"] + weights["leave_bias"]
-    whole = np.concatenate([h, nowhere], axis=1)
-    ones = h @ weights["one"]
-    others = whole @ weights["other"]
-    shared = [
-        _relu(
-            ones[..., direction * PAIR : (direction + 1) * PAIR]
-            + others[:, neighbours, direction * PAIR : (direction + 1) * PAIR]
-            + pairs[direction] @ weights["pair"][:, direction]
-            + weights["pair_bias"][:, direction, None]
-        )
-        @ weights["share"][:, direction]
-        + weights["share_bias"][:, direction, None]
-        for direction, neighbours in enumerate(features.neighbours)
-    ]
+    others = np.concatenate([h, means[:1] @ h], axis=1) @ weights["other"]
+    between = pairs @ weights["pair"] + weights["pair_bias"][:, :, None]
+    between += _by_direction(h @ weights["one"])
+    place = np.arange(len(features.neighbours))[:, None]
+    between += _by_direction(others)[:, place, features.neighbours]
+    shared = _sigmoid(_relu(between) @ weights["share"] + weights["share_bias"][:, :, None])
     # The mean of logits: a role that one network rules out is unlikely.
     roles, flags = said[..., : len(ROLES)].mean(0), _sigmoid(said[..., len(ROLES) :]).mean(0)
     chances = np.exp(roles - roles.max(1, keepdims=True))
     chances /= chances.sum(1, keepdims=True)
-    return PageView(chances, flags, _sigmoid(np.stack(shared)).mean(1), features.neighbours)
+    return PageView(chances, flags, shared.mean(0), features.neighbours)
 
 
-PAIR = 32
-"""Width of the layer that judges pairs."""
+def _by_direction(values: Floats) -> Floats:
+    """Return what each network says of each piece, by direction."""
+    networks, count, _ = values.shape
+    return values.reshape(networks, count, len(DIRECTIONS), -1).transpose(0, 2, 1, 3)
 
 
 def _scale(values: Floats, mean: Floats, scale: Floats) -> Floats:
-    scaled: Floats = np.clip((values - mean) * scale, -6, 6)
+    scaled: Floats = ((values - mean) * scale).clip(-6, 6)
     return scaled
 
 
@@ -126,7 +120,7 @@ def _relu(values: Floats) -> Floats:
 
 
 def _sigmoid(values: Floats) -> Floats:
-    result: Floats = 1 / (1 + np.exp(-np.clip(values, -30, 30)))
+    result: Floats = 1 / (1 + np.exp(-values.clip(-30, 30)))
     return result
 
 

@@ -4,7 +4,6 @@ import re
 import statistics
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import chain, pairwise
 from operator import add, attrgetter, sub
 from typing import TypeVar
@@ -76,10 +75,12 @@ def page_pieces(
         if after.box.left - before.box.right > _BLANK * after.box.height
     ]
     if gaps:
-        for number, (item, line) in enumerate(whole):
-            if 1 < len(item.words) <= _FEW:
-                cut[number] = _cut_item(item, line, down, gaps)
-        rows = piece_rows(chain(read, *cut))
+        again = [
+            _cut_item(item, line, down, gaps) if 1 < len(item.words) <= _FEW else pieces
+            for (item, line), pieces in zip(whole, cut, strict=True)
+        ]
+        if again != cut:
+            rows = piece_rows(chain(read, *again))
     return _join_whole_lines([_join(row, down, gaps) for row in rows], down)
 
 
@@ -127,7 +128,7 @@ def _cut_item(
             if mark.start < stop and mark.end > start
         )
         box = Box(min(lefts[first:end]), line.box.top, max(rights[first:end]), line.box.bottom)
-        found.append(replace(line, text=line.text[start:stop], box=box, marks=marks))
+        found.append(line._replace(text=line.text[start:stop], box=box, marks=marks))
     return found
 
 
@@ -141,7 +142,7 @@ def _cut_line(line: Line, down: Sequence[Rule]) -> Iterator[Line]:
     for first, end in pairwise([0, *_cuts(lefts, rights, line, down), len(words)]):
         held = words[first:end]
         box = Box(min(lefts[first:end]), line.box.top, max(rights[first:end]), line.box.bottom)
-        yield replace(line, text=" ".join(w.text for w in held), box=box, read=tuple(held))
+        yield line._replace(text=" ".join(w.text for w in held), box=box, read=tuple(held))
 
 
 def _cuts(
@@ -232,10 +233,13 @@ def _join_whole_lines(rows: list[list[Line]], down: Sequence[Rule]) -> list[list
     """Join the words of justified lines: they end where the line above or below does."""
     for numbers in (range(len(rows)), reversed(range(len(rows)))):
         for number in numbers:
-            if len(rows[number]) > 1:
+            row = rows[number]
+            gaps = (after.box.left - before.box.right for before, after in pairwise(row))
+            if least := min((gap for gap in gaps if gap > 0), default=0.0):
                 beside = rows[max(0, number - _NEAR) : number] + rows[number + 1 :][:_NEAR]
                 for line in (piece for row in beside for piece in row):
-                    rows[number] = _join_like(line, rows[number], down)
+                    if least < _WIDEST * line.box.height:
+                        rows[number] = _join_like(line, rows[number], down)
     return rows
 
 

@@ -3,7 +3,6 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from carrel.server.reading.page.elements import Box, Line
@@ -50,7 +49,7 @@ def with_accents(
                 item.words = [*item.words[:number], *item.words[number + 1 :]]
                 item.text = _without_word(item.text, number)
     kept = [item for item in items if item.text]
-    return kept, [replace(line, text=accented(line.text)) for line in lines]
+    return kept, [line._replace(text=accented(line.text)) for line in lines]
 
 
 def _drawn_over(text_page: Any) -> set[str]:

@@ -92,10 +92,8 @@ def with_display_formulas(
 
 
 def _is_math(item: TextItem) -> bool:
-    if _is_prose(item):
-        return False
     formula = not item.words and _INLINE.fullmatch(item.text.strip()) is not None
-    return formula or MATH_FONT.search(item.font) is not None
+    return (formula or MATH_FONT.search(item.font) is not None) and not _is_prose(item)
 
 
 def _prose(items: Sequence[TextItem]) -> list[TextItem]:

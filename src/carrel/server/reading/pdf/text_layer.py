@@ -5,6 +5,7 @@ right-to-left text in no order to rely on.
 """
 
 import ctypes
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -30,6 +31,8 @@ _PLAIN = str.maketrans({
     **dict.fromkeys("“”„‟", '"'),
     **dict.fromkeys("‐‑‒–—―", "-"),
 })  # fmt: skip
+_SIGNS = re.compile(f"[{''.join(map(chr, _PLAIN))}]")
+_PLAIN_SIGNS = re.compile("['\"-]")
 _LOOSE = str.maketrans({
     **_PLAIN,
     **dict.fromkeys(map(ord, " \t\r\n\xa0\u2002\u2003\u2009\u200a\u202f")),
@@ -53,9 +56,10 @@ def correct_items(
     layer = TextLayer(text_page, space)
     if RIGHT_TO_LEFT.search(layer.text):
         items = with_logical_order(items, text_page, space)
-    layer.restore_characters(items)
+    known = _fold_all([item.text for item in items])
+    layer.restore_characters(items, known)
     layer.mark_run_in_headings(items)
-    return list(items), layer.missing_lines(items)
+    return list(items), layer.missing_lines(items, known)
 
 
 class _Row(NamedTuple):
@@ -78,17 +82,19 @@ class TextLayer:
         starts = accumulate((len(text) + 2 for text in texts), initial=0)
         self._rows = list(map(_Row, starts, texts, _fold_all(texts)))
 
-    def restore_characters(self, items: Iterable[TextItem]) -> None:
-        """Restore characters that liteparse's items replace by ASCII."""
-        if self.text == self.text.translate(_PLAIN):
+    def restore_characters(self, items: Iterable[TextItem], known: Iterable[str]) -> None:
+        """Restore characters that liteparse's items replace by ASCII; `known` are their texts."""
+        if not _SIGNS.search(self.text):
             return
         exact = {row.folded: row.text for row in self._rows}
-        for item in items:
+        whole = " ".join(self.text.split())
+        for item, folded in zip(items, known, strict=False):
             if RIGHT_TO_LEFT.search(item.text):
                 continue
-            folded = _fold(item.text)
             text = exact.get(folded)
             if text is None:
+                if item.text in whole and not _PLAIN_SIGNS.search(item.text):
+                    continue
                 text = self._text_within(item.box, _MARGIN)
             if _fold(text) == folded:
                 item.text = " ".join(text.split())
@@ -115,10 +121,8 @@ class TextLayer:
         )
         return text
 
-    def missing_lines(self, items: Iterable[TextItem]) -> list[Line]:
-        """Return the lines of the page that are missing from liteparse's items."""
-        items = list(items)
-        known = _fold_all([item.text for item in items])
+    def missing_lines(self, items: Iterable[TextItem], known: Sequence[str]) -> list[Line]:
+        """Return the lines of the page that are missing from liteparse's items of `known` texts."""
         counts, whole = Counter(known), "".join(known)
         found = Counter(row.folded for row in self._rows)
         # liteparse splits a longer row into several items.

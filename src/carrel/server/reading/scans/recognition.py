@@ -3,7 +3,7 @@
 import math
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from PIL import Image
@@ -100,7 +100,7 @@ def _even_out(lines: list[Line]) -> list[Line]:
             box = lines[number].box
             middle = (box.top + box.bottom) / 2
             box = Box(box.left, middle - usual / 2, box.right, middle + usual / 2)
-            evened[number] = replace(lines[number], box=box, size=usual)
+            evened[number] = lines[number]._replace(box=box, size=usual)
         rest = [number for number in rest if number not in evened]
     return [evened[number] for number in range(len(lines))]
 

@@ -31,7 +31,7 @@ def find_tables(page: PageReading, rules: Sequence[Rule], numbers: Collection[in
     found: list[Region] = []
     taken = set(range(len(page.pieces))) - set(numbers)
     likely = page.view.role("cell")
-    double = _DOUBLE * statistics.median(box.height for box in page.boxes)
+    double = _DOUBLE * statistics.median([box.height for box in page.boxes]) if rules else 0
     for grid in sorted(grids(rules, double), key=lambda grid: -grid.box.width * grid.box.height):
         inside = [
             number

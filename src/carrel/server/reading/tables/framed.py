@@ -4,7 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from carrel.server.reading.page.elements import Box, group_connected, split_when
+import numpy as np
+
+from carrel.server.reading.page.elements import Box, split_when
 from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.page.table import Cell, Table
 from carrel.server.reading.tables.decode import PageReading, Sets, joined_text
@@ -53,7 +55,7 @@ def grids(rules: Sequence[Rule], double: float = _TOUCH) -> list[Grid]:
     """
     touch = max(_TOUCH, double)
     found = []
-    for group in group_connected((rule for rule in rules if not rule.faint), _cross):
+    for group in _crossing([rule for rule in rules if not rule.faint]):
         across = [rule for rule in group if rule.across]
         down = [rule for rule in group if not rule.across]
         ys = _places([rule.at for rule in across] + _overhang(down, across), touch)
@@ -63,8 +65,14 @@ def grids(rules: Sequence[Rule], double: float = _TOUCH) -> list[Grid]:
     return found
 
 
-def _cross(one: Rule, other: Rule) -> bool:
-    return one.across is not other.across and one.crosses(other, _TOUCH)
+def _crossing(rules: Sequence[Rule]) -> list[list[Rule]]:
+    """Group the rules that meet, directly or by way of others."""
+    across, at, start, end, _ = np.array(rules, float).reshape(-1, 5).T
+    reach = (start[:, None] - _TOUCH <= at) & (at <= end[:, None] + _TOUCH)
+    sets = Sets(len(rules))
+    for one, other in np.argwhere(reach & reach.T & (across[:, None] > across)).tolist():
+        sets.join(one, other)
+    return [[rules[number] for number in group] for group in sets.groups(range(len(rules)))]
 
 
 def _overhang(rules: Sequence[Rule], crossing: Sequence[Rule]) -> list[float]:
@@ -133,19 +141,19 @@ def _rectangles(places: list[tuple[int, int]]) -> list[Cell]:
 
 def framed_table(grid: Grid, page: PageReading, inside: Sequence[int]) -> Table | None:
     """Return the table of a grid, or None if a field has several cells or too few have any."""
-    held = {
-        field: [number for number in inside if box.holds_centre(page.boxes[number])]
-        for field in grid.fields
-        for box in [grid.field_box(field)]
-    }
-    filled = sum(bool(pieces) for pieces in held.values())
-    if filled < 2 or filled < _FILLED * len(held) or _several(page, held.values()):
+    left, top, right, bottom = np.array([*map(grid.field_box, grid.fields)]).T[..., None]
+    x, y = np.array([page.boxes[number].centre for number in inside]).T
+    within = (left <= x) & (x <= right) & (top <= y) & (y <= bottom)
+    held = [[inside[place] for place in row.nonzero()[0].tolist()] for row in within]
+    filled = sum(map(bool, held))
+    if filled < 2 or filled < _FILLED * len(held) or _several(page, held):
         return None
-    row_of = {number: field.row for field, pieces in held.items() for number in pieces}
-    texts = (joined_text([page.pieces[number] for number in pieces]) for pieces in held.values())
+    fields = zip(grid.fields, held, strict=True)
+    row_of = {number: field.row for field, pieces in fields for number in pieces}
+    texts = (joined_text([page.pieces[number] for number in pieces]) for pieces in held)
     cells = (
-        replace(field, text=text, marks=marks)
-        for field, (text, marks) in zip(held, texts, strict=True)
+        replace(field, text=text, marks=marks) if text else field
+        for field, (text, marks) in zip(grid.fields, texts, strict=True)
     )
     table = Table.of(cells, page.head_rows(row_of))
     return table if table.height > 1 and table.width > 1 else None
