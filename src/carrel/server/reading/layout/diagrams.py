@@ -1,7 +1,7 @@
 """Diagrams: boxes of text that stand apart and are joined by lines, as in a flow chart."""
 
 from collections.abc import Iterable, Sequence
-from itertools import permutations
+from itertools import product
 
 from carrel.server.reading.layout.figures import FigurePlace
 from carrel.server.reading.page.elements import Box, Line, group_connected
@@ -62,7 +62,10 @@ def _frames(rules: Sequence[Rule]) -> list[Box]:
     """Return the rectangles whose sides end in their corners, without tables and nested ones."""
     across, down = ([rule for rule in rules if rule.across is way] for way in (True, False))
     found: list[Box] = []
-    for upper, lower in permutations(across, 2):
+    # Most lines of a table end no line down.
+    uppers = [rule for rule in across if any(abs(rule.at - side.start) <= _CORNER for side in down)]
+    lowers = [rule for rule in across if any(abs(rule.at - side.end) <= _CORNER for side in down)]
+    for upper, lower in product(uppers, lowers):
         if _LEAST <= lower.at - upper.at <= _MOST and _alike(upper, lower):
             box = Box(upper.start, upper.at, upper.end, lower.at)
             side = Rule(False, box.left, box.top, box.bottom)

@@ -28,9 +28,6 @@ _BULLET, _HANGING = 2.0, 5.0
 _NEAR = 1.5
 """Largest distance of a line from the text of its column, in its heights."""
 
-_AT_ONCE = 500_000
-"""Parts between pairs of others that are looked at together."""
-
 _Lines = Sequence[Box]
 """The boxes of a block's lines."""
 
@@ -93,7 +90,8 @@ def _precedence(places: NDArray[Any], wholes: NDArray[Any]) -> NDArray[np.bool_]
     beside = (wholes[:, 0] >= wholes[:, 2][:, None] - _TOUCH) & ~over
     highest, lowest = np.minimum(middle[:, None], middle), np.maximum(middle[:, None], middle)
     pairs = np.argwhere(beside)
-    for some in np.array_split(pairs, 1 + len(pairs) * len(places) // _AT_ONCE):
+    # All pairs at once might need too much memory.
+    for some in np.array_split(pairs, 1 + len(pairs) * len(places) // 500_000):
         one, other = some.T[..., None]
         filled = np.minimum(right, left[other]) - np.maximum(left, right[one])
         across = filled >= _ACROSS * (left[other] - right[one])

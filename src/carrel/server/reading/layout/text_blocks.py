@@ -97,15 +97,17 @@ def text_blocks(
             elif CAPTION.match(text):
                 roles[number] = ROLES.index("caption")
     for direction, one, other, _ in reversed(page.pairs("block")):
-        if direction >= UPRIGHT and _is_first_line(page, roles, *sorted((one, other))):
-            roles[min(one, other)] = _TEXT
+        above, below = min(one, other), max(one, other)
+        alleged = direction >= UPRIGHT and roles[above] in (_HEADING, _ITEM)
+        if alleged and roles[below] == _TEXT and _is_first_line(page, above, below):
+            roles[above] = _TEXT
     sets = Sets(len(page.pieces))
     inside = set(numbers)
     texts = {n for n in inside if not page.pieces[n].text.startswith(FORMULA)}
     for direction, one, other, chance in page.pairs_within(texts, "block"):
         label = direction == 0 and _is_label(page, roles, one, other)
-        first = page.pieces[min(one, other)].text
-        if roles[one] == roles[other] == _CONTENTS and _PAGE.search(first) and not label:
+        entries = roles[one] == roles[other] == _CONTENTS and not label
+        if entries and _PAGE.search(page.pieces[min(one, other)].text):
             continue
         alike = roles[one] == roles[other] and chance > _LIKELY
         close = direction < UPRIGHT and chance > _CLOSE and _is_close(page, one, other)
@@ -129,12 +131,10 @@ def text_blocks(
     return blocks
 
 
-def _is_first_line(page: PageReading, roles: Sequence[int], one: int, other: int) -> bool:
+def _is_first_line(page: PageReading, one: int, other: int) -> bool:
     """Return whether an alleged heading or item is the first line of a text: without a marker, set
     like the line right below it, and as wide.
     """
-    if roles[one] not in (_HEADING, _ITEM) or roles[other] != _TEXT:
-        return False
     above, below = page.pieces[one], page.pieces[other]
     wide = above.box.width > _WIDE * below.box.width and not _MARKER.match(above.text)
     # OCR knows no weights.

@@ -244,7 +244,7 @@ class _Geometry:
         place = np.arange(count) - np.concatenate([[0], np.cumsum(in_row)[:-1]])[self.rows]
         row_left = np.minimum.reduceat(self.left, np.flatnonzero(place == 0))
         row_right = np.maximum.reduceat(self.right, np.flatnonzero(place == 0))
-        columns: list[Any] = [
+        return [
             np.log1p(np.maximum(width, 0)), np.minimum(width, 60) / 20, height,
             width / self.width, width / text_width,
             self.left / self.width, self.right / self.width, self.x / self.width,
@@ -263,15 +263,10 @@ class _Geometry:
             (row_right - row_left)[self.rows] / text_width,
             min(self.width / 40, 3), self.width / self.height, np.log(count),
             np.log1p(len(self.across)) / 3, np.log1p(len(self.down)) / 3, self.around.scanned,
+            *self._count_aligned(), *self._rule_columns(),
+            self.shade >= 0, np.minimum(self.shade_width / self.width, 1),
+            np.minimum(self.shade_height, 20) / 5, *self._figure_columns(),
         ]  # fmt: skip
-        columns += [
-            *self._count_aligned(),
-            *self._rule_columns(),
-            self.shade >= 0,
-            np.minimum(self.shade_width / self.width, 1),
-            np.minimum(self.shade_height, 20) / 5,
-        ]
-        return columns + self._figure_columns()
 
     def _count_aligned(self) -> list[Floats]:
         """Return how many pieces above and below share the left, right or middle, or cross."""

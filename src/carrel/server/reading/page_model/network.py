@@ -72,7 +72,8 @@ def look(features: PageFeatures) -> PageView:
     weights = load_weights(WEIGHTS)
     networks, count = len(weights["leave"]), len(features.pieces)
     x = _scale(features.pieces, weights["piece_mean"], weights["piece_scale"])
-    pairs = _scale(features.pairs, weights["pair_mean"][:, None], weights["pair_scale"][:, None])
+    mean, scale = weights["pair_mean"][:, None], weights["pair_scale"][:, None]
+    pairs = _scale(features.pairs, mean, scale)
     every_pair = pairs.transpose(0, 2, 1, 3).reshape(networks, count, -1)
     h = _relu(x @ weights["enter"] + weights["enter_bias"])
     # The mean of no piece, for a neighbour that is missing, of each row, and of all.

@@ -97,7 +97,11 @@ def _lines(ink: "NDArray[uint8]") -> list[Box]:
     import numpy as np
 
     joined = cv2.morphologyEx(ink, cv2.MORPH_CLOSE, np.ones((1, _REACH), np.uint8))
-    _, _, places, _ = cv2.connectedComponentsWithStats(joined, connectivity=4)
+    # Most of a page is blank. The first component is its ground.
+    x, y, width, height = cv2.boundingRect(joined)
+    joined = joined[y : y + height + 1, x : x + width + 1]
+    places = cv2.connectedComponentsWithStats(joined, connectivity=4)[2][1:]
+    places[:, :2] += x, y
     wide, high = places[:, cv2.CC_STAT_WIDTH], places[:, cv2.CC_STAT_HEIGHT]
     likely = (high >= _LOWEST) & (high <= _HIGHEST) & (wide >= _LONG * high)
     found = []

@@ -40,12 +40,8 @@ class Grid:
         return Box(self.xs[0], self.ys[0], self.xs[-1], self.ys[-1])
 
     def field_box(self, field: Cell) -> Box:
-        return Box(
-            self.xs[field.column],
-            self.ys[field.row],
-            self.xs[field.column + field.columns],
-            self.ys[field.row + field.rows],
-        )
+        right, bottom = field.column + field.columns, field.row + field.rows
+        return Box(self.xs[field.column], self.ys[field.row], self.xs[right], self.ys[bottom])
 
 
 def grids(rules: Sequence[Rule], double: float = _TOUCH) -> list[Grid]:
