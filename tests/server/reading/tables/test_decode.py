@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from carrel.server.reading.page.elements import Box, Line
+from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.page_model.network import FLAGS, ROLES, SHARED, PageView
 from carrel.server.reading.tables.decode import PageReading, decode_table, table_pieces
 
@@ -41,7 +42,7 @@ def share(view: PageView, what: str, upper: int, lower: int, chance: float) -> N
 
 
 def rows(pieces: list[Line], view: PageView) -> list[list[str]]:
-    table = decode_table(PageReading(pieces, view), range(len(pieces)))
+    table = decode_table(PageReading(pieces, view), range(len(pieces)), ())
     assert table is not None
     return [[cell.text for cell in row] for row in table.rows()]
 
@@ -63,6 +64,50 @@ def test_names_beside_rows_of_their_own_are_not_one_cell() -> None:
             share(view, "column", first + column, first + 3 + column, 1.0)
         view.shared[BELOW, first, SHARED.index("cell")] = 0.99
     assert rows(pieces, view) == [["A", "X", "9"], ["B", "Y", "9"], ["C", "Z", "9"]]
+
+
+YEARS = [[("N", 100, 110), ("%", 150, 160), ("N", 200, 210), ("%", 250, 260)]] * 3
+
+
+def spans(grid: Sequence[Sequence[tuple[str, float, float]]], rules: Sequence[Rule]) -> list[str]:
+    """Return the texts of the rows, each cell as often as it has columns; the last two are body."""
+    pieces, view = page(grid)
+    body = sum(map(len, grid[-2:]))
+    view.flags[:-body, FLAGS.index("head")] = 1
+    for number, piece in enumerate(pieces):
+        below = [n for n, box in enumerate(p.box for p in pieces) if box.top > piece.box.top]
+        for lower in [n for n in below if pieces[n].box.shared_width(piece.box) > 0][:1]:
+            share(view, "column", number, lower, 1.0)
+    table = decode_table(PageReading(pieces, view), range(len(pieces)), rules)
+    assert table is not None
+    return [" ".join(cell.text or "-" for cell in row for _ in range(cell.columns))
+            for row in table.rows()]  # fmt: skip
+
+
+def test_a_head_spans_the_columns_it_is_centred_over() -> None:
+    heads = [("2007", 120, 140), ("2006", 220, 240)]
+    assert spans([heads, *YEARS], ())[:2] == ["2007 2007 2006 2006", "N % N %"]
+    alone = [("2007", 95, 115), ("2006", 195, 215)]
+    assert spans([alone, *YEARS], ())[:2] == ["2007 - 2006 -", "N % N %"]
+
+
+def test_a_head_fills_the_field_that_rules_give_it() -> None:
+    heads = [("2007", 95, 115), ("2006", 195, 215)]
+    sides = [Rule(False, at, -5, 15) for at in (90, 180, 270)]
+    columns = [Rule(False, at, 15, 75) for at in (130, 230)]
+    level, end = Rule(True, 15, 90, 270), Rule(True, 75, 90, 270)
+    wanted = ["2007 2007 2006 2006", "N % N %"]
+    assert spans([heads, *YEARS], [*sides, level])[:2] == wanted
+    assert spans([heads, *YEARS], [*sides, *columns, end])[:2] == wanted
+    spanners = [Rule(True, 15, 95, 165), Rule(True, 15, 195, 265)]
+    assert spans([heads, *YEARS], spanners)[:2] == wanted
+    assert spans([heads, *YEARS], [end])[:2] == ["2007 - 2006 -", "N % N %"]
+
+
+def test_rows_of_a_head_that_share_no_column_are_one() -> None:
+    grid = [[("2007", 120, 140)], [("Country", 0, 40)], [("N", 100, 110), ("%", 150, 160)]]
+    body = [("Oslo", 0, 30), ("9", 100, 110), ("3", 150, 160)]
+    assert spans([*grid, body, body], ())[:2] == ["Country 2007 2007", "- N %"]
 
 
 def test_whatever_stands_among_the_cells_is_one_of_them() -> None:

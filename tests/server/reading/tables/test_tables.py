@@ -161,6 +161,42 @@ async def test_a_chart_and_squared_paper_are_no_tables(tmp_path: Path, read: Rea
 
 
 @read_with_ocr
+async def test_a_chart_in_a_tables_frame_is_no_part_of_it(tmp_path: Path, read: Read) -> None:
+    """Its line ends between the lines of its grid, and runs along its axes."""
+    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=A4)
+    places = [f"Region {name}" for name in "ABCDEFGHIJKLM"]
+    rows = [[place, f"{1.2 + n / 8:.2f}", f"{1.4 + n / 9:.2f}"] for n, place in enumerate(places)]
+    canvas.setFont("Helvetica", 9)
+    for number, row in enumerate([["Region", "This week", "Last week"], *rows]):
+        for text, right in zip(row, (130, 210, 290), strict=True):
+            canvas.drawRightString(right, 689 - 20 * number, text)
+        canvas.line(40, 704 - 20 * number, 300, 704 - 20 * number)
+    for x in (40, 300, 560):
+        canvas.line(x, 424, x, 704)
+    canvas.line(40, 424, 560, 424)
+    canvas.line(300, 704, 560, 704)
+    canvas.rect(310, 434, 240, 260)
+    canvas.setFont("Helvetica", 7)
+    for number in range(10):
+        canvas.drawRightString(350, 468 + 22 * number, f"{20 + 2 * number}.00")
+        canvas.line(355, 470 + 22 * number, 540, 470 + 22 * number)
+    canvas.line(355, 470, 355, 668)
+    for number, month in enumerate("JFMAMJJASOND"):
+        canvas.drawString(360 + 15 * number, 455, month)
+    line = canvas.beginPath()
+    line.moveTo(355, 492)
+    for number in range(1, 13):
+        line.lineTo(355 + 15 * number, 492 + 7.2 * number + 20 * (number % 3))
+    canvas.drawPath(line)
+    canvas.save()
+    (page,) = (await read(tmp_path / "a.pdf", table_format="html")).pages
+    (cells,) = _grids(page)
+    wanted = ["Region", "This week", "Last week", *(text for row in rows for text in row)]
+    assert [cell.text for cell in cells] == wanted
+    assert len(page.images) == 1 and "38.00" in page.markdown
+
+
+@read_with_ocr
 @pytest.mark.parametrize(("form", "extension"), [("markdown", "md"), ("html", "html")])
 async def test_tables_leave_a_placeholder_and_ids_do_not_clash(
     tmp_path: Path, read: Read, form: TableFormat, extension: str

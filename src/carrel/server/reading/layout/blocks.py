@@ -143,10 +143,10 @@ def _regions(found: PageParts, evidence: Evidence) -> list[Region]:
             turned = [line.mirrored(size[0]) for line in turned]
         loose = list(page.pieces)
         joined = fenced("diagrams", diagrams, found.rules, loose) or []
-        apart = [
+        apart = page.numbers(
             line for line in loose if not any(each.box.holds_centre(line.box) for each in joined)
-        ]
-        tables = fenced("tables", find_tables, page, found.rules, page.numbers(apart)) or []
+        )
+        tables = fenced("tables", find_tables, page, found.rules, apart, found.drawings) or []
         held = {id(line) for table in tables for line in table.lines}
         loose = [line for line in loose if id(line) not in held]
         figures = fenced("figures", _find_figures, found, joined, tables, loose, turned, page)

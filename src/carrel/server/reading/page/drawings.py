@@ -53,7 +53,7 @@ def drawings(
     if len(lines) <= _MOST:
         edges = _Edges(lines)
         # Straight sides make a rectangle of one with round corners, too.
-        marks = [box for box in thick if not edges.frame(box)]
+        marks = [box for box, shape in thick.items() if not edges.frame(box, filled=shape.fill)]
     else:
         marks = [box for box, shape in thick.items() if shape.has_curve]
     texts = [item.box for item in items]
@@ -76,15 +76,18 @@ class _Edges:
         self._down: dict[int, list[tuple[float, float]]] = defaultdict(list)
         for line in lines:
             if abs(line.y1 - line.y2) <= _STRAIGHT:
-                self._across[round(line.y1 / _SAME)].append(_order(line.x1, line.x2))
+                self._across[round(line.y1 / _STRAIGHT)].append(_order(line.x1, line.x2))
             elif abs(line.x1 - line.x2) <= _STRAIGHT:
-                self._down[round(line.x1 / _SAME)].append(_order(line.y1, line.y2))
+                self._down[round(line.x1 / _STRAIGHT)].append(_order(line.y1, line.y2))
 
-    def frame(self, box: Box) -> bool:
-        """Return whether lines run along the sides of a box."""
-        across, down = (box.left, box.right), (box.top, box.bottom)
-        return any(_runs_along(self._across, at, across) for at in down) and any(
-            _runs_along(self._down, at, down) for at in across
+    def frame(self, box: Box, *, filled: bool) -> bool:
+        """Return whether lines run along all sides of a box: a chart's axes may run along two of
+        its curve. Some near the sides are enough if the box is `filled`.
+        """
+        across, down, reach = (box.left, box.right), (box.top, box.bottom), 3 if filled else 1
+        enough = any if filled else all
+        return enough(_runs_along(self._across, at, across, reach) for at in down) and enough(
+            _runs_along(self._down, at, down, reach) for at in across
         )
 
 
@@ -93,13 +96,13 @@ def _order(one: float, other: float) -> tuple[float, float]:
 
 
 def _runs_along(
-    lines: dict[int, list[tuple[float, float]]], at: float, side: tuple[float, float]
+    lines: dict[int, list[tuple[float, float]]], at: float, side: tuple[float, float], reach: int
 ) -> bool:
-    """Return whether a line runs along most of a side."""
-    step, half = round(at / _SAME), (side[1] - side[0]) / 2
+    """Return whether a line runs along most of a side, about `reach` points away at most."""
+    step, half = round(at / _STRAIGHT), (side[1] - side[0]) / 2
     return any(
         min(end, side[1]) - max(start, side[0]) > half
-        for near in (step - 1, step, step + 1)
+        for near in range(step - reach, step + reach + 1)
         for start, end in lines.get(near, ())
     )
 

@@ -50,7 +50,6 @@ def join_letters(items: Sequence[TextItem]) -> None:
             if any(gaps):
                 for item in row:
                     _join(item, max(gaps))
-                _widen(row, max(gaps))
 
 
 def _join_turned(item: TextItem) -> None:
@@ -123,15 +122,3 @@ def _join(item: TextItem, widest: float) -> None:
     if len(words) < len(item.words):
         item.words = words
         item.text = " ".join(word.text for word in words)
-
-
-def _widen(row: Sequence[TextItem], widest: float) -> None:
-    """Widen words by the white space after their last letter; the rest is a blank's width."""
-    for item in row:
-        item.words = [PlacedWord(w.text, w.x, w.y, w.width, w.height) for w in item.words]
-    for word, after in pairwise([word for item in row for word in item.words]):
-        if _gap(word, after) > 2 * widest:
-            word.width += 2 * widest
-    for item in row:
-        last = item.words[-1]
-        item.width = max(item.width, last.x + last.width - item.x)

@@ -5,11 +5,13 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
+from itertools import pairwise, product
 
 import numpy as np
 
 from carrel.server.reading.page.elements import Box, Line
 from carrel.server.reading.page.hyphens import join_marked
+from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.page.table import Cell, MarkedText, Table
 from carrel.server.reading.page_model.network import SHARED, PageView
 from carrel.server.reading.page_model.pieces import piece_rows
@@ -131,41 +133,15 @@ def _inside(page: PageReading, group: Iterable[int], rest: Iterable[int]) -> lis
     return [number for number in sorted(rest) if box.holds_centre(page.boxes[number])]
 
 
-def _split_group(page: PageReading, group: list[int]) -> list[list[int]]:
-    """Split a group into tables beside or below each other that few neighbour pairs join."""
-    _, line_of = _bands(page, group)
-    return [
-        part
-        for side in _split_between(page, group, _strips(page, group))
-        for part in _split_between(page, side, line_of)
-    ]
-
-
-def _split_between(
-    page: PageReading, group: Sequence[int], band_of: dict[int, int]
-) -> list[list[int]]:
-    """Split a group where the pieces on both sides are unlikely to share a table."""
-    pairs = page.pairs_within(group, "table")
-    bands = 1 + max(band_of[number] for number in group)
+def _split_group(page: PageReading, group: Sequence[int]) -> list[list[int]]:
+    """Split a group between lines where the pieces on both sides are unlikely to share a table."""
+    bands, band_of = _bands(page, group)
     parts: list[list[int]] = [[]]
-    for band, vote in enumerate(_votes(pairs, band_of, bands)):
+    for band, vote in enumerate(_votes(page.pairs_within(group, "table"), band_of, len(bands))):
         parts[-1] += (number for number in group if band_of[number] == band)
         if vote < 0:
             parts.append([])
     return [part for part in parts if part]
-
-
-def _strips(page: PageReading, group: Iterable[int]) -> dict[int, int]:
-    """Return the number of each piece's strip, from left to right. No piece crosses the gutters
-    between strips.
-    """
-    strip_of: dict[int, int] = {}
-    strip, right = -1, -math.inf
-    for number in sorted(group, key=lambda number: page.boxes[number].left):
-        strip += page.boxes[number].left > right
-        right = max(right, page.boxes[number].right)
-        strip_of[number] = strip
-    return strip_of
 
 
 def _bands(page: PageReading, group: Iterable[int]) -> tuple[list[list[Line]], dict[int, int]]:
@@ -177,21 +153,22 @@ def _bands(page: PageReading, group: Iterable[int]) -> tuple[list[list[Line]], d
     }
 
 
-def decode_table(page: PageReading, members: Sequence[int]) -> Table | None:
+def decode_table(page: PageReading, members: Sequence[int], rules: Sequence[Rule]) -> Table | None:
     """Return the table of some pieces, or None with fewer than two rows or columns."""
-    table = _Decoder(page, members).table()
+    table = _Decoder(page, members, rules).table()
     return table if table.width > 1 and table.height > 1 else None
 
 
-@dataclass
+@dataclass(eq=False)
 class _PlacedCell:
-    """A cell's pieces, and its first and last row."""
+    """A cell's pieces, its first and last row, and its first and last column once known."""
 
     pieces: list[int]
     box: Box
     first: int
     last: int
     wide: bool
+    columns: tuple[int, int] | None = None
 
 
 def _votes(pairs: Iterable[Pair], band_of: dict[int, int], bands: int) -> list[float]:
@@ -220,6 +197,11 @@ class _Column:
         lefts = sorted(cell.box.left for cell in self.cells)
         rights = sorted(cell.box.right for cell in self.cells)
         return lefts[len(lefts) // 8], rights[-1 - len(rights) // 8]
+
+    def span_below(self, cell: _PlacedCell, heads: int) -> tuple[float, float]:
+        """Return the edges of what stands below a cell: heads of the column or all of it."""
+        below = [other for other in self.cells if cell.last < other.first < heads]
+        return _Column(below or self.cells).span
 
     def is_head(self, rows: int) -> bool:
         """Return whether it has cells in the first rows only."""
@@ -255,8 +237,9 @@ def _overlap(one: Box, two: Box) -> bool:
 class _Decoder:
     """Takes one table apart."""
 
-    def __init__(self, page: PageReading, members: Sequence[int]) -> None:
+    def __init__(self, page: PageReading, members: Sequence[int], rules: Sequence[Rule]) -> None:
         self._page = page
+        self._rules = rules
         self._members = set(members)
         self._pairs = {what: page.pairs_within(members, what) for what in ("cell", "row", "column")}
         self._row = self._rows()
@@ -266,21 +249,35 @@ class _Decoder:
         """Return the cells on their grid."""
         cells = self._cells()
         columns = self._columns(cells)
-        spans = [column.span for column in columns]
-        placed = [(cell, n, n) for n, column in enumerate(columns) for cell in column.cells]
-        held = [cell for cell, _, _ in placed]
-        for cell in (cell for cell in cells if cell not in held):
-            placed.append((cell, *self._span(cell, spans, placed)))
+        for number, column in enumerate(columns):
+            for cell in column.cells:
+                cell.columns = number, number
+        for cell in sorted(cells, key=lambda cell: cell.box.left):
+            if cell.columns is None or cell.last + 1 < self._heads:
+                cell.columns = self._span(cell, columns, cells)
         # Cells of one place are one, in the order in which they are read.
-        placed.sort(key=lambda place: (place[0].box.top, place[0].box.left))
         found = []
-        for cell, start, end in placed:
+        for cell in sorted(cells, key=lambda cell: (cell.box.top, cell.box.left)):
             text, marks = joined_text([self._page.pieces[number] for number in cell.pieces])
-            rows, columns_over = cell.last - cell.first + 1, end - start + 1
-            found.append(Cell(text, cell.first, start, rows, columns_over, marks))
-        kept = sorted({cell.row for cell in found})
+            start, end = cell.columns or (0, 0)
+            rows = cell.last - cell.first + 1
+            found.append(Cell(text, cell.first, start, rows, end - start + 1, marks))
+        kept = self._kept_rows(found)
         heads = bisect_left(kept, self._heads)
         return Table.of([_find_in_rows(cell, kept) for cell in found], max(1, heads))
+
+    def _kept_rows(self, cells: Iterable[Cell]) -> list[int]:
+        """Return the rows of cells; rows of a head that share no column are one, but the last."""
+        filled: dict[int, set[int]] = {}
+        for cell in cells:
+            columns = range(cell.column, cell.column + cell.columns)
+            filled.setdefault(cell.row, set()).update(columns)
+        kept = sorted(filled)
+        for row, following in pairwise(tuple(kept)):
+            if following + 1 < self._heads and filled[row].isdisjoint(filled[following]):
+                filled[following] |= filled[row]
+                kept.remove(row)
+        return kept
 
     def _rows(self) -> dict[int, int]:
         """Return the row of each piece. Rows end between lines where the model predicts it."""
@@ -353,45 +350,57 @@ class _Decoder:
         return found
 
     def _span(
-        self,
-        cell: _PlacedCell,
-        spans: Sequence[tuple[float, float]],
-        placed: Sequence[tuple[_PlacedCell, int, int]],
+        self, cell: _PlacedCell, columns: Sequence[_Column], cells: Sequence[_PlacedCell]
     ) -> tuple[int, int]:
-        """Return the first and last column of a spanning cell, centred over its columns."""
+        """Return the first and last column of a cell that may span several: it fills the field
+        between rules, else it is centred over its columns.
+        """
+        spans = [column.span_below(cell, self._heads) for column in columns]
+        middles = [(start + end) / 2 for start, end in spans]
         left, right = cell.box.left, cell.box.right
+        field = self._field(cell, cells)
+        if over := [n for n, x in enumerate(middles) if field and field[0] < x < field[1]]:
+            return over[0], over[-1]
         over = [
             n for n, (start, end) in enumerate(spans)
             if min(right, end) - max(left, start) > 0.25 * min(right - left, end - start)
         ]  # fmt: skip
-        if not over:
-            middle = (left + right) / 2
-            nearest = min(
-                range(len(spans)), key=lambda n: abs(sum(spans[n]) / 2 - middle), default=0
-            )
-            over = [nearest]
-        first, last = over[0], over[-1]
-        if not cell.wide:
-            return first, last
-        taken = {
-            column
-            for other, start, end in placed
-            for column in range(start, end + 1)
-            if other.first <= cell.last and other.last >= cell.first
-        }
-        low = next((n + 1 for n in range(first - 1, -1, -1) if n in taken), 0)
-        high = next((n - 1 for n in range(last + 1, len(spans)) if n in taken), len(spans) - 1)
+        nearest = min(range(len(spans)), key=lambda n: abs(2 * middles[n] - left - right))
+        known = cell.columns
+        first, last = known or (over[0], over[-1]) if over else (nearest, nearest)
+        beside = [
+            other.columns
+            for other in cells
+            if other.columns and other.first <= cell.last and other.last >= cell.first
+        ]
+        low = max((end + 1 for _, end in beside if end < first), default=0)
+        high = min((start - 1 for start, _ in beside if start > last), default=len(spans) - 1)
 
         def distance(span: tuple[int, int]) -> float:
             return abs(spans[span[0]][0] + spans[span[1]][1] - left - right)
 
-        options = [
-            (start, end)
-            for start in range(low, first + 1)
-            for end in range(last, high + 1)
-            if end > start
-        ]
-        return min(options, key=distance, default=(first, last))
+        options = product(range(low, first + 1), range(last, high + 1))
+        best = min((s for s in options if s[1] > s[0]), key=distance, default=(first, last))
+        if known and 2 * distance(best) + cell.box.height > distance(known):
+            return known
+        return best
+
+    def _field(self, cell: _PlacedCell, cells: Iterable[_PlacedCell]) -> tuple[float, float] | None:
+        """Return the sides of the field that rules give a head cell alone."""
+        x, y = cell.box.centre
+        below = (r for r in self._rules if r.across and r.at > y and r.start <= x <= r.end)
+        low = min(below, key=lambda rule: rule.at, default=None)
+        if cell.first >= self._heads or low is None:
+            return None
+        down = [rule for rule in self._rules if not rule.across and rule.end >= y]
+        sides = [rule.at for rule in down if rule.start <= y]
+        left = max([low.start, *(at for at in sides if at < x)])
+        right = min([low.end, *(at for at in sides if at > x)])
+        # The field ends where rules between its columns begin.
+        ends = [rule.start for rule in down if rule.start > y and left < rule.at < right]
+        field = Box(left, cell.box.top, right, min([low.at, *ends]))
+        alone = not any(field.holds_centre(other.box) for other in cells if other is not cell)
+        return (left, right) if alone else None
 
 
 def _find_in_rows(cell: Cell, kept: Sequence[int]) -> Cell:

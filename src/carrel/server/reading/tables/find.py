@@ -26,30 +26,41 @@ _EVEN = 0.7
 _VALUE = re.compile(r"[-\u2212\u2013]?\d+([.,]\d+)*%?")
 
 
-def find_tables(page: PageReading, rules: Sequence[Rule], numbers: Collection[int]) -> list[Region]:
-    """Find the tables of some pieces of an upright page, from top to bottom."""
+def find_tables(
+    page: PageReading, rules: Sequence[Rule], numbers: Collection[int], drawings: Iterable[Box]
+) -> list[Region]:
+    """Find the tables of some pieces of an upright page, from top to bottom.
+
+    A chart among the `drawings` is part of no table, though a grid may frame both.
+    """
     found: list[Region] = []
     taken = set(range(len(page.pieces))) - set(numbers)
+
+    def within(box: Box) -> list[int]:
+        return [n for n, one in enumerate(page.boxes) if n not in taken and box.holds_centre(one)]
+
+    for inside in map(within, drawings):
+        table = decode_table(page, inside, ()) if inside else None
+        if table is not None and _is_chart(table):
+            taken.update(inside)
     likely = page.view.role("cell")
     double = _DOUBLE * statistics.median([box.height for box in page.boxes]) if rules else 0
     for grid in sorted(grids(rules, double), key=lambda grid: -grid.box.width * grid.box.height):
-        inside = [
-            number
-            for number, box in enumerate(page.boxes)
-            if number not in taken and grid.box.holds_centre(box)
-        ]
+        inside = within(grid.box)
         if not inside or likely[inside].mean() <= _LIKELY:
             continue
         framed = framed_table(grid, page, inside)
-        table = framed or decode_table(page, inside)
+        table = framed or decode_table(page, inside, rules)
         if table is not None and not _is_chart(table):
             certainty = _FRAMED if framed else _certainty(page, inside)
-            found.append(_region(page, inside, grid.box, table, certainty))
+            charted = any(grid.box.holds_centre(page.boxes[number]) for number in taken)
+            box = Box.around(page.boxes[number] for number in inside) if charted else grid.box
+            found.append(_region(page, inside, box, table, certainty))
             taken.update(inside)
     for members in table_pieces(page, taken):
         rest = [number for number in members if number not in taken]
         # What is left of a table beside its grid is part of no other.
-        table = decode_table(page, rest) if 2 * len(rest) > len(members) else None
+        table = decode_table(page, rest, rules) if 2 * len(rest) > len(members) else None
         if table is not None and not _is_chart(table):
             box = Box.around(page.boxes[number] for number in rest)
             found.append(_region(page, rest, box, table, _certainty(page, rest)))
