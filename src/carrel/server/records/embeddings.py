@@ -38,8 +38,7 @@ class SearchedLibrary(NamedTuple):
         return self.number * CHUNKS_PER_LIBRARY, (self.number + 1) * CHUNKS_PER_LIBRARY - 1
 
 
-# Asked with every search: building them takes as long as asking.
-_AMONG = libraries.c.id.in_(sa.bindparam("ids", expanding=True))
+# Asked with every search: building them takes as long as asking, and a list of ids longer.
 _SEARCHED = sa.select(
     libraries.c.id,
     libraries.c.number,
@@ -48,8 +47,10 @@ _SEARCHED = sa.select(
     libraries.c.embedding_dimensions,
     libraries.c.embedding_series,
     libraries.c.embedding_version,
-).where(_AMONG)
-_MODELS = sa.select(libraries.c.embedding_model, libraries.c.next_embedding_model).where(_AMONG)
+).where(libraries.c.id == sa.bindparam("id"))
+_MODELS = sa.select(libraries.c.embedding_model, libraries.c.next_embedding_model).where(
+    libraries.c.id.in_(sa.bindparam("ids", expanding=True))
+)
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,8 @@ class StoredVector:
 
 def find_searched(connection: sa.Connection, library_ids: Sequence[str]) -> list[SearchedLibrary]:
     """Return the existing libraries among these ids."""
-    return [SearchedLibrary(*row) for row in connection.execute(_SEARCHED, {"ids": library_ids})]
+    found = (connection.execute(_SEARCHED, {"id": id}).one_or_none() for id in library_ids)
+    return [SearchedLibrary(*row) for row in found if row is not None]
 
 
 def models(connection: sa.Connection, library_ids: Sequence[str]) -> set[str]:

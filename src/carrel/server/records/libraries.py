@@ -59,9 +59,7 @@ def require(connection: sa.Connection, caller: Caller, id: str, needed: Role = R
     Raises:
         NotFound, NotAllowed: the caller's role does not suffice.
     """
-    role: int | None = connection.scalar(
-        _ROLE, {"id": id, "user": caller.user_id, "organisation": caller.organisation_id}
-    )
+    role = _find_role(connection, caller, id)
     if role is None:
         raise NotFound.of("library", id)
     if role < needed:
@@ -69,6 +67,11 @@ def require(connection: sa.Connection, caller: Caller, id: str, needed: Role = R
             f"You are a {Role(role).word} of this library; this needs its"
             f" {needed.word}. Ask the library's owner.",
         )
+
+
+def _find_role(connection: sa.Connection, caller: Caller, id: str) -> int | None:
+    asked = {"id": id, "user": caller.user_id, "organisation": caller.organisation_id}
+    return connection.scalar(_ROLE, asked)
 
 
 def page(connection: sa.Connection, caller: Caller, query: LibraryQuery) -> LibraryList:
@@ -112,8 +115,7 @@ def page_after(
 
 def accessible_ids(connection: sa.Connection, caller: Caller, ids: list[str]) -> list[str]:
     """Return the subset of the libraries that the caller may see."""
-    asked = {"ids": ids, "user": caller.user_id, "organisation": caller.organisation_id}
-    return list(connection.scalars(_ACCESSIBLE_IDS, asked))
+    return [id for id in ids if _find_role(connection, caller, id) is not None]
 
 
 def find_missing(connection: sa.Connection, caller: Caller, ids: list[str]) -> list[str]:
@@ -257,11 +259,6 @@ def _role(user: Any, organisation: Any) -> sa.ColumnElement[int]:
 _ROLE = sa.select(_role(sa.bindparam("user"), sa.bindparam("organisation"))).where(
     libraries.c.id == sa.bindparam("id"),
     libraries.c.organisation_id == sa.bindparam("organisation"),
-)
-_ACCESSIBLE_IDS = sa.select(libraries.c.id).where(
-    libraries.c.id.in_(sa.bindparam("ids", expanding=True)),
-    libraries.c.organisation_id == sa.bindparam("organisation"),
-    _role(sa.bindparam("user"), sa.bindparam("organisation")).is_not(None),
 )
 
 

@@ -84,5 +84,7 @@ class FTS5:
         return dict(self._rows(query, *(f'"{run}"' for run in runs), limit))
 
     def _rows(self, query: str, *values: object) -> Sequence[Any]:
-        # The driver's raw rows: there are too many to wrap.
-        return self._connection.exec_driver_sql(query, values).all()
+        # The driver alone: a search asks often, and there are too many rows to wrap.
+        driver = self._connection.connection.driver_connection
+        assert driver is not None
+        return driver.execute(query, values).fetchall()

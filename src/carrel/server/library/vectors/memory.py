@@ -79,7 +79,7 @@ class _Matrix:
         rows = rows[rough[rows] > -2]
         exact = self._vectors[rows].astype(np.float32) @ vector
         best = np.argsort(-exact, kind="stable")[:limit]
-        return {int(self.ids[rows[at]]): float(exact[at]) for at in best}
+        return dict(zip(self.ids[rows[best]].tolist(), exact[best].tolist(), strict=True))
 
     def similarity(self, ids: Sequence[int], vector: "Vectors") -> dict[int, float]:
         """Return the similarity of some chunks; chunks without vectors are left out."""
@@ -89,11 +89,8 @@ class _Matrix:
             return {}
         rows = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
         exact = self._vectors[rows].astype(np.float32) @ vector
-        return {
-            id: float(similarity)
-            for id, row, similarity in zip(ids, rows, exact, strict=True)
-            if self.ids[row] == id
-        }
+        known = self.ids[rows] == ids
+        return dict(zip(self.ids[rows[known]].tolist(), exact[known].tolist(), strict=True))
 
     def remove(self, gone: Iterable[tuple[str, int]]) -> None:
         """Remove documents."""

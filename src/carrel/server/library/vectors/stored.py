@@ -80,14 +80,15 @@ def _nearest_sentences(
     rows = connection.exec_driver_sql(query, values).all()
     if not rows:
         return {}
-    stored = np.frombuffer(b"".join(row.sentences for row in rows), np.int8)
+    chunks, parts = zip(*rows, strict=True)
+    stored = np.frombuffer(b"".join(parts), np.int8)
     stored = stored.reshape(-1, SENTENCE_DIMENSIONS)
     part = asked.vector[:SENTENCE_DIMENSIONS]
     length = float(np.linalg.norm(part)) or 1.0
     similar = stored.astype(np.float32) @ part / np.float32(length * _SENTENCE_SCALE)
-    ends = np.cumsum([len(row.sentences) // SENTENCE_DIMENSIONS for row in rows])
+    ends = np.cumsum([len(part) // SENTENCE_DIMENSIONS for part in parts])
     best = np.maximum.reduceat(similar, np.concatenate([[0], ends[:-1]]))
-    return {row.chunk_id: float(value) for row, value in zip(rows, best, strict=True)}
+    return dict(zip(chunks, best.tolist(), strict=True))
 
 
 class VectorIndex:
