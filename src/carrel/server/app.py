@@ -2,12 +2,13 @@
 
 import math
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from functools import cache, partial
 from importlib.metadata import version
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
+from fastapi.telemetry import TelemetryConfig
 from starlette.routing import Route
 from starlette.types import Scope
 
@@ -19,7 +20,7 @@ from carrel.server.http.full_disk import FullDisk
 from carrel.server.http.hosts import AllowedHosts
 from carrel.server.http.large_bodies import LargeBodies
 from carrel.server.http.middleware import Authenticate, BodyGuard, RequestLogging, is_open
-from carrel.server.http.openapi import ERRORS, KEYED_ERRORS, describe
+from carrel.server.http.openapi import describe
 from carrel.server.http.ratelimit import RateLimit
 from carrel.server.routes import (
     documents,
@@ -67,6 +68,8 @@ _KEYED = [
 ]
 _UPLOADS = re.compile(r"/v1/files|/v1/libraries/[^/]+/documents")
 _OPEN = [area.router for area in (signed, health, docs)]
+# The spans and metrics of requests are the middleware's own.
+_UNWATCHED: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False}
 
 
 def create_app(server: Server) -> FastAPI:
@@ -84,15 +87,17 @@ def create_app(server: Server) -> FastAPI:
 
     # FastAPI's own documentation pages load scripts from a CDN.
     app = FastAPI(
-        title="Carrel", version=version("carrel"), lifespan=lifespan, docs_url=None, redoc_url=None
+        title="Carrel",
+        version=version("carrel"),
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        telemetry=_UNWATCHED,
     )
     app.state.server = server
     app.router.routes.append(Route(mcp.PATH, door))
-    for router in _KEYED:
-        app.include_router(router, responses=KEYED_ERRORS)
-    for router in _OPEN:
-        app.include_router(router, responses=ERRORS)
-    app.openapi = cache(partial(describe, app, (*_KEYED, *_OPEN), is_open))  # type: ignore[method-assign]
+    _add_routes(app, (*_KEYED, *_OPEN))
+    app.openapi = cache(partial(describe, app.version, _KEYED, _OPEN, is_open))  # type: ignore[method-assign]
     install_handlers(app)
     server.batches.answer_with(partial(call, _operations(server)))
     # The last one added is the outermost.
@@ -107,6 +112,11 @@ def create_app(server: Server) -> FastAPI:
     return app
 
 
+def _add_routes(app: FastAPI, routers: Iterable[APIRouter]) -> None:
+    """Add the routes of routers themselves: one that is included matches each request twice."""
+    app.router.routes.extend(route for router in routers for route in router.routes)
+
+
 def _body_limit(server: Server, scope: Scope) -> float:
     """Return the most bytes that a request's body may have; uploads limit their file themselves."""
     if scope["method"] == "POST" and _UPLOADS.fullmatch(scope["path"]):
@@ -116,9 +126,8 @@ def _body_limit(server: Server, scope: Scope) -> float:
 
 def _operations(server: Server) -> FastAPI:
     """Return the operations that a batch calls. They need no key: the batch's creator had one."""
-    app = FastAPI(openapi_url=None)
+    app = FastAPI(openapi_url=None, telemetry=_UNWATCHED)
     app.state.server = server
-    for area in (completions, models, ocr):
-        app.include_router(area.router)
+    _add_routes(app, (completions.router, models.router, ocr.router))
     install_handlers(app)
     return app

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
@@ -72,22 +72,30 @@ def multipart(fields: type[BaseModel] | None = None) -> dict[str, Any]:
 
 
 def describe(
-    app: FastAPI, routers: Sequence[APIRouter], is_open: Callable[[str], bool]
+    version: str,
+    keyed: Sequence[APIRouter],
+    others: Sequence[APIRouter],
+    is_open: Callable[[str], bool],
 ) -> dict[str, Any]:
-    """Return the OpenAPI description of the application, query models and keys included."""
+    """Return the OpenAPI description of some routers, query models and keys included."""
+    described = APIRouter()
+    for router in keyed:
+        described.include_router(router, responses=KEYED_ERRORS)
+    for router in others:
+        described.include_router(router, responses=ERRORS)
     schema = get_openapi(
         title="Carrel",
-        version=app.version,
+        version=version,
         description="Files, agents, OCR, completions and libraries. What is marked as an"
         " extension, only this server has.",
-        routes=app.routes,
+        routes=described.routes,
     )
     # Events of a stream, which FastAPI does not find in any body.
     for event in (CompletionChunk, ConversationEvent, ResponseEvent):
         schema["components"]["schemas"] |= _components(event)
     schemes = schema["components"].setdefault("securitySchemes", {})
     schemes["key"] = {"type": "http", "scheme": "bearer"}
-    for route in (route for router in routers for route in router.routes):
+    for route in (route for router in (*keyed, *others) for route in router.routes):
         if not isinstance(route, APIRoute) or not route.include_in_schema:
             continue
         for method in route.methods or ():
