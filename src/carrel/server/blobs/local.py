@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
+from io import BufferedWriter
 from pathlib import Path
 
 from starlette.responses import FileResponse, Response
@@ -35,7 +36,7 @@ class LocalBlobs:
     def writer(self) -> BlobWriter:
         """Return a new blob, written piece by piece."""
         return BlobWriter(
-            self._parts, lambda part, hash: asyncio.to_thread(self._publish, part, hash)
+            self._parts, lambda file, hash: asyncio.to_thread(self._publish, file, hash)
         )
 
     async def size(self, hash: str) -> int:
@@ -93,17 +94,18 @@ class LocalBlobs:
         except FileNotFoundError as error:
             raise BlobMissing from error
 
-    def _publish(self, part: Path, hash: str) -> None:
+    def _publish(self, file: BufferedWriter, hash: str) -> None:
         """Make a finished part durable and give it its name."""
-        with part.open("rb+") as file:
-            os.fsync(file.fileno())
+        file.flush()
+        os.fsync(file.fileno())
+        file.close()
         target = self._path(hash)
         with self._lock:
             if not target.parent.exists():
                 target.parent.mkdir(exist_ok=True)
                 sync_folder(self._folder)
             # Also when the bytes exist: the new time protects them from garbage collection.
-            part.replace(target)
+            Path(file.name).replace(target)
             sync_folder(target.parent)
 
     def _remove(self, folder: Path, hashes: Collection[str], older_than: float) -> int:

@@ -17,6 +17,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from io import BufferedWriter
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import quote, unquote
@@ -192,17 +193,18 @@ class S3Blobs:
         async with self.writer() as writer:
             await writer.commit()
 
-    async def _publish(self, part: Path, hash: str) -> None:
+    async def _publish(self, file: BufferedWriter, hash: str) -> None:
         """Upload a finished part, as a multipart upload where it is large.
 
         Also when the bytes exist: the new time protects them from garbage collection.
         """
+        await asyncio.to_thread(file.close)
         with _failures(full=BlobsFull):
             for _ in range(_ATTEMPTS):
                 await obstore.put_async(
                     self._store,
                     _key(hash),
-                    part,
+                    Path(file.name),
                     chunk_size=_PART_BYTES,
                     max_concurrency=_PARALLEL_PARTS,
                 )
@@ -211,7 +213,7 @@ class S3Blobs:
                     break
             else:
                 raise FileNotFoundError(f"{hash} was deleted while it was stored")
-        self._copies.adopt(part, hash)
+        self._copies.adopt(Path(file.name), hash)
 
     async def _remove(self, hash: str, before: datetime) -> bool:
         async with self._turns.turn(_key(hash)):

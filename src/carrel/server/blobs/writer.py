@@ -5,6 +5,7 @@ import hashlib
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from io import BufferedWriter
 from pathlib import Path
 from threading import Lock
 from uuid import uuid4
@@ -26,11 +27,13 @@ class Blob:
 class BlobWriter:
     """A blob being written; a context manager that removes it unless it was committed.
 
-    Its name is known at the end only, so the bytes go to a file of their own: `publish` moves
-    it when it is complete.
+    Its name is known at the end only, so the bytes go to a file of their own: `publish` closes
+    and moves it when it is complete.
     """
 
-    def __init__(self, folder: Path, publish: Callable[[Path, str], Awaitable[None]]) -> None:
+    def __init__(
+        self, folder: Path, publish: Callable[[BufferedWriter, str], Awaitable[None]]
+    ) -> None:
         self._part = folder / f"{uuid4().hex}.part"
         self._publish = publish
         self._file = self._part.open("xb")
@@ -70,8 +73,7 @@ class BlobWriter:
     async def commit(self) -> Blob:
         """Make the bytes durable under their hash."""
         blob = Blob(await self.hash(), self._size)
-        await asyncio.to_thread(self._file.close)
-        await self._publish(self._part, blob.hash)
+        await self._publish(self._file, blob.hash)
         return blob
 
     async def _wait_until_written(self, but: int = 0) -> None:

@@ -2,8 +2,8 @@
 
 import asyncio
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -15,6 +15,7 @@ from pydantic_core import from_json
 from carrel.server.errors import ApiError
 
 _CONNECT_SECONDS = 10
+_LIMITS = {"timeout": httpx.Timeout(None, connect=_CONNECT_SECONDS).as_dict()}
 _END_SECONDS = 0.1
 """Time to read a response to its end, else the connection is closed."""
 _BYTES_PER_TOKEN = 4
@@ -68,12 +69,14 @@ class PassedOn:
 class ModelClient:
     """A client of one address."""
 
-    def __init__(self, http: httpx.AsyncClient, address: ModelAddress) -> None:
+    def __init__(self, http: httpx.AsyncBaseTransport, address: ModelAddress) -> None:
         self._http = http
         self._url = address.url.rstrip("/")
         self._root = self._url.removesuffix("/v1")
         self._first = address.model
-        self._headers = {"authorization": f"Bearer {address.key}"} if address.key else {}
+        self._headers = {"user-agent": "carrel"}
+        if address.key:
+            self._headers["authorization"] = f"Bearer {address.key}"
 
     async def abilities(self, known: Abilities | None = None) -> Abilities:
         """Return the properties of the address: `known` again if it still lists the same models.
@@ -153,12 +156,8 @@ class ModelClient:
         Raises:
             ApiError: the address refused or failed.
         """
-        headers = {**self._headers, "content-type": kind}
-        try:
-            url = f"{self._url}{path}"
-            response = await self._http.post(url, content=content, headers=headers)
-        except httpx.HTTPError as error:
-            raise unreachable() from error
+        headers = {"content-type": kind}
+        response = await self._send("POST", f"{self._url}{path}", content=content, headers=headers)
         if response.status_code in _NOT_OFFERED:
             return None
         if response.status_code != 200:
@@ -175,9 +174,7 @@ class ModelClient:
         body = {**body, "stream": True, "stream_options": {"include_usage": True}}
         finished = False
         try:
-            async with self._http.stream(
-                "POST", f"{self._url}/chat/completions", json=body, headers=self._headers
-            ) as response:
+            async with self._open("POST", f"{self._url}/chat/completions", json=body) as response:
                 if response.status_code != 200:
                     await response.aread()
                     raise _refusal_of(response)
@@ -201,12 +198,28 @@ class ModelClient:
 
     async def _send(self, method: str, url: str, **options: Any) -> httpx.Response:
         try:
-            return await self._http.request(method, url, headers=self._headers, **options)
+            async with self._open(method, url, **options) as response:
+                await response.aread()
+                return response
         except httpx.HTTPError as error:
             raise unreachable() from error
 
+    @asynccontextmanager
+    async def _open(
+        self, method: str, url: str, headers: Mapping[str, str] | None = None, **options: Any
+    ) -> AsyncIterator[httpx.Response]:
+        # A client around the transport, for cookies and redirects, takes as long as all else here.
+        request = httpx.Request(
+            method, url, headers={**self._headers, **(headers or {})}, extensions=_LIMITS, **options
+        )
+        response = await self._http.handle_async_request(request)
+        try:
+            yield response
+        finally:
+            await response.aclose()
 
-class _ReusingTransport(httpx.AsyncBaseTransport):
+
+class ReusingTransport(httpx.AsyncBaseTransport):
     """Reuses connections, and retries once on a new one if a reused one turns out closed.
 
     llama.cpp closes a connection after a stream without notice, sometimes just as it is
@@ -229,15 +242,6 @@ class _ReusingTransport(httpx.AsyncBaseTransport):
         """Close the connections."""
         await self._kept.aclose()
         await self._new.aclose()
-
-
-def model_http() -> httpx.AsyncClient:
-    """Return the transport: no proxy, no redirects, no read time-out."""
-    return httpx.AsyncClient(
-        timeout=httpx.Timeout(None, connect=_CONNECT_SECONDS),
-        transport=_ReusingTransport(),
-        trust_env=False,
-    )
 
 
 def _transport(keepalive: int) -> httpx.AsyncHTTPTransport:

@@ -28,7 +28,7 @@ class EmbeddedClient:
     """A model client with the calls of `ModelClient`, for the embedded model."""
 
     def __init__(
-        self, http: httpx.AsyncClient, process: EmbeddedProcess, suspects: "Suspects"
+        self, http: httpx.AsyncBaseTransport, process: EmbeddedProcess, suspects: "Suspects"
     ) -> None:
         self._http = http
         self._process = process

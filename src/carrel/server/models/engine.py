@@ -16,7 +16,7 @@ from carrel.server.models.address import (
     ModelAddress,
     ModelClient,
     PassedOn,
-    model_http,
+    ReusingTransport,
 )
 from carrel.server.models.budget import TokenBudget
 from carrel.server.models.control_tokens import disarm
@@ -133,7 +133,7 @@ class Engine:
         `strict` says that the models answer to their own names only.
         """
         self._strict = strict
-        self._http = model_http()
+        self._http = ReusingTransport()
         self.process = EmbeddedProcess(
             lambda: model_path or built_in_weights(),
             probe=lambda address: ModelClient(self._http, address).take_turn(),

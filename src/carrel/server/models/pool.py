@@ -48,7 +48,7 @@ _BEGINNING = 500
 class PooledAddress:
     """One address of a pool: its health, and what is under way there."""
 
-    def __init__(self, http: httpx.AsyncClient, address: ModelAddress) -> None:
+    def __init__(self, http: httpx.AsyncBaseTransport, address: ModelAddress) -> None:
         self.name = _without_user(address.url)
         self.client = ModelClient(http, address)
         self.abilities: Abilities | None = None
@@ -129,7 +129,7 @@ class ModelPool:
 
     def __init__(
         self,
-        http: httpx.AsyncClient,
+        http: httpx.AsyncBaseTransport,
         addresses: Sequence[ModelAddress],
         *,
         first_token_seconds: float = FIRST_TOKEN_SECONDS,

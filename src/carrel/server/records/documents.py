@@ -210,8 +210,9 @@ def add(
         return existing.document, False
     now = datetime.now(UTC)
     id = new_id()
-    connection.execute(
-        documents.insert().values(
+    created = connection.execute(
+        documents.insert()
+        .values(
             id=id,
             library_id=library_id,
             name=new.name,
@@ -226,10 +227,9 @@ def add(
             generation=FIRST_GENERATION,
             not_before=now,
         )
-    )
-    created = _select_one(connection, documents.c.id == id)
-    assert created is not None
-    return created.document, True
+        .returning(documents)
+    ).one()
+    return _document_of(created, _position(connection, created)).document, True
 
 
 def update(

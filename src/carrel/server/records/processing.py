@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Self
 import sqlalchemy as sa
 
 from carrel.server.records import embeddings
+from carrel.server.records.documents import FIRST_GENERATION
 from carrel.server.records.embeddings import StoredVector
 from carrel.server.records.sql.tables import (
     CHUNKS_PER_LIBRARY,
@@ -186,11 +187,14 @@ def publish(
     Raises:
         Superseded: it is obsolete.
     """
-    _require_current(connection, job)
+    before = _require_current(connection, job)
     if pages:
         _replace_pages(connection, job, pages)
     published = documents.c.indexed_generation.is_not_distinct_from(job.generation)
-    lacking = _replace_chunks(connection, job.document_id, outcome)
+    if before is not None:
+        for table in (chunks, document_words):
+            connection.execute(table.delete().where(table.c.document_id == job.document_id))
+    lacking = _add_chunks(connection, job.document_id, outcome)
     _set(
         connection,
         job,
@@ -204,7 +208,8 @@ def publish(
         tokens_main=outcome.tokens,
         tokens_total=documents.c.tokens_total + sa.case((published, 0), else_=outcome.tokens),
     )
-    _remove_pages(connection, job.document_id, keep=job.generation)
+    if job.generation != FIRST_GENERATION:
+        _remove_pages(connection, job.document_id, keep=job.generation)
     return lacking
 
 
@@ -342,11 +347,15 @@ def _current(job: Job) -> sa.ColumnElement[bool]:
     )
 
 
-def _require_current(connection: sa.Connection, job: Job) -> None:
+def _require_current(connection: sa.Connection, job: Job) -> int | None:
+    """Return the generation that is searchable until now, if there is one."""
     # Where rows can be locked, the document stays current until the transaction ends.
-    query = sa.select(documents.c.id).where(_current(job)).with_for_update()
-    if connection.scalar(query) is None:
+    query = sa.select(documents.c.indexed_generation).where(_current(job)).with_for_update()
+    row = connection.execute(query).one_or_none()
+    if row is None:
         raise Superseded
+    before: int | None = row.indexed_generation
+    return before
 
 
 def _set(connection: sa.Connection, job: Job, **values: Any) -> None:
@@ -366,11 +375,7 @@ def _replace_pages(connection: sa.Connection, job: Job, pages: Iterable[PageRow]
         connection.execute(document_pages.insert(), rows)
 
 
-def _replace_chunks(
-    connection: sa.Connection, document_id: str, outcome: ProcessingOutcome
-) -> bool:
-    for table in (chunks, document_words):
-        connection.execute(table.delete().where(table.c.document_id == document_id))
+def _add_chunks(connection: sa.Connection, document_id: str, outcome: ProcessingOutcome) -> bool:
     # Locked where rows can be: documents of a library are published one after another.
     library = sa.select(libraries).join(documents).where(documents.c.id == document_id)
     row = connection.execute(library.with_for_update(of=libraries)).one()

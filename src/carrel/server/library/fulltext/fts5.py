@@ -87,4 +87,5 @@ class FTS5:
         # The driver alone: a search asks often, and there are too many rows to wrap.
         driver = self._connection.connection.driver_connection
         assert driver is not None
-        return driver.execute(query, values).fetchall()
+        rows: list[Any] = driver.execute(query, values).fetchall()
+        return rows

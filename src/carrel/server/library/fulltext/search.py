@@ -148,8 +148,8 @@ class _Words:
         too many still match, only the newest are ranked.
         """
         anything = self.any_of(wanted)
-        together = sum(word.chunks for word in wanted)
-        if together <= RANKED or (len(wanted) > 1 and self.count(anything) <= RANKED):
+        are_few = sum(word.chunks for word in wanted) <= RANKED
+        if are_few or (len(wanted) > 1 and self.count(anything) <= RANKED):
             return anything, self._area.first
         rare: list[Wanted] = []
         for word in sorted(wanted, key=lambda word: word.chunks):
