@@ -15,7 +15,7 @@ TAKE_SECONDS = 60
 """Seconds a caller may read nothing of a waiting answer."""
 
 
-_READ_BYTES = 1024 * 1024
+_READ_BYTES = 2 * 1024 * 1024
 """The most bytes that are read at once."""
 
 
