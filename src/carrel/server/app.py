@@ -113,7 +113,7 @@ def create_app(server: Server) -> FastAPI:
 
 
 def _add_routes(app: FastAPI, routers: Iterable[APIRouter]) -> None:
-    """Add the routes of routers themselves: one that is included matches each request twice."""
+    """Add the routes without their routers: FastAPI matches a request twice in an included one."""
     app.router.routes.extend(route for router in routers for route in router.routes)
 
 

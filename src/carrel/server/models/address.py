@@ -208,7 +208,7 @@ class ModelClient:
     async def _open(
         self, method: str, url: str, headers: Mapping[str, str] | None = None, **options: Any
     ) -> AsyncIterator[httpx.Response]:
-        # A client around the transport, for cookies and redirects, takes as long as all else here.
+        # The transport without a client: cookies, redirects and merged addresses only take time.
         request = httpx.Request(
             method, url, headers={**self._headers, **(headers or {})}, extensions=_LIMITS, **options
         )

@@ -38,7 +38,7 @@ class SearchedLibrary(NamedTuple):
         return self.number * CHUNKS_PER_LIBRARY, (self.number + 1) * CHUNKS_PER_LIBRARY - 1
 
 
-# Asked with every search: building them takes as long as asking, and a list of ids longer.
+# Built once: every search runs them. A list of ids would be expanded into the SQL each time.
 _SEARCHED = sa.select(
     libraries.c.id,
     libraries.c.number,

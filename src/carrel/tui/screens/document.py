@@ -153,7 +153,6 @@ class DocumentScreen(MainScreen):
         if state.source is not None and self.one_pane:
             room = self.size.width - 6 - sum(3 + len(part) for part in rest if part)
             name = shorten(one_line(state.source.name), max(room, 12))
-        text.border_title = labels.title(name, *rest)
         heat = (
             formatting.heat_words(state.page) if picture.warm and state.source is not None else ""
         )
@@ -162,7 +161,7 @@ class DocumentScreen(MainScreen):
         if state.query and state.mark is not None:
             found += " · [ ] next"
         below = found or heat or notes or missing_note(state.page)
-        text.border_subtitle = labels.line(below)
+        text.set_titles(labels.title(name, *rest), labels.line(below))
 
     def _title(self, state: DocumentState) -> str:
         words = formatting.title(state)

@@ -84,7 +84,7 @@ class FTS5:
         return dict(self._rows(query, *(f'"{run}"' for run in runs), limit))
 
     def _rows(self, query: str, *values: object) -> Sequence[Any]:
-        # The driver alone: a search asks often, and there are too many rows to wrap.
+        # The driver itself: SQLAlchemy takes longer than a short query, and wraps every row.
         driver = self._connection.connection.driver_connection
         assert driver is not None
         rows: list[Any] = driver.execute(query, values).fetchall()

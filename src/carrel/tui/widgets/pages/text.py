@@ -39,6 +39,9 @@ class DrawnLine:
     chosen: bool = False
 
 
+_GAP = DrawnLine(Strip.blank(0))
+
+
 @steady
 class PageText(ScrollView, can_focus=True):
     """A pane with the text of one page."""
@@ -65,6 +68,7 @@ class PageText(ScrollView, can_focus=True):
         self._block: int | None = None
         self._known: dict[tuple[object, ...], list[DrawnLine]] = {}
         self._sentence: tuple[Content, ...] = ()
+        self._titles = "", ""
         self._warm = False
 
     # Content
@@ -89,7 +93,7 @@ class PageText(ScrollView, can_focus=True):
             key = (text, passage.block, raw, warm, width, self.app.theme)
             drawn = known.get(key) or self._draw(text, passage.block, width, raw=raw)
             self._known[key] = drawn
-            lines += [*drawn, DrawnLine(Strip.blank(0), None)]
+            lines += [*drawn, _GAP]
         self._put(lines[:-1], block)
 
     def show_changes(self, changes: Iterable[DiffLine]) -> None:
@@ -111,6 +115,12 @@ class PageText(ScrollView, can_focus=True):
         """Show a text without changes."""
         self._put(self._lines_of(Text(clean_text(text)), None, self._width(), carry=False), None)
 
+    def set_titles(self, above: Content, below: Content) -> None:
+        """Show titles in the border; equal ones are not set: Textual would redraw the pane."""
+        if (above.markup, below.markup) != self._titles:
+            self._titles = above.markup, below.markup
+            self.border_title, self.border_subtitle = above, below
+
     def show_message(self, *sentence: Content) -> None:
         """Show a sentence in place of a text."""
         self._put([], None)
@@ -128,9 +138,17 @@ class PageText(ScrollView, can_focus=True):
             self.scroll_to_region(place, animate=False, force=True)
 
     def _put(self, lines: list[DrawnLine], block: int | None) -> None:
+        before = self._lines, self._block
+        is_text = not self._sentence
         self._lines, self._block, self._sentence = lines, block, ()
-        self.virtual_size = Size(self.scrollable_content_region.width, len(lines))
-        self.refresh()
+        size = Size(self.scrollable_content_region.width, len(lines))
+        if size != self.virtual_size or not is_text:
+            self.virtual_size = size
+            self.refresh()
+            return
+        for y, (was, line) in enumerate(zip(before[0], lines, strict=True)):
+            if was is not line or (line.block == before[1]) != (line.block == block):
+                self.refresh_line(y)
 
     # Drawing
 
