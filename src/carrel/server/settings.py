@@ -225,13 +225,13 @@ class FolderSettings(_Section):
     limits: Limits = Limits()
 
     @model_validator(mode="after")
-    def _web_search_is_a_connector(self) -> Self:
+    def _check_web_search(self) -> Self:
         if self.web_search is not None and self.web_search not in self.connectors:
             raise ValueError("web_search needs a connector of that name")
         return self
 
     @model_validator(mode="after")
-    def _vision_model_is_named(self) -> Self:
+    def _check_vision_model(self) -> Self:
         if self.ocr_url is not None and not self.ocr_model:
             raise ValueError("ocr_url needs ocr_model, the name of the vision model there")
         return self

@@ -127,14 +127,14 @@ class Request(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _null_is_absent(cls, data: Any) -> Any:
+    def _drop_nulls(cls, data: Any) -> Any:
         if isinstance(data, dict):
             kept = cls.keeps_null
             return {key: value for key, value in data.items() if value is not None or key in kept}
         return data
 
     @model_validator(mode="after")
-    def _say_which_variant(self) -> Self:
+    def _send_tag(self) -> Self:
         # The tag of a union is sent even at its default.
         self.model_fields_set.update({"type", "role"} & type(self).model_fields.keys())
         return self
@@ -148,7 +148,7 @@ class Stored(Request):
     """A request that is stored and listed: its fields are bounded together."""
 
     @model_validator(mode="after")
-    def _is_bounded(self) -> Self:
+    def _check_size(self) -> Self:
         lengths = {
             name: len(json.dumps(value, ensure_ascii=False)) for name, value in self.body().items()
         }

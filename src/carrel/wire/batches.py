@@ -50,7 +50,7 @@ class BatchCreate(Request):
     timeout_hours: Annotated[int, Field(ge=1, le=24 * 7)] = 24
 
     @model_validator(mode="after")
-    def _one_source(self) -> "BatchCreate":
+    def _check_source(self) -> "BatchCreate":
         if (self.input_files is None) == (self.requests is None):
             raise ValueError("a batch has either input_files or requests")
         return self

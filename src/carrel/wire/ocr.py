@@ -92,12 +92,12 @@ class OCRRequest(Request):
 
     @field_validator("pages")
     @classmethod
-    def _pages_rise(cls, pages: Any) -> Any:
+    def _check_pages(cls, pages: Any) -> Any:
         parse_pages(pages)
         return pages
 
     @model_validator(mode="after")
-    def _consistent(self) -> "OCRRequest":
+    def _check_annotation(self) -> "OCRRequest":
         if self.document_annotation_prompt is not None and self.document_annotation_format is None:
             raise ValueError("document_annotation_prompt requires document_annotation_format")
         return self

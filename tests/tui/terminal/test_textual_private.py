@@ -34,7 +34,7 @@ class Failing(Input):
 
 
 class Eager(KeyedTextArea):
-    def takes(self, key: str) -> bool:
+    def take_key(self, key: str) -> bool:
         return key == "enter"
 
 

@@ -84,12 +84,12 @@ class Check(_Strict):
 
     @field_validator("source", mode="before")
     @classmethod
-    def _document_alone(cls, value: Any) -> Any:
+    def _take_document_name(cls, value: Any) -> Any:
         return {"document": value} if isinstance(value, str) else value
 
     @field_validator("number", mode="before")
     @classmethod
-    def _value_alone(cls, value: Any) -> Any:
+    def _take_plain_number(cls, value: Any) -> Any:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         return {"value": value} if is_number else value
 

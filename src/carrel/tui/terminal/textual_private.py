@@ -141,13 +141,13 @@ def steady_app(kind: type[A]) -> type[A]:
 class KeyedTextArea(TextArea):
     """A text area mixin that offers each key to `takes` before typing it."""
 
-    def takes(self, key: str) -> bool:
+    def take_key(self, key: str) -> bool:
         """Handle a key, or return False to type it."""
         raise NotImplementedError
 
     async def _on_key(self, event: events.Key) -> None:
         # A binding with priority would overtake the text that was typed before it.
-        if self.takes(event.key):
+        if self.take_key(event.key):
             event.stop()
             event.prevent_default()
         else:

@@ -95,7 +95,7 @@ class Agent(ResponseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _null_lists(cls, data: Any) -> Any:
+    def _drop_null_lists(cls, data: Any) -> Any:
         if isinstance(data, dict):
             never_null = ("tools", "completion_args")
             return {k: v for k, v in data.items() if v is not None or k not in never_null}

@@ -150,7 +150,7 @@ class ConversationStart(_Turn):
     metadata: JSONObject | None = None
 
     @model_validator(mode="after")
-    def _one_partner(self) -> "ConversationStart":
+    def _check_partner(self) -> "ConversationStart":
         if (self.agent_id is None) == (self.model is None):
             raise ValueError("a conversation is with either an agent_id or a model")
         if self.agent_id is not None and (self.instructions is not None or self.tools):

@@ -25,7 +25,7 @@ class ResponseFormat(Request):
     json_schema: JSONSchema | None = None
 
     @model_validator(mode="after")
-    def _schema_with_its_type(self) -> "ResponseFormat":
+    def _check_schema(self) -> "ResponseFormat":
         if self.type == "json_schema" and self.json_schema is None:
             raise ValueError("json_schema is required when type is json_schema")
         return self

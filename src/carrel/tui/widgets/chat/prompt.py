@@ -71,7 +71,7 @@ class Prompt(MultilineField, KeyedTextArea):
         self._unsent = ""
         self._aside = ""
 
-    def takes(self, key: str) -> bool:
+    def take_key(self, key: str) -> bool:
         actions = {"enter": self.action_send, "ctrl+j": self.action_new_line}
         if self.picking and key in ("up", "down", "enter", "escape"):
             self.post_message(self.Picking(key))
