@@ -92,3 +92,12 @@ async def test_the_passage_of_a_hit_is_copied(bench: Workbench) -> None:
     await bench.shows("search: notice period")
     await bench.press("tab")
     await bench.copies("b", bench.store.libraries.slice.value.hits[0].snippet)
+
+
+async def test_in_a_wide_window_a_passage_has_more_room_than_the_details(offline: None) -> None:
+    async with workbench(Profile("local"), (160, 50)) as bench:
+        fill(bench.store)
+        await bench.press("2")
+        await bench.shows("[2 Libraries]", "lease-2024.pdf")
+        middle, details = (bench.app.screen.query_one(id) for id in ("#middle", "#details"))
+        assert middle.size.width > details.size.width
