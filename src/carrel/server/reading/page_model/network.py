@@ -106,7 +106,7 @@ def look(features: PageFeatures) -> PageView:
 
 
 def _by_direction(values: Floats) -> Floats:
-    """Return what each network says of each piece, by direction."""
+    """Return the networks' values of pieces by direction."""
     networks, count, _ = values.shape
     return values.reshape(networks, count, len(DIRECTIONS), -1).transpose(0, 2, 1, 3)
 
