@@ -309,9 +309,7 @@ class Jobs:
             event.__class__ = wakes.WakeableEvent
         for queue in self._queues:
             DBOS.register_queue(
-                queue.name,
-                worker_concurrency=_CLAIMED,
-                polling_interval_sec=wakes.SELDOM_SECONDS,
+                queue.name, worker_concurrency=_CLAIMED, polling_interval_sec=wakes.SELDOM_SECONDS
             )
             self.wake(queue.name)
         log.info("job queues started in %.2f s", time.perf_counter() - began)

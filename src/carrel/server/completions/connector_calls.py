@@ -20,9 +20,7 @@ from carrel.wire.generation.tools import (
     LibraryTool,
     Tool,
 )
-from carrel.wire.generation.tools import (
-    ConnectorTool as AskedConnector,
-)
+from carrel.wire.generation.tools import ConnectorTool as AskedConnector
 
 _WEB_SEARCH = ("web_search", "web_search_premium")
 _UNNAMED = re.compile(r"[^A-Za-z0-9_-]+")

@@ -141,11 +141,7 @@ async def generate(
 
 
 async def _read(
-    session: ModelSession,
-    body: dict[str, Any],
-    plan: CompletionPlan,
-    answer: "_Answer",
-    tell: Tell,
+    session: ModelSession, body: dict[str, Any], plan: CompletionPlan, answer: "_Answer", tell: Tell
 ) -> AsyncGenerator[Text | Thought | Logprobs | Calls | Progress]:
     """Yield the events of one request to the model, up to a call that the server answers."""
     begun = False

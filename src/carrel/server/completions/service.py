@@ -52,12 +52,7 @@ from carrel.wire.generation.completions import (
     Progress,
     Usage,
 )
-from carrel.wire.generation.content import (
-    DocumentURLChunk,
-    FileChunk,
-    ImageURLChunk,
-    as_chunks,
-)
+from carrel.wire.generation.content import DocumentURLChunk, FileChunk, ImageURLChunk, as_chunks
 from carrel.wire.generation.tools import FunctionCall, ToolCall
 
 log = logging.getLogger(__name__)

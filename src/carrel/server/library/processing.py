@@ -23,12 +23,7 @@ from carrel.server.library.fulltext.words import segment, vocabulary
 from carrel.server.library.places import TextPlaces, page_layout
 from carrel.server.models.listing import OCR_MODEL
 from carrel.server.models.vectors.embedder import Embedder
-from carrel.server.reading.options import (
-    BrokenOff,
-    ReadOptions,
-    ReadResult,
-    UnreadableDocument,
-)
+from carrel.server.reading.options import BrokenOff, ReadOptions, ReadResult, UnreadableDocument
 from carrel.server.reading.processes.recogniser import OCRUnavailable
 from carrel.server.records import processing
 from carrel.server.records.embeddings import StoredVector

@@ -219,8 +219,7 @@ def _filters(wanted: AgentFilter) -> list[sa.ColumnElement[bool]]:
     if wanted.search:
         filters.append(
             sa.or_(
-                contains(agent_versions.c.name, wanted.search),
-                contains(agents.c.id, wanted.search),
+                contains(agent_versions.c.name, wanted.search), contains(agents.c.id, wanted.search)
             )
         )
     return filters

@@ -64,11 +64,7 @@ class StoredDocument:
 
 
 def get(
-    connection: sa.Connection,
-    caller: Caller,
-    library_id: str,
-    id: str,
-    needed: Role = Role.VIEWER,
+    connection: sa.Connection, caller: Caller, library_id: str, id: str, needed: Role = Role.VIEWER
 ) -> StoredDocument:
     """Return a document of a library the caller may see.
 

@@ -96,9 +96,7 @@ def state(connection: sa.Connection, library_id: str) -> LibraryEmbeddings:
         embedded=total if changing else done,
         error=row.embedding_error,
         next=NextEmbeddings(
-            model=row.next_embedding_model,
-            dimensions=row.next_embedding_dimensions,
-            embedded=done,
+            model=row.next_embedding_model, dimensions=row.next_embedding_dimensions, embedded=done
         )
         if changing
         else None,

@@ -65,7 +65,7 @@ def require(connection: sa.Connection, caller: Caller, id: str, needed: Role = R
     if role < needed:
         raise NotAllowed(
             f"You are a {Role(role).word} of this library; this needs its"
-            f" {needed.word}. Ask the library's owner.",
+            f" {needed.word}. Ask the library's owner."
         )
 
 
@@ -247,8 +247,7 @@ def _role(user: Any, organisation: Any) -> sa.ColumnElement[int]:
     shared = (
         sa.select(sa.func.max(level))
         .where(
-            shares.library_id == libraries.c.id,
-            shares.share_with_uuid.in_((user, organisation)),
+            shares.library_id == libraries.c.id, shares.share_with_uuid.in_((user, organisation))
         )
         .scalar_subquery()
     )

@@ -173,10 +173,7 @@ def pages(connection: sa.Connection, job: Job) -> list[PageRow]:
 
 
 def publish(
-    connection: sa.Connection,
-    job: Job,
-    outcome: ProcessingOutcome,
-    pages: Sequence[PageRow] = (),
+    connection: sa.Connection, job: Job, outcome: ProcessingOutcome, pages: Sequence[PageRow] = ()
 ) -> bool:
     """Make this generation the searchable one, remove the others, and end the processing.
 

@@ -139,8 +139,7 @@ def _select_keys(*conditions: sa.ColumnElement[bool]) -> sa.Select[Any]:
 
 # Asked with every request: building it takes as long as asking.
 _OF_HASH = _select_keys(
-    api_keys.c.hash == sa.bindparam("hash"),
-    *_is_valid(sa.bindparam("now", type_=Moment)),
+    api_keys.c.hash == sa.bindparam("hash"), *_is_valid(sa.bindparam("now", type_=Moment))
 )
 
 
