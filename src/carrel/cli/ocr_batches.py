@@ -25,6 +25,7 @@ BATCH = 8
 BATCH_SECONDS = 2.0
 """Target duration of a batch in seconds; slower pages are requested in smaller batches."""
 _BAR = 20
+"""Cells of a progress bar."""
 _PAGED = (".pdf", ".tif", ".tiff")
 
 

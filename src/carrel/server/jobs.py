@@ -42,6 +42,7 @@ _LISTENER_SECONDS = 0.5
 _DELAYED = "dbos-background-jobs"
 """The thread that enqueues delayed jobs."""
 _LATE_SECONDS = 0.05
+"""Time after a job's delay, so that a look finds the job due."""
 # A poll takes more jobs than can run at once, so that the interval does not bound the rate; the
 # next is due when so few wait for a slot.
 _CLAIMED = 24

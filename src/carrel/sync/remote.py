@@ -37,6 +37,7 @@ _HOPELESS = (
     HTTPStatus.INSUFFICIENT_STORAGE,
 )
 _PAGE = 100
+"""Documents of a page of the list."""
 
 
 def is_hopeless(error: Exception) -> bool:

@@ -17,6 +17,7 @@ from carrel.text import clean_json
 _LONGEST = 500
 """Maximum characters of a service's own message."""
 _LONGEST_ID = 100
+"""Letters of a shown request id."""
 _UNUSUAL = re.compile(r"[^\w.:-]", re.ASCII)
 
 

@@ -11,6 +11,7 @@ from carrel.server.blobs.store import AT_ONCE
 from carrel.server.records import blobs as records
 
 _PARALLEL = 4
+"""Blobs in work at a time."""
 
 Progress = Callable[[int, int], None]
 """Is given the number of blobs that are done, and of all."""

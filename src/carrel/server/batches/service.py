@@ -56,6 +56,7 @@ _WRITTEN = 16
 _MESSAGES = 20
 """Distinct messages that a batch reports."""
 _RECONCILE_SECONDS = 60
+"""Interval of the search for batches that lost their job."""
 _LOOK_SECONDS = 1.0
 """Seconds until a cancellation that another server accepted is noticed."""
 

@@ -17,7 +17,9 @@ from carrel.server.spans import current_request
 LogFormat = Literal["text", "json"]
 
 _BYTES = 2_000_000
+"""Size at which the log is renamed and a new one begun."""
 _FILES = 3
+"""Number of renamed logs that are kept."""
 _TOKEN = re.compile(re.escape(PREFIX) + r"[^\s\"']+")
 _STORE_SIGNATURE = re.compile(r"(X-Amz-(?:Signature|Security-Token)=)[^\s&\"']+")
 _KEY = re.compile(r"carrel_[A-Za-z0-9_-]{43}")

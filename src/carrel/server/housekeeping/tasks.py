@@ -25,6 +25,7 @@ _INTERVAL_SECONDS = 600
 _LOOK_SECONDS = 10
 """Time after which a shorter interval of the settings takes effect."""
 _WATCH_SECONDS = 2
+"""Interval at which the settings file is looked at."""
 
 
 async def throw_away(

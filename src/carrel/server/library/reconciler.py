@@ -14,6 +14,7 @@ from carrel.server.records.sql.database import Database, purge
 log = logging.getLogger(__name__)
 
 _INTERVAL_SECONDS = 60
+"""Interval of the search for documents that lost their job."""
 _MAX_LOST = 5
 """Lost jobs after which a document's processing fails."""
 

@@ -21,6 +21,7 @@ log = logging.getLogger(__name__)
 RETRY_SECONDS = (2.0, 15.0, 60.0, 300.0, 900.0)
 """Delays before each retry while an address is away; the last one repeats."""
 _BATCH = 128
+"""Chunks that are embedded at a time."""
 _REMOVED = 1000
 """Vectors of one transaction."""
 _FAILED = "The server failed while it embedded the library; its log says why. Trying again."

@@ -27,6 +27,7 @@ _CHARACTERS = 4000
 _FEW_WORDS = 20
 """A document of no more words is its own summary: a model would invent one."""
 _MAX_TOKENS = 120
+"""Most tokens of a summary."""
 _TOKENS = 2000
 _PICTURE_OR_HEADING = re.compile(r"!\[[^\]]*\]\([^)]*\)|^#+ ", re.MULTILINE)
 _ASKED = "Summarise this document in one or two plain sentences. Answer with the summary alone.\n\n"

@@ -18,9 +18,11 @@ from carrel.server.models.address import ModelAddress
 log = logging.getLogger(__name__)
 
 IDLE_SECONDS = 300.0
+"""Time after which an unused process ends and its memory is free."""
 HUNG_SECONDS = 10.0
 """Seconds without a sign of life after which a process is taken for hung."""
 _WATCH_SECONDS = 2.0
+"""Interval of the checks of a process."""
 
 Probe = Callable[[ModelAddress], Awaitable[None]]
 """Returns as soon as a running model gives a sign of life."""

@@ -14,6 +14,7 @@ log = logging.getLogger(__name__)
 CANDIDATES = 30
 """Passages that are reranked for one search."""
 _SECONDS = 10.0
+"""Timeout of a reranking."""
 
 
 class _Ranked(BaseModel):

@@ -40,6 +40,7 @@ from carrel.wire.ocr import OCRRequest, OCRResult, OCRUsage
 log = logging.getLogger(__name__)
 
 _PICTURE_BYTES = 20 * 1024 * 1024
+"""Largest picture that a model is shown."""
 
 
 class DocumentFile(NamedTuple):

@@ -20,6 +20,7 @@ from carrel.wire.generation.responses import ResponseEvent
 log = logging.getLogger(__name__)
 
 _BEAT_SECONDS = 5.0
+"""Interval of the looks at the record of an answer: another server may change it."""
 _SILENT = timedelta(seconds=60)
 """After so long without a sign of life an answer is given up: its server is gone."""
 _MOST = 64

@@ -30,6 +30,7 @@ router = APIRouter(prefix="/v1/libraries/{library_id}/documents")
 
 _NAME = "The document's name with its folders, percent-encoded (an extension)"
 _SIGNED_SECONDS = 30 * 60
+"""Time that a signed address of a document holds."""
 _ADDED = {
     "Carrel-Document": {
         "description": "Whether these bytes are new to the library (an extension)",

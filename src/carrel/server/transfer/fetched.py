@@ -14,6 +14,7 @@ from carrel.system.hashes import sha256
 KEPT_SECONDS = 60
 """Time to live of a fetched document, in seconds."""
 KEPT_BYTES = 256 * 2**20
+"""Room for fetched documents on the disk."""
 
 
 class Fetched(NamedTuple):

@@ -21,6 +21,7 @@ _BATCH_BYTES = 1024 * 1024
 _SMALL_BYTES = 4096
 """Smaller pieces are copied together: each view of a larger one takes memory of its own."""
 _FIELD_BYTES = 64 * 1024
+"""Largest text field of an upload."""
 _NAME_BYTES = 255
 """The longest name of a file on common file systems."""
 _MAX_PARTS = 32

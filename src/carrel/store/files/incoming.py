@@ -29,6 +29,7 @@ MOST = 2000
 ADDRESS_SECONDS = 30.0
 """Seconds without a byte after which a download is given up."""
 CHUNK = 1 << 18
+"""Bytes that are read at a time."""
 
 
 class Uploaded:

@@ -28,6 +28,7 @@ TALL = 32
 SMALL, LARGE = (10, 7), (18, 12)
 """Columns and rows of a page's picture."""
 FRAME = 2
+"""Cells of a tile's frame."""
 
 
 class Contents(Dialog[int]):

@@ -38,6 +38,7 @@ from carrel.system.atomic import sync_folder, write_private
 from carrel.system.hashes import sha256
 
 _PAGES = 5000
+"""Pages of SQLite that are copied at a time."""
 
 
 @dataclass(frozen=True)

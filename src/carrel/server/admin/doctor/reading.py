@@ -14,6 +14,7 @@ from carrel.server.reading.results import WEIGHTS
 from carrel.server.settings import ServerSettings
 
 _READ_SECONDS = 60
+"""Timeout of each trial reading."""
 _REINSTALL = "Reinstall the server: pip install --force-reinstall 'carrel[server]'"
 
 

@@ -16,6 +16,7 @@ MAX_IMAGES = 8
 
 _ANSWER_TOKENS = 1024
 _USUAL_CONTEXT = 4096
+"""The context of a model that does not report its own."""
 _SPARE_TOKENS = 128
 """Tokens spared for the chat template and for what counting the parts misses."""
 _ATTEMPTS = 2

@@ -23,6 +23,7 @@ log = logging.getLogger(__name__)
 
 DIMENSIONS = 256
 _BATCH_CHARACTERS = 100_000
+"""Characters of the texts that are embedded at a time."""
 
 
 class Embedder:

@@ -25,6 +25,7 @@ Work = Callable[[sa.Connection], T]
 _ATTEMPTS = 8
 """Attempts before the conflict of a write is raised."""
 _PAUSE_SECONDS = 0.02
+"""Longest pause after the first conflict; it doubles with each further one."""
 _TURN_SECONDS = 0.05
 """Pause between two tries of a lock that another server holds."""
 _AFTER_COMMIT = "after commit"

@@ -36,6 +36,7 @@ Keep = Callable[[ModelResponse], Awaitable[None]]
 """Keeps an answer that has ended."""
 
 _USUAL_TOKENS = 1024
+"""Tokens that count for an answer without a limit, until its cost is known."""
 _STREAMED = with_stream(ResponseEvent, besides=", named by its type")
 
 

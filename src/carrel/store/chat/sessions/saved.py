@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 TITLE_LENGTH = 60
+"""Letters of a session's title."""
 
 
 @dataclass(frozen=True, slots=True)
