@@ -72,13 +72,13 @@ class _Edges:
     """The lines across and down a page, to tell rectangles from other shapes."""
 
     def __init__(self, lines: Iterable[Any]) -> None:
-        self._across: dict[int, list[tuple[float, float]]] = defaultdict(list)
-        self._down: dict[int, list[tuple[float, float]]] = defaultdict(list)
+        self._across: dict[int, list[list[float]]] = defaultdict(list)
+        self._down: dict[int, list[list[float]]] = defaultdict(list)
         for line in lines:
             if abs(line.y1 - line.y2) <= _STRAIGHT:
-                self._across[round(line.y1 / _STRAIGHT)].append(_order(line.x1, line.x2))
+                self._across[round(line.y1 / _STRAIGHT)].append(sorted((line.x1, line.x2)))
             elif abs(line.x1 - line.x2) <= _STRAIGHT:
-                self._down[round(line.x1 / _STRAIGHT)].append(_order(line.y1, line.y2))
+                self._down[round(line.x1 / _STRAIGHT)].append(sorted((line.y1, line.y2)))
 
     def frame(self, box: Box, *, filled: bool) -> bool:
         """Return whether lines run along all sides of a box: a chart's axes may run along two of
@@ -91,12 +91,8 @@ class _Edges:
         )
 
 
-def _order(one: float, other: float) -> tuple[float, float]:
-    return min(one, other), max(one, other)
-
-
 def _runs_along(
-    lines: dict[int, list[tuple[float, float]]], at: float, side: tuple[float, float], reach: int
+    lines: dict[int, list[list[float]]], at: float, side: tuple[float, float], reach: int
 ) -> bool:
     """Return whether a line runs along most of a side, about `reach` points away at most."""
     step, half = round(at / _STRAIGHT), (side[1] - side[0]) / 2

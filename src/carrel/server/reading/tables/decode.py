@@ -3,7 +3,7 @@
 import math
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import pairwise, product
 
@@ -255,23 +255,23 @@ class _Decoder:
         for cell in sorted(cells, key=lambda cell: cell.box.left):
             if cell.columns is None or cell.last + 1 < self._heads:
                 cell.columns = self._span(cell, columns, cells)
+        kept = self._kept_rows(cells)
         # Cells of one place are one, in the order in which they are read.
         found = []
         for cell in sorted(cells, key=lambda cell: (cell.box.top, cell.box.left)):
             text, marks = joined_text([self._page.pieces[number] for number in cell.pieces])
             start, end = cell.columns or (0, 0)
-            rows = cell.last - cell.first + 1
-            found.append(Cell(text, cell.first, start, rows, end - start + 1, marks))
-        kept = self._kept_rows(found)
-        heads = bisect_left(kept, self._heads)
-        return Table.of([_find_in_rows(cell, kept) for cell in found], max(1, heads))
+            row = bisect_left(kept, cell.first)
+            rows = max(1, bisect_left(kept, cell.last + 1) - row)
+            found.append(Cell(text, row, start, rows, end - start + 1, marks))
+        return Table.of(found, max(1, bisect_left(kept, self._heads)))
 
-    def _kept_rows(self, cells: Iterable[Cell]) -> list[int]:
-        """Return the rows of cells; rows of a head that share no column are one, but the last."""
+    def _kept_rows(self, cells: Iterable[_PlacedCell]) -> list[int]:
+        """Return the first rows of cells; head rows that share no column are one, but the last."""
         filled: dict[int, set[int]] = {}
         for cell in cells:
-            columns = range(cell.column, cell.column + cell.columns)
-            filled.setdefault(cell.row, set()).update(columns)
+            start, end = cell.columns or (0, 0)
+            filled.setdefault(cell.first, set()).update(range(start, end + 1))
         kept = sorted(filled)
         for row, following in pairwise(tuple(kept)):
             if following + 1 < self._heads and filled[row].isdisjoint(filled[following]):
@@ -401,12 +401,6 @@ class _Decoder:
         field = Box(left, cell.box.top, right, min([low.at, *ends]))
         alone = not any(field.holds_centre(other.box) for other in cells if other is not cell)
         return (left, right) if alone else None
-
-
-def _find_in_rows(cell: Cell, kept: Sequence[int]) -> Cell:
-    """Return the cell of a table decoded by rows alone that contains a cell's beginning."""
-    row = bisect_left(kept, cell.row)
-    return replace(cell, row=row, rows=max(1, bisect_left(kept, cell.row + cell.rows) - row))
 
 
 def joined_text(pieces: Sequence[Line]) -> MarkedText:
