@@ -1,4 +1,4 @@
-"""A full disk: 507 for whatever has to write, and deletes that work all the same."""
+"""A full disk: requests that write are answered with 507, but deletes work."""
 
 import asyncio
 

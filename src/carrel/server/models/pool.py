@@ -268,7 +268,7 @@ class PoolClient:
             try:
                 with address.count_request():
                     async with aclosing(address.client.stream(body)) as chunks:
-                        async with aclosing(_chunks_to_token(chunks, seconds)) as first:
+                        async with aclosing(_read_to_token(chunks, seconds)) as first:
                             async for chunk in first:
                                 yield chunk
                         begun = True
@@ -319,7 +319,7 @@ class PoolClient:
             self._pool.failure.set()
 
 
-async def _chunks_to_token(
+async def _read_to_token(
     chunks: AsyncGenerator[dict[str, Any]], seconds: float | None
 ) -> AsyncGenerator[dict[str, Any]]:
     """Yield the chunks up to the first with a token; each may take some seconds.

@@ -146,7 +146,7 @@ def _reason(error: Exception) -> str:
 
 
 def is_path(text: str) -> bool:
-    """Return whether a text is a path: neither an address nor an id that is no existing path."""
+    """Return whether a text is a path: no address, and no id unless such a path exists."""
     if text.startswith(_ADDRESS):
         return False
     return not _is_id(text) or Path(text).exists()

@@ -278,7 +278,7 @@ class MainScreen(Frame):
         return await self.ask(Choose(title, options))
 
     async def copy_one(self, texts: Mapping[str, str]) -> None:
-        """Copy one of several parts, as is chosen."""
+        """Ask which of several parts to copy, and copy it."""
         if part := await self.choose("Copy", copy_options(dict.fromkeys(texts, ""))):
             self.copy(texts[part])
 

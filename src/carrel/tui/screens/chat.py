@@ -411,8 +411,8 @@ class ChatScreen(MainScreen):
     # Comparing
 
     action_vote = start(comparing.vote)
-    action_agents_differ = start(comparing.agents_differ)
-    action_answers_differ = start(comparing.answers_differ)
+    action_agents_differ = start(comparing.compare_agents)
+    action_answers_differ = start(comparing.compare_answers)
 
     def action_blind(self) -> None:
         comparison = self.store.comparison

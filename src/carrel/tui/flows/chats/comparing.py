@@ -52,14 +52,14 @@ async def go_on(place: MainScreen) -> bool:
     return True
 
 
-async def agents_differ(place: MainScreen) -> None:
+async def compare_agents(place: MainScreen) -> None:
     """Show the differing fields of two sides' agents."""
     pair = await _pair(place, _names(place))
     if pair is not None:
         await _show(place, pair, place.store.comparison.compare_agents(*pair))
 
 
-async def answers_differ(place: MainScreen) -> None:
+async def compare_answers(place: MainScreen) -> None:
     """Show the differences between two finished answers."""
     names = _answer_names(place)
     if len(names) < 2:
