@@ -141,7 +141,8 @@ def runs_from_right(texts: Iterable[str]) -> bool:
     whole = "".join(texts)
     if whole.isascii():
         return False
-    to_left = sum(unicodedata.bidirectional(letter) in ("R", "AL") for letter in whole)
+    later = (letter for letter in whole if letter > "\u058f")
+    to_left = sum(unicodedata.bidirectional(letter) in ("R", "AL") for letter in later)
     return 2 * to_left > sum(map(str.isalpha, whole))
 
 

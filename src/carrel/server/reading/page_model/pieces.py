@@ -235,8 +235,7 @@ def _join_whole_lines(rows: list[list[Line]], down: Sequence[Rule]) -> list[list
         for number in numbers:
             row = rows[number]
             gaps = (after.box.left - before.box.right for before, after in pairwise(row))
-            least = min((gap for gap in gaps if gap > 0), default=0.0) if len(row) > 1 else 0.0
-            if least:
+            if len(row) > 1 and (least := min((gap for gap in gaps if gap > 0), default=0.0)):
                 beside = rows[max(0, number - _NEAR) : number] + rows[number + 1 :][:_NEAR]
                 for line in (piece for row in beside for piece in row):
                     if least < _WIDEST * line.box.height:
