@@ -46,8 +46,8 @@ class PageParts:
 
     `items` is liteparse's text layer, with word boxes; `lines` is text found in another way, by
     OCR if needed, and `apart` what is no part of the flow: text at an angle, comments. `rules` may
-    frame tables. `figures` are pictures, `drawings` are charts and diagrams drawn with vector
-    graphics. `fields` are those of a form.
+    frame tables. `figures` are the `pictures` without a background, `drawings` are charts and
+    diagrams drawn with vector graphics. `fields` are those of a form.
     """
 
     frame: PageFrame
@@ -60,6 +60,7 @@ class PageParts:
     drawings: Sequence[Box] = ()
     shades: Sequence[Shade] = ()
     fields: Sequence[Box] = ()
+    pictures: Sequence[Box] = ()
 
     @property
     def text_boxes(self) -> list[Box]:

@@ -219,7 +219,9 @@ class PDF:
             filled = [space.to_layout(field.bounds) for field in fields]
         figures = [box for box in pictures if not is_background(box, frame.upright_size)]
         drawn = (rules, figures, parsed.drawings, parsed.shades)
-        return PageParts(frame, items, lines, parsed.comments, parsed.links, *drawn, filled)
+        return PageParts(
+            frame, items, lines, parsed.comments, parsed.links, *drawn, filled, pictures
+        )
 
     def _recognise(self, index: int, size: tuple[float, float], look: Look) -> PageScan:
         return recognise_page(self._render(index, self._ocr_dpi(index)), size, look)
@@ -227,13 +229,11 @@ class PDF:
     def _read_drawn(self, index: int, found: PageParts, look: Look) -> PageScan:
         """Read the parts of a page that are pictures of text, outside the text found."""
         frame = found.frame
-        with contextlib.closing(self._document[index]) as page:
-            pictures = embedded_pictures(page, _space(page, frame))
-        coarse = self._render(index, DRAWN_DPI).rotate(frame.turn, expand=True)
-        parts = drawn_text(coarse, found.text_boxes, pictures, frame.upright_size[0])
+        coarse = self._render(index, DRAWN_DPI, frame.turn)
+        parts = drawn_text(coarse, found.text_boxes, found.pictures, frame.upright_size[0])
         if not parts:
             return PageScan(frame)
-        fine = self._render(index, self._ocr_dpi(index)).rotate(frame.turn, expand=True)
+        fine = self._render(index, self._ocr_dpi(index), frame.turn)
         read = [recognise_part(fine, box, frame.upright_size, look) for box in parts]
         return merge_scans(read, frame)
 
@@ -246,12 +246,12 @@ class PDF:
         with contextlib.closing(self._document[index]) as page:
             return max(OCR_DPI, min(enough, POINTS * finest_picture(page)))
 
-    def _render(self, index: int, dpi: float) -> Image.Image:
+    def _render(self, index: int, dpi: float, turn: int = 0) -> Image.Image:
         dpi = _bounded_dpi(self._document.get_page_size(index), dpi, MAX_PIXELS)
         with contextlib.closing(self._document[index]) as page:
             bitmap = page.render(scale=dpi / POINTS, rev_byteorder=True)
             picture: Image.Image = bitmap.to_pil().convert("RGB")
-            return picture
+            return picture.rotate(turn, expand=True) if turn else picture
 
     def _raster(self, index: int, size: tuple[float, float]) -> Raster:
         width, height = (max(1, round(length * DPI / POINTS)) for length in size)
