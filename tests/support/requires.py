@@ -43,6 +43,11 @@ def tesseract() -> str:
     return path
 
 
+def pdflatex() -> str:
+    """The path of LaTeX's typesetter of PDFs."""
+    return _require("pdflatex", "apt-get install texlive-latex-base")
+
+
 def dejavu() -> Path:
     """DejaVu Sans, which has Greek and Cyrillic letters."""
     path = Path("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf")

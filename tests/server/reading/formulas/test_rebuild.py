@@ -1,7 +1,6 @@
 """Formulas rebuilt from glyphs, and from pages that LaTeX set."""
 
 import asyncio
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from carrel.server.reading.formulas.rebuild import Glyph, NotRebuilt, latex_of
 from carrel.server.reading.page.elements import Box
 from carrel.server.reading.page.rules import Rule
 from server.reading.conftest import Read
+from support import requires
 
 
 def glyph(
@@ -66,24 +66,18 @@ FORMULAS = {
 }  # fmt: skip
 
 
-needs_latex = pytest.mark.skipif(
-    not shutil.which("pdflatex"), reason="needs apt-get install texlive-latex-base"
-)
-
-
 async def set_by_latex(folder: Path, body: str) -> Path:
     """The pages of a document."""
     (folder / "a.tex").write_text(
         f"\\documentclass{{article}}\\usepackage{{amsmath}}\\begin{{document}}{body}\\end{{document}}"
     )
-    command = ["pdflatex", "-interaction=batchmode", "a.tex"]
+    command = [requires.pdflatex(), "-interaction=batchmode", "a.tex"]
     latex = await asyncio.create_subprocess_exec(*command, cwd=folder, stdout=subprocess.DEVNULL)
     assert await latex.wait() == 0
     return folder / "a.pdf"
 
 
 @pytest.mark.asyncio(loop_scope="module")
-@needs_latex
 async def test_formulas_that_latex_sets_are_read_as_latex(tmp_path: Path, read: Read) -> None:
     text = "Some words stand between the formulas of this page, as they do in papers."
     body = "\n".join(f"{text}\n\\[ {formula} \\]" for formula in FORMULAS)
@@ -94,7 +88,6 @@ async def test_formulas_that_latex_sets_are_read_as_latex(tmp_path: Path, read: 
 
 
 @pytest.mark.asyncio(loop_scope="module")
-@needs_latex
 async def test_formulas_in_running_text_are_latex_and_prose_stays(
     tmp_path: Path, read: Read
 ) -> None:

@@ -14,12 +14,12 @@ from reportlab.pdfgen.canvas import Canvas
 
 from carrel.server.reading.options import NoSuchPage, UnreadableDocument
 from server.reading.conftest import Read
+from support import requires
 from support.documents import HEADER, LIST, TEXT, digital_pdf, page_pictures
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 TABLE = "| Room | Seats | Floor |\n| --- | --- | --- |\n| North | 24 | 1 |\n| South | 36 | 2 |"
-HEBREW_FONT = Path("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf")
 ITEMS = "\n".join(f"{number}. {item}" for number, item in enumerate(LIST, 1))
 
 
@@ -350,11 +350,10 @@ async def test_a_turned_page_reads_like_an_upright_one(
         assert found == pytest.approx((left, top, right, bottom), abs=3)
 
 
-@pytest.mark.skipif(not HEBREW_FONT.exists(), reason="needs Debian's fonts-dejavu-core")
 async def test_text_from_right_to_left_is_in_the_order_of_reading(
     tmp_path: Path, read: Read
 ) -> None:
-    pdfmetrics.registerFont(TTFont("Hebrew", HEBREW_FONT))
+    pdfmetrics.registerFont(TTFont("Hebrew", requires.dejavu()))
     lines = ["שלום עולם, זהו טקסט בעברית שנכתב מימין", "לשמאל, והוא נמשך בשורה השנייה."]
     canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(600, 800))
     canvas.setFont("Hebrew", 20)
@@ -505,11 +504,10 @@ async def test_what_lies_outside_the_crop_box_is_not_on_the_page(
     assert page.hyperlinks == ["https://example.org/120"]
 
 
-@pytest.mark.skipif(not HEBREW_FONT.exists(), reason="needs the Debian package fonts-dejavu-core")
 async def test_arabic_is_read_in_logical_order_with_its_numbers_and_latin_words(
     tmp_path: Path, read: Read
 ) -> None:
-    pdfmetrics.registerFont(TTFont("dejavu", str(HEBREW_FONT)))
+    pdfmetrics.registerFont(TTFont("dejavu", str(requires.dejavu())))
     canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(595, 842))
     canvas.setFont("dejavu", 12)
     # As it is seen from the left, in the forms that the letters have in their words.
@@ -528,9 +526,8 @@ async def test_arabic_is_read_in_logical_order_with_its_numbers_and_latin_words(
     ]
 
 
-@pytest.mark.skipif(not HEBREW_FONT.exists(), reason="needs the Debian package fonts-dejavu-core")
 async def test_the_right_column_of_a_hebrew_table_is_its_first(tmp_path: Path, read: Read) -> None:
-    pdfmetrics.registerFont(TTFont("dejavu", str(HEBREW_FONT)))
+    pdfmetrics.registerFont(TTFont("dejavu", str(requires.dejavu())))
     canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(595, 842))
     canvas.setFont("dejavu", 12)
     rows = (("שנה", "ספרים", "קוראים"), ("2023", "1,200", "350"), ("2024", "1,450", "410"))
