@@ -30,12 +30,7 @@ from PIL import Image
 from carrel.server.formats.mimetypes import sniff
 from carrel.server.processes.limits import COPIES_READ, limit_this_process
 from carrel.server.processes.parent import end_with_parent
-from carrel.server.processes.pipes import (
-    PipeMessage,
-    as_json,
-    read_message,
-    write_message,
-)
+from carrel.server.processes.pipes import PipeMessage, as_json, read_message, write_message
 from carrel.server.reading.fence import take_doubt, take_failures
 from carrel.server.reading.office.document import Office, reader_of
 from carrel.server.reading.options import NoSuchPage, ReadOptions, UnreadableDocument
@@ -103,12 +98,7 @@ class Parser:
                 request = following.header if following else {}
 
     def _read_pages(
-        self,
-        document: PDF | Picture | Office,
-        options: ReadOptions,
-        *,
-        ahead: bool,
-        beyond: bool,
+        self, document: PDF | Picture | Office, options: ReadOptions, *, ahead: bool, beyond: bool
     ) -> None:
         self._reply({"page_count": document.page_count})
         match document:

@@ -120,3 +120,17 @@ def test_whatever_stands_among_the_cells_is_one_of_them() -> None:
     for upper in range(4):
         share(view, "table", upper, upper + 2, 1.0)
     assert sorted(table_pieces(PageReading(pieces, view))[0]) == list(range(8))
+
+
+def test_tables_beside_each_other_that_one_pair_joins_stay_apart() -> None:
+    pieces, view = page([[("A", 0, 20), ("1", 40, 60), ("B", 200, 220), ("2", 240, 260)]] * 4)
+    view.roles[:, ROLES.index("cell")] = 0.9
+    for upper in range(12):
+        share(view, "table", upper, upper + 4, 1.0)
+    for row in range(4):
+        chance = 1.0 if row == 0 else 0.01
+        view.shared[RIGHT, 4 * row + 1, SHARED.index("table")] = chance
+        view.shared[LEFT, 4 * row + 2, SHARED.index("table")] = chance
+    found = table_pieces(PageReading(pieces, view))
+    left = [number for number in range(16) if number % 4 < 2]
+    assert [sorted(group) for group in found] == [left, sorted({*range(16)} - {*left})]

@@ -8,12 +8,7 @@ from typing import Any
 from carrel.server.reading.fence import doubt, fenced
 from carrel.server.reading.layout.diagrams import diagrams
 from carrel.server.reading.layout.evidence import Evidence, HeadingStyle
-from carrel.server.reading.layout.figures import (
-    FigurePlace,
-    label_figures,
-    pictures,
-    with_text,
-)
+from carrel.server.reading.layout.figures import FigurePlace, label_figures, pictures, with_text
 from carrel.server.reading.layout.flow import reading_order
 from carrel.server.reading.layout.notes import with_notes
 from carrel.server.reading.layout.order import with_order

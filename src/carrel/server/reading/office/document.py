@@ -68,11 +68,7 @@ def _read(data: bytes, mimetype: str) -> Pages:
     Fall back to kreuzberg, then to the text as it stands.
     """
     reader = reader_of(mimetype)
-    attempts = (
-        reader,
-        lambda data: reader(mend(data)),
-        partial(_convert, mimetype=mimetype),
-    )
+    attempts = (reader, lambda data: reader(mend(data)), partial(_convert, mimetype=mimetype))
     for attempt in attempts:
         try:
             return attempt(data)

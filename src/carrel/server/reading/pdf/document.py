@@ -13,12 +13,7 @@ from PIL import Image
 
 from carrel.server.processes.limits import allow_cpu
 from carrel.server.reading.fence import fenced
-from carrel.server.reading.layout.blocks import (
-    NO_EVIDENCE,
-    PageParts,
-    page_layout,
-    plain_regions,
-)
+from carrel.server.reading.layout.blocks import NO_EVIDENCE, PageParts, page_layout, plain_regions
 from carrel.server.reading.layout.evidence import PAGES, Evidence, FirstPage, evidence_of
 from carrel.server.reading.markdown.compose import Raster, compose
 from carrel.server.reading.options import ReadOptions, UnreadableDocument, select_pages

@@ -47,11 +47,7 @@ _DOWN = 0.45
 
 
 def with_display_formulas(
-    items: Sequence[TextItem],
-    lines: Sequence[Line],
-    page: Any,
-    text_page: Any,
-    space: PageSpace,
+    items: Sequence[TextItem], lines: Sequence[Line], page: Any, text_page: Any, space: PageSpace
 ) -> tuple[list[TextItem], list[Line]]:
     """Replace the pieces of each formula, items and lines, by one item: LaTeX between two `$$`.
 

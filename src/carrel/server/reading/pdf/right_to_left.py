@@ -16,11 +16,7 @@ from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
 from bidi.algorithm import get_display
-from pypdfium2.raw import (
-    FPDFText_GetCharAngle,
-    FPDFText_GetCharOrigin,
-    FPDFText_GetUnicode,
-)
+from pypdfium2.raw import FPDFText_GetCharAngle, FPDFText_GetCharOrigin, FPDFText_GetUnicode
 
 from carrel.server.reading.page.elements import Box
 from carrel.server.reading.page.lines import runs_from_right

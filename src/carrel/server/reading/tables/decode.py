@@ -133,15 +133,41 @@ def _inside(page: PageReading, group: Iterable[int], rest: Iterable[int]) -> lis
     return [number for number in sorted(rest) if box.holds_centre(page.boxes[number])]
 
 
-def _split_group(page: PageReading, group: Sequence[int]) -> list[list[int]]:
-    """Split a group between lines where the pieces on both sides are unlikely to share a table."""
-    bands, band_of = _bands(page, group)
+def _split_group(page: PageReading, group: list[int]) -> list[list[int]]:
+    """Split a group into tables beside or below each other that few neighbour pairs join."""
+    _, line_of = _bands(page, group)
+    return [
+        part
+        for side in _split_between(page, group, _strips(page, group))
+        for part in _split_between(page, side, line_of)
+    ]
+
+
+def _split_between(
+    page: PageReading, group: Sequence[int], band_of: dict[int, int]
+) -> list[list[int]]:
+    """Split a group where the pieces on both sides are unlikely to share a table."""
+    pairs = page.pairs_within(group, "table")
+    bands = 1 + max(band_of[number] for number in group)
     parts: list[list[int]] = [[]]
-    for band, vote in enumerate(_votes(page.pairs_within(group, "table"), band_of, len(bands))):
+    for band, vote in enumerate(_votes(pairs, band_of, bands)):
         parts[-1] += (number for number in group if band_of[number] == band)
         if vote < 0:
             parts.append([])
     return [part for part in parts if part]
+
+
+def _strips(page: PageReading, group: Iterable[int]) -> dict[int, int]:
+    """Return the number of each piece's strip, from left to right. No piece crosses the gutters
+    between strips.
+    """
+    strip_of: dict[int, int] = {}
+    strip, right = -1, -math.inf
+    for number in sorted(group, key=lambda number: page.boxes[number].left):
+        strip += page.boxes[number].left > right
+        right = max(right, page.boxes[number].right)
+        strip_of[number] = strip
+    return strip_of
 
 
 def _bands(page: PageReading, group: Iterable[int]) -> tuple[list[list[Line]], dict[int, int]]:
