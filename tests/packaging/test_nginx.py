@@ -83,6 +83,7 @@ def test_nginx_ends_tls_before_a_server_with_the_settings_for_a_team(tmp_path: P
         def ask(method: str, path: str, **options: Any) -> httpx.Response:
             return http.request(method, path, extensions={"sni_hostname": PUBLIC}, **options)
 
+        _until(lambda: _is_there(secure))
         with serve(data, port=behind) as server:
             http.headers["authorization"] = f"Bearer {server.api_key}"
             text = b"x" * 3_000_000
