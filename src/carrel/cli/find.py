@@ -50,7 +50,7 @@ async def find_agent(client: "Client", wanted: str) -> "Agent":
 
 
 def check_version(agent: "Agent", version: int) -> int:
-    """Return a version of an agent.
+    """Return the version if the agent has it.
 
     Raises:
         NothingFound: the agent has no such version.

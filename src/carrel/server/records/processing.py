@@ -345,7 +345,7 @@ def _current(job: Job) -> sa.ColumnElement[bool]:
 
 
 def _require_current(connection: sa.Connection, job: Job) -> int | None:
-    """Return the generation that is searchable until now, if there is one."""
+    """Return the generation that is searchable so far, or None."""
     # Where rows can be locked, the document stays current until the transaction ends.
     query = sa.select(documents.c.indexed_generation).where(_current(job)).with_for_update()
     row = connection.execute(query).one_or_none()

@@ -81,8 +81,9 @@ class _Edges:
                 self._down[round(line.x1 / _STRAIGHT)].append(sorted((line.y1, line.y2)))
 
     def frame(self, box: Box, *, filled: bool) -> bool:
-        """Return whether lines run along all sides of a box: a chart's axes may run along two of
-        its curve. Some near the sides are enough if the box is `filled`.
+        """Return whether lines run along all four sides of a box; two might be a chart's axes.
+
+        For a `filled` box, a line near one side of each direction is enough.
         """
         across, down, reach = (box.left, box.right), (box.top, box.bottom), 3 if filled else 1
         enough = any if filled else all

@@ -293,7 +293,7 @@ class _Decoder:
         return Table.of(found, max(1, bisect_left(kept, self._heads)))
 
     def _kept_rows(self, cells: Iterable[_PlacedCell]) -> list[int]:
-        """Return the first rows of cells; head rows that share no column are one, but the last."""
+        """Return the first rows of cells; head rows that share no column merge, except the last."""
         filled: dict[int, set[int]] = {}
         for cell in cells:
             start, end = cell.columns or (0, 0)
