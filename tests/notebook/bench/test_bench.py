@@ -805,6 +805,18 @@ def test_an_unknown_argument_of_a_call_names_the_right_one(bench: Bench) -> None
         bench.chat(versions=[0])  # type: ignore[call-overload]
 
 
+def test_wrong_arguments_name_those_of_the_call_and_show_the_user_s_own_frames(
+    bench: Bench,
+) -> None:
+    with pytest.raises(TypeError) as error:
+        bench.add("contracts", "a.pdf", "b.pdf")  # type: ignore[call-arg]
+    takes = "bench.add(library, document, *, title, create, wait, timeout)"
+    assert str(error.value) == f"{takes}: too many positional arguments"
+    shown = "".join(error.value._render_traceback_())  # type: ignore[attr-defined]
+    assert 'bench.add("contracts", "a.pdf", "b.pdf")' in shown
+    assert shown.count("File ") == 1
+
+
 def test_a_panel_that_is_there_takes_another_height(bench: Bench) -> None:
     assert bench.chat(height=300) is bench.chat()
     assert bench.chat().height == 300

@@ -5,15 +5,31 @@ from typing import Any
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
+from carrel.notebook.bench.bench import Bench
 from carrel.notebook.results import display
 from carrel.store.agents.drafts import Draft
 
 
-def test_a_draft_is_a_card(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def shell(monkeypatch: pytest.MonkeyPatch) -> Any:
     make: Any = InteractiveShell
     shell = make()
     monkeypatch.setattr(display, "get_ipython", lambda: shell)
-    display.register()
+    display.register(Bench)
+    return shell
+
+
+def test_a_call_without_parentheses_shows_how_it_is_called(shell: Any) -> None:
+    plain = shell.display_formatter.formatters["text/plain"]
+    bench = Bench.__new__(Bench)
+    assert plain(bench.chat) == (
+        "bench.chat takes parentheses: "
+        "bench.chat(agent, *, versions, beside, blind, height, layout)"
+    )
+    assert plain(shell.run_cell) == repr(shell.run_cell)
+
+
+def test_a_draft_is_a_card(shell: Any) -> None:
     fields = {
         "name": "support",
         "model": "smollm2",

@@ -196,6 +196,9 @@ def test_a_call_says_where_its_result_is_written(page: Page) -> None:
     mount(page, "chat", chat_state(answer, prompt=f"Result of {calls[0]}"))
     expect(page.get_by_text('calls weather(city="Paris")')).to_be_visible()
     expect(page.get_by_text('Result of weather(city="Paris")')).to_be_visible()
+    expect(page.get_by_placeholder("What the function returned")).to_be_visible()
+    kernel(page, "state", {"prompt": ""})
+    expect(page.get_by_placeholder("Ask something.")).to_be_visible()
 
 
 def test_names_are_offered_after_an_at_sign_and_written_out(page: Page) -> None:

@@ -10,6 +10,7 @@ from textual.widgets import Button
 
 from carrel.config.profiles import Profile
 from carrel.config.settings import settings_file
+from carrel.tui.widgets.chat import transcript
 from carrel.tui.widgets.chat.prompt import Prompt
 from carrel.tui.widgets.chat.transcript import TurnView
 from carrel.tui.widgets.inputs.fields import Field
@@ -73,6 +74,31 @@ async def test_an_answer_grows_on_screen_and_shows_its_sources(
     row = next(y for y, line in enumerate(lines) if "quarter [1]." in line)
     await bench.pilot.click(offset=(lines[row].index("[1]") + 1, row))
     await bench.shows("“passage 1")
+
+
+@pytest.mark.parametrize("way", ["key", "click"])
+async def test_earlier_turns_of_a_long_chat_are_shown_on_request(
+    bench: Workbench, service: ScriptedService, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    monkeypatch.setattr(transcript, "MAX_TURNS", 4)
+    for question in ("First?", "Second?", "Third?"):
+        await bench.type(question)
+        await bench.press("enter")
+        await bench.shows(question)
+        service.say(f"Answer to {question}")
+        service.finish(tokens=(10, 10))
+        await bench.shows(f"Answer to {question}")
+    await bench.shows("▸ 2 earlier turns")
+    assert "Answer to First?" not in bench.text()
+    await bench.press("escape")
+    if way == "key":
+        await bench.press("home", "g")
+    else:
+        lines = bench.text().splitlines()
+        row = next(y for y, line in enumerate(lines) if "earlier turns" in line)
+        await bench.pilot.click(offset=(lines[row].index("earlier"), row))
+    await bench.shows("Answer to First?", "Answer to Third?")
+    assert "earlier turn" not in bench.text()
 
 
 async def test_a_question_is_shown_as_it_was_typed(bench: Workbench) -> None:
@@ -377,6 +403,7 @@ async def test_a_call_is_shown_and_answered_in_the_field(
     await bench.press("enter")
     service.call(("a23456789", "weather", '{"city": "[/b] Paris"}'))
     await bench.shows('calls weather(city="[/b] Paris")', 'Result of weather(city="[/b] Paris")')
+    await bench.shows("What the function returned, or why it was not run")
     await bench.type("sunny")
     await bench.press("enter")
     service.say("It is sunny.")

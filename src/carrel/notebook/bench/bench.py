@@ -100,7 +100,7 @@ class Bench:
         self.client = SyncClient(self._store)
         self._started = self._store.loop.run(self._store.start())
         atexit.register(self.close)
-        display.register()
+        display.register(type(self))
 
     @cached_property
     def aio(self) -> AsyncBench:

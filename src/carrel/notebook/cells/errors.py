@@ -56,6 +56,12 @@ class BenchError(Exception):
         return lines
 
 
+class CallError(TypeError):
+    """A call with other arguments than it takes; its traceback is a BenchError's."""
+
+    _render_traceback_ = BenchError._render_traceback_
+
+
 @contextmanager
 def bench_errors() -> Iterator[None]:
     """Convert a problem of the store to a BenchError."""

@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from typing import Any, TypeVar, cast
 
 from carrel.notebook.cells.cell import CellProgress, Draw, work_progress
-from carrel.notebook.cells.errors import BenchError, no_option_words
+from carrel.notebook.cells.errors import BenchError, CallError, no_option_words
 from carrel.store.core.actions.handle import Cancelled, Handle
 from carrel.store.core.problem import ProblemError
 from carrel.store.store import Store
@@ -127,17 +127,22 @@ def _check_reached(store: Store, began: float, now: float) -> None:
 
 
 def check_handle(method: F, *, waits: bool = True) -> F:
-    """Turn errors of a bench's method into plain words: unknown keywords, calls after close.
+    """Turn errors of a bench's method into plain words: other arguments, calls after close.
 
     `waits` first waits for a lost server of this machine. The traceback of an error begins with the
     caller.
     """
-    _, *names = inspect.signature(method).parameters
+    signature = inspect.signature(method)
+    _, *names = signature.parameters
 
     @functools.wraps(method)
     def call(bench: Any, *args: Any, **kwargs: Any) -> Any:
         for name in kwargs.keys() - set(names):
-            raise TypeError(no_option_words(f"bench.{method.__name__}", name, names))
+            raise CallError(no_option_words(f"bench.{method.__name__}", name, names))
+        try:
+            signature.bind(bench, *args, **kwargs)
+        except TypeError as error:
+            raise CallError(f"{call_words(method)}: {error}") from None
         check_open(bench._store)
         try:
             if waits:
@@ -147,6 +152,16 @@ def check_handle(method: F, *, waits: bool = True) -> F:
             raise error.with_traceback(None) from None
 
     return cast(F, call)
+
+
+def call_words(method: Callable[..., Any]) -> str:
+    """Return a call with the names of its arguments: `bench.ask(agent, text, *, version, …)`."""
+    arguments = list(inspect.signature(method).parameters.values())
+    names = [f"*{one.name}" if one.kind is one.VAR_POSITIONAL else one.name for one in arguments]
+    by_name = next((at for at, one in enumerate(arguments) if one.kind is one.KEYWORD_ONLY), None)
+    if by_name is not None and not any(name.startswith("*") for name in names):
+        names.insert(by_name, "*")
+    return f"bench.{method.__name__}({', '.join(name for name in names if name != 'self')})"
 
 
 def check_open(store: Store) -> None:

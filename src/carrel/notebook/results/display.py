@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from html import escape
+from types import MethodType
 
 from IPython.core.getipython import get_ipython
 from pydantic import BaseModel
 
+from carrel.notebook.cells.wait import call_words
 from carrel.notebook.html.tables import table
 from carrel.store.agents.compare import compare_agents
 from carrel.store.agents.drafts import Draft, nobody
@@ -25,8 +27,8 @@ FIELD = ("field", "value")
 _LISTS = (FileList, LibraryList, DocumentList)
 
 
-def register() -> None:
-    """Register the tables with IPython; do nothing elsewhere."""
+def register(bench: type) -> None:
+    """Register the tables, and the calls of a bench, with IPython; do nothing elsewhere."""
     shell = get_ipython()
     if shell is None or shell.display_formatter is None:
         return
@@ -37,9 +39,19 @@ def register() -> None:
         plain.for_type(kind, lambda one, printer, _: printer.text(_line(one)))
     html.for_type(Draft, _draft_card)
     plain.for_type(Draft, lambda draft, printer, _: printer.text(_draft_line(draft)))
+    plain.for_type(
+        MethodType,
+        lambda method, printer, _: printer.text(
+            _call_line(method) if isinstance(method.__self__, bench) else repr(method)
+        ),
+    )
     for kind in _LISTS:
         html.for_type(kind, lambda page: _table(page.data))
         plain.for_type(kind, lambda page, printer, _: printer.text(_lines(page.data)))
+
+
+def _call_line(method: MethodType) -> str:
+    return f"bench.{method.__name__} takes parentheses: {call_words(method)}"
 
 
 def _table(rows: Sequence[BaseModel]) -> str:

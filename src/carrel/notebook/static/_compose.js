@@ -1,3 +1,5 @@
+const ASK = "Ask something. @ names a file, arrow up brings back what was asked.";
+
 /**
  * Where a question is written: earlier ones come back with the arrows, names after an @ are
  * offered, and what goes along stands above. `send(text)` gives whether the text was taken.
@@ -18,7 +20,7 @@ class Composer {
     this.chips = h("div", { class: "carrel-chips", "aria-label": "Attached", hidden: true });
     this.names = h("ul", { class: "carrel-list carrel-names", role: "listbox", "aria-label": "Names", hidden: true });
     this.input = h("textarea", {
-      rows: 2, "aria-label": "Message", placeholder: "Ask something. @ names a file, arrow up brings back what was asked.",
+      rows: 2, "aria-label": "Message", placeholder: ASK,
       oninput: () => this.look(), onkeydown: (event) => this.pressed(event), onblur: () => this.offer([]),
     });
     this.element = h("div", { class: "carrel-field" }, this.purpose, this.chips, this.names, this.input);
@@ -29,6 +31,7 @@ class Composer {
     const purpose = state.editing !== null ? "Edit question" : state.prompt;
     say(this.purpose, purpose);
     this.purpose.hidden = purpose === "";
+    this.input.placeholder = state.prompt && state.editing === null ? ADVICE.RESULT_WANTED : ASK;
     const waiting = state.uploading ? [{ id: "", name: `${state.uploading} uploading …` }] : [];
     keyed(this.chips, [...state.attached, ...waiting], (one) => one.id
       ? this.view.button("", () => this.view.ask("detach", { id: one.id }), "small")

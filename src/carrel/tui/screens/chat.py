@@ -12,6 +12,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.getters import query_one
 
+from carrel.store import advice
 from carrel.store.chat.conversation import Attachment
 from carrel.store.chat.formatting import (
     SessionRow,
@@ -176,13 +177,15 @@ class ChatScreen(MainScreen):
         else:
             sessions.show_message(labels.muted("None yet."))
         self.prompt.disabled = state.agent_id is None
-        self.prompt.placeholder = "" if self.prompt.disabled else ASK
         self.prompt.asked = state.history
         # In the field, a source's letter would be typed: the way to the sources starts with esc.
         self.prompt.border_subtitle = Content(TO_SOURCES if self._browser.has_sources() else "")
         # Each side's calls are answered separately.
         results = (prompt_title(chat.slice.value) for chat in self.chats)
-        what = "Edit question" if state.editing is not None else next(filter(None, results), "")
+        result = next(filter(None, results), "")
+        hint = advice.RESULT_WANTED if result and state.editing is None else ASK
+        self.prompt.placeholder = "" if self.prompt.disabled else hint
+        what = "Edit question" if state.editing is not None else result
         self.box.show(what, state.attached, state.uploading)
 
     def _show_progress(self, _state: ChatState) -> None:
@@ -404,6 +407,12 @@ class ChatScreen(MainScreen):
         for transcript in self.query(Transcript):
             if transcript.chat == chat:
                 await transcript.fold(place)
+
+    async def action_earlier(self, chat: int) -> None:
+        """Show earlier turns of a long chat; called by a click."""
+        for transcript in self.query(Transcript):
+            if transcript.chat == chat:
+                await transcript.show_earlier()
 
     def action_open_source(self) -> None:
         self._browser.open()

@@ -14,6 +14,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from carrel.store.chat.formatting import TurnRow
+from carrel.store.core.formatting import counted
 from carrel.text import clean_text
 from carrel.tui.widgets.text.pane import Note, TextPane
 from carrel.tui.widgets.text.prose import MIN_TAIL, Prose, TypedText, settled_length
@@ -21,7 +22,7 @@ from carrel.tui.widgets.text.rendered import Rendered
 
 MAX_TURNS = 200
 MAX_TEXT = 600_000
-"""Most turns, and characters, on screen; earlier ones are left out for speed."""
+"""Most turns, and characters, on screen at first; earlier ones are shown on request, for speed."""
 TurnPlace = tuple[int, int]
 """The number of a chat, and a turn's place in it."""
 LONG = 4 * MIN_TAIL
@@ -85,7 +86,7 @@ class Transcript(TextPane):
     """The turns of one session. It follows a growing answer until the user scrolls.
 
     A click on a source or a variant's mark runs the screen's `show_source` or `variant` with the
-    chat's number first.
+    chat's number first. At the top, `home` shows earlier turns of a long chat.
     """
 
     DEFAULT_CSS = "Transcript { padding: 0 1; }"
@@ -95,6 +96,8 @@ class Transcript(TextPane):
         self.chat = chat
         self._rows: list[TurnRow] = []
         self._first = 0
+        self._shares = 1
+        """How many times MAX_TURNS are on screen at most."""
         self._session: object = None
         self._unfolded: set[int] = set()
         """Places of turns with visible thinking."""
@@ -122,7 +125,8 @@ class Transcript(TextPane):
         self._given = rows, writing
         if session != self._session:
             self._unfolded.clear()
-        first = _first_shown(rows)
+            self._shares = 1
+        first = _first_shown(rows, self._shares)
         rows = [
             row if not row.thinking or place in self._unfolded else replace(row, thinking="")
             for place, row in enumerate(rows[first:], first)
@@ -143,6 +147,22 @@ class Transcript(TextPane):
         self._session, self._rows, self._first = session, rows, first
         if follow:
             self.to_end()
+
+    def action_scroll_home(self) -> None:
+        if self._first and self.scroll_y == 0:
+            self.call_next(self.show_earlier)
+        else:
+            super().action_scroll_home()
+
+    async def show_earlier(self) -> None:
+        """Show MAX_TURNS more turns above those on screen, which stay where they are."""
+        height = self.virtual_size.height
+        self._shares += 1
+        rows, writing = self._given
+        await self.show(self._session, rows, writing=writing)
+        self.call_after_refresh(
+            lambda: self.scroll_to(y=self.virtual_size.height - height, animate=False)
+        )
 
     def to_end(self) -> None:
         """Scroll to the end after the layout of new parts."""
@@ -173,7 +193,7 @@ class Transcript(TextPane):
             else:
                 await self.remove_children()
                 if first:
-                    await self.mount(Rendered(_omission(first)))
+                    await self.mount(Rendered(_omission(first, self.chat)))
             await self.mount_all(
                 _turn(
                     row, (self.chat, first + place), dark, live=writing and place == len(rows) - 1
@@ -182,12 +202,12 @@ class Transcript(TextPane):
             )
 
 
-def _first_shown(rows: Sequence[TurnRow]) -> int:
-    """Return the index of the first turn to show within MAX_TEXT."""
-    room = MAX_TEXT
+def _first_shown(rows: Sequence[TurnRow], shares: int) -> int:
+    """Return the index of the first turn to show within so many times MAX_TURNS and MAX_TEXT."""
+    room = MAX_TEXT * shares
     for place in range(len(rows) - 1, -1, -1):
         room -= len(rows[place].text)
-        if len(rows) - place > MAX_TURNS or (room < 0 and place < len(rows) - 1):
+        if len(rows) - place > MAX_TURNS * shares or (room < 0 and place < len(rows) - 1):
             return place + 1
     return 0
 
@@ -225,9 +245,11 @@ def _prose(text: str, dark: bool, row: TurnRow, place: TurnPlace) -> RenderableT
     return Padding(Prose(text, dark=dark, sources=sources), (0, 0, 0, 2))
 
 
-def _omission(turns: int) -> Text:
-    words = f"{turns:,} earlier turns are not shown here; an export has them.\n"
-    return Text(words, style="carrel.muted")
+def _omission(turns: int, chat: int) -> Text:
+    words = f"▸ {counted(turns, 'earlier turn')}: a click, or g at the top, shows more\n"
+    omission = Text(words, style="carrel.muted")
+    omission.stylize(_click("earlier", chat))
+    return omission
 
 
 def _head(row: TurnRow, place: TurnPlace) -> RenderableType:
@@ -272,4 +294,4 @@ def _foot(row: TurnRow, place: TurnPlace) -> RenderableType:
 
 
 def _click(action: str, *arguments: int) -> Style:
-    return Style(meta={"@click": f"screen.{action}{arguments}"})
+    return Style(meta={"@click": f"screen.{action}({', '.join(map(str, arguments))})"})
