@@ -385,6 +385,34 @@ async def test_an_invisible_text_layer_is_not_believed(tmp_path: Path, read: Rea
     assert TEXT.split(". ")[0] in reading.pages[0].markdown
 
 
+async def test_an_invisible_text_layer_in_another_script_is_believed(
+    tmp_path: Path, read: Read
+) -> None:
+    (picture,) = page_pictures(digital_pdf(tmp_path / "source.pdf", pages=1), dpi=120)
+    pdfmetrics.registerFont(TTFont("Cyrillic", requires.dejavu()))
+    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(595, 842))
+    canvas.drawInlineImage(picture, 0, 0, 595, 842)
+    said = "Читальный зал открыт ежедневно с девяти часов утра"
+    for number in range(30):
+        text = canvas.beginText(72, 770 - 24 * number)
+        text.setFont("Cyrillic", 14)
+        text.setTextRenderMode(3)
+        text.textLine(said)
+        canvas.drawText(text)
+    canvas.save()
+    assert (await read(tmp_path / "a.pdf")).pages[0].markdown.startswith(said)
+
+
+async def test_a_soft_hyphen_within_a_line_is_drawn(tmp_path: Path, read: Read) -> None:
+    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(595, 842))
+    pdfmetrics.registerFont(TTFont("Hyphen", requires.dejavu()))
+    canvas.setFont("Hyphen", 12)
+    canvas.drawString(72, 700, "Front\xadend engineer, 2013 \xad 2017, in a multi\xadmaster team.")
+    canvas.save()
+    (page,) = (await read(tmp_path / "a.pdf")).pages
+    assert page.markdown == "Front-end engineer, 2013 - 2017, in a multi-master team."
+
+
 async def test_a_password_is_named_as_the_reason(tmp_path: Path, read: Read) -> None:
     lock = StandardEncryption("secret", canPrint=0)
     canvas = Canvas(str(tmp_path / "a.pdf"), encrypt=lock)

@@ -17,6 +17,8 @@ _LEADING = 1.17
 _LEAST_DOTS = 4
 _LEADER = re.compile(rf"(?:\s?\.){{{_LEAST_DOTS + 1},}}\s*")
 """Dot leader before a page number in a table of contents."""
+_DRAWN_HYPHEN = re.compile("\u00ad(?=.)")
+"""Soft hyphen within a line: some fonts have no other, and files leave out those not drawn."""
 _PITCH = 0.08
 """Tolerance for glyph widths of a monospaced font, as a part of the width."""
 _RAISED = 1.05
@@ -61,7 +63,7 @@ def text_lines(items: Iterable[TextItem], links: Sequence[Link] = ()) -> list[Li
 
 def item_line(item: TextItem, links: Sequence[Link] = ()) -> Line | None:
     """Return the line of an item, or None without text."""
-    text = item.text.strip()
+    text = _DRAWN_HYPHEN.sub("-", item.text.strip())
     if not text:
         return None
     if text.count(".") > _LEAST_DOTS:

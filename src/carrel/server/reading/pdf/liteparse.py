@@ -1,5 +1,6 @@
 """PDF pages parsed by liteparse, cut at their crop box, some ahead of need."""
 
+import re
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
@@ -19,6 +20,8 @@ from carrel.server.reading.pdf.garbage import is_garbage
 
 _GARBLED = "garbled"
 _OF_OTHER_OCR = "invisible-text-layer"
+_OTHER_SCRIPT = re.compile("[\u0370-\u1dff\u1f00-\u1fff\uac00-\ud7ff]")
+"""Letters that the built-in OCR does not know: an OCR that wrote many was made for them."""
 _WITHOUT_TEXT = frozenset({"scanned", "no-text", "vector-text"})
 _COMMENTS = frozenset({
     "text", "freetext", "highlight", "underline", "squiggly", "strikeout", "caret",
@@ -60,7 +63,8 @@ def _page(page: Any) -> ParsedPage:
     fenced("letters set apart", join_letters, items)
     text = " ".join(item.text for item in items)
     garbage = is_garbage(text, suspected=_GARBLED in reasons)
-    trusted = not garbage and _OF_OTHER_OCR not in reasons
+    doubted = _OF_OTHER_OCR in reasons and 3 * len(_OTHER_SCRIPT.findall(text)) < len(text)
+    trusted = not (garbage or doubted)
     said = trusted and bool(text.strip())
     graphics = page.vector_graphics
     # Each access copies them.

@@ -35,8 +35,7 @@ _SIGNS = re.compile(f"[{''.join(map(chr, _PLAIN))}]")
 _PLAIN_SIGNS = re.compile("['\"-]")
 _LOOSE = str.maketrans({
     **_PLAIN,
-    **dict.fromkeys(map(ord, " \t\r\n\xa0\u2002\u2003\u2009\u200a\u202f")),
-    **dict.fromkeys(map(ord, "-‐‑‒–—―\u00ad\ufffe")),
+    **dict.fromkeys(map(ord, " \t\r\n\xa0\u2002\u2003\u2009\u200a\u202f-‐‑‒–—―\u00ad\ufffe")),
 })  # fmt: skip
 """Also drops hyphens: one reader keeps and the other drops those at line ends."""
 _ALONE = 6
