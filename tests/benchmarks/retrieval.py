@@ -132,7 +132,7 @@ def _rankings(connection: sa.Connection, library_id: str, embedder: Embedder) ->
         vectors = embedder.embed([query])
         assert vectors is not None, "there are no vectors on this platform"
         [library] = embeddings.find_searched(connection, [library_id])
-        return list(index.nearest(connection, Nearest(library, vectors[0], _DEPTH)))
+        return list(index.begin(connection, Nearest(library, vectors[0], _DEPTH))([]))
 
     return {"both": both, "words": words, "meaning": meaning}
 

@@ -158,7 +158,7 @@ def test_vectors_of_format_2_are_found_and_can_be_changed(tmp_path: Path, kept_i
         with engine.begin() as connection:
             assert pgvector.is_present(connection) == (kept_in == "pgvector")
             [library] = embeddings.find_searched(connection, ["l"])
-            found = VectorIndex().nearest(connection, Nearest(library, vectors[7], 5))
+            found = VectorIndex().begin(connection, Nearest(library, vectors[7], 5))([])
             assert next(iter(found)) == _FIRST + 7
             state = embeddings.state(connection, "l")
             assert (state.embedded, state.chunks) == (_CHUNKS - 1, _CHUNKS)

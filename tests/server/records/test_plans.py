@@ -111,7 +111,7 @@ QUERIES: dict[str, Callable[[sa.Connection], object]] = {
 
 def _nearest(connection: sa.Connection, index: VectorIndex) -> object:
     [library] = embeddings.find_searched(connection, ["l7"])
-    return index.nearest(connection, Nearest(library, np.ones(256, np.float32), 10))
+    return index.begin(connection, Nearest(library, np.ones(256, np.float32), 10))([])
 
 
 def _soon() -> datetime:

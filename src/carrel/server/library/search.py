@@ -13,7 +13,7 @@ from carrel.server.library import snippets
 from carrel.server.library.fulltext import search as fulltext
 from carrel.server.library.fulltext.words import Term, terms
 from carrel.server.library.places import TextPlaces
-from carrel.server.library.vectors.nearest import Nearest
+from carrel.server.library.vectors.nearest import Finish, Nearest
 from carrel.server.library.vectors.stored import VectorIndex
 from carrel.server.models.vectors.embedder import Embedder
 from carrel.server.records import embeddings
@@ -99,16 +99,17 @@ class Search:
         weak: set[int] = set()
         depth = max(limit, _CANDIDATES)
         for library in embeddings.find_searched(connection, library_ids):
-            found = fulltext.find(connection, library.number, wanted, depth, document_ids)
-            near: dict[int, float] = {}
+            compare: Finish | None = None
             vector = asked.get(library.model)
             if vector is not None and len(vector) != library.dimensions:
                 log.warning(
                     "library %s: words alone are searched, its model has changed", library.id
                 )
             elif vector is not None:
-                question = Nearest(library, vector, depth, document_ids, list(found.scores))
-                near = self._vectors.nearest(connection, question)
+                question = Nearest(library, vector, depth, document_ids)
+                compare = self._vectors.begin(connection, question)
+            found = fulltext.find(connection, library.number, wanted, depth, document_ids)
+            near = compare(found.scores) if compare else {}
             fused = fuse(found.scores, near)
             scores |= fused
             least = _least_answer(library.model, by_words_alone=not near)

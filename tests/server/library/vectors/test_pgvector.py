@@ -92,7 +92,7 @@ def test_the_same_chunks_are_nearest_as_in_memory(connection: sa.Connection) -> 
             among = range(7) if number % 2 else range(_DOCUMENTS)
             some = [f"l1d{n}" for n in among]
             question = Nearest(library, vector, 50, some if number % 2 else None)
-            found = kind.nearest(connection, question)
+            found = kind.begin(connection, question)([])
             assert found == pytest.approx({id: exact[id] for id in found}, abs=1e-3)
             best = sorted(
                 (exact[id] for id in exact if (id - CHUNKS_PER_LIBRARY) % _DOCUMENTS in among),
@@ -100,13 +100,13 @@ def test_the_same_chunks_are_nearest_as_in_memory(connection: sa.Connection) -> 
             )
             assert list(found.values()) == pytest.approx(best[:50], abs=1e-3)
             also = [CHUNKS_PER_LIBRARY + n for n in (0, 1, 2, 3)]
-            asked = kind.nearest(connection, Nearest(library, vector, 5, also=also)).keys()
+            asked = kind.begin(connection, Nearest(library, vector, 5))(also).keys()
             assert asked >= set(also[1:])
             assert also[0] not in asked
         none = library._replace(number=9, id="none")
-        assert kind.nearest(connection, Nearest(none, vector, 25)) == {}
+        assert kind.begin(connection, Nearest(none, vector, 25))([]) == {}
         grown = library._replace(series=1, version=1)
-        found = kind.nearest(connection, Nearest(grown, _vectors(11, 8)[7], 25))
+        found = kind.begin(connection, Nearest(grown, _vectors(11, 8)[7], 25))([])
         assert next(iter(found)) == CHUNKS_PER_LIBRARY + 7
 
 
@@ -135,12 +135,12 @@ def test_a_database_that_gets_the_extension_later_compares_what_it_has() -> None
             embeddings.insert(connection, 0, {CHUNKS_PER_LIBRARY: _stored(vector)})
             [library] = embeddings.find_searched(connection, ["l1"])
             question = Nearest(library, vector, 5)
-            before = VectorIndex().nearest(connection, question)
+            before = VectorIndex().begin(connection, question)([])
         assert "from now on" in shared.migrate(address).vectors
         assert shared.migrate(address).vectors == "pgvector compares vectors."
         with engine.begin() as connection:
             assert pgvector.is_present(connection)
-            after = VectorIndex().nearest(connection, question)
+            after = VectorIndex().begin(connection, question)([])
         assert after == pytest.approx(before, abs=1e-3)
         assert list(after) == [CHUNKS_PER_LIBRARY]
     finally:

@@ -11,9 +11,10 @@ from carrel.server.library.fulltext.words import Term
 
 _IN_AREA = "FROM chunks_fts WHERE chunks_fts MATCH ? AND rowid BETWEEN ? AND ?"
 _COUNT = f"SELECT count(*) FROM (SELECT rowid {_IN_AREA} LIMIT ?)"
-_RANK = f"SELECT rowid, -rank {_IN_AREA} ORDER BY rank LIMIT ?"
+# With the "+" SQLite keeps the best rows: FTS5 would sort all, each with its words' positions.
+_RANK = f"SELECT rowid, -rank {_IN_AREA} ORDER BY +rank, rowid LIMIT ?"
 _NEWEST = f"SELECT rowid {_IN_AREA} ORDER BY rowid DESC LIMIT 1 OFFSET ?"
-# The "+" makes SQLite filter by document before it ranks.
+# Here it makes SQLite filter by document before it ranks.
 _RANK_IN = """
     SELECT chunks_fts.rowid, -rank FROM chunks_fts JOIN chunks ON chunks.id = chunks_fts.rowid
     WHERE chunks_fts MATCH ? AND chunks_fts.rowid BETWEEN ? AND ?

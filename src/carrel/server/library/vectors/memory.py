@@ -3,11 +3,12 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sqlalchemy as sa
 
-from carrel.server.library.vectors.nearest import Nearest
+from carrel.server.library.vectors.nearest import Finish, Nearest
 from carrel.server.records import embeddings
 from carrel.server.records.embeddings import SearchedLibrary
 from carrel.server.records.sql.tables import (
@@ -35,49 +36,38 @@ _COMPARED = 8
 """Oversampling factor of the preselection."""
 _AT_ONCE = 500
 """Documents per query."""
+_THREADS = 4
+"""As many as read the database."""
 
 
-class _Matrix:
-    """The chunks of one library in the order of their ids: id, document's number and vector."""
+class _Chunks(NamedTuple):
+    """The chunks of one library in the order of their ids. Arrays are replaced, never changed: a
+    thread goes on with those that it has.
+    """
 
-    def __init__(self, version: int, dimensions: int, coarse: int) -> None:
-        import numpy as np
-
-        self.version = version
-        """The version of the library's vectors."""
-        self._coarse_dimensions = coarse
-        self._chunk_bytes = 2 * dimensions + 4 * coarse
-        self.revision = -1
-        self.documents: dict[tuple[str, int], int] = {}
-        """The documents in it, with the generation of their text, and their numbers."""
-        self._next = 0
-        self.ids: Ids = np.empty(0, np.int64)
-        self._owners: Ids = np.empty(0, np.int64)
-        self._vectors: Stored | None = None
-        self._coarse: Vectors | None = None
-
-    @property
-    def size(self) -> int:
-        """The memory that it takes, in chunks of the server's own model."""
-        return len(self.ids) * self._chunk_bytes // (2 * OWN_DIMENSIONS + 4 * _COARSE)
+    ids: "Ids"
+    owners: "Ids"
+    """The numbers of their documents."""
+    vectors: "Stored"
+    coarse: "Vectors"
+    """The leading dimensions, each with all chunks: that way they are multiplied fastest."""
 
     def nearest(
-        self, vector: "Vectors", limit: int, document_ids: Collection[str] | None
+        self, vector: "Vectors", limit: int, owners: Collection[int] | None
     ) -> dict[int, float]:
-        """Return the most similar chunks and their similarity, best first."""
+        """Return the most similar chunks, of some documents, and their similarity, best first."""
         import numpy as np
 
-        if self._vectors is None or self._coarse is None:
+        if not len(self.ids):
             return {}
-        rough = self._coarse @ vector[: self._coarse_dimensions]
-        if document_ids is not None:
-            owners = [number for (id, _), number in self.documents.items() if id in document_ids]
+        rough = vector[: len(self.coarse)] @ self.coarse
+        if owners is not None:
             # The least similarity is -1.
-            rough = np.where(np.isin(self._owners, owners), rough, np.float32(-2))
+            rough = np.where(np.isin(self.owners, list(owners)), rough, np.float32(-2))
         compared = min(len(rough), limit * _COMPARED)
         rows = np.argpartition(rough, len(rough) - compared)[-compared:]
         rows = rows[rough[rows] > -2]
-        exact = self._vectors[rows].astype(np.float32) @ vector
+        exact = _floats(self.vectors[rows]) @ vector
         best = np.argsort(-exact, kind="stable")[:limit]
         return dict(zip(self.ids[rows[best]].tolist(), exact[best].tolist(), strict=True))
 
@@ -85,22 +75,66 @@ class _Matrix:
         """Return the similarity of some chunks; chunks without vectors are left out."""
         import numpy as np
 
-        if self._vectors is None or not len(self.ids):
+        if not ids or not len(self.ids):
             return {}
         rows = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
-        exact = self._vectors[rows].astype(np.float32) @ vector
+        exact = _floats(self.vectors[rows]) @ vector
         known = self.ids[rows] == ids
         return dict(zip(self.ids[rows[known]].tolist(), exact[known].tolist(), strict=True))
+
+    def take(self, rows: "Ids") -> "_Chunks":
+        """Return some of the chunks, or all in another order."""
+        coarse = self.coarse.take(rows, axis=1)
+        return _Chunks(self.ids[rows], self.owners[rows], self.vectors[rows], coarse)
+
+
+def _floats(halves: "Stored") -> "Vectors":
+    """Return finite numbers as floats, several times as fast as numpy: the bits are moved to their
+    places, and the difference of the exponents is made up.
+    """
+    import numpy as np
+
+    bits = halves.view(np.int16).astype(np.int32) << 13
+    # The bits of the sign were spread.
+    return (bits & np.int32(~0x70000000)).view(np.float32) * np.float32(2**112)
+
+
+class _Matrix:
+    """The chunks of one library, and which documents are in it."""
+
+    def __init__(self, version: int, dimensions: int, coarse: int) -> None:
+        import numpy as np
+
+        self.version = version
+        """The version of the library's vectors."""
+        self._chunk_bytes = 2 * dimensions + 4 * coarse
+        self.revision = -1
+        self.documents: dict[tuple[str, int], int] = {}
+        """The documents in it, with the generation of their text, and their numbers."""
+        self._next = 0
+        self.chunks = _Chunks(
+            np.empty(0, np.int64),
+            np.empty(0, np.int64),
+            np.empty((0, dimensions), np.float16),
+            np.empty((coarse, 0), np.float32),
+        )
+
+    @property
+    def size(self) -> int:
+        """The memory that it takes, in chunks of the server's own model."""
+        return len(self.chunks.ids) * self._chunk_bytes // (2 * OWN_DIMENSIONS + 4 * _COARSE)
+
+    def numbers(self, document_ids: Collection[str]) -> list[int]:
+        """Return the numbers of some documents."""
+        return [number for (id, _), number in self.documents.items() if id in document_ids]
 
     def remove(self, gone: Iterable[tuple[str, int]]) -> None:
         """Remove documents."""
         import numpy as np
 
         numbers = [self.documents.pop(key) for key in gone]
-        if numbers and self._vectors is not None and self._coarse is not None:
-            kept = ~np.isin(self._owners, numbers)
-            self.ids, self._owners = self.ids[kept], self._owners[kept]
-            self._vectors, self._coarse = self._vectors[kept], self._coarse[kept]
+        if numbers:
+            self.chunks = self.chunks.take(np.flatnonzero(~np.isin(self.chunks.owners, numbers)))
 
     def add(self, new: Sequence[tuple[str, int]], rows: Sequence[sa.Row[Any]]) -> None:
         """Add documents with their chunks' rows of document_id, id and vector."""
@@ -112,19 +146,18 @@ class _Matrix:
         if not rows:
             return
         numbers = {id: self.documents[id, generation] for id, generation in new}
-        owners = np.array([numbers[row.document_id] for row in rows], np.int64)
-        ids = np.array([row.id for row in rows], np.int64)
+        before = self.chunks
         vectors = np.frombuffer(b"".join(row.vector for row in rows), np.float16)
         vectors = vectors.reshape(len(rows), -1)
-        coarse = vectors[:, : self._coarse_dimensions].astype(np.float32)
-        if self._vectors is not None and self._coarse is not None:
-            ids = np.concatenate([self.ids, ids])
-            owners = np.concatenate([self._owners, owners])
-            vectors = np.concatenate([self._vectors, vectors])
-            coarse = np.concatenate([self._coarse, coarse])
-        order = np.argsort(ids, kind="stable")
-        self.ids, self._owners = ids[order], owners[order]
-        self._vectors, self._coarse = vectors[order], coarse[order]
+        coarse = vectors.T[: len(before.coarse)].astype(np.float32)
+        owners = [numbers[row.document_id] for row in rows]
+        together = _Chunks(
+            np.concatenate([before.ids, np.array([row.id for row in rows], np.int64)]),
+            np.concatenate([before.owners, np.array(owners, np.int64)]),
+            np.concatenate([before.vectors, vectors]),
+            np.concatenate([before.coarse, coarse], axis=1),
+        )
+        self.chunks = together.take(np.argsort(together.ids, kind="stable"))
 
 
 class MemoryVectors:
@@ -137,14 +170,21 @@ class MemoryVectors:
     def __init__(self) -> None:
         self._matrices: OrderedDict[str, _Matrix] = OrderedDict()
         self._lock = threading.Lock()
+        self._threads = ThreadPoolExecutor(_THREADS, "vectors")
 
-    def nearest(self, connection: sa.Connection, asked: Nearest) -> dict[int, float]:
-        """Return the nearest chunks, and the chunks in `also`; blocking."""
+    def begin(self, connection: sa.Connection, asked: Nearest) -> Finish:
+        """Begin to compare chunks with a vector, in a thread: numpy lets another do its work."""
         with self._lock:
             matrix = self._fresh(connection, asked.library)
-            near = matrix.nearest(asked.vector, asked.limit, asked.document_ids)
-            further = [id for id in asked.also if id not in near]
-            return near | (matrix.similarity(further, asked.vector) if further else {})
+            chunks, among = matrix.chunks, asked.document_ids
+            owners = None if among is None else matrix.numbers(among)
+        nearest = self._threads.submit(chunks.nearest, asked.vector, asked.limit, owners)
+
+        def finish(also: Collection[int]) -> dict[int, float]:
+            near = nearest.result()
+            return near | chunks.similarity([id for id in also if id not in near], asked.vector)
+
+        return finish
 
     def warm(self, connection: sa.Connection) -> bool:
         """Preload the vectors of the most recently changed libraries while there is room; blocking.

@@ -1,6 +1,6 @@
 """A query for the chunks nearest to a vector."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,5 +20,9 @@ class Nearest:
     limit: int
     document_ids: Collection[str] | None = None
     """Restricts the search to some documents."""
-    also: Sequence[int] = ()
-    """Ids of further chunks whose similarity is asked for, wherever they rank."""
+
+
+Finish = Callable[[Collection[int]], dict[int, float]]
+"""Returns the nearest chunks and those of some ids, wherever these rank, with their similarity;
+blocks.
+"""

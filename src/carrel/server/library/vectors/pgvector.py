@@ -1,8 +1,11 @@
 """The vectors of chunks in PostgreSQL, compared there by pgvector."""
 
+from collections.abc import Collection
+from functools import partial
+
 import sqlalchemy as sa
 
-from carrel.server.library.vectors.nearest import Nearest
+from carrel.server.library.vectors.nearest import Finish, Nearest
 from carrel.server.records.sql.tables import vectors
 
 _SIMILARITY = "SELECT chunk_id AS id, -(embedding <#> %s::halfvec) AS similarity FROM vectors"
@@ -18,14 +21,19 @@ _OF_SOME = f"{_SIMILARITY} WHERE chunk_id = ANY(%s) AND series = %s"
 class PgVectors:
     """Compares every chunk of a library with a vector; nothing is kept in memory."""
 
-    def nearest(self, connection: sa.Connection, asked: Nearest) -> dict[int, float]:
-        """Return the nearest chunks, and the chunks in `also`; blocking."""
+    def begin(self, connection: sa.Connection, asked: Nearest) -> Finish:
+        """Return what compares the chunks: a connection does one thing at a time."""
+        return partial(self._nearest, connection, asked)
+
+    def _nearest(
+        self, connection: sa.Connection, asked: Nearest, also: Collection[int]
+    ) -> dict[int, float]:
         library, vector = asked.library, str(asked.vector.tolist())
         among = [] if asked.document_ids is None else [list(asked.document_ids)]
         query = _NEAREST.format(among=_AMONG if among else "")
         values = (vector, *library.area, library.series, *among, vector, asked.limit)
         near = _similar(connection, query, values)
-        further = [id for id in asked.also if id not in near]
+        further = [id for id in also if id not in near]
         if further:
             near |= _similar(connection, _OF_SOME, (vector, further, library.series))
         return near

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from carrel.server.library.chunking import sentences
 from carrel.server.library.vectors.memory import MemoryVectors
-from carrel.server.library.vectors.nearest import Nearest
+from carrel.server.library.vectors.nearest import Finish, Nearest
 from carrel.server.library.vectors.pgvector import PgVectors
 from carrel.server.models.vectors.embedder import Embedder
 from carrel.server.records.embeddings import StoredVector
@@ -97,17 +97,21 @@ class VectorIndex:
     def __init__(self) -> None:
         self._kind: MemoryVectors | PgVectors | None = None
 
-    def nearest(self, connection: sa.Connection, asked: Nearest) -> dict[int, float]:
-        """Return the nearest chunks, and the chunks in `also`, with their similarity, best first.
-        Blocks.
+    def begin(self, connection: sa.Connection, asked: Nearest) -> Finish:
+        """Begin to compare chunks with a vector; blocks until the rest can be done in a thread.
 
         A chunk is as similar as its nearest sentence.
         """
         widened = replace(asked, limit=max(asked.limit, _CANDIDATES))
-        near = self._choose(connection).nearest(connection, widened)
-        near |= _nearest_sentences(connection, asked, near.keys())
-        best = sorted(near, key=lambda id: (-near[id], id))
-        return {id: near[id] for id in best if near[id] >= MIN_SIMILARITY}
+        compare = self._choose(connection).begin(connection, widened)
+
+        def finish(also: Collection[int]) -> dict[int, float]:
+            near = compare(also)
+            near |= _nearest_sentences(connection, asked, near.keys())
+            best = sorted(near, key=lambda id: (-near[id], id))
+            return {id: near[id] for id in best if near[id] >= MIN_SIMILARITY}
+
+        return finish
 
     def warm(self, connection: sa.Connection) -> bool:
         """Prepare the first search and return whether there is anything to find. Blocking."""
