@@ -320,3 +320,48 @@ def test_a_heading_within_a_line_is_a_part_of_the_text() -> None:
     lines = (_line("Rooms:", 100, bold=True), _line("they are open", 100, 82))
     assert _seen_as("heading", *lines) == [("text", "Rooms: they are open")]
     assert _seen_as("heading", lines[0]) == [("heading", "Rooms:")]
+
+
+def _roles_seen(roles: list[Role], *lines: Line) -> list[tuple[str, int]]:
+    """The blocks of lines that the page model gives these roles: each role and number of lines."""
+    found = PageParts(PageFrame(595, 842), list(map(item_of, lines))).reading
+    assert found is not None
+    chances = np.zeros_like(found.view.roles)
+    for number, role in enumerate(roles):
+        chances[number, ROLES.index(role)] = 1
+    page = replace(found, view=replace(found.view, roles=chances))
+    blocks = text_blocks(page, range(len(page.pieces)))
+    return [(block.role, len(block.lines)) for block in blocks]
+
+
+@pytest.mark.parametrize("role", ["list_item", "quote", "reference"])
+def test_a_paragraph_is_whole_where_the_model_doubts_a_lines_role(role: Role) -> None:
+    roles: list[Role] = ["text", "text", "text", role, role, "text", "text", role, "text"]
+    assert _roles_seen(roles, *BODY) == [("text", 9)]
+
+
+def test_an_item_is_whole_where_the_model_takes_a_further_line_for_text() -> None:
+    lines = [_line("(a) The first line fills the width of its", 100, width=350), *BODY[:4]]
+    lines[1:] = [
+        _full(f"further line {n} fills the width, too, and", 112 + 12 * n) for n in range(4)
+    ]
+    roles: list[Role] = ["list_item", "list_item", "text", "list_item", "text"]
+    assert _roles_seen(roles, *lines) == [("list_item", 5)]
+
+
+def test_a_name_and_the_value_at_its_right_are_one() -> None:
+    names = ["Invoice number:", "Date:", "Due at:"]
+    values = ["42183017", "August 3", "12:30"]
+    lines = [_line(name, 100 + 15 * n, 300) for n, name in enumerate(names)]
+    lines += [_line(value, 100 + 15 * n, 450) for n, value in enumerate(values)]
+    found = _texts(*lines, *BODY)
+    assert found[:3] == [("paragraph", " ".join(pair)) for pair in zip(names, values, strict=True)]
+
+
+@pytest.mark.parametrize("other", ["Phone:", "Post Office Box: none"])
+def test_a_name_beside_another_or_above_its_value_stays_alone(other: str) -> None:
+    lines = [_line("Address:", 100), _line(other, 100, 300), _line("1 High Street", 112)]
+    texts = [text for _, text in _texts(*lines, *BODY)]
+    assert not any("Address:" in text and other in text for text in texts)
+    lines = [_line("Address:", 100), _line("Wanted", 100, 300), _line("1 High Street", 112)]
+    assert not any("Address: Wanted" in text for _, text in _texts(*lines, *BODY))

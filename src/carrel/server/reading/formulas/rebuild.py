@@ -168,11 +168,8 @@ def _stack_glyphs(glyphs: Sequence[tuple[float, Glyph]]) -> list[Glyph]:
 
 def _is_root_of(glyph: Glyph, bar: Rule) -> bool:
     radical = glyph.text in RADICALS and (glyph.is_extension or glyph.text == "√")
-    return (
-        radical
-        and abs(glyph.box.right - bar.start) <= _ON
-        and (abs(glyph.box.top - bar.at) <= 2 * _ON)
-    )
+    under = abs(glyph.box.top - bar.at) <= 2 * _ON
+    return radical and under and abs(glyph.box.right - bar.start) <= _ON
 
 
 def _join_matrices(glyphs: Sequence[Glyph], parts: Sequence[_Part]) -> list[_Part]:
@@ -217,9 +214,7 @@ def _join_matrices(glyphs: Sequence[Glyph], parts: Sequence[_Part]) -> list[_Par
 
 def _matrix_rows(parts: Sequence[_Part]) -> list[list[_Part]]:
     """Return the parts by row: baselines far enough apart, with scripts in between."""
-    if not parts:
-        return []
-    size = max(part.size for part in parts)
+    size = max((part.size for part in parts), default=0.0)
     bases: list[float] = []
     for part in sorted(parts, key=lambda part: part.base):
         if part.size > 0.85 * size and (not bases or part.base - bases[-1] > _ROWS * size):

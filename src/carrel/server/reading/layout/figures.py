@@ -126,13 +126,10 @@ def _sort_labels(lines: Sequence[Line], frames: Sequence[Box]) -> list[Line]:
             read = tuple(word for row in piece_rows(inside) for line in row for word in line.read)
             whole = Line(text, frame, inside[0].size, read, marks=marks)
             labels.append(Region("aside", frame, lines=(whole,)))
-    single = list[Line]()
-    for stack in _stacks(rest):
-        if len(stack) == 1:
-            single += stack
-        else:
-            box = Box.around(line.box for line in stack)
-            labels.append(Region("aside", box, lines=tuple(stack)))
+    stacks = _stacks(rest)
+    several = [tuple(stack) for stack in stacks if len(stack) > 1]
+    labels += (Region("aside", Box.around(line.box for line in s), lines=s) for s in several)
+    single = [stack[0] for stack in stacks if len(stack) == 1]
     # Single lines may stand on one, as do the values of an axis.
     rows = [[one_line(row)] for row in piece_rows(single)]
     rows += [[line for label in row for line in label.lines] for row in piece_rows(labels)]

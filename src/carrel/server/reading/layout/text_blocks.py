@@ -3,7 +3,7 @@
 import re
 import statistics
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, MutableSequence, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -35,10 +35,19 @@ _TAB = 4.0
 _BULLET = re.compile(rf"[{BULLETS}☐☑☒]\s*(?=\w)")
 _PLAIN = frozenset[Role](["text", "quote", "aside", "reference", "form_field"])
 """Roles that a bullet or a label disproves."""
+_FLOWING = _PLAIN | {"list_item"}
+"""Roles of running text, which do not change amid a block."""
+_SURE = 0.9
+"""Least likelihood of that block."""
 _ENTRY = re.compile(r"([^\s.…])(?:\s|\.|…)+(\d{1,4}|[ivxlc]{1,7})$")
 """The end of a line of contents: a title, perhaps a leader, and a page number."""
 _PAGE = re.compile(r"(?:^|[.…]\s*)(?:\d{1,4}|[ivxlc]{1,7})$")
 """The end of such a piece of text that ends an entry: another may stand beside it."""
+_NAME, _SAID = re.compile(r"\w.*[:：]$"), re.compile(r"\w.*[^:：]$")
+_VALUE = re.compile(r"[^:：]*(:\d[^:：]*)*")
+"""What stands at the right of a name: a time has colons, too."""
+_LINES = 2
+"""Most lines of one value: with more, it is a text in the next column."""
 _WIDE = 0.75
 """Least width of a text's first line, as a part of the next one's."""
 _LARGER = 1.1
@@ -83,10 +92,10 @@ def text_blocks(
         roles[number] = ROLES.index("running_head")
     usual = usual_size(page.pieces)
     for number in numbers:
-        text = page.pieces[number].text
+        piece = page.pieces[number]
+        text = piece.text
         # Formulas, bullets, labels and headings within a line are certain.
         plain = not any(map(str.isalnum, text)) and roles[number] != _CONTENTS
-        piece = page.pieces[number]
         run_in = piece.run_in and piece.size < _LARGER * usual and roles[number] == _HEADING
         filled = any(field.holds_centre(piece.box) for field in fields)
         if plain or run_in or filled or text.startswith(FORMULA):
@@ -96,11 +105,16 @@ def text_blocks(
                 roles[number] = _ITEM
             elif CAPTION.match(text):
                 roles[number] = ROLES.index("caption")
-    for direction, one, other, _ in reversed(page.pairs("block")):
+    for direction, one, other, _ in page.pairs("block"):
         above, below = min(one, other), max(one, other)
         alleged = direction >= UPRIGHT and roles[above] in (_HEADING, _ITEM)
         if alleged and roles[below] == _TEXT and _is_first_line(page, above, below):
             roles[above] = _TEXT
+    for direction, above, below, chance in page.pairs("block"):
+        one_text = direction == UPRIGHT and chance > _SURE
+        marked = _BULLET.match(page.pieces[below].text)
+        if one_text and not marked and {ROLES[roles[above]], ROLES[roles[below]]} <= _FLOWING:
+            roles[below] = roles[above]
     sets = Sets(len(page.pieces))
     inside = set(numbers)
     texts = {n for n in inside if not page.pieces[n].text.startswith(FORMULA)}
@@ -110,12 +124,14 @@ def text_blocks(
         if entries and _PAGE.search(page.pieces[min(one, other)].text):
             continue
         alike = roles[one] == roles[other] and chance > _LIKELY
-        close = direction < UPRIGHT and chance > _CLOSE and _is_close(page, one, other)
+        first, second = sorted((page.boxes[one], page.boxes[other]))
+        near = second.left - first.right < _WORDS * first.height
+        close = direction < UPRIGHT and chance > _CLOSE and near
         if label:
             roles[one] = roles[other]
-            close = True
-        if (alike or close) and not _BULLET.match(page.pieces[max(one, other)].text):
+        if (alike or close or label) and not _BULLET.match(page.pieces[max(one, other)].text):
             sets.join(one, other)
+    _join_values(page, texts, sets, roles)
     blocks = []
     for group in sets.groups(sorted(inside)):
         role = ROLES[Counter(roles[number] for number in group).most_common(1)[0][0]]
@@ -131,6 +147,37 @@ def text_blocks(
     return blocks
 
 
+def _join_values(
+    page: PageReading, numbers: Collection[int], sets: Sets, roles: MutableSequence[int]
+) -> None:
+    """Join names to the values at their right, as "Date:" and "1 May"."""
+    texts = [piece.text for piece in page.pieces]
+    group_of = {number: group for group in sets.groups(sorted(numbers)) for number in group}
+    pairs = page.pairs_within(numbers, "block")
+    # The value may stand right below its name.
+    above = {
+        one for direction, one, other, _ in pairs
+        if direction == UPRIGHT and _SAID.search(texts[other])
+        and page.boxes[one].is_near(page.boxes[other], page.boxes[one].height / 2)
+    }  # fmt: skip
+    values = set[int]()
+    for direction, one, other, _ in pairs:
+        below = group_of[other]
+        if (
+            direction == 0
+            and len(group_of[one]) == 1
+            and one not in above
+            and _NAME.search(texts[one])
+            and _VALUE.fullmatch(texts[other])
+            and len(below) <= _LINES
+            and values.issuperset(number for number in below if number < other)
+            and len(piece_rows(page.pieces[number] for number in (one, other))) == 1
+        ):
+            values.add(other)
+            roles[other] = roles[one]
+            sets.join(one, other)
+
+
 def _is_first_line(page: PageReading, one: int, other: int) -> bool:
     """Return whether an alleged heading or item is the first line of a text: without a marker, set
     like the line right below it, and as wide.
@@ -139,12 +186,6 @@ def _is_first_line(page: PageReading, one: int, other: int) -> bool:
     wide = above.box.width > _WIDE * below.box.width and not _MARKER.match(above.text)
     # OCR knows no weights.
     return wide and not above.read and adjoin(above, below)
-
-
-def _is_close(page: PageReading, one: int, other: int) -> bool:
-    """Return whether two pieces side by side are hardly farther apart than words."""
-    first, second = sorted((page.boxes[one], page.boxes[other]))
-    return second.left - first.right < _WORDS * first.height
 
 
 def _is_label(page: PageReading, roles: Sequence[int], one: int, other: int) -> bool:
@@ -228,19 +269,17 @@ def with_list_levels(found: Sequence[Region], size: float) -> list[Region]:
     """Set the depth of list items in a row by their indentation."""
     levelled: list[Region] = []
     edges: list[float] = []
-    above: Region | None = None
+    last = 0.0
     for region in found:
-        if region.kind != "list_item" or region.level:
+        if region.kind != "list_item" or region.box.top < last:
             edges = []
-            levelled.append(region)
-            continue
-        edge = region.lines[0].box.left
-        if above and region.box.top < above.lines[-1].box.centre[1]:
-            edges = []
-        while edges and edge < edges[-1] - size / 2:
-            edges.pop()
-        if not edges or edge > edges[-1] + size / 2:
-            edges.append(edge)
-        levelled.append(replace(region, level=len(edges) - 1))
-        above = region
+        if region.kind == "list_item":
+            edge = region.lines[0].box.left
+            while edges and edge < edges[-1] - size / 2:
+                edges.pop()
+            if not edges or edge > edges[-1] + size / 2:
+                edges.append(edge)
+            region = replace(region, level=len(edges) - 1)
+            last = region.lines[-1].box.centre[1]
+        levelled.append(region)
     return levelled

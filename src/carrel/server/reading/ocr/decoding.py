@@ -124,7 +124,7 @@ _CZECH_OR_SLOVAK = re.compile("[ěřůľĺŕ]")
 _ENOUGH = 3
 """Fewest Czech or Slovak letters on a page in one of these languages."""
 _CARON = re.compile(r"(?<=\w)([dtlďťľ])['’](?=\w)|(?<=[^\W\d])([dtlďťľ])['’](?!\w)")
-_WITH_CARON = {"d": "ď", "t": "ť", "l": "ľ"}
+_WITH_CARON = str.maketrans("dtl", "ďťľ")
 _WITHOUT_CARON = str.maketrans("ďť", "dt")
 _ACCENTED = re.compile("[\u00c0-\u017f]")
 _ACCENT = re.compile("[\u0300-\u036f]")
@@ -153,9 +153,4 @@ def speller(texts: Sequence[str]) -> Callable[[str], str]:
 
 def _czech_or_slovak(text: str) -> str:
     """Join letter and apostrophe: d, t and l with a caron look like these two in print."""
-
-    def join(match: re.Match[str]) -> str:
-        letter: str = match[1] or match[2]
-        return _WITH_CARON.get(letter, letter)
-
-    return _CARON.sub(join, text)
+    return _CARON.sub(lambda match: (match[1] or match[2]).translate(_WITH_CARON), text)

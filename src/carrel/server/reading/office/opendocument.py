@@ -110,14 +110,11 @@ class _Page:
 
 
 def _add_attributes(element: Any, made: Any) -> None:
-    names = {"number-columns-spanned": "colspan", "number-rows-spanned": "rowspan"}
-    for name, html_name in names.items():
-        value = attribute(element, name)
-        if value:
+    target = "src" if made.tag == "img" else "href"
+    spans = {"number-columns-spanned": "colspan", "number-rows-spanned": "rowspan"}
+    for name, html_name in {**spans, "href": target}.items():
+        if value := attribute(element, name):
             made.set(html_name, value)
-    target = attribute(element, "href")
-    if target:
-        made.set("src" if made.tag == "img" else "href", target)
 
 
 def _add_text(into: Any, text: str | None) -> None:

@@ -190,25 +190,19 @@ def _link(run: Any) -> str:
 
 def _table(table: Any) -> Table:
     cells = [
-        Cell(
-            text,
-            row,
-            column,
-            cell.span_height if cell.is_merge_origin else 1,
-            cell.span_width if cell.is_merge_origin else 1,
-            marks,
-        )
+        _cell(cell, row, column)
         for row, line in enumerate(table.rows)
         for column, cell in enumerate(line.cells)
         if not cell.is_spanned
-        for text, marks in [_cell_text(cell)]
     ]
     return Table.of(cells)
 
 
-def _cell_text(cell: Any) -> MarkedText:
+def _cell(cell: Any, row: int, column: int) -> Cell:
     pieces = ((*_pieces(paragraph), (" ", "")) for paragraph in cell.text_frame.paragraphs)
-    return MarkedText.of(chain.from_iterable(pieces))
+    text, marks = MarkedText.of(chain.from_iterable(pieces))
+    down, across = (cell.span_height, cell.span_width) if cell.is_merge_origin else (1, 1)
+    return Cell(text, row, column, down, across, marks)
 
 
 def _notes(slide: Any) -> Iterator[Part]:

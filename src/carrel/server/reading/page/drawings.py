@@ -116,14 +116,10 @@ def _bars(boxes: Sequence[Box], texts: Sequence[Box]) -> list[Box]:
             continue
         usual = sorted(row)[len(row) // 2][0]
         alike = [(length, box) for breadth, length, box in row if abs(breadth - usual) <= _SAME]
-        empty = [(length, box) for length, box in alike if not _holds_text(box, texts)]
+        empty = [(length, box) for length, box in alike if not any(map(box.holds_centre, texts))]
         if len({round(length / _SAME) for length, _ in empty}) >= _BARS:
             bars.append(Box.around(box for _, box in empty))
     return bars
-
-
-def _holds_text(box: Box, texts: Iterable[Box]) -> bool:
-    return any(box.holds_centre(text) for text in texts)
 
 
 def _grow(box: Box, shapes: Sequence[Box], largest: float) -> Box:

@@ -47,7 +47,7 @@ def with_accents(
             word = item.words[number]
             if word.text in _COMBINING and _set_over(items, word.text, Box.of(word)):
                 item.words = [*item.words[:number], *item.words[number + 1 :]]
-                item.text = _without_word(item.text, number)
+                item.text = " ".join(w for n, w in enumerate(item.text.split()) if n != number)
     kept = [item for item in items if item.text]
     return kept, [line._replace(text=accented(line.text)) for line in lines]
 
@@ -86,8 +86,3 @@ def _set_over(items: Sequence[TextItem], accent: str, place: Box) -> bool:
                 item.text = item.text[:at] + whole + item.text[at + 1 :]
                 return True
     return False
-
-
-def _without_word(text: str, number: int) -> str:
-    words = text.split()
-    return " ".join([*words[:number], *words[number + 1 :]])

@@ -98,7 +98,7 @@ class _Reader:
         heading = _HEADING.fullmatch(name)
         if heading:
             yield from self._line("title", element, "#" * int(heading[1]) + " ")
-        elif name == "p" and not holds_blocks(element):
+        elif name == "dt" or (name == "p" and not holds_blocks(element)):
             yield from self._line("text", element)
         elif name == "figcaption" and not holds_blocks(element):
             yield from self._line("caption", element)
@@ -111,8 +111,6 @@ class _Reader:
         elif name == "blockquote":
             for part in self.blocks(element, depth):
                 yield _quote(part)
-        elif name == "dt":
-            yield from self._line("text", element)
         elif name != "hr":
             yield from self.blocks(element, depth)
 

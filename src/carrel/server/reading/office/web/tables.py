@@ -28,11 +28,8 @@ def table_of(element: Any) -> Table | None:
     cells = _place(rows, _MAX_SPAN)
     if not cells:
         return None
-    heads = 0
-    for row in rows:
-        if any(name_of(cell) == "td" for cell in row):
-            break
-        heads += 1
+    bodies = (n for n, row in enumerate(rows) if any(name_of(cell) == "td" for cell in row))
+    heads = next(bodies, len(rows))
     table = Table.of(cells, header_rows=max(1, heads))
     headed = any(name_of(cell) == "th" for row in rows for cell in row)
     return table if table.width > 1 or headed else None
