@@ -79,6 +79,21 @@ def _scan_with_a_stamp(canvas: Canvas) -> None:
     canvas.drawString(400, 820, "Received 4 May 2026")
 
 
+def _scan_of_another_file_with_a_stamp(canvas: Canvas) -> None:
+    canvas.beginForm("page", 0, 0, WIDTH, HEIGHT)
+    canvas.drawInlineImage(text_picture(1200, 26), 0, 0, WIDTH, HEIGHT)
+    canvas.endForm()
+    canvas.doForm("page")
+    canvas.drawString(400, 820, "Received 4 May 2026")
+    canvas.drawString(72, 20, "Stored in the register of the office, number 4471, for ten years")
+
+
+def _scan_with_a_stamp_along_its_edge(canvas: Canvas) -> None:
+    _scan_with_a_stamp(canvas)
+    canvas.rotate(90)
+    canvas.drawString(100, -20, "Stored by the office and to be printed for its needs, rule 43 c")
+
+
 def _outlines(canvas: Canvas) -> None:
     canvas.drawString(72, 780, "Drawn by a program")
     outlines(canvas, 72, 400, 400)
@@ -91,9 +106,18 @@ def _outlines(canvas: Canvas) -> None:
         (_with(text_picture, 450), SENTENCES[0]),
         (_with(lambda: text_picture(paper="navy"), 450), SENTENCES[0]),
         (_scan_with_a_stamp, "Received 4 May 2026"),
+        (_scan_of_another_file_with_a_stamp, "Received 4 May 2026"),
+        (_scan_with_a_stamp_along_its_edge, "Received 4 May 2026"),
         (_outlines, "Drawn by a program"),
     ],
-    ids=["picture", "white on blue", "stamp", "outlines"],
+    ids=[
+        "picture",
+        "white on blue",
+        "stamp",
+        "stamp on a form",
+        "stamp along the edge",
+        "outlines",
+    ],
 )
 async def test_what_is_only_drawn_is_read_and_what_is_written_is_not_read_again(
     tmp_path: Path, read: Read, draw: Draw, known: str

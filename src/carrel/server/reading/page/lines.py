@@ -114,13 +114,14 @@ def _placed_words(item: TextItem, text: str) -> list[tuple[re.Match[str], Placed
 
 
 def text_turn(items: Sequence[TextItem]) -> int:
-    """Return the clockwise rotation of most letters of a page: 0, 90, 180 or 270 degrees."""
-    if not any(item.rotation for item in items):
-        return 0
-    letters = {0: 0, 90: 0, 180: 0, 270: 0}
-    for item in items:
-        letters[round(item.rotation / 90) % 4 * 90] += len(item.text)
-    return max(letters, key=lambda turn: letters[turn])
+    """Return the clockwise rotation of most text of a page: 0, 90, 180 or 270 degrees."""
+    turns = [round(item.rotation / 90) % 4 * 90 for item in items]
+    letters = Counter[int]()
+    for turn, item in zip(turns, items, strict=True):
+        letters[turn] += len(item.text)
+    turn = max(letters, key=letters.__getitem__, default=0)
+    # A stamp along an edge may have more letters than the rest of a scan's digital text.
+    return turn if 2 * turns.count(turn) > len(turns) else 0
 
 
 def _links(item: TextItem, text: str, box: Box, links: Sequence[Link]) -> list[LinkMark]:

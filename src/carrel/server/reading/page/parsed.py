@@ -62,8 +62,7 @@ class ParsedPage:
     """A page's text, links, rules, shades and drawings, and how complete its text layer is.
 
     `items` is empty where the text layer cannot be trusted; `comments` are those of readers.
-    `needs_ocr`: something is drawn without text for it. `drawn`: pictures or outlines may hold
-    more text.
+    `needs_ocr`: something is drawn without text for it. `drawn`: outlines may hold more text.
     """
 
     index: int

@@ -54,6 +54,8 @@ _HEADER = b"%PDF-"
 _DAMAGED = "This file is not a valid PDF, or it is damaged. Open it in a viewer to check it."
 _BATCH = PAGES
 _SECONDS_PER_PAGE = 20
+_PICTURES = 0.02
+"""Smallest fraction of the page covered by pictures with text worth reading."""
 
 
 class PDF:
@@ -166,7 +168,8 @@ class PDF:
         if parsed.needs_ocr:
             scan = fenced("recognition", self._recognise, index, parsed.size, look) or scan
         found = self._looked_at.pop(index, None) or self._collect(parsed, scan.frame)
-        if parsed.drawn:
+        shown = sum(box.width * box.height for box in found.pictures)
+        if parsed.drawn or (not parsed.needs_ocr and shown > _PICTURES * math.prod(parsed.size)):
             scan = fenced("drawn text", self._read_drawn, index, found, look) or scan
         scored = options.granularity is not None
         layout = page_layout(_with_scan(found, scan), self._evidence or NO_EVIDENCE, scored=scored)

@@ -26,8 +26,6 @@ _WITHOUT_TEXT = frozenset({"scanned", "no-text", "vector-text"})
 _COMMENTS = frozenset({
     "text", "freetext", "highlight", "underline", "squiggly", "strikeout", "caret",
 })  # fmt: skip
-_PICTURES = 0.02
-"""Smallest fraction of the page covered by pictures with text worth reading."""
 
 
 def parse_pages(data: bytes, indexes: Sequence[int], turn: int = 0) -> list[ParsedPage]:
@@ -70,7 +68,6 @@ def _page(page: Any) -> ParsedPage:
     # Each access copies them.
     strokes, shapes = (graphics.lines, graphics.shapes) if graphics else ([], [])
     size = (page.width, page.height)
-    pictured = page.complexity.image_coverage > _PICTURES
     return ParsedPage(
         index=page.page_num - 1,
         width=page.width,
@@ -83,7 +80,7 @@ def _page(page: Any) -> ParsedPage:
         drawings=fenced("drawings", drawings, strokes, shapes, items, size) or [],
         trusted=trusted,
         needs_ocr=not trusted or (not said and bool(reasons & _WITHOUT_TEXT)),
-        drawn=said and (pictured or bool(reasons & _WITHOUT_TEXT)),
+        drawn=said and bool(reasons & _WITHOUT_TEXT),
     )
 
 
