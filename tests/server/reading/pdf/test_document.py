@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pypdfium2
 import pytest
+from markdown_it import MarkdownIt
 from PIL import Image
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfbase import pdfmetrics
@@ -368,6 +369,18 @@ async def test_text_from_right_to_left_is_in_the_order_of_reading(
     (page,) = (await read(tmp_path / "a.pdf")).pages
     assert page.markdown.startswith("# כותרת ראשית\n\n" + " ".join(lines))
     assert page.markdown.index("טור ימני") < page.markdown.index("טור שמאלי")
+
+
+async def test_numbers_of_a_list_stay_where_some_are_left_out(tmp_path: Path, read: Read) -> None:
+    items = ["1. Dahlias in a vase", "2. Roses of any kind", "7. Tomatoes with leaves", "8. Leeks"]
+    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(595, 842))
+    canvas.drawString(72, 740, "These are the classes of the show, by their numbers in the book:")
+    for number, item in enumerate(items):
+        canvas.drawString(72, 720 - 16 * number, item)
+    canvas.save()
+    (page,) = (await read(tmp_path / "a.pdf")).pages
+    shown = MarkdownIt().render(page.markdown)
+    assert '<ol start="7">\n<li>Tomatoes with leaves</li>\n<li>Leeks' in shown
 
 
 async def test_an_invisible_text_layer_is_not_believed(tmp_path: Path, read: Read) -> None:

@@ -113,6 +113,14 @@ def test_a_table_whose_columns_do_not_fit_is_a_block_of_lines_for_each_row() -> 
     assert {"Total 59,082,426", "Total 14,898,243", "Share 73.98"} <= {*lines[:south]}
 
 
+def test_a_table_whose_columns_do_not_fit_tells_the_heads_of_empty_columns() -> None:
+    form = "| Province | Packages sold | Cannabis duty |\n|---|---|---|\n| Alberta | | + |"
+    said = drawn(form, 24)
+    assert [" ".join(line.split()) for line in said.splitlines() if line.strip()] == [
+        "Packages sold", "Province Alberta", "Cannabis duty +"
+    ]  # fmt: skip
+
+
 def test_an_address_is_broken_before_the_columns_of_a_table_are_given_up() -> None:
     address = "https://library.example/catalogue/rooms/1"
     said = drawn(f"| Room | Address |\n|---|---|\n| one | `{address}` |", 30)

@@ -75,18 +75,14 @@ class _Composer:
         ):
             self._add(group)
         raster = self._raster
+        lines = [line for region in self._layout.regions for line in region.lines]
         return self._builder.page(
             Dimensions(dpi=raster.dpi, height=raster.height, width=raster.width),
             self._layout.hyperlinks,
-            (
-                word.confidence
-                for region in self._layout.regions
-                for line in region.lines
-                for word in line.words
-            ),
+            (word.confidence for line in lines for word in line.words),
             header="\n".join(self._heads["header"]) or None,
             footer="\n".join(self._heads["footer"]) or None,
-            recognised=any(line.read for region in self._layout.regions for line in region.lines),
+            recognised=any(line.read for line in lines),
         )
 
     def _add(self, group: list[Region]) -> None:
@@ -144,12 +140,17 @@ def _text(group: list[Region]) -> ScoredText:
 
 
 def _add_list(text: ScoredText, items: list[Region]) -> None:
-    for number, item in enumerate(items):
-        if number:
-            text.syntax("\n")
-        ordered = re.sub(r"[^\w]", "", item.marker)
-        marker = f"{ordered}." if ordered.isdigit() else "-"
-        text.syntax("   " * item.level + marker + " ")
+    last = dict[int, tuple[int, str]]()
+    for index, item in enumerate(items):
+        ordered, marker = re.sub(r"[^\w]", "", item.marker), "-"
+        last = {level: seen for level, seen in last.items() if level <= item.level}
+        if ordered.isdigit():
+            before, sign = last.get(item.level, (int(ordered) - 1, "."))
+            # Within a list numbers are counted, not read: another sign begins another list.
+            sign = sign if int(ordered) == before + 1 else ".)"[sign == "."]
+            last[item.level] = int(ordered), sign
+            marker = ordered + sign
+        text.syntax("\n" * bool(index) + "   " * item.level + marker + " ")
         if ordered and not ordered.isdigit():
             text.content(item.marker, item.lines)
             text.syntax(" ")

@@ -252,10 +252,8 @@ def _data_url(picture: Image.Image) -> str:
 def render_table(table: Table, form: TableFormat, source: Sequence[Line] = ()) -> ScoredText:
     """Render a table in one form; `source` are its lines on the page."""
     text = ScoredText()
-    if form == "html":
-        _add_html(text, table, source)
-    else:
-        _add_markdown(text, table, source)
+    add = _add_html if form == "html" else _add_markdown
+    add(text, table, source)
     return text
 
 

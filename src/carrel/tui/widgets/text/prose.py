@@ -109,11 +109,18 @@ class _Table(TableElement):
 
 
 def _records(table: Table) -> Table:
-    """Return a table as a block for each row: a line for each cell with text, after its head."""
+    """Return a table as a block for each row: a line for each cell with text, after its head.
+
+    The heads of empty columns stand before them.
+    """
     records = Table(box=box.SIMPLE, show_header=False, pad_edge=False, collapse_padding=True)
     records.add_column(overflow="fold")
     records.add_column(overflow="fold")
     heads = [column.header for column in table.columns]
+    for column in table.columns:
+        if not any(str(cell).strip() for cell in column.cells):
+            records.add_row(column.header, "")
+    records.add_section()
     for row in zip(*(column.cells for column in table.columns), strict=True):
         for head, cell in zip(heads, row, strict=True):
             if str(cell).strip():
