@@ -68,6 +68,18 @@ def chart(width: int = 900, height: int = 600) -> Image.Image:
     return picture
 
 
+def flow_chart(width: int = 700) -> Image.Image:
+    """A picture of steps one below the other, as many as fill it."""
+    steps = ["Gather the catalogue cards", "Sort them by shelf and room", "Count what is lent"]
+    picture = Image.new("RGB", (width, 900), "white")
+    draw = ImageDraw.Draw(picture)
+    for number in range(9):
+        top = 20 + 96 * number
+        draw.text((150, top), f"Step {number + 1} of the yearly count", fill="black", font=font(30))
+        draw.text((150, top + 40), steps[number % 3], fill="black", font=font(26))
+    return picture
+
+
 def placed(canvas: Canvas, picture: Image.Image, left: float, bottom: float, width: float) -> None:
     """Draws a picture so many points wide."""
     canvas.drawInlineImage(picture, left, bottom, width, width * picture.height / picture.width)

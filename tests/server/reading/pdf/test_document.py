@@ -12,6 +12,7 @@ from reportlab.pdfbase.pdfdoc import PDFString
 from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
+from reportlab.pdfgen.pathobject import PDFPathObject
 
 from carrel.server.reading.options import NoSuchPage, UnreadableDocument
 from server.reading.conftest import Read
@@ -471,6 +472,27 @@ async def test_a_picture_inside_a_form_is_where_the_form_is_drawn(
         other is not None and abs(one - other) <= 1
         for one, other in zip(expected, place, strict=True)
     )
+
+
+async def test_a_picture_is_as_large_as_what_is_shown_of_it(tmp_path: Path, read: Read) -> None:
+    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(500, 700))
+    for number in range(8):
+        canvas.drawString(72, 640 - 14 * number, f"Line {number} says something about the picture.")
+    canvas.saveState()
+    canvas.clipPath(_frame(canvas, 100, 300, 200, 150), stroke=0)
+    canvas.drawInlineImage(Image.new("RGB", (100, 140), (40, 90, 60)), 0, 0, 500, 700)
+    canvas.restoreState()
+    canvas.save()
+    (page,) = (await read(tmp_path / "a.pdf")).pages
+    (image,) = page.images
+    place = (image.top_left_x, image.top_left_y, image.bottom_right_x, image.bottom_right_y)
+    assert place == pytest.approx([edge * 200 / 72 for edge in (100, 250, 300, 400)], abs=1)
+
+
+def _frame(canvas: Canvas, *place: float) -> PDFPathObject:
+    path = canvas.beginPath()
+    path.rect(*place)
+    return path
 
 
 async def test_a_figure_beside_a_paragraph_keeps_its_caption_and_parts_no_sentence(

@@ -13,6 +13,7 @@ from support.documents import TEXT, digital_pdf, page_pictures
 from support.gate import (
     SENTENCES,
     chart,
+    flow_chart,
     mapped_pdf,
     outlines,
     photograph,
@@ -139,6 +140,19 @@ async def test_what_is_only_drawn_is_read_and_what_is_written_is_not_read_again(
     certain = [word.confidence for word in scores.word_confidence_scores]
     assert 1.0 in certain or page.header
     assert min(certain) < 1.0
+
+
+@read_with_ocr
+async def test_the_words_in_an_inset_picture_are_its_labels(tmp_path: Path, read: Read) -> None:
+    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=A4)
+    prose(canvas, 760, 6)
+    placed(canvas, flow_chart(), 150, 250, 300)
+    canvas.save()
+    reading = await read(tmp_path / "a.pdf", include_blocks=True)
+    blocks = reading.pages[0].blocks or []
+    assert reading.ocr_used
+    assert [block.type for block in blocks if block.type != "text"] == ["image", "aside_text"]
+    assert "Step 9 of the yearly count" in blocks[-1].content
 
 
 @read_with_ocr

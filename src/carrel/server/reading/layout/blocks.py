@@ -8,7 +8,13 @@ from typing import Any
 from carrel.server.reading.fence import doubt, fenced
 from carrel.server.reading.layout.diagrams import diagrams
 from carrel.server.reading.layout.evidence import Evidence, HeadingStyle
-from carrel.server.reading.layout.figures import FigurePlace, label_figures, pictures, with_text
+from carrel.server.reading.layout.figures import (
+    FigurePlace,
+    are_prose,
+    label_figures,
+    pictures,
+    with_text,
+)
 from carrel.server.reading.layout.flow import reading_order
 from carrel.server.reading.layout.notes import with_notes
 from carrel.server.reading.layout.order import with_order
@@ -33,6 +39,8 @@ NO_EVIDENCE = Evidence()
 _LIKELY = 0.5
 _AGREED = 0.15
 """Least likelihood at which text that other pages repeat at their edge is a running head."""
+_WIDE = 0.9
+"""Least width of a scan in a page, as a part of the page's."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +69,12 @@ class PageParts:
     def text_boxes(self) -> list[Box]:
         """The boxes of all text in the flow."""
         return [*(item.box for item in self.items), *(line.box for line in self.lines)]
+
+    @property
+    def inset_pictures(self) -> list[Box]:
+        """The pictures set into a page with a text layer. One as wide as the page is a scan."""
+        width, _ = self.frame.upright_size
+        return [box for box in self.figures if self.items and box.width < _WIDE * width]
 
     @cached_property
     def reading(self) -> PageReading | None:
@@ -143,6 +157,7 @@ def _regions(found: PageParts, evidence: Evidence) -> list[Region]:
             line for line in loose if not any(each.box.holds_centre(line.box) for each in joined)
         )
         tables = fenced("tables", find_tables, page, found.rules, apart, found.drawings) or []
+        tables = [table for table in tables if not _is_part(table, found.inset_pictures, loose)]
         held = {id(line) for table in tables for line in table.lines}
         loose = [line for line in loose if id(line) not in held]
         figures = fenced("figures", _find_figures, found, joined, tables, loose, turned, page)
@@ -191,6 +206,19 @@ def _running_heads(page: PageReading, evidence: Evidence, height: float) -> set[
     return heads
 
 
+def _is_part(table: Region, pictures: Iterable[Box], lines: Sequence[Line]) -> bool:
+    """Return whether a table was read in a picture that shows more than it, as a chart does."""
+    held = {id(line) for line in table.lines}
+    around = [box for box in pictures if box.holds_centre(table.box)]
+    beside = [line for box in around for line in _read_in(box, lines) if id(line) not in held]
+    return 2 * len(beside) > len(held) and not are_prose(beside)
+
+
+def _read_in(picture: Box, lines: Iterable[Line]) -> list[Line]:
+    """Return the lines that OCR read in a picture."""
+    return [line for line in lines if line.read and picture.holds_centre(line.box)]
+
+
 def _find_figures(
     found: PageParts,
     joined: Sequence[FigurePlace],
@@ -208,6 +236,7 @@ def _find_figures(
     places = [place for place in places if not any(place.box.meets(table.box) for table in tables)]
     label, other = page.view.role("figure_label"), page.view.role("heading", "caption", "list_item")
     chances = dict(zip(map(id, page.pieces), (label - other).tolist(), strict=True))
+    chances |= {id(line): 1.0 for box in found.inset_pictures for line in _read_in(box, lines)}
     return label_figures(places, lines, turned, lambda line: chances[id(line)])
 
 

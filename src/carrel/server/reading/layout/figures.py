@@ -73,8 +73,7 @@ def label_figures(
     figures: list[Region] = []
     for place in places:
         inside = [line for line in lines if place.box.holds_centre(line.box)]
-        prose = sum(len(line.text.split()) >= _SENTENCE for line in inside) >= _PROSE_LINES
-        if prose or (place.picture and not _are_labels(inside, chance)):
+        if are_prose(inside) or (place.picture and not _are_labels(inside, chance)):
             continue
         captions = [line for line in inside if LABELLED.match(line.text)]
         labels = [line for line in inside if line not in captions]
@@ -91,6 +90,12 @@ def label_figures(
         shown = (*_sort_labels(labels, place.frames), *aside)
         figures.append(Region("figure", whole, lines=tuple(captions), labels=shown))
     return figures, lines, turned
+
+
+def are_prose(lines: Iterable[Line]) -> bool:
+    """Return whether lines in a drawing or picture are a text, not labels: some are sentences."""
+    words = (sum(word[0].isalpha() for word in line.text.split()) for line in lines)
+    return sum(number >= _SENTENCE for number in words) >= _PROSE_LINES
 
 
 def _is_near(box: Box, line: Line) -> bool:

@@ -1,14 +1,20 @@
 """Pictures embedded in a PDF page."""
 
+import ctypes
 from collections.abc import Iterator
 from typing import Any
 
 from pypdfium2.raw import (
     FPDF_PAGEOBJ_FORM,
     FPDF_PAGEOBJ_IMAGE,
+    FPDFClipPath_CountPaths,
+    FPDFClipPath_CountPathSegments,
+    FPDFClipPath_GetPathSegment,
     FPDFPage_CountObjects,
     FPDFPage_GetObject,
+    FPDFPageObj_GetClipPath,
     FPDFPageObj_GetType,
+    FPDFPathSegment_GetPoint,
 )
 
 from carrel.server.reading.page.elements import Box, join_boxes
@@ -68,12 +74,27 @@ def _pictures(page: Any) -> Iterator[tuple[Bounds, int]]:
     if not _has_pictures(page):
         return
     for picture in page.get_objects(filter=[FPDF_PAGEOBJ_IMAGE], max_depth=_DEPTH):
-        bounds, form = picture.get_bounds(), picture.container
+        bounds, form = _clipped(picture), picture.container
         while form is not None:
             # Bounds inside a form are in its own coordinates.
             bounds, form = form.get_matrix().on_rect(*bounds), form.container
         if bounds[2] > bounds[0]:
             yield bounds, picture.get_px_size()[0]
+
+
+def _clipped(picture: Any) -> Bounds:
+    """Return the bounds of what is shown of a picture: programs cut pictures with a clip path."""
+    left, bottom, right, top = picture.get_bounds()
+    clip, x, y = FPDFPageObj_GetClipPath(picture), ctypes.c_float(), ctypes.c_float()
+    for path in range(max(0, FPDFClipPath_CountPaths(clip))):
+        points = []
+        for number in range(FPDFClipPath_CountPathSegments(clip, path)):
+            FPDFPathSegment_GetPoint(FPDFClipPath_GetPathSegment(clip, path, number), x, y)
+            points.append((x.value, y.value))
+        if points:
+            (x0, x1), (y0, y1) = ((min(at), max(at)) for at in zip(*points, strict=True))
+            left, bottom, right, top = max(left, x0), max(bottom, y0), min(right, x1), min(top, y1)
+    return left, bottom, right, top
 
 
 def _has_pictures(page: Any) -> bool:
