@@ -4,11 +4,10 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from numpy import bool_, float32
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
 _SPACE = 0.15
 """Smallest summed probability of a space between two letters.
@@ -45,13 +44,11 @@ class Decoder:
         self._space = alphabet.index(" ")
         self._rare = {alphabet.index(usual): alphabet.index(rare) for usual, rare in _RARE.items()}
 
-    def letters(self, chances: "NDArray[float32]") -> list[Letter]:
+    def letters(self, chances: NDArray[np.float32]) -> list[Letter]:
         """Decode the letters of a line, with spaces; doubtful accents follow their letters.
 
         `chances` has a row for each step of the line and a column for each letter.
         """
-        import numpy as np
-
         # It may be certain that there is a letter, but not which.
         guesses = chances[:, 1:].argmax(1) + 1
         guesses[chances[:, 0] > 0.5] = 0
@@ -71,7 +68,7 @@ class Decoder:
             end = stop
         return _add_wide_spaces(found, steps)
 
-    def _letter(self, guess: int, chances: "NDArray[float32]", start: int) -> Letter:
+    def _letter(self, guess: int, chances: NDArray[np.float32], start: int) -> Letter:
         confidence = float(chances[:, guess].max())
         rare = self._rare.get(guess)
         if rare is not None and chances[:, rare].max() >= _TELLING:
@@ -104,13 +101,11 @@ def _split_accent(letter: str) -> str:
     return parted if parted[:1].isascii() else letter
 
 
-def covered_share(found: Sequence[Letter], ink: "NDArray[bool_]") -> float:
+def covered_share(found: Sequence[Letter], ink: NDArray[np.bool_]) -> float:
     """Return the part of a line's ink that was read, 0 to 1; `ink` flags the steps with any.
 
     The recogniser skips letters of unknown scripts, and may be certain of those between them.
     """
-    import numpy as np
-
     read = np.zeros(len(ink), bool)
     for letter in found:
         if not letter.text.isspace():

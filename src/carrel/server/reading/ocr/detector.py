@@ -3,15 +3,11 @@
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from carrel.server.reading.ocr.inference import load
+import cv2
+import numpy as np
 
-if TYPE_CHECKING:
-    from numpy import uint8
-    from numpy.typing import NDArray
-
-    Pixels = NDArray[uint8]
+from carrel.server.reading.ocr.inference import Pixels, load
 
 Quad = list[list[float]]
 """Four corners in pixels, clockwise from the top left."""
@@ -29,7 +25,7 @@ class DetectedLine:
     """A line of text: its corners, and its deskewed pixels."""
 
     quad: Quad
-    pixels: "Pixels"
+    pixels: Pixels
 
     @property
     def length(self) -> int:
@@ -55,10 +51,8 @@ class Detector:
             thresh=0.3, box_thresh=0.5, max_candidates=1000, unclip_ratio=1.6, use_dilation=True
         )
 
-    def find(self, picture: "Pixels") -> list[DetectedLine]:
+    def find(self, picture: Pixels) -> list[DetectedLine]:
         """Find the lines in a BGR picture, from top to bottom."""
-        import cv2
-        import numpy as np
         from rapidocr.utils.process_img import get_rotate_crop_image
 
         height, width = picture.shape[:2]

@@ -9,15 +9,15 @@ import os
 import sys
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    from numpy import float32
-    from numpy.typing import NDArray
-
-    Tensor = NDArray[float32]
+import numpy as np
+from numpy.typing import NDArray
 
 log = logging.getLogger(__name__)
+
+Pixels = NDArray[np.uint8]
+Tensor = NDArray[np.float32]
 
 _MOST_CORES = 4
 """Most cores used; the rest are left to others."""
@@ -31,7 +31,7 @@ class Model(Protocol):
     alphabet: list[str]
     """Labels of its output indices; empty if the file lists none."""
 
-    def __call__(self, tensor: "Tensor") -> "list[Tensor]":
+    def __call__(self, tensor: Tensor) -> list[Tensor]:
         """Run the model on an input; the outputs last until the thread's next call."""
         ...
 
@@ -81,7 +81,7 @@ class _OpenVINO:
         self._compiled = core.compile_model(model, "CPU", settings)
         self._local = threading.local()
 
-    def __call__(self, tensor: "Tensor") -> "list[Tensor]":
+    def __call__(self, tensor: Tensor) -> list[Tensor]:
         request: Any = getattr(self._local, "request", None)
         if request is None:
             request = self._local.request = self._compiled.create_infer_request()
@@ -108,6 +108,6 @@ class OnnxRuntime:
         self.alphabet = notes.get("character", "").splitlines()
         self._input = self._session.get_inputs()[0].name
 
-    def __call__(self, tensor: "Tensor") -> "list[Tensor]":
+    def __call__(self, tensor: Tensor) -> list[Tensor]:
         outputs: list[Tensor] = self._session.run(None, {self._input: tensor})
         return outputs

@@ -11,16 +11,14 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
 
 from carrel.server.reading.ocr.decoding import Decoder, Letter, covered_share
-from carrel.server.reading.ocr.inference import load
-
-if TYPE_CHECKING:
-    from numpy import bool_, float32, uint8
-    from numpy.typing import NDArray
-
-    Pixels = NDArray[uint8]
+from carrel.server.reading.ocr.inference import Pixels, Tensor, load
 
 _HEIGHT = 48
 """Height in pixels at which lines are read."""
@@ -70,7 +68,7 @@ class _Recognition:
         # The first output is the blank, the last a space.
         self._decoder = Decoder(["", *alphabet, " "])
 
-    def letters(self, tensor: "NDArray[float32]") -> list[Letter]:
+    def letters(self, tensor: Tensor) -> list[Letter]:
         return self._decoder.letters(self._model(tensor)[0][0])
 
 
@@ -83,7 +81,7 @@ class LineReader:
         self._thorough = _Recognition(thorough)
         self.engine = self._thorough.engine
 
-    def read(self, pixels: "Pixels") -> ReadLine:
+    def read(self, pixels: Pixels) -> ReadLine:
         """Read a line from its BGR pixels, which show nothing else."""
         line = _fit(pixels)
         ink = _ink(line)
@@ -93,7 +91,7 @@ class LineReader:
         text = "".join(letter.text for letter in found)
         return ReadLine(text, confidence, words_of(found, ink.tolist()))
 
-    def _letters(self, line: "Pixels", ink: Sequence[bool]) -> list[Letter]:
+    def _letters(self, line: Pixels, ink: Sequence[bool]) -> list[Letter]:
         """Read with the fast model, then its doubtful words with the thorough one."""
         found = self._fast.letters(_prepare(line)) if self._fast else []
         doubtful = doubts(found, ink, _LEAST_WIDTH // _GUESS)
@@ -114,30 +112,23 @@ def _alphabet_beside(path: Path) -> list[str]:
     return dictionary.read_text("utf-8").rstrip("\n").split("\n")
 
 
-def _fit(crop: "Pixels") -> "Pixels":
+def _fit(crop: Pixels) -> Pixels:
     """Scale a line to the reading height."""
-    import cv2
-    import numpy as np
-
     height, length = crop.shape[:2]
     width = max(_GUESS, math.ceil(_HEIGHT * length / height))
     return np.asarray(cv2.resize(crop, (width, _HEIGHT)), np.uint8)
 
 
-def _prepare(line: "Pixels") -> "NDArray[float32]":
+def _prepare(line: Pixels) -> Tensor:
     """Prepare a line for the models: padded to a recurring width, -1 to 1, channels first."""
-    import numpy as np
-
     width = max(_LEAST_WIDTH, -(-line.shape[1] // _STEP) * _STEP)
     filled = np.full((1, 3, _HEIGHT, width), _BESIDE_LINE, np.float32)
     filled[0, :, :, : line.shape[1]] = line.transpose(2, 0, 1)
     return np.asarray(filled / 127.5 - 1, np.float32)
 
 
-def _ink(line: "Pixels") -> "NDArray[bool_]":
+def _ink(line: Pixels) -> NDArray[np.bool_]:
     """Return for each step of a line whether its ink exceeds that of a rule along the line."""
-    import numpy as np
-
     grey = line.mean(2)[:, : line.shape[1] // _GUESS * _GUESS]
     away = np.abs(grey - np.median(grey))
     inked = (away > away.max() / 2).reshape(_HEIGHT, -1, _GUESS).mean((0, 2))

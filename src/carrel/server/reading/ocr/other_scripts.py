@@ -10,16 +10,14 @@ import os
 import subprocess
 import unicodedata
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+import numpy as np
 from PIL import Image
 
 from carrel.server.reading.languages import SCRIPTS, languages
 from carrel.server.reading.ocr.detector import DetectedLine
+from carrel.server.reading.ocr.inference import Pixels
 from carrel.server.reading.ocr.line_reader import ReadLine, ReadWord
-
-if TYPE_CHECKING:
-    from carrel.server.reading.ocr.detector import Pixels
 
 log = logging.getLogger(__name__)
 
@@ -94,7 +92,7 @@ def _script(letter: str) -> str:
     return unicodedata.name(letter, "").partition(" ")[0]
 
 
-def _choose(pictures: Sequence["Pixels"]) -> str | None:
+def _choose(pictures: Sequence[Pixels]) -> str | None:
     """Return the language that reads the pictures best, or None if none can."""
     best, chosen = 0.0, None
     for language in languages() if pictures else ():
@@ -107,7 +105,7 @@ def _choose(pictures: Sequence["Pixels"]) -> str | None:
     return chosen
 
 
-def _read(pictures: Sequence["Pixels"], language: str) -> list[ReadLine]:
+def _read(pictures: Sequence[Pixels], language: str) -> list[ReadLine]:
     """Read pictures of lines; a line that fails is empty."""
     nothing = ReadLine("", 0.0, [])
     shown = [_render_line(picture) for picture in pictures]
@@ -136,7 +134,7 @@ def _read(pictures: Sequence["Pixels"], language: str) -> list[ReadLine]:
     return [_line(words[number]) if number in words else nothing for number in range(len(shown))]
 
 
-def _join_syllables(words: Sequence[ReadWord], pixels: "Pixels") -> list[ReadWord]:
+def _join_syllables(words: Sequence[ReadWord], pixels: Pixels) -> list[ReadWord]:
     """Join the syllables of Korean words, which Tesseract parts."""
     least = _BLANK * pixels.shape[0] / pixels.shape[1]
     joined = [words[0]]
@@ -172,10 +170,8 @@ def _words(table: str, shown: Sequence[Image.Image]) -> Iterator[tuple[int, Read
         yield number, ReadWord(text, sure, min(1.0, max(0.0, start)), min(1.0, max(0.0, end)))
 
 
-def _render_line(pixels: "Pixels") -> Image.Image:
+def _render_line(pixels: Pixels) -> Image.Image:
     """Return a line as dark letters on white paper, with a margin."""
-    import numpy as np
-
     grey = pixels.mean(2)
     paper = float(np.median(grey))
     if paper < 128:

@@ -14,7 +14,9 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
+
+import numpy as np
 
 from carrel.server.processes.parent import end_with_parent
 from carrel.server.processes.pipes import PipeMessage, read_message, write_message
@@ -23,13 +25,10 @@ from carrel.server.reading.fence import UNREAD
 from carrel.server.reading.languages import languages
 from carrel.server.reading.ocr.decoding import speller
 from carrel.server.reading.ocr.detector import DetectedLine, Detector, Quad
-from carrel.server.reading.ocr.inference import cores
+from carrel.server.reading.ocr.inference import Pixels, cores
 from carrel.server.reading.ocr.line_reader import LineReader, ReadLine
 from carrel.server.reading.ocr.other_scripts import read_other_scripts
 from carrel.server.reading.scans.noise import without_noise
-
-if TYPE_CHECKING:
-    from carrel.server.reading.ocr.detector import Pixels
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +48,7 @@ class OCREngine:
         self.name = self._reader.engine
         self._pool = ThreadPoolExecutor(cores())
 
-    def find(self, picture: "Pixels") -> list[DetectedLine]:
+    def find(self, picture: Pixels) -> list[DetectedLine]:
         """Find the lines in a BGR picture, from top to bottom."""
         return self._detector.find(picture)
 
@@ -85,9 +84,7 @@ _UNREADABLE = 3
 class _Attempt:
     """A page turned back by a multiple of 90 degrees, with a sample read."""
 
-    def __init__(self, engine: OCREngine, picture: "Pixels", turn: int) -> None:
-        import numpy as np
-
+    def __init__(self, engine: OCREngine, picture: Pixels, turn: int) -> None:
         self._engine = engine
         self.turn = turn
         # numpy rotates counter-clockwise.
@@ -138,7 +135,7 @@ def _readable(lines: list[tuple[Quad, ReadLine]]) -> list[tuple[Quad, ReadLine]]
     ]
 
 
-def read_page(engine: OCREngine, picture: "Pixels") -> dict[str, Any]:
+def read_page(engine: OCREngine, picture: Pixels) -> dict[str, Any]:
     """Read the text of a BGR picture."""
     picture = without_noise(picture)
     best = _Attempt(engine, picture, 0)
@@ -165,8 +162,6 @@ def read_page(engine: OCREngine, picture: "Pixels") -> dict[str, Any]:
 
 def serve(requests: BinaryIO, answers: BinaryIO) -> None:
     """Answer requests until the pipe closes; load the models for the first."""
-    import numpy as np
-
     engine: OCREngine | None = None
     write_message(answers, PipeMessage({"ready": True}))
     while message := read_message(requests):

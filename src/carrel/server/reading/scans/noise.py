@@ -1,12 +1,9 @@
 """Grain of a noisy picture, measured and removed before text is detected."""
 
-from typing import TYPE_CHECKING
+import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy import uint8
-    from numpy.typing import NDArray
-
-    Pixels = NDArray[uint8]
+Pixels = NDArray[np.uint8]
 
 NOISY = 6.0
 """Least noise to remove, in greys of 255: scans and photographs have less and lose by smoothing."""
@@ -17,14 +14,13 @@ _PATCH, _WINDOW = 3, 9
 _SHARPEN, _RADIUS = 0.6, 2.0
 
 
-def noise(grey: "Pixels") -> float:
+def noise(grey: Pixels) -> float:
     """Return the standard deviation of a picture's grain, in greys.
 
     Measured on the residual of each pixel against its neighbours, which on most of a page is noise
     alone (J. Immerkær, Fast Noise Variance Estimation, 1996); the median ignores the text.
     """
     import cv2
-    import numpy as np
 
     kernel = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], np.float32)
     rest = cv2.filter2D(grey, cv2.CV_32F, kernel)
@@ -32,10 +28,9 @@ def noise(grey: "Pixels") -> float:
     return float(np.median(np.abs(rest))) / 0.6745 / 6
 
 
-def without_noise(picture: "Pixels") -> "Pixels":
+def without_noise(picture: Pixels) -> Pixels:
     """Remove the grain of a BGR picture, and its colours, if it has much."""
     import cv2
-    import numpy as np
 
     grey = np.asarray(cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY), np.uint8)
     grain = noise(grey)

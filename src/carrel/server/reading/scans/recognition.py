@@ -4,18 +4,16 @@ import math
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 from carrel.server.reading.fence import doubt, fenced, is_doubtful
 from carrel.server.reading.page.elements import Box, Line, PageFrame, Word
 from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.scans.rules import find_rules, undo_turn
-
-if TYPE_CHECKING:
-    from numpy import bool_
-    from numpy.typing import NDArray
 
 Look = Callable[[Image.Image], dict[str, Any]]
 """Reads an RGB picture in the OCR process, by way of the server."""
@@ -187,9 +185,6 @@ def find_figures(
     picture: Image.Image, frame: PageFrame, lines: Sequence[Line], rules: Sequence[Rule]
 ) -> list[Box]:
     """Find figures in a page's picture, in points of the upright page."""
-    # Import late: only pages that need OCR pay for it.
-    import numpy as np
-
     width, height = frame.upright_size
     grey = undo_turn(picture.convert("L"), frame)
     cell = max(_CELL, (width * height / _MOST_CELLS) ** 0.5)
@@ -234,7 +229,7 @@ def _on_rule(square: tuple[int, int], cell: float, rules: Iterable[Rule]) -> boo
     )
 
 
-def _patches(ink: "NDArray[bool_]") -> Iterator[list[tuple[int, int]]]:
+def _patches(ink: NDArray[np.bool_]) -> Iterator[list[tuple[int, int]]]:
     """Group squares with ink that are near each other."""
     rest = {(int(row), int(column)) for row, column in zip(*ink.nonzero(), strict=True)}
     near = range(-_REACH, _REACH + 1)

@@ -1,16 +1,12 @@
 """Finds rules in a page's picture."""
 
-from typing import TYPE_CHECKING
-
+import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 from carrel.server.reading.page.elements import PageFrame
 from carrel.server.reading.page.rules import Rule, joined
 from carrel.server.reading.scans.noise import NOISY, noise
-
-if TYPE_CHECKING:
-    from numpy import bool_, uint8
-    from numpy.typing import NDArray
 
 _ACROSS, _DOWN = 25.0, 12.0
 """Points. Least length of a rule across and down: letters have shorter strokes."""
@@ -26,7 +22,6 @@ _MOST_RUNS = 20_000
 _TOUCH = 4.0
 """Points. Maximum gap between rules that meet."""
 
-
 _UNTURN = {
     90: Image.Transpose.ROTATE_90,
     180: Image.Transpose.ROTATE_180,
@@ -41,9 +36,6 @@ def undo_turn(picture: Image.Image, frame: PageFrame) -> Image.Image:
 
 def find_rules(picture: Image.Image, frame: PageFrame) -> list[Rule]:
     """Find rules that may frame tables, in points of the page's upright layout."""
-    # Import late: only pages that need OCR pay for it.
-    import numpy as np
-
     grey = undo_turn(picture.convert("L"), frame)
     if frame.skew:
         grey = grey.rotate(frame.skew, Image.Resampling.BILINEAR, fillcolor=255)
@@ -62,10 +54,11 @@ def find_rules(picture: Image.Image, frame: PageFrame) -> list[Rule]:
     return [*across, *(rule for rule in down if any(rule.crosses(o, _TOUCH) for o in across))]
 
 
-def _strokes(pixels: "NDArray[uint8]", points: float) -> tuple["NDArray[bool_]", "NDArray[bool_]"]:
+def _strokes(
+    pixels: NDArray[np.uint8], points: float
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return the masks of thin horizontal strokes and, transposed, of vertical ones."""
     import cv2
-    import numpy as np
 
     grain = noise(pixels)
     if grain < NOISY:
@@ -82,13 +75,12 @@ def _strokes(pixels: "NDArray[uint8]", points: float) -> tuple["NDArray[bool_]",
     return thin & across, (thin & down).T
 
 
-def _thin(pixels: "NDArray[uint8]", points: float, darker_by: int) -> "NDArray[bool_]":
+def _thin(pixels: NDArray[np.uint8], points: float, darker_by: int) -> NDArray[np.bool_]:
     """Return masks of thin strokes, each darker than a place near it in every quarter.
 
     Such a place may lie between a rule and a letter, or in a corner of two rules.
     """
     import cv2
-    import numpy as np
 
     distance = max(2, round(_THICK / points))
     dark = np.zeros(pixels.shape, np.bool_)
@@ -105,13 +97,12 @@ def _thin(pixels: "NDArray[uint8]", points: float, darker_by: int) -> "NDArray[b
     return dark
 
 
-def _runs(dark: "NDArray[bool_]", least: float) -> list[tuple[int, int, int]]:
+def _runs(dark: NDArray[np.bool_], least: float) -> list[tuple[int, int, int]]:
     """Return the unbroken runs of at least `least` pixels: row, start and end.
 
     A rule that is not quite level continues in the row above or below.
     """
     import cv2
-    import numpy as np
 
     dark = np.asarray(cv2.dilate(dark.astype(np.uint8), np.ones((3, 1), np.uint8)), np.bool_)
     # Pad both ends with white: changes come in pairs, and no run crosses rows.
