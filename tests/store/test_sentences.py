@@ -159,8 +159,13 @@ FAILURES = tuple(
         ),
         (
             ("The service answered with an error",),
+            errors.ServiceError("Broken.", 500),
             errors.ServiceError("Full.", 507),
-            errors.Unreachable("The connection was lost."),
+        ),
+        (
+            ("Not stored",),
+            errors.ServiceError("Full.", 507),
+            errors.ServiceError("Broken.", 500),
         ),
         (
             ("This file can't be read", "Check it and try again."),

@@ -129,9 +129,21 @@ async def test_help_lists_the_live_keys() -> None:
     async with workbench(LOCAL) as bench:
         await bench.press("f1")
         assert isinstance(bench.app.screen, Help)
-        await bench.shows("Upload", "Run OCR", "Next pane")
+        await bench.shows("Upload", "Run OCR")
+        await bench.press("G")
+        await bench.shows("Deleted items…")
         await bench.press("escape")
         assert isinstance(bench.app.screen, MainScreen)
+
+
+@pytest.mark.usefixtures("offline")
+async def test_help_lists_keys_that_have_no_effect_yet() -> None:
+    async with workbench(LOCAL) as bench:
+        await bench.press("6")
+        shown = {id: enabled for _, rows in keys_of(bench.app.screen) for *_, id, enabled in rows}
+        assert not shown["activity.resume"] and shown["place.back"]
+        await bench.press("f1")
+        await bench.shows("activity.resume", "muted: no effect now")
 
 
 @pytest.mark.usefixtures("offline")
@@ -141,7 +153,7 @@ async def test_a_text_field_takes_every_character() -> None:
 
         def keys() -> set[str]:
             rows = (row for _, rows in keys_of(bench.app.screen) for row in rows)
-            return {key for shown, _, _ in rows for key in shown.split()}
+            return {key for shown, *_ in rows for key in shown.split()}
 
         await bench.press("slash")
         footer = bench.app.screen.query_one(KeyBar)

@@ -51,6 +51,11 @@ async def made(bench: Workbench, *instructions: str, **fields: Any) -> Agent:
     return agent
 
 
+async def test_enter_in_the_empty_list_begins_an_agent(bench: Workbench) -> None:
+    await bench.press("enter")
+    await bench.shows("New agent from")
+
+
 async def test_a_chat_without_an_agent_leads_to_the_agents(bench: Workbench) -> None:
     await bench.press("5")
     await bench.shows("Create an agent")

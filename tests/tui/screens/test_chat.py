@@ -76,6 +76,14 @@ async def test_an_answer_grows_on_screen_and_shows_its_sources(
     await bench.shows("“passage 1")
 
 
+async def test_a_text_pasted_beside_the_field_goes_into_it(bench: Workbench) -> None:
+    await bench.press("escape")
+    bench.app.screen.post_message(events.Paste("What about\nthe rent?"))
+    await bench.until(lambda: bench.app.screen.query_one(Prompt).text == "What about\nthe rent?")
+    await bench.type(" And the fee?")
+    await bench.shows("the rent? And the fee?")
+
+
 @pytest.mark.parametrize("way", ["key", "click"])
 async def test_earlier_turns_of_a_long_chat_are_shown_on_request(
     bench: Workbench, service: ScriptedService, monkeypatch: pytest.MonkeyPatch, way: str

@@ -101,3 +101,11 @@ async def test_in_a_wide_window_a_passage_has_more_room_than_the_details(offline
         await bench.shows("[2 Libraries]", "lease-2024.pdf")
         middle, details = (bench.app.screen.query_one(id) for id in ("#middle", "#details"))
         assert middle.size.width > details.size.width
+
+
+@pytest.mark.usefixtures("offline")
+async def test_a_narrow_window_leaves_room_for_the_documents() -> None:
+    async with workbench(Profile("local"), (100, 30)) as bench:
+        fill(bench.store)
+        await bench.press("2")
+        await bench.shows("3 documents · 2 not", "Added", "2 min ago")

@@ -86,6 +86,9 @@ def _known_problem(error: BaseException) -> Problem | None:
             return Problem("This file can't be read", str(error), "Check it and try again.")
         case errors.ServiceError(code="3740"):  # the interface's code of such a document
             return Problem("This file can't be read", str(error))
+        case errors.ServiceError(status=507):
+            # A short title: a row of Files has room for little more.
+            return Problem("Not stored", str(error), error.reference)
         case errors.ServiceError() if error.reference:
             title = "The service answered with an error"
             return Problem(title, str(error), error.reference)

@@ -50,8 +50,8 @@ REFRESH = 5.0
 """Seconds between two refreshes of the current screen."""
 STILL = 0.15
 """Debounce in seconds before the details follow the cursor."""
-NOTICE = 6.0
-"""Seconds for which a notice is shown."""
+NOTICE, FAILURE = 6.0, 20.0
+"""Seconds for which a notice, or one of a failure, is shown."""
 
 
 def start(
@@ -322,12 +322,12 @@ class MainScreen(Frame):
     # Notices
 
     def notice(self, text: str, *, failed: bool = False) -> None:
-        """Show a notice for NOTICE seconds."""
+        """Show a notice for NOTICE seconds, or one of a failure for FAILURE seconds."""
         mark = ("✕ ", "$failed") if failed else ("", "")
         self.status.notice = Content.assemble(mark, labels.line(text))
         if self._notice_timer is not None:
             self._notice_timer.stop()
-        self._notice_timer = self.set_timer(NOTICE, self._forget_notice)
+        self._notice_timer = self.set_timer(FAILURE if failed else NOTICE, self._forget_notice)
 
     def _forget_notice(self) -> None:
         self.status.notice = Content("")
@@ -420,7 +420,7 @@ class MainScreen(Frame):
         elif folder := parse_folder(event.text, relative=True):
             self.take_folder(folder)
         elif event.text.strip():
-            self.notice("The pasted text is not the path of a file or folder.", failed=True)
+            self.take_text(event.text)
 
     def on_dropped(self, event: Dropped) -> None:
         event.stop()
@@ -434,6 +434,10 @@ class MainScreen(Frame):
     def take_files(self, files: tuple[Path, ...]) -> None:
         """Upload files dropped on this screen, and show Files."""
         self.workbench.upload(files)
+
+    def take_text(self, text: str) -> None:
+        """Take a pasted text that names no file."""
+        self.notice("The pasted text is not the path of a file or folder.", failed=True)
 
     def take_folder(self, folder: Path) -> None:
         """Take a folder dropped on this screen; Libraries offers to sync it."""

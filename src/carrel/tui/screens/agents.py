@@ -44,7 +44,7 @@ from carrel.tui.widgets.text.pane import FindText, TextPane
 from carrel.tui.workbench import Workbench
 from carrel.wire.generation.agents import Agent
 
-NO_AGENTS = empty("No agents yet.", {"n": "New agent"})
+NO_AGENTS = empty("No agents yet.", {"enter": "New agent"})
 
 _OF_AN_AGENT = (
     "edit", "mark", "try", "chat", "make_active", "yaml", "roll_back", "aliases", "copy", "delete",
@@ -266,6 +266,10 @@ class AgentsScreen(MainScreen):
         ):
             return "No two versions are compared: enter on one shows what differs."
         return ""
+
+    def on_virtual_table_opened_empty(self, event: VirtualTable.OpenedEmpty) -> None:
+        if event.table is self.agents and self.state.loaded:
+            self.action_new()
 
     def action_new(self) -> None:
         self.run_flow(drafts.begin(self, self._version() or self.state.agent))

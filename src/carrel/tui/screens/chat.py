@@ -310,6 +310,13 @@ class ChatScreen(MainScreen):
         for file in files:
             self.do(self.store.chat.attach(file))
 
+    def take_text(self, text: str) -> None:
+        if self.prompt.disabled:
+            super().take_text(text)
+            return
+        self.prompt.focus()
+        self.prompt.insert(text)
+
     def action_attach(self) -> None:
         self._open_field(flows.attach(self))
 

@@ -1,4 +1,4 @@
-"""The help, generated from the live bindings."""
+"""The help, generated from the bindings in reach."""
 
 from textual.app import ComposeResult
 from textual.content import Content
@@ -10,9 +10,12 @@ from carrel.tui.terminal.keys import live_bindings
 from carrel.tui.theme import labels
 from carrel.tui.widgets.text.pane import TextPane
 
+Key = tuple[str, str, str, bool]
+"""The names of a key, its description, its binding id, and whether it has an effect now."""
+
 
 class Help(Dialog[None]):
-    """The purpose of a screen, and every key that is active in it."""
+    """The purpose of a screen, and every key that it has; those without effect now are muted."""
 
     DEFAULT_CSS = """
     Help .dialog { width: 80; }
@@ -20,9 +23,7 @@ class Help(Dialog[None]):
     Help .words { height: 1fr; max-height: 100%; }
     """
 
-    def __init__(
-        self, title: str, about: str, groups: list[tuple[str, list[tuple[str, str, str]]]]
-    ) -> None:
+    def __init__(self, title: str, about: str, groups: list[tuple[str, list[Key]]]) -> None:
         super().__init__(title)
         self._about = about
         self._groups = groups
@@ -33,30 +34,27 @@ class Help(Dialog[None]):
                 yield Static(Content(self._about))
             for name, keys in self._groups:
                 rows = [Content(""), Content.styled(name, "bold $accent")]
-                for key, words, binding_id in keys:
-                    left = Content.assemble((f"{key:>16}", "bold"), "  ", words)
+                for key, words, binding_id, enabled in keys:
+                    look = ("bold", "") if enabled else ("$muted", "$muted")
+                    left = Content.assemble((f"{key:>16}", look[0]), "  ", (words, look[1]))
                     gap = " " * max(44 - left.cell_length, 2)
                     rows.append(left + labels.muted(gap + binding_id))
                 yield Static(Content("\n").join(rows))
-        yield hint("esc closes · the names on the right go into “keymap” in the settings")
+        yield hint("esc closes · muted: no effect now · on the right: names for “keymap”")
 
 
-def keys_of(screen: Screen[object]) -> list[tuple[str, list[tuple[str, str, str]]]]:
-    """Return the active keys of a screen, with their descriptions and binding ids, each action
-    once.
-
-    They are grouped by origin.
-    """
-    groups: dict[str, dict[tuple[str, str, str], list[str]]] = {}
+def keys_of(screen: Screen[object]) -> list[tuple[str, list[Key]]]:
+    """Return the keys of a screen, each action once, grouped by origin."""
+    groups: dict[str, dict[tuple[str, str, str, bool], list[str]]] = {}
     for active in live_bindings(screen):
         binding = active.binding
-        if binding.id is None or binding.system or not active.enabled:
+        if binding.id is None or binding.system:
             continue
         is_everywhere = binding.id.startswith("place.") or active.node is screen.app
         here = "Here" if active.node is screen else "In this pane"
         name = "Everywhere" if is_everywhere else here
         keys = groups.setdefault(name, {}).setdefault(
-            (binding.action, binding.description, binding.id), []
+            (binding.action, binding.description, binding.id, active.enabled), []
         )
         keys.append(screen.app.get_key_display(binding))
     found = []
