@@ -828,8 +828,7 @@ NOT_OF_STATE = (
     *("Service says", "headers apart", "with pictures", "with a schema", "scores of pages"),
     *("tables as ", "Chats with “", "a function", "The service does not answer."),
     *("thought for ", "read by ", ", OCR agrees on ", "not read by "),
-    "“�” is a line in a script that OCR does not know: install tesseract-ocr and its language's "
-    "package (such as tesseract-ocr-rus) where the server runs.",
+    "To read “�”, install tesseract-ocr-rus, -ell, -ara … on the server.",
     *("test model", " (test model)", "Result of ", "top p", "max answer tokens", "stop at"),
     "Install it with: pip install 'carrel[server]', or connect to a hosted service.",
 )

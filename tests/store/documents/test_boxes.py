@@ -33,6 +33,10 @@ def test_every_block_has_its_box_and_its_passage() -> None:
     assert missing_note(lease) == ""
 
 
+def test_the_note_on_lines_that_ocr_cannot_read_fits_half_a_screen() -> None:
+    assert 0 < len(missing_note(page("�"))) <= 160 // 2 - len("╭─  ─╮")
+
+
 def test_what_no_block_has_is_still_text() -> None:
     found = passages(page("one\n\ntwo\n\nthree", block("two")))
     assert [(passage.text, passage.block) for passage in found] == [

@@ -145,10 +145,8 @@ def missing_note(page: Page | None) -> str:
     if page is None or not page.markdown.strip():
         return ""
     if UNREAD in page.markdown and not is_from_file(page):
-        return (
-            "“�” is a line in a script that OCR does not know: install tesseract-ocr and its"
-            " language's package (such as tesseract-ocr-rus) where the server runs."
-        )
+        # Short: it stands in a pane's border.
+        return "To read “�”, install tesseract-ocr-rus, -ell, -ara … on the server."
     missing = []
     if not any(_rect(block, page) for block in blocks_of(page)):
         missing.append("no boxes")
