@@ -5,7 +5,8 @@ Those within a line are liteparse's, but for marks and ordinals that it takes fo
 
 import ctypes
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
 from pypdfium2.raw import (
@@ -20,7 +21,7 @@ from carrel.server.reading.formulas.rebuild import Glyph, NotRebuilt, latex_of
 from carrel.server.reading.formulas.symbols import MATH_FONT
 from carrel.server.reading.page.elements import Box, Line, join_boxes
 from carrel.server.reading.page.lines import FORMULA
-from carrel.server.reading.page.parsed import TextItem
+from carrel.server.reading.page.parsed import PlacedWord, TextItem
 from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.pdf.page_space import PageSpace
 
@@ -42,6 +43,10 @@ _ACROSS = 2.2
 """Largest gap between parts of one formula, as a part of the type's size."""
 _THIN, _SHORTEST = 2.0, 2.0
 """Points. Largest height and least width of a bar."""
+_RAISED, _LINE = 0.4, 1.6
+"""Reach of underlined letters above a fraction's place, and of a line below it, in its height."""
+_SAME_LINE = 0.7
+"""Points. Largest distance between the baselines of one line."""
 _DOWN = 0.45
 """Largest gap between the rows of a formula, as a part of the type's size."""
 
@@ -53,6 +58,7 @@ def with_display_formulas(
 
     `page` and `text_page` are PDFium's. A formula that cannot be rebuilt keeps its text.
     """
+    items = _without_underlines(items, text_page, space)
     kept, other_lines = list(items), list(lines)
     for item in items:
         if "$" in item.text:
@@ -85,6 +91,51 @@ def with_display_formulas(
         kept = [item for item in kept if item not in pieces] + made
         other_lines = [line for line in other_lines if not zone.meets(line.box)]
     return kept, other_lines
+
+
+def _without_underlines(
+    items: Sequence[TextItem], text_page: Any, space: PageSpace
+) -> list[TextItem]:
+    """Put underlined letters in the place of fractions that liteparse made of them.
+
+    Below their bar it has letters of the next line, which has lost them.
+    """
+    found = list[TextItem]()
+    glyphs = list[Glyph]()
+    for item in items:
+        if not item.text.startswith("$\\frac"):
+            found.append(item)
+            continue
+        glyphs = glyphs or list(_glyphs(text_page, space))
+        left, top, right, bottom = item.box
+        down = _LINE * item.text.count("frac") * item.height
+        place = Box(left, top - _RAISED * item.height, right, bottom + down)
+        others = [other.box for other in items if other is not item and other.box.meets(place)]
+        inside = [
+            glyph
+            for glyph in glyphs
+            if place.holds_centre(glyph.box)
+            and not any(box.holds_centre(glyph.box) for box in others)
+        ]
+        inside.sort(key=lambda glyph: (round(glyph.base), glyph.box.left))
+        rows = [list(row) for _, row in groupby(inside, lambda glyph: round(glyph.base))]
+        math = any(MATH_FONT.search(glyph.font) for glyph in inside)
+        alone = math or not any(_goes_on(row, glyphs) for row in rows[1:])
+        found += [item] if alone else map(_text_of, rows)
+    return found
+
+
+def _goes_on(row: Sequence[Glyph], glyphs: Iterable[Glyph]) -> bool:
+    """Return whether letters stand on a line of text, as no denominator does."""
+    place = Box.around(glyph.box for glyph in row)
+    near = (glyph for glyph in glyphs if abs(glyph.base - row[0].base) < _SAME_LINE)
+    return any(0 <= -glyph.box.shared_width(place) < place.height for glyph in near)
+
+
+def _text_of(row: Sequence[Glyph]) -> TextItem:
+    left, top, right, bottom = Box.around(glyph.box for glyph in row)
+    text, place = "".join(glyph.text for glyph in row), (left, top, right - left, bottom - top)
+    return TextItem(text, *place, 0.0, row[0].font, row[0].size, [PlacedWord(text, *place)])
 
 
 def _is_math(item: TextItem) -> bool:
