@@ -206,16 +206,14 @@ def _index(
         cut = chunk_pages(enumerate(pages[number : number + PAGES_PER_DOCUMENT]))
         texts = [chunk.text for chunk in cut]
         assert embedder.available, "there are no vectors on this platform"
-        rows = [
-            ChunkText(chunk.page, chunk.text, None, None, vector)
-            for chunk, vector in zip(cut, stored_vectors(embedder, texts), strict=True)
-        ]
+        rows = [ChunkText(chunk.page, chunk.text, None, None) for chunk in cut]
         outcome = ProcessingOutcome(
             pages=PAGES_PER_DOCUMENT,
             tokens=1,
             ocr_blob=None,
             chunks=rows,
             words=vocabulary(texts),
+            vectors=stored_vectors(embedder, texts),
         )
         processing.publish(connection, Job(id, 1), outcome)
         count += len(rows)

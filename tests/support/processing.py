@@ -103,9 +103,9 @@ class Lab:
         return library.id
 
     async def add(
-        self, library_id: str, data: bytes = b"bytes", mimetype: str = "text/plain"
+        self, library_id: str, data: bytes = b"bytes", mimetype: str = "text/markdown"
     ) -> Document:
-        """Adds a document."""
+        """Adds a document, by default a text for the reader."""
         new = NewDocument("a", await put(self.blobs, data), len(data), mimetype, "")
         return (await self.service.add(self.caller, library_id, new, Limits()))[0]
 

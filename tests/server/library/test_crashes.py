@@ -34,7 +34,8 @@ def _documents(folder: Path) -> dict[str, bytes]:
             pdf = digital_pdf(folder / f"{word}.pdf", 2, f"About {word}. {text}")
             documents[pdf.name] = pdf.read_bytes()
         else:
-            documents[f"{word}.md"] = f"# About {word}\n\n{text}".encode()
+            name = f"{word}.{'txt' if number % 4 == 1 else 'md'}"
+            documents[name] = f"# About {word}\n\n{text}".encode()
     return documents
 
 

@@ -200,7 +200,7 @@ def test_what_was_read_of_the_same_bytes_is_not_read_again(
     library: LibraryUnderTest, server: RunningServer
 ) -> None:
     http, text = library.http, b"An egret, read once."
-    id = library.processed("egret.txt", text)
+    id = library.processed("egret.md", text)
     with closing(sqlite3.connect(server.data / "pages.db")) as pages, pages:
         page = b'{"index":0,"markdown":"An egret, remembered.","dimensions":null,"images":[]}'
         query = "UPDATE pages SET content = ? WHERE hash = ?"
@@ -209,7 +209,7 @@ def test_what_was_read_of_the_same_bytes_is_not_read_again(
     library.finished(id)
     assert library.text(id) == "An egret, remembered."
 
-    file = http.post("/v1/files", files={"file": ("egret.txt", text)}).json()
+    file = http.post("/v1/files", files={"file": ("egret.md", text)}).json()
     named = {"model": "carrel-ocr", "document": {"type": "file", "file_id": file["id"]}}
     for blocks, read in ((True, "An egret, remembered."), (False, "An egret, read once.")):
         answer = http.post("/v1/ocr", json={**named, "include_blocks": blocks})
@@ -319,6 +319,18 @@ def test_tokens_are_those_of_the_language_model(http: httpx.Client) -> None:
     library = new_library(http)
     document = library.document(library.processed("lease.txt", text.encode()))
     assert document["tokens_processing_main_content"] == prompt_tokens(text) - prompt_tokens("")
+
+
+def test_a_plain_text_is_to_a_library_what_it_is_to_ocr(
+    http: httpx.Client, library: LibraryUnderTest
+) -> None:
+    lines = " one  \r\n\ttwo\rthree \n\n\n\n \n# *four*\n\nfünf | <b>\n".encode("utf-8-sig")
+    sent = http.post("/v1/files", files={"file": ("a.txt", lines)}, data={"purpose": "ocr"})
+    document = {"type": "file", "file_id": sent.json()["id"]}
+    asked = {"model": None, "document": document}
+    [page] = http.post("/v1/ocr", json=asked).json()["pages"]
+    text = library.text(library.processed("a.txt", lines))
+    assert text == page["markdown"] != ""
 
 
 def test_the_text_of_a_pdf_is_that_of_its_ocr_result(

@@ -34,7 +34,8 @@ _DOCUMENT = """
     INSERT INTO documents
         (id, library_id, name, blob, size, mime_type, uploaded_by_id, uploaded_by_type,
         created_at, last_processed_at, process_status, generation, indexed_generation)
-    SELECT 'd', 'l', 'heron.txt', :blob, 5, 'text/plain', id, 'User', 1, 2, 'done', 1, 1 FROM users
+    SELECT 'd', 'l', 'heron.md', :blob, 5, 'text/markdown', id, 'User', 1, 2, 'done', 1, 1
+    FROM users
 """
 _CHUNK = """
     INSERT INTO chunks (document_id, library_id, generation, position, page, text)

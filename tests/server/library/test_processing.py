@@ -13,7 +13,7 @@ from carrel.server.records import documents
 from carrel.server.records.errors import NotFound
 from carrel.server.records.sql.tables import chunks, document_pages
 from carrel.server.records.sql.tables import documents as documents_table
-from carrel.wire.documents import DocumentQuery
+from carrel.wire.documents import DocumentQuery, TextQuery
 from carrel.wire.libraries import SearchQuery
 from support.processing import Lab, ScriptedReader
 
@@ -55,6 +55,29 @@ async def test_an_unreadable_document_is_not_tried_again(lab: Lab) -> None:
     document = await lab.until(await lab.add(await lab.new_library()), "done", "error")
     assert (document.process_status, lab.reader.reads) == ("error", 1)
     assert document.error == "This PDF is protected by a password."
+
+
+async def test_a_short_plain_text_needs_no_reader(lab: Lab) -> None:
+    library_id = await lab.new_library()
+    document = await lab.until(await lab.add(library_id, b"a heron", "text/plain"), "done")
+    assert (document.number_of_pages, lab.reader.reads) == (1, 0)
+    [page] = await lab.database.read(
+        lambda connection: documents.page_texts(
+            connection, lab.caller, library_id, document.id, TextQuery()
+        )
+    )
+    assert page == "a heron"
+
+
+@pytest.mark.parametrize(
+    "data",
+    ["Öl".encode("cp1252"), "a heron".encode("utf-16"), b"a\0b", b"long " * 30_000],
+    ids=["a code page", "utf-16", "a zero byte", "long"],
+)
+async def test_other_plain_texts_go_to_the_reader(lab: Lab, data: bytes) -> None:
+    added = await lab.add(await lab.new_library(), data, "text/plain")
+    await lab.until(added, "done")
+    assert lab.reader.reads == 1
 
 
 async def test_tokens_are_counted_even_if_the_model_counts_none(lab: Lab) -> None:

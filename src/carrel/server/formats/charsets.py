@@ -64,6 +64,12 @@ def decode_text(data: bytes) -> str:
     return data.decode(_legacy(data), "replace")
 
 
+def paragraphs(text: str) -> list[str]:
+    """Split plain text at its empty lines, otherwise unchanged."""
+    parts = text.replace("\r\n", "\n").replace("\r", "\n").split("\n\n")
+    return [part.strip("\n").rstrip() for part in parts if part.strip()]
+
+
 def _legacy(data: bytes) -> str:
     foreign = sum(byte > 0x7F for byte in data[: 8 * SAMPLE_BYTES])
     letters = sum(byte > 0x20 for byte in data[: 8 * SAMPLE_BYTES])

@@ -8,7 +8,7 @@ import asyncio
 import errno
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -16,6 +16,7 @@ import sqlalchemy as sa
 
 from carrel.server.blobs.store import BlobMissing, Blobs, BlobsFull, BlobsUnavailable, put
 from carrel.server.errors import ApiError
+from carrel.server.formats.charsets import paragraphs
 from carrel.server.jobs import RunStep
 from carrel.server.library.chunking import DEFAULT_SIZE, PageChunk, chunk_pages
 from carrel.server.library.embedding import LibraryEmbedder
@@ -36,6 +37,7 @@ from carrel.server.records.processing import (
     Superseded,
 )
 from carrel.server.records.sql.database import Database
+from carrel.server.spans import span
 from carrel.server.vision.reader import VisionReader
 from carrel.text import clean_text
 from carrel.wire.ocr import OCRResult, OCRUsage, Page
@@ -184,9 +186,27 @@ class Processing:
     @_step
     async def read_and_index(self, job: Job, source: ProcessingInput) -> None:
         """Read a text and make it searchable, with its pages stored in the same transaction."""
-        reading = await self._read(source)
-        pages = [_page_text(page) for page in reading.pages]
-        await self._index(job, source, pages, Read(reading.page_count, None), unsaved=True)
+        pages = await self._plain_pages(source)
+        if pages is None:
+            pages = [_page_text(page) for page in (await self._read(source)).pages]
+        await self._index(job, source, pages, Read(len(pages), None), unsaved=True)
+
+    async def _plain_pages(self, source: ProcessingInput) -> list[PageRow] | None:
+        """Return the page of a short text in UTF-8 without a parser, whose process takes longer."""
+        if source.mime_type != "text/plain" or not 0 < source.size <= _SHORT_TEXT_BYTES:
+            return None
+        async with self._blobs.local(source.blob) as path:
+            data = await asyncio.to_thread(path.read_bytes)
+        try:
+            text = data.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            return None
+        if "\0" in text:
+            # The parser looks closer: it may be UTF-16, or hide a file of another kind.
+            return None
+        with span("reading") as observed:
+            observed.set(pages_by_text=1)
+            return [PageRow(0, clean_text("\n\n".join(paragraphs(text))), None)]
 
     async def _index(
         self,
@@ -198,12 +218,17 @@ class Processing:
         unsaved: bool = False,
     ) -> None:
         tokens = await self._tokens("\n\n".join(page.markdown for page in pages))
-        size = source.chunk_size or DEFAULT_SIZE
-        texts = ((page.page, page.markdown) for page in pages)
-        chunks = await asyncio.to_thread(lambda: list(chunk_pages(texts, size)))
-        stored = await self._vectors(source.embedding_model, [chunk.text for chunk in chunks])
-        outcome = await asyncio.to_thread(_outcome, pages, chunks, stored, read, tokens)
-        outcome = replace(outcome, embedding_model=source.embedding_model)
+        chunks, words = await asyncio.to_thread(_cut, pages, source.chunk_size or DEFAULT_SIZE)
+        vectors = await self._vectors(source.embedding_model, [chunk.text for chunk in chunks])
+        outcome = ProcessingOutcome(
+            pages=read.pages,
+            tokens=tokens,
+            ocr_blob=read.ocr_blob,
+            chunks=chunks,
+            words=words,
+            vectors=vectors,
+            embedding_model=source.embedding_model,
+        )
 
         def publish(connection: sa.Connection) -> None:
             if processing.publish(connection, job, outcome, pages if unsaved else ()):
@@ -245,30 +270,19 @@ class Processing:
             log.info("document %s was deleted or started anew", job.document_id)
 
 
-def _outcome(
-    pages: Sequence[PageRow],
-    chunks: Sequence[PageChunk],
-    vectors: Sequence[StoredVector | None],
-    read: Read,
-    tokens: int,
-) -> ProcessingOutcome:
+def _cut(pages: Sequence[PageRow], size: int) -> tuple[list[ChunkText], list[str]]:
+    """Cut pages into chunks of at most `size` characters; return them and their words."""
     layouts = {page.page: TextPlaces.from_json(page.layout) for page in pages}
-    return ProcessingOutcome(
-        pages=read.pages,
-        tokens=tokens,
-        ocr_blob=read.ocr_blob,
-        chunks=[
-            ChunkText(
-                page=chunk.page,
-                text=chunk.text,
-                segmented=segment(chunk.text),
-                layout=_part(layouts[chunk.page], chunk),
-                vector=stored,
-            )
-            for chunk, stored in zip(chunks, vectors, strict=True)
-        ],
-        words=vocabulary([chunk.text for chunk in chunks]),
-    )
+    chunks = [
+        ChunkText(
+            page=chunk.page,
+            text=chunk.text,
+            segmented=segment(chunk.text),
+            layout=_part(layouts[chunk.page], chunk),
+        )
+        for chunk in chunk_pages(((page.page, page.markdown) for page in pages), size)
+    ]
+    return chunks, vocabulary([chunk.text for chunk in chunks])
 
 
 def _page_text(page: Page) -> PageRow:

@@ -79,14 +79,13 @@ class ChunkText:
     text: str
     segmented: str | None
     layout: dict[str, Any] | None
-    vector: StoredVector | None
 
 
 @dataclass(frozen=True)
 class ProcessingOutcome:
     """The result of a processing; `words` are the distinct words of the text.
 
-    The vectors of its chunks are those of `embedding_model`, None where it did not answer.
+    The vectors, one a chunk, are those of `embedding_model`, None where it did not answer.
     """
 
     pages: int
@@ -94,6 +93,7 @@ class ProcessingOutcome:
     ocr_blob: str | None
     chunks: Sequence[ChunkText]
     words: Sequence[str]
+    vectors: Sequence[StoredVector | None]
     embedding_model: str = OWN_EMBEDDING
 
 
@@ -380,7 +380,7 @@ def _add_chunks(connection: sa.Connection, document_id: str, outcome: Processing
     # It may have turned to another model meanwhile, or its model to vectors of another length.
     length = 2 * row.embedding_dimensions
     unlike = row.embedding_model != outcome.embedding_model or any(
-        len(chunk.vector.vector) != length for chunk in outcome.chunks if chunk.vector is not None
+        len(stored.vector) != length for stored in outcome.vectors if stored is not None
     )
     newest = sa.select(sa.func.max(chunks.c.id)).where(
         chunks.c.id.between(first, first + CHUNKS_PER_LIBRARY - 1)
@@ -401,9 +401,9 @@ def _add_chunks(connection: sa.Connection, document_id: str, outcome: Processing
     if rows:
         connection.execute(chunks.insert(), rows)
     present = {
-        start + position: chunk.vector
-        for position, chunk in enumerate(outcome.chunks)
-        if chunk.vector is not None and not unlike
+        start + position: stored
+        for position, stored in enumerate(outcome.vectors)
+        if stored is not None and not unlike
     }
     embeddings.insert(connection, row.embedding_series, present)
     words = {"document_id": document_id, "words": list(outcome.words)}

@@ -4,7 +4,7 @@ import email
 import email.policy
 from email.message import EmailMessage
 
-from carrel.server.formats.charsets import decode_text, unicode_of
+from carrel.server.formats.charsets import decode_text, paragraphs, unicode_of
 from carrel.server.reading.markdown.inline import escaped
 from carrel.server.reading.markdown.scored_text import ScoredText
 from carrel.server.reading.office.parts import Part, text_part
@@ -82,5 +82,4 @@ def _body(message: EmailMessage) -> list[Part]:
 
 def plain_parts(text: str) -> list[Part]:
     """Split plain text into paragraphs, otherwise unchanged."""
-    paragraphs = text.replace("\r\n", "\n").replace("\r", "\n").split("\n\n")
-    return [text_part("text", p.strip("\n").rstrip()) for p in paragraphs if p.strip()]
+    return [text_part("text", paragraph) for paragraph in paragraphs(text)]
