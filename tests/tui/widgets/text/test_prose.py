@@ -121,6 +121,24 @@ def test_a_table_whose_columns_do_not_fit_tells_the_heads_of_empty_columns() -> 
     ]  # fmt: skip
 
 
+def test_a_second_row_of_heads_names_the_cells_where_the_columns_do_not_fit() -> None:
+    table = (
+        "| Part | Quarter | | Share |\n|---|---|---|---|\n| | 2017 | 2016 | |\n"
+        "| Fuel | 59,082,426 | 14,898,243 | 73.98 |\n| Tires | 2,061 | 1,862 | 1.02 |"
+    )
+    lines = [" ".join(line.split()) for line in drawn(table, 30).splitlines()]
+    assert [line for line in lines if line] == [
+        "Part Fuel",
+        "Quarter · 2017 59,082,426",
+        "Quarter · 2016 14,898,243",
+        "Share 73.98",
+        "Part Tires",
+        "Quarter · 2017 2,061",
+        "Quarter · 2016 1,862",
+        "Share 1.02",
+    ]
+
+
 def test_an_address_is_broken_before_the_columns_of_a_table_are_given_up() -> None:
     address = "https://library.example/catalogue/rooms/1"
     said = drawn(f"| Room | Address |\n|---|---|\n| one | `{address}` |", 30)

@@ -1,8 +1,9 @@
 """Markdown rendered in the theme's colours."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import accumulate
 from typing import Any, ClassVar
 
 from markdown_it import MarkdownIt
@@ -116,17 +117,30 @@ def _records(table: Table) -> Table:
     records = Table(box=box.SIMPLE, show_header=False, pad_edge=False, collapse_padding=True)
     records.add_column(overflow="fold")
     records.add_column(overflow="fold")
-    heads = [column.header for column in table.columns]
-    for column in table.columns:
-        if not any(str(cell).strip() for cell in column.cells):
-            records.add_row(column.header, "")
+    heads, rows = _heads_and_rows(table)
+    for head, *cells in zip(heads, *rows, strict=True):
+        if head and not any(cells):
+            records.add_row(head, "")
     records.add_section()
-    for row in zip(*(column.cells for column in table.columns), strict=True):
+    for row in rows:
         for head, cell in zip(heads, row, strict=True):
-            if str(cell).strip():
+            if cell:
                 records.add_row(head, cell)
         records.add_section()
     return records
+
+
+def _heads_and_rows(table: Table) -> tuple[list[Any], list[Sequence[Any]]]:
+    """Return each column's head, joined with one below that spans fewer columns, and the rows."""
+    heads: list[Any] = [column.header for column in table.columns]
+    rows = list[Sequence[Any]](zip(*(column.cells for column in table.columns), strict=True))
+    # Only the first column of a head over several has its text.
+    over: list[Any] = [*accumulate(heads, lambda last, head: head or last)]
+    shared = [sum(other is head for other in over) > 1 for head in over]
+    below = [*zip(over, rows[0], shared, strict=True)] if rows and not rows[0][0] else []
+    if any(cell for _, cell, _ in below) and all(among for _, cell, among in below if cell):
+        return [Text(" · ").join(filter(None, named)) for *named, _ in below], rows[1:]
+    return heads, rows
 
 
 class _Markdown(Markdown):
