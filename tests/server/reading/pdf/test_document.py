@@ -411,10 +411,10 @@ async def test_an_invisible_text_layer_in_another_script_is_believed(
         text = canvas.beginText(72, 770 - 24 * number)
         text.setFont("Cyrillic", 14)
         text.setTextRenderMode(3)
-        text.textLine(said)
+        text.textLine(said + " ." * 40)
         canvas.drawText(text)
     canvas.save()
-    assert (await read(tmp_path / "a.pdf")).pages[0].markdown.startswith(said)
+    assert said in (await read(tmp_path / "a.pdf")).pages[0].markdown
 
 
 async def test_a_soft_hyphen_within_a_line_is_drawn(tmp_path: Path, read: Read) -> None:

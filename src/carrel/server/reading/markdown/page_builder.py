@@ -95,17 +95,9 @@ class PageBuilder:
         name = f"img-{self._index * IDS_PER_PAGE + len(self._images)}.jpeg"
         place = self._locate(boxes)
         place = Place(0, 0, *size) if place == _NOWHERE else place
-        self._images.append(
-            PageImage(
-                id=name,
-                **place._asdict(),
-                image_base64=(
-                    fenced("image", lambda: _data_url(pixels()))
-                    if self._options.include_image_base64
-                    else None
-                ),
-            )
-        )
+        wanted = self._options.include_image_base64
+        data = fenced("image", lambda: _data_url(pixels())) if wanted else None
+        self._images.append(PageImage(id=name, **place._asdict(), image_base64=data))
         text = ScoredText()
         text.syntax(f"![{name}]({name})")
         self._append(text)
@@ -128,15 +120,14 @@ class PageBuilder:
         content = render_table(table, form, source)
         number = self._index * IDS_PER_PAGE + len(self._tables)
         name = f"tbl-{number}.{'html' if form == 'html' else 'md'}"
+        scored = self._options.granularity is not None
         self._tables.append(
             PageTable(
                 id=name,
                 content=str(content),
                 format=form,
                 word_confidence_scores=self._word_scores(content),
-                structure_confidence_score=(
-                    certainty.structure if self._options.granularity else None
-                ),
+                structure_confidence_score=certainty.structure if scored else None,
             )
         )
         placeholder = ScoredText()
@@ -158,11 +149,10 @@ class PageBuilder:
         self._certainties.append(certainty)
         if not self._options.include_blocks:
             return
-        place = self._locate(boxes)
         self._blocks.append(
             Block(
                 type=kind,
-                **place._asdict(),
+                **self._locate(boxes)._asdict(),
                 content=str(text),
                 table_id=table_id,
                 image_id=image_id,

@@ -61,7 +61,9 @@ def _page(page: Any) -> ParsedPage:
     fenced("letters set apart", join_letters, items)
     text = " ".join(item.text for item in items)
     garbage = is_garbage(text, suspected=_GARBLED in reasons)
-    doubted = _OF_OTHER_OCR in reasons and 3 * len(_OTHER_SCRIPT.findall(text)) < len(text)
+    doubted = _OF_OTHER_OCR in reasons and (
+        2 * len(_OTHER_SCRIPT.findall(text)) < sum(map(str.isalpha, text))
+    )
     trusted = not (garbage or doubted)
     said = trusted and bool(text.strip())
     graphics = page.vector_graphics
