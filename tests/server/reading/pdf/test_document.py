@@ -474,6 +474,23 @@ async def test_a_picture_inside_a_form_is_where_the_form_is_drawn(
     )
 
 
+@pytest.mark.parametrize(("pages", "header"), [(6, "AX-77 Light Sensor"), (3, None)])
+async def test_a_running_head_of_very_many_pages_may_look_like_a_title(
+    tmp_path: Path, read: Read, pages: int, header: str | None
+) -> None:
+    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(500, 700))
+    for _ in range(pages):
+        canvas.setFont("Helvetica-Bold", 20)
+        canvas.drawString(60, 650, "AX-77 Light Sensor")
+        canvas.setFont("Helvetica", 10)
+        for number in range(20):
+            canvas.drawString(60, 590 - 14 * number, TEXT[:80])
+        canvas.showPage()
+    canvas.save()
+    reading = await read(tmp_path / "a.pdf", extract_header=True)
+    assert [page.header for page in reading.pages] == pages * [header]
+
+
 async def test_a_picture_is_as_large_as_what_is_shown_of_it(tmp_path: Path, read: Read) -> None:
     canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(500, 700))
     for number in range(8):

@@ -196,7 +196,9 @@ def _running_heads(page: PageReading, evidence: Evidence, height: float) -> set[
     heads = {
         number
         for number in evidence.running_heads(page.pieces, height)
-        if likely[number] > _AGREED or not any(map(str.isalpha, page.pieces[number].text))
+        if likely[number] > _AGREED
+        or evidence.is_often(page.pieces[number], height)
+        or not any(map(str.isalpha, page.pieces[number].text))
     }
     folio = page.view.role("folio")
     for number in (likely > _LIKELY).nonzero()[0].tolist():

@@ -6,7 +6,8 @@ batch.
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
@@ -22,6 +23,8 @@ _SAME_PLACE = 6.0
 """Points. Position tolerance of one running head."""
 _SMALLER = 0.95
 """Most size of a running head whose words vary, as a multiple of the text's."""
+_OFTEN, _PAGES = 0.4, 5
+"""Least part of the first pages, and fewest pages, that repeat a running head set like a title."""
 _DIGITS = re.compile(r"\d+")
 _COUNTER = re.compile(
     r"(?:^|(?<=[\s|(/·•–—-]))(?<!\bno\.\s)(?<!\bnr\.\s)(?<!№\s)(?<!#\s)(?<!\d[-–./])"
@@ -68,13 +71,15 @@ class FirstPage(NamedTuple):
 class Evidence:
     """Evidence about a document.
 
-    `repeated` maps its running heads, by edge and folded text, to their height on the page.
+    `repeated` maps its running heads, by edge and folded text, to their height on the page, and
+    `often` has those of very many pages.
     `styles` are those of its headings, the most prominent first, `usual` is the size of its text;
     `outline` maps its bookmarks, by folded text, to levels. `pages` counts the pages with text
     that were looked at.
     """
 
     repeated: Mapping[tuple[Edge, str], float] = field(default_factory=dict)
+    often: Set[tuple[Edge, str]] = frozenset()
     styles: tuple[HeadingStyle, ...] = ()
     usual: float = 0.0
     outline: Mapping[str, int] = field(default_factory=dict)
@@ -89,6 +94,10 @@ class Evidence:
             for text in _patterns(line.text)
             if abs(self.repeated.get((edge, text), -math.inf) - line.box.centre[1]) < _SAME_PLACE
         }
+
+    def is_often(self, line: Line, height: float) -> bool:
+        """Return whether very many pages repeat a line, whatever it looks like."""
+        return (_edge(line, height), _fold(line.text)) in self.often
 
     def is_variable(self, line: Line) -> bool:
         """Return whether a line in small type has no number but the page's: other pages may vary
@@ -130,8 +139,16 @@ class Evidence:
 
 def evidence_of(pages: Sequence[FirstPage], outline: Iterable[tuple[str, int]] = ()) -> Evidence:
     """Collect evidence from first pages; `outline` are the bookmarks with their levels."""
+    counts = Counter(
+        (edge, _fold(line.text))
+        for page in pages
+        for line in page.lines
+        if (edge := _edge(line, page.height))
+    )
+    often = max(_PAGES, _OFTEN * len(pages))
     return Evidence(
         _repeated_heights(pages),
+        {head for head, count in counts.items() if count >= often},
         _rank(style for page in pages for style in page.styles),
         usual_size(line for page in pages for line in page.lines),
         {_fold(title): level for title, level in outline},
