@@ -365,3 +365,17 @@ def test_a_name_beside_another_or_above_its_value_stays_alone(other: str) -> Non
     assert not any("Address:" in text and other in text for text in texts)
     lines = [_line("Address:", 100), _line("Wanted", 100, 300), _line("1 High Street", 112)]
     assert not any("Address: Wanted" in text for _, text in _texts(*lines, *BODY))
+
+
+@pytest.mark.parametrize(
+    "amount", ["1,49 B", "EUR 0,82", "-2,00 A", "$775.00", "12.345,60 €", "0,25-"]
+)
+@pytest.mark.parametrize("role", ["text", "heading", "list_item"])
+def test_what_costs_something_and_its_amount_are_one(amount: str, role: Role) -> None:
+    lines = (_line("Orange juice", 100), _line(amount, 100, 300))
+    assert _seen_as(role, *lines) == [("text", f"Orange juice {amount}")]
+
+
+@pytest.mark.parametrize("other", ["Fig. 1.25", "1234", "Lemons"])
+def test_only_an_amount_stands_with_any_text(other: str) -> None:
+    assert len(_seen_as("text", _line("Orange juice", 100), _line(other, 100, 300))) == 2

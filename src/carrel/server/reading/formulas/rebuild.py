@@ -6,25 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from carrel.server.reading.formulas.symbols import (
-    ACCENTS,
-    ALPHABETS,
-    CLOSING,
-    DELIMITERS,
-    EXTENSION,
-    FUNCTIONS,
-    INTEGRALS,
-    LIMITED,
-    MATRICES,
-    NEGATED,
-    OPENING,
-    OPERATORS,
-    PIECES,
-    RADICALS,
-    ROMAN,
-    SYMBOLS,
-    WIDE,
-)
+from carrel.server.reading.formulas import symbols
 from carrel.server.reading.page.elements import Box, split_when
 from carrel.server.reading.page.rules import Rule
 
@@ -62,18 +44,18 @@ class Glyph(NamedTuple):
     @property
     def is_extension(self) -> bool:
         """Whether it is of TeX's font of large signs, whose letters are codes."""
-        return EXTENSION.search(self.font) is not None
+        return symbols.EXTENSION.search(self.font) is not None
 
     @property
     def operator(self) -> str:
         """A sum, an integral or the like; empty for anything else."""
         known = self.is_extension or not self.text.isascii()
-        return OPERATORS.get(self.text, "") if known else ""
+        return symbols.OPERATORS.get(self.text, "") if known else ""
 
     @property
     def delimiter(self) -> str:
         """A large bracket; empty for anything else."""
-        return DELIMITERS.get(self.text, "") if self.is_extension else ""
+        return symbols.DELIMITERS.get(self.text, "") if self.is_extension else ""
 
 
 class _Part(NamedTuple):
@@ -93,7 +75,7 @@ def latex_of(glyphs: Sequence[Glyph], rules: Sequence[Rule]) -> str:
     Raises:
         NotRebuilt: glyphs have no known meaning.
     """
-    pieces = [glyph for glyph in glyphs if glyph.is_extension and glyph.text in PIECES]
+    pieces = [glyph for glyph in glyphs if glyph.is_extension and glyph.text in symbols.PIECES]
     kept = [_whole(glyph, pieces) for glyph in glyphs if glyph not in pieces]
     bars = sorted((rule for rule in rules if rule.across), key=lambda rule: rule.start - rule.end)
     return _row(kept, bars)
@@ -167,7 +149,7 @@ def _stack_glyphs(glyphs: Sequence[tuple[float, Glyph]]) -> list[Glyph]:
 
 
 def _is_root_of(glyph: Glyph, bar: Rule) -> bool:
-    radical = glyph.text in RADICALS and (glyph.is_extension or glyph.text == "√")
+    radical = glyph.text in symbols.RADICALS and (glyph.is_extension or glyph.text == "√")
     under = abs(glyph.box.top - bar.at) <= 2 * _ON
     return radical and under and abs(glyph.box.right - bar.start) <= _ON
 
@@ -178,12 +160,14 @@ def _join_matrices(glyphs: Sequence[Glyph], parts: Sequence[_Part]) -> list[_Par
     glyphs = sorted(glyphs, key=lambda glyph: glyph.box.left)
     done: set[int] = set()
     for number, glyph in enumerate(glyphs):
-        if glyph.delimiter not in OPENING | {"|"} or number in done:
+        if glyph.delimiter not in symbols.OPENING | {"|"} or number in done:
             continue
         depth, end = 1, None
         for other in range(number + 1, len(glyphs)):
             sign = glyphs[other].delimiter
-            depth += (sign in OPENING) - (sign in CLOSING or sign == "|" == glyph.delimiter)
+            depth += (sign in symbols.OPENING) - (
+                sign in symbols.CLOSING or sign == "|" == glyph.delimiter
+            )
             if depth == 0:
                 end = other
                 break
@@ -196,7 +180,7 @@ def _join_matrices(glyphs: Sequence[Glyph], parts: Sequence[_Part]) -> list[_Par
         rows = _matrix_rows(held)
         if len(rows) < 2:
             continue
-        name = "cases" if end is None else MATRICES.get(glyph.delimiter, "matrix")
+        name = "cases" if end is None else symbols.MATRICES.get(glyph.delimiter, "matrix")
         cells = [[_line(cell) for cell in split_when(row, _are_columns)] for row in rows]
         lines = r" \\ ".join(map(" & ".join, cells))
         closing = [] if end is None else [glyphs[end].box]
@@ -236,24 +220,24 @@ def _part(glyph: Glyph) -> _Part:
     middle = glyph.box.centre[1]
     if operator:
         base = middle + 0.25 * glyph.size
-        return _Part(operator, glyph.box, base, glyph.size, operator not in INTEGRALS)
+        return _Part(operator, glyph.box, base, glyph.size, operator not in symbols.INTEGRALS)
     if delimiter:
         return _Part(delimiter, glyph.box, middle + 0.25 * glyph.size, glyph.size)
     if glyph.is_extension:
-        if glyph.text in WIDE:
-            return _Part(f"\\{WIDE[glyph.text]}", glyph.box, glyph.base, glyph.size)
+        if glyph.text in symbols.WIDE:
+            return _Part(f"\\{symbols.WIDE[glyph.text]}", glyph.box, glyph.base, glyph.size)
         raise NotRebuilt(glyph.text)
     text = glyph.text
-    if text in SYMBOLS or text == _STROKE:
-        latex = SYMBOLS.get(text, text)
-    elif text.isprintable() and (ord(text[0]) < _LATIN_END or text in ACCENTS):
+    if text in symbols.SYMBOLS or text == _STROKE:
+        latex = symbols.SYMBOLS.get(text, text)
+    elif text.isprintable() and (ord(text[0]) < _LATIN_END or text in symbols.ACCENTS):
         latex = text
     else:
         raise NotRebuilt(text)
-    for pattern, name in ALPHABETS:
+    for pattern, name in symbols.ALPHABETS:
         if pattern.search(glyph.font) and latex.isalnum():
             return _Part(rf"\{name}{{{latex}}}", glyph.box, glyph.base, glyph.size)
-    roman = ROMAN.search(glyph.font) is not None and latex.isalpha()
+    roman = symbols.ROMAN.search(glyph.font) is not None and latex.isalpha()
     return _Part(latex, glyph.box, glyph.base, glyph.size, roman=roman)
 
 
@@ -355,7 +339,7 @@ def _negate(parts: Sequence[_Part]) -> list[_Part]:
         if not rest:
             raise NotRebuilt(_STROKE)
         struck = min(rest, key=lambda part: math.dist(part.box.centre, stroke.box.centre))
-        latex = NEGATED.get(struck.latex, rf"\not{struck.latex}")
+        latex = symbols.NEGATED.get(struck.latex, rf"\not{struck.latex}")
         rest[rest.index(struck)] = struck._replace(latex=latex)
     return rest
 
@@ -363,7 +347,7 @@ def _negate(parts: Sequence[_Part]) -> list[_Part]:
 def _accent(part: _Part) -> str:
     if part.latex.startswith("\\wide"):
         return part.latex[1:]
-    return ACCENTS.get(part.latex, "") if part.latex != r"\to" else ""
+    return symbols.ACCENTS.get(part.latex, "") if part.latex != r"\to" else ""
 
 
 def _words(parts: Sequence[_Part]) -> list[_Part]:
@@ -390,5 +374,5 @@ def _word(letters: Sequence[_Part]) -> _Part:
         gap = letter.box.left - before.box.right
         text += (" " if gap > _WORD * letter.size else "") + letter.latex
     box = Box.around(letter.box for letter in letters)
-    latex = f"\\{text}" if text in FUNCTIONS else rf"\text{{{text}}}"
-    return letters[0]._replace(latex=latex, box=box, limits=text in LIMITED, roman=False)
+    latex = f"\\{text}" if text in symbols.FUNCTIONS else rf"\text{{{text}}}"
+    return letters[0]._replace(latex=latex, box=box, limits=text in symbols.LIMITED, roman=False)

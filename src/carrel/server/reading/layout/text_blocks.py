@@ -46,6 +46,8 @@ _PAGE = re.compile(r"(?:^|[.…]\s*)(?:\d{1,4}|[ivxlc]{1,7})$")
 _NAME, _SAID = re.compile(r"\w.*[:：]$"), re.compile(r"\w.*[^:：]$")
 _VALUE = re.compile(r"[^:：]*(:\d[^:：]*)*")
 """What stands at the right of a name: a time has colons, too."""
+_AMOUNT = re.compile(r"([A-Z]{3}|[$€£])?\s?[-+]?\d[\d.,]*[.,]\d\d-?\s?([A-Z]{1,3}|[$€£*])?")
+"""What stands at the right of anything that costs something."""
 _LINES = 2
 """Most lines of one value: with more, it is a text in the next column."""
 _WIDE = 0.75
@@ -95,21 +97,24 @@ def text_blocks(
         piece = page.pieces[number]
         text = piece.text
         # Formulas, bullets, labels and headings within a line are certain.
-        plain = not any(map(str.isalnum, text)) and roles[number] != _CONTENTS
+        blank = not any(map(str.isalnum, text)) and roles[number] != _CONTENTS
         run_in = piece.run_in and piece.size < _LARGER * usual and roles[number] == _HEADING
         filled = any(field.holds_centre(piece.box) for field in fields)
-        if plain or run_in or filled or text.startswith(FORMULA):
+        if blank or run_in or filled or text.startswith(FORMULA):
             roles[number] = _TEXT
         elif ROLES[roles[number]] in _PLAIN:
             if _BULLET.match(text):
                 roles[number] = _ITEM
             elif CAPTION.match(text):
                 roles[number] = ROLES.index("caption")
-    for direction, one, other, _ in page.pairs("block"):
+    begins = page.view.flag("first") > _LIKELY
+    for direction, one, other, _ in reversed(page.pairs("block")):
         above, below = min(one, other), max(one, other)
-        alleged = direction >= UPRIGHT and roles[above] in (_HEADING, _ITEM)
-        if alleged and roles[below] == _TEXT and _is_first_line(page, above, below):
+        alleged = roles[above] == _HEADING or (roles[above] == _ITEM and begins[above])
+        told = direction >= UPRIGHT and roles[below] == _TEXT
+        if alleged and told and _is_first_line(page, above, below):
             roles[above] = _TEXT
+    plain = {number for number in numbers if roles[number] == _TEXT}
     for direction, above, below, chance in page.pairs("block"):
         one_text = direction == UPRIGHT and chance > _SURE
         marked = _BULLET.match(page.pieces[below].text)
@@ -143,6 +148,9 @@ def text_blocks(
         # A bullet may be a piece of its own.
         if role in _PLAIN and _BULLET.match(lines[0].text):
             role = "list_item"
+        unmarked = lines[0].text[:1].isalpha() and not _MARKER.match(lines[0].text)
+        if role == "list_item" and unmarked and not plain.isdisjoint(group):
+            role = "text"
         blocks.append(TextBlock(role, lines))
     return blocks
 
@@ -163,18 +171,19 @@ def _join_values(
     values = set[int]()
     for direction, one, other, _ in pairs:
         below = group_of[other]
-        if (
-            direction == 0
-            and len(group_of[one]) == 1
+        named = (
+            len(group_of[one]) == 1
             and one not in above
             and _NAME.search(texts[one])
             and _VALUE.fullmatch(texts[other])
             and len(below) <= _LINES
             and values.issuperset(number for number in below if number < other)
-            and len(piece_rows(page.pieces[number] for number in (one, other))) == 1
-        ):
+        )
+        priced = _AMOUNT.fullmatch(texts[other]) and any(map(str.isalpha, texts[one]))
+        level = len(piece_rows(page.pieces[number] for number in (one, other))) == 1
+        if direction == 0 and level and (named or priced):
             values.add(other)
-            roles[other] = roles[one]
+            roles[one] = roles[other] = _TEXT if priced else roles[one]
             sets.join(one, other)
 
 

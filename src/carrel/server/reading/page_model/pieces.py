@@ -4,6 +4,7 @@ import re
 import statistics
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
 from itertools import chain, pairwise
 from operator import add, attrgetter, sub
 from typing import TypeVar
@@ -268,9 +269,7 @@ def _join_like(line: Line, row: list[Line], down: Sequence[Rule]) -> list[Line]:
         box.left < rule.at < box.right and rule.start <= box.centre[1] <= rule.end for rule in down
     ):
         return row
-    whole = held[0]
-    for piece in held[1:]:
-        whole = _join_two(whole, piece, " ")
+    whole = reduce(lambda one, other: _join_two(one, other, " "), held)
     return [*row[:first], whole, *row[end:]]
 
 
