@@ -195,10 +195,8 @@ def _running_heads(page: PageReading, evidence: Evidence, height: float) -> set[
     likely = page.view.role("running_head", "folio")
     heads = {
         number
-        for number in evidence.running_heads(page.pieces, height)
-        if likely[number] > _AGREED
-        or evidence.is_often(page.pieces[number], height)
-        or not any(map(str.isalpha, page.pieces[number].text))
+        for number, often in evidence.running_heads(page.pieces, height).items()
+        if often or likely[number] > _AGREED or not any(map(str.isalpha, page.pieces[number].text))
     }
     folio = page.view.role("folio")
     for number in (likely > _LIKELY).nonzero()[0].tolist():

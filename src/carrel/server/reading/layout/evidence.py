@@ -6,8 +6,7 @@ batch.
 
 import math
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
@@ -71,33 +70,32 @@ class FirstPage(NamedTuple):
 class Evidence:
     """Evidence about a document.
 
-    `repeated` maps its running heads, by edge and folded text, to their height on the page, and
-    `often` has those of very many pages.
+    `repeated` maps its running heads, by edge and folded text, to their height on the page and the
+    number of pages that have them.
     `styles` are those of its headings, the most prominent first, `usual` is the size of its text;
     `outline` maps its bookmarks, by folded text, to levels. `pages` counts the pages with text
     that were looked at.
     """
 
-    repeated: Mapping[tuple[Edge, str], float] = field(default_factory=dict)
-    often: Set[tuple[Edge, str]] = frozenset()
+    repeated: Mapping[tuple[Edge, str], tuple[float, int]] = field(default_factory=dict)
     styles: tuple[HeadingStyle, ...] = ()
     usual: float = 0.0
     outline: Mapping[str, int] = field(default_factory=dict)
     pages: int = 0
 
-    def running_heads(self, lines: Sequence[Line], height: float) -> set[int]:
-        """Return the numbers of the lines that other pages repeat at one of their edges."""
+    def running_heads(self, lines: Sequence[Line], height: float) -> dict[int, bool]:
+        """Return the numbers of the lines that other pages repeat at one of their edges, and
+        whether so many do that a line is a running head whatever it looks like.
+        """
+        most = max(_PAGES, _OFTEN * self.pages)
         return {
-            number
+            number: pages >= most
             for number, line in enumerate(lines)
             if (edge := _edge(line, height))
             for text in _patterns(line.text)
-            if abs(self.repeated.get((edge, text), -math.inf) - line.box.centre[1]) < _SAME_PLACE
+            for at, pages in [self.repeated.get((edge, text), (-math.inf, 0))]
+            if abs(at - line.box.centre[1]) < _SAME_PLACE
         }
-
-    def is_often(self, line: Line, height: float) -> bool:
-        """Return whether very many pages repeat a line, whatever it looks like."""
-        return (_edge(line, height), _fold(line.text)) in self.often
 
     def is_variable(self, line: Line) -> bool:
         """Return whether a line in small type has no number but the page's: other pages may vary
@@ -139,16 +137,8 @@ class Evidence:
 
 def evidence_of(pages: Sequence[FirstPage], outline: Iterable[tuple[str, int]] = ()) -> Evidence:
     """Collect evidence from first pages; `outline` are the bookmarks with their levels."""
-    counts = Counter(
-        (edge, _fold(line.text))
-        for page in pages
-        for line in page.lines
-        if (edge := _edge(line, page.height))
-    )
-    often = max(_PAGES, _OFTEN * len(pages))
     return Evidence(
-        _repeated_heights(pages),
-        {head for head, count in counts.items() if count >= often},
+        _repeated(pages),
         _rank(style for page in pages for style in page.styles),
         usual_size(line for page in pages for line in page.lines),
         {_fold(title): level for title, level in outline},
@@ -156,8 +146,8 @@ def evidence_of(pages: Sequence[FirstPage], outline: Iterable[tuple[str, int]] =
     )
 
 
-def _repeated_heights(pages: Sequence[FirstPage]) -> dict[tuple[Edge, str], float]:
-    """Return the heights of texts that repeat at the edges of pages, whatever their numbers."""
+def _repeated(pages: Sequence[FirstPage]) -> dict[tuple[Edge, str], tuple[float, int]]:
+    """Return the heights and numbers of texts that repeat at the edges of pages."""
     seen: dict[tuple[Edge, str, int | None], list[float]] = {}
     for page in pages:
         for line in page.lines:
@@ -168,7 +158,7 @@ def _repeated_heights(pages: Sequence[FirstPage]) -> dict[tuple[Edge, str], floa
                     offset = None if number is None else number - page.number
                     seen.setdefault((edge, text, offset), []).append(line.box.centre[1])
     return {
-        (edge, text): sum(at) / len(at)
+        (edge, text): (sum(at) / len(at), len(at))
         for (edge, text, _), at in seen.items()
         if len(at) > 1 and max(at) - min(at) < _SAME_PLACE
     }

@@ -5,8 +5,7 @@ Those within a line are liteparse's, but for marks and ordinals that it takes fo
 
 import ctypes
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pypdfium2.raw import (
@@ -21,7 +20,7 @@ from carrel.server.reading.formulas.rebuild import Glyph, NotRebuilt, latex_of
 from carrel.server.reading.formulas.symbols import MATH_FONT
 from carrel.server.reading.page.elements import Box, Line, join_boxes
 from carrel.server.reading.page.lines import FORMULA
-from carrel.server.reading.page.parsed import PlacedWord, TextItem
+from carrel.server.reading.page.parsed import TextItem
 from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.pdf.page_space import PageSpace
 
@@ -100,42 +99,25 @@ def _without_underlines(
 
     Below their bar it has letters of the next line, which has lost them.
     """
-    found = list[TextItem]()
-    glyphs = list[Glyph]()
+    found, glyphs = list[TextItem](), list[Glyph]()
     for item in items:
+        found.append(item)
         if not item.text.startswith("$\\frac"):
-            found.append(item)
             continue
         glyphs = glyphs or list(_glyphs(text_page, space))
-        left, top, right, bottom = item.box
+        x, y, right, bottom = item.box
         down = _LINE * item.text.count("frac") * item.height
-        place = Box(left, top - _RAISED * item.height, right, bottom + down)
-        others = [other.box for other in items if other is not item and other.box.meets(place)]
-        inside = [
-            glyph
-            for glyph in glyphs
-            if place.holds_centre(glyph.box)
-            and not any(box.holds_centre(glyph.box) for box in others)
-        ]
-        inside.sort(key=lambda glyph: (round(glyph.base), glyph.box.left))
-        rows = [list(row) for _, row in groupby(inside, lambda glyph: round(glyph.base))]
-        math = any(MATH_FONT.search(glyph.font) for glyph in inside)
-        alone = math or not any(_goes_on(row, glyphs) for row in rows[1:])
-        found += [item] if alone else map(_text_of, rows)
+        place = Box(x, y - _RAISED * item.height, right, bottom + down)
+        known = [other.box for other in items if other is not item and other.box.meets(place)]
+        inside = [glyph for glyph in glyphs if place.holds_centre(glyph.box)]
+        inside = [glyph for glyph in inside if not any(b.holds_centre(glyph.box) for b in known)]
+        low = max(inside, key=lambda glyph: glyph.base)
+        # No denominator stands on a line of text.
+        line = (glyph.box for glyph in glyphs if abs(glyph.base - low.base) < _SAME_LINE)
+        beside = any(0 <= -box.shared_width(low.box) < low.box.height for box in line)
+        if beside and not any(MATH_FONT.search(glyph.font) for glyph in inside):
+            found[-1:] = [_item(g.text, g.box, g.size, g.font) for g in inside]
     return found
-
-
-def _goes_on(row: Sequence[Glyph], glyphs: Iterable[Glyph]) -> bool:
-    """Return whether letters stand on a line of text, as no denominator does."""
-    place = Box.around(glyph.box for glyph in row)
-    near = (glyph for glyph in glyphs if abs(glyph.base - row[0].base) < _SAME_LINE)
-    return any(0 <= -glyph.box.shared_width(place) < place.height for glyph in near)
-
-
-def _text_of(row: Sequence[Glyph]) -> TextItem:
-    left, top, right, bottom = Box.around(glyph.box for glyph in row)
-    text, place = "".join(glyph.text for glyph in row), (left, top, right - left, bottom - top)
-    return TextItem(text, *place, 0.0, row[0].font, row[0].size, [PlacedWord(text, *place)])
 
 
 def _is_math(item: TextItem) -> bool:
@@ -207,9 +189,12 @@ def _formulas(glyphs: Sequence[Glyph], rules: Sequence[Rule]) -> list[TextItem]:
         except NotRebuilt:
             return []
         size = max(glyph.size for glyph in row)
-        place = (box.left, box.top, box.width, box.height)
-        made.append(TextItem(f"{FORMULA}{latex}{FORMULA}", *place, 0.0, "", size, ()))
+        made.append(_item(f"{FORMULA}{latex}{FORMULA}", box, size))
     return made
+
+
+def _item(text: str, box: Box, size: float, font: str = "") -> TextItem:
+    return TextItem(text, box.left, box.top, box.width, box.height, 0.0, font, size, ())
 
 
 def _rows(glyphs: Sequence[Glyph], rules: Sequence[Rule]) -> list[list[Glyph]]:
