@@ -15,18 +15,7 @@ from carrel.server.reading.markdown.scored_text import DIGITS, ScoredText
 from carrel.server.reading.options import ReadOptions
 from carrel.server.reading.page.elements import Box, Line
 from carrel.server.reading.page.table import Cell, Table
-from carrel.wire.ocr import (
-    Block,
-    BlockScores,
-    BlockType,
-    Dimensions,
-    Page,
-    PageImage,
-    PageScores,
-    PageTable,
-    TableFormat,
-    WordScore,
-)
+from carrel.wire import ocr
 
 IDS_PER_PAGE = 1000
 """`img-N` and `tbl-N` count from the page number times this, so IDs of batches never clash."""
@@ -67,14 +56,14 @@ class PageBuilder:
         self._options = options
         self._locate = locate
         self._text = ScoredText()
-        self._images: list[PageImage] = []
-        self._tables: list[PageTable] = []
-        self._blocks: list[Block] = []
+        self._images: list[ocr.PageImage] = []
+        self._tables: list[ocr.PageTable] = []
+        self._blocks: list[ocr.Block] = []
         self._certainties: list[Certainty] = []
 
     def add(
         self,
-        kind: BlockType,
+        kind: ocr.BlockType,
         text: ScoredText,
         boxes: Sequence[Box] = (),
         certainty: Certainty = _CERTAIN,
@@ -97,7 +86,7 @@ class PageBuilder:
         place = Place(0, 0, *size) if place == _NOWHERE else place
         wanted = self._options.include_image_base64
         data = fenced("image", lambda: _data_url(pixels())) if wanted else None
-        self._images.append(PageImage(id=name, **place._asdict(), image_base64=data))
+        self._images.append(ocr.PageImage(id=name, **place._asdict(), image_base64=data))
         text = ScoredText()
         text.syntax(f"![{name}]({name})")
         self._append(text)
@@ -122,7 +111,7 @@ class PageBuilder:
         name = f"tbl-{number}.{'html' if form == 'html' else 'md'}"
         scored = self._options.granularity is not None
         self._tables.append(
-            PageTable(
+            ocr.PageTable(
                 id=name,
                 content=str(content),
                 format=form,
@@ -137,7 +126,7 @@ class PageBuilder:
 
     def add_block(
         self,
-        kind: BlockType,
+        kind: ocr.BlockType,
         text: ScoredText,
         boxes: Sequence[Box] = (),
         certainty: Certainty = _CERTAIN,
@@ -150,7 +139,7 @@ class PageBuilder:
         if not self._options.include_blocks:
             return
         self._blocks.append(
-            Block(
+            ocr.Block(
                 type=kind,
                 **self._locate(boxes)._asdict(),
                 content=str(text),
@@ -162,14 +151,14 @@ class PageBuilder:
 
     def page(
         self,
-        dimensions: Dimensions,
+        dimensions: ocr.Dimensions,
         links: Iterable[str],
         certainties: Iterable[float] = (),
         *,
         header: str | None = None,
         footer: str | None = None,
         recognised: bool = False,
-    ) -> Page:
+    ) -> ocr.Page:
         """Build the page. `certainties` are its words' confidences; without any it is certain.
 
         `recognised` says whether OCR read any of them.
@@ -177,7 +166,7 @@ class PageBuilder:
         scores = None
         if self._options.granularity:
             known = list(certainties)
-            scores = PageScores(
+            scores = ocr.PageScores(
                 average_page_confidence_score=round(statistics.fmean(known or [1.0]), DIGITS),
                 minimum_page_confidence_score=round(min(known, default=1.0), DIGITS),
                 word_confidence_scores=self._word_scores(self._text),
@@ -185,7 +174,7 @@ class PageBuilder:
                 structure_confidence_score=_mean(one.structure for one in self._certainties),
                 text_from_file=not recognised,
             )
-        return Page(
+        return ocr.Page(
             index=self._index,
             markdown=str(self._text),
             images=self._images,
@@ -203,23 +192,23 @@ class PageBuilder:
             self._text.syntax("\n\n")
         self._text.append(text)
 
-    def _block_scores(self, text: ScoredText, certainty: Certainty) -> BlockScores | None:
+    def _block_scores(self, text: ScoredText, certainty: Certainty) -> ocr.BlockScores | None:
         """Return a block's scores, with those of its words if scores of blocks were requested."""
         granularity = self._options.granularity
         if granularity != "block" and (granularity != "word" or certainty == _CERTAIN):
             return None
         words = [word.confidence for word in text.words()] if granularity == "block" else []
-        return BlockScores(
+        return ocr.BlockScores(
             average_content_confidence_score=_mean(words),
             minimum_content_confidence_score=min(words, default=None),
             order_confidence_score=certainty.order,
             structure_confidence_score=certainty.structure,
         )
 
-    def _word_scores(self, text: ScoredText) -> list[WordScore] | None:
+    def _word_scores(self, text: ScoredText) -> list[ocr.WordScore] | None:
         if self._options.granularity != "word":
             return None
-        return [WordScore(**word._asdict()) for word in text.words()]
+        return [ocr.WordScore(**word._asdict()) for word in text.words()]
 
 
 def _mean(scores: Iterable[float | None]) -> float | None:
@@ -239,7 +228,7 @@ def _data_url(picture: Image.Image) -> str:
     return "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
 
 
-def render_table(table: Table, form: TableFormat, source: Sequence[Line] = ()) -> ScoredText:
+def render_table(table: Table, form: ocr.TableFormat, source: Sequence[Line] = ()) -> ScoredText:
     """Render a table in one form; `source` are its lines on the page."""
     text = ScoredText()
     add = _add_html if form == "html" else _add_markdown

@@ -8,13 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pypdfium2.raw import (
-    FPDF_PAGEOBJ_PATH,
-    FPDFText_GetCharOrigin,
-    FPDFText_GetFontInfo,
-    FPDFText_GetFontSize,
-    FPDFText_GetUnicode,
-)
+from pypdfium2 import raw
 
 from carrel.server.reading.formulas.rebuild import Glyph, NotRebuilt, latex_of
 from carrel.server.reading.formulas.symbols import MATH_FONT
@@ -213,7 +207,7 @@ def _rows(glyphs: Sequence[Glyph], rules: Sequence[Rule]) -> list[list[Glyph]]:
 
 def _bars(page: Any, space: PageSpace) -> Iterator[Rule]:
     """Yield the thin level lines of a page, which may be bars of fractions and roots."""
-    for path in page.get_objects(filter=[FPDF_PAGEOBJ_PATH], max_depth=1):
+    for path in page.get_objects(filter=[raw.FPDF_PAGEOBJ_PATH], max_depth=1):
         box = space.to_layout(path.get_bounds())
         if box.height <= _THIN and box.width >= _SHORTEST:
             yield Rule(True, box.centre[1], box.left, box.right)
@@ -227,9 +221,9 @@ def _glyphs(text_page: Any, space: PageSpace) -> Iterator[Glyph]:
         bounds = text_page.get_charbox(number)
         if bounds[2] <= bounds[0] or bounds[3] <= bounds[1]:
             continue
-        FPDFText_GetCharOrigin(text_page, number, x, y)
-        FPDFText_GetFontInfo(text_page, number, name, len(name), flags)
+        raw.FPDFText_GetCharOrigin(text_page, number, x, y)
+        raw.FPDFText_GetFontInfo(text_page, number, name, len(name), flags)
         base = space.to_layout((x.value, y.value, x.value, y.value)).top
-        size = FPDFText_GetFontSize(text_page, number)
-        text = chr(FPDFText_GetUnicode(text_page, number))
+        size = raw.FPDFText_GetFontSize(text_page, number)
+        text = chr(raw.FPDFText_GetUnicode(text_page, number))
         yield Glyph(text, space.to_layout(bounds), base, size, name.value.decode(errors="replace"))

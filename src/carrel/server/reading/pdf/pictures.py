@@ -4,23 +4,12 @@ import ctypes
 from collections.abc import Iterator
 from typing import Any
 
-from pypdfium2.raw import (
-    FPDF_PAGEOBJ_FORM,
-    FPDF_PAGEOBJ_IMAGE,
-    FPDFClipPath_CountPaths,
-    FPDFClipPath_CountPathSegments,
-    FPDFClipPath_GetPathSegment,
-    FPDFPage_CountObjects,
-    FPDFPage_GetObject,
-    FPDFPageObj_GetClipPath,
-    FPDFPageObj_GetType,
-    FPDFPathSegment_GetPoint,
-)
+from pypdfium2 import raw
 
 from carrel.server.reading.page.elements import Box, join_boxes
 from carrel.server.reading.pdf.page_space import Bounds, PageSpace
 
-_WITH_PICTURES = (FPDF_PAGEOBJ_IMAGE, FPDF_PAGEOBJ_FORM)
+_WITH_PICTURES = (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_FORM)
 _DEPTH = 3
 """Levels of nested forms searched for pictures."""
 _SAME = 1.0
@@ -73,7 +62,7 @@ def _pictures(page: Any) -> Iterator[tuple[Bounds, int]]:
     """Yield each picture's bounds on the page and its width in pixels."""
     if not _has_pictures(page):
         return
-    for picture in page.get_objects(filter=[FPDF_PAGEOBJ_IMAGE], max_depth=_DEPTH):
+    for picture in page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=_DEPTH):
         bounds, form = _clipped(picture), picture.container
         while form is not None:
             # Bounds inside a form are in its own coordinates.
@@ -85,11 +74,11 @@ def _pictures(page: Any) -> Iterator[tuple[Bounds, int]]:
 def _clipped(picture: Any) -> Bounds:
     """Return the bounds of what is shown of a picture: programs cut pictures with a clip path."""
     left, bottom, right, top = picture.get_bounds()
-    clip, x, y = FPDFPageObj_GetClipPath(picture), ctypes.c_float(), ctypes.c_float()
-    for path in range(max(0, FPDFClipPath_CountPaths(clip))):
+    clip, x, y = raw.FPDFPageObj_GetClipPath(picture), ctypes.c_float(), ctypes.c_float()
+    for path in range(max(0, raw.FPDFClipPath_CountPaths(clip))):
         points = []
-        for number in range(FPDFClipPath_CountPathSegments(clip, path)):
-            FPDFPathSegment_GetPoint(FPDFClipPath_GetPathSegment(clip, path, number), x, y)
+        for number in range(raw.FPDFClipPath_CountPathSegments(clip, path)):
+            raw.FPDFPathSegment_GetPoint(raw.FPDFClipPath_GetPathSegment(clip, path, number), x, y)
             points.append((x.value, y.value))
         if points:
             (x0, x1), (y0, y1) = ((min(at), max(at)) for at in zip(*points, strict=True))
@@ -101,6 +90,6 @@ def _has_pictures(page: Any) -> bool:
     """Return whether a page has pictures or forms, without examining its hundreds of objects."""
     handle = page.raw
     return any(
-        FPDFPageObj_GetType(FPDFPage_GetObject(handle, number)) in _WITH_PICTURES
-        for number in range(FPDFPage_CountObjects(handle))
+        raw.FPDFPageObj_GetType(raw.FPDFPage_GetObject(handle, number)) in _WITH_PICTURES
+        for number in range(raw.FPDFPage_CountObjects(handle))
     )

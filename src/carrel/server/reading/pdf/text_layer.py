@@ -12,13 +12,7 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from pypdfium2.raw import (
-    FPDF_TEXTRENDERMODE_INVISIBLE,
-    FPDFText_GetCharIndexAtPos,
-    FPDFText_GetFontInfo,
-    FPDFText_GetTextObject,
-    FPDFTextObj_GetTextRenderMode,
-)
+from pypdfium2 import raw
 
 from carrel.server.reading.page.elements import Box, Line
 from carrel.server.reading.page.lines import font_style
@@ -107,9 +101,9 @@ class TextLayer:
     def _is_bold(self, word: PlacedWord) -> bool:
         left, bottom, right, top = self._space.to_pdf(Box.of(word))
         place = ((left + right) / 2, (bottom + top) / 2)
-        number = FPDFText_GetCharIndexAtPos(self._page, *place, _NEAR, _NEAR)
+        number = raw.FPDFText_GetCharIndexAtPos(self._page, *place, _NEAR, _NEAR)
         name, flags = ctypes.create_string_buffer(200), ctypes.c_int()
-        FPDFText_GetFontInfo(self._page, number, name, len(name), flags)
+        raw.FPDFText_GetFontInfo(self._page, number, name, len(name), flags)
         return number < 0 or font_style(name.value.decode(errors="replace"))[0]
 
     def _text_within(self, box: Box, margin: float = 0.0) -> str:
@@ -149,9 +143,9 @@ class TextLayer:
         return missing
 
     def _is_invisible(self, row: _Row) -> bool:
-        drawn = FPDFText_GetTextObject(self._page, row.start)
-        mode: int | None = FPDFTextObj_GetTextRenderMode(drawn) if drawn else None
-        return mode == int(FPDF_TEXTRENDERMODE_INVISIBLE)
+        drawn = raw.FPDFText_GetTextObject(self._page, row.start)
+        mode: int | None = raw.FPDFTextObj_GetTextRenderMode(drawn) if drawn else None
+        return mode == int(raw.FPDF_TEXTRENDERMODE_INVISIBLE)
 
 
 def _box_with_scripts(item: TextItem) -> Box:
