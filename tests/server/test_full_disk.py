@@ -154,7 +154,7 @@ def test_deleted_for_ever_is_nowhere_in_the_folder(tmp_path: Path) -> None:
             library = http.post("/v1/libraries", json={"name": "l"}).json()["id"]
             documents = f"/v1/libraries/{library}/documents"
             text = f"{secret}\n\n".encode() * 50
-            document = http.post(documents, files={"file": ("c.txt", text)}).json()["id"]
+            document = http.post(documents, files={"file": ("c.md", text)}).json()["id"]
             wait_until(
                 lambda: (
                     http.get(f"{documents}/{document}/status").json()["processing_status"]

@@ -4,14 +4,18 @@ import asyncio
 import hashlib
 from collections import deque
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from io import BufferedWriter
+from io import BufferedWriter, FileIO
 from pathlib import Path
 from threading import Lock
 from uuid import uuid4
 
 _AHEAD = 2
 """Calls of `write` that may be pending: the thread never waits for the caller's next one."""
+
+_BUFFER_BYTES = 16 * 1024
+"""Bytes that wait in memory to be written: a small file needs no thread before it is stored."""
 
 Buffer = bytes | bytearray | memoryview
 
@@ -36,7 +40,7 @@ class BlobWriter:
     ) -> None:
         self._part = folder / f"{uuid4().hex}.part"
         self._publish = publish
-        self._file = self._part.open("xb")
+        self._file: BufferedWriter = BufferedWriter(FileIO(self._part, "xb"), _BUFFER_BYTES)
         self._hash = hashlib.sha256()
         self._size = 0
         self._pending = deque[tuple[Buffer, ...]]()
@@ -52,7 +56,9 @@ class BlobWriter:
             # A thread may still write into the file.
             await asyncio.gather(*self._writing, return_exceptions=True)
         finally:
-            self._file.close()
+            # A full disk fails this, too: what was not committed is given up.
+            with suppress(OSError):
+                self._file.close()
             self._part.unlink(missing_ok=True)
 
     async def write(self, *pieces: Buffer) -> None:
@@ -62,6 +68,9 @@ class BlobWriter:
         """
         await self._wait_until_written(_AHEAD - 1)
         self._pending.append(pieces)
+        if not self._writing and self._size + sum(map(len, pieces)) <= _BUFFER_BYTES:
+            self._write_next()
+            return
         loop = asyncio.get_running_loop()
         self._writing.append(loop.run_in_executor(None, self._write_next))
 

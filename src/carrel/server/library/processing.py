@@ -120,10 +120,7 @@ class Processing:
         """Process one document, step by step, in a worker thread."""
         try:
             source = step(self.begin, job)
-            if _is_text(source.mime_type):
-                # To read plain text again takes less than to remember that it was read.
-                step(self.read_and_index, job, source)
-            else:
+            if source is not None:
                 step(self.index, job, durable_step(self.read, job, source))
         except Superseded:
             log.info("document %s was deleted or started anew", job.document_id)
@@ -131,12 +128,23 @@ class Processing:
             durable_step(self.give_up_or_retry, job, error, enqueue)
 
     @_step
-    async def begin(self, job: Job) -> ProcessingInput:
-        """Return what is to be read; record that its processing has begun if it takes a while."""
+    async def begin(self, job: Job) -> ProcessingInput | None:
+        """Read and index a text, or return what else is to be read.
+
+        Records that the processing has begun if it takes a while.
+        """
         source = await self._database.read(processing.source, job)
-        if not _is_text(source.mime_type) or source.size > _SHORT_TEXT_BYTES:
+        if not _is_text(source.mime_type):
             await self._database.write(processing.begin, job)
-        return source
+            return source
+        if source.size > _SHORT_TEXT_BYTES:
+            await self._database.write(processing.begin, job)
+        # To read plain text again takes less than to remember that it was read.
+        pages = await self._plain_pages(source)
+        if pages is None:
+            pages = [_page_text(page) for page in (await self._read(source)).pages]
+        await self._index(job, source, pages, Read(len(pages), None), unsaved=True)
+        return None
 
     @_step
     async def read(self, job: Job, source: ProcessingInput) -> Read:
@@ -182,14 +190,6 @@ class Processing:
         source = await self._database.read(processing.source, job)
         pages = await self._database.read(processing.pages, job)
         await self._index(job, source, pages, read)
-
-    @_step
-    async def read_and_index(self, job: Job, source: ProcessingInput) -> None:
-        """Read a text and make it searchable, with its pages stored in the same transaction."""
-        pages = await self._plain_pages(source)
-        if pages is None:
-            pages = [_page_text(page) for page in (await self._read(source)).pages]
-        await self._index(job, source, pages, Read(len(pages), None), unsaved=True)
 
     async def _plain_pages(self, source: ProcessingInput) -> list[PageRow] | None:
         """Return the page of a short text in UTF-8 without a parser, whose process takes longer."""

@@ -16,7 +16,6 @@ from carrel.server.records.sql.conditions import (
     contains,
     find,
     has_attribute,
-    has_expired,
     is_unexpired,
     list_after,
 )
@@ -33,6 +32,12 @@ from carrel.wire.documents import (
 from carrel.wire.vector_stores import FILE_STATUSES, FileQuery
 
 _COLUMNS = documents.c.keys()
+# Built once: every upload runs them.
+_INSERT = documents.insert().returning(documents)
+_DELETE_EXPIRED = documents.delete().where(documents.c.expires_at <= sa.bindparam("now"))
+_WITH_BYTES = sa.select(documents).where(
+    documents.c.library_id == sa.bindparam("library"), documents.c.blob == sa.bindparam("bytes")
+)
 
 FIRST_GENERATION = 1
 """The generation of a new document's processing."""
@@ -201,31 +206,24 @@ def add(
     """
     libraries.require(connection, caller, library_id, Role.EDITOR)
     delete_expired(connection)
-    existing = find_by_bytes(connection, library_id, new.blob)
-    if existing is not None:
-        return existing.document, False
-    now = datetime.now(UTC)
-    id = new_id()
-    created = connection.execute(
-        documents.insert()
-        .values(
-            id=id,
-            library_id=library_id,
-            name=new.name,
-            blob=new.blob,
-            size=new.size,
-            mime_type=new.mime_type,
-            extension=new.extension,
-            uploaded_by_id=caller.user_id,
-            uploaded_by_type="User",
-            created_at=now,
-            process_status="todo",
-            generation=FIRST_GENERATION,
-            not_before=now,
-        )
-        .returning(documents)
-    ).one()
-    return _document_of(created, _position(connection, created)).document, True
+    there = {"library": library_id, "bytes": new.blob}
+    row = connection.execute(_WITH_BYTES, there).one_or_none()
+    created = row is None
+    if row is None:
+        now = datetime.now(UTC)
+        values = {
+            "id": new_id(),
+            "library_id": library_id,
+            **vars(new),
+            "uploaded_by_id": caller.user_id,
+            "uploaded_by_type": "User",
+            "created_at": now,
+            "process_status": "todo",
+            "generation": FIRST_GENERATION,
+            "not_before": now,
+        }
+        row = connection.execute(_INSERT, values).one()
+    return _document_of(row, _position(connection, row)).document, created
 
 
 def update(
@@ -261,7 +259,7 @@ def delete(
 
 def delete_expired(connection: sa.Connection) -> int:
     """Delete expired documents; return their number."""
-    return connection.execute(documents.delete().where(has_expired(documents))).rowcount
+    return connection.execute(_DELETE_EXPIRED, {"now": datetime.now(UTC)}).rowcount
 
 
 def get_with_text(

@@ -28,6 +28,47 @@ from carrel.server.records.sql.tables import (
 UNFINISHED = ("todo", "in_progress", "waiting_for_capacity")
 """The statuses that are not final."""
 
+# Built once: every document runs them. A list of statuses would be expanded each time.
+_CURRENT = sa.and_(
+    documents.c.id == sa.bindparam("job_document"),
+    documents.c.generation == sa.bindparam("job_generation"),
+    sa.or_(*(documents.c.process_status == status for status in UNFINISHED)),
+)
+_SOURCE = (
+    sa.select(
+        documents.c.blob,
+        documents.c.mime_type,
+        documents.c.size,
+        libraries.c.chunk_size,
+        documents.c.library_id,
+        libraries.c.embedding_model,
+        # Only the trash leaves a result without indexed text.
+        sa.case((documents.c.indexed_generation.is_(None), documents.c.ocr_blob)),
+    )
+    .join(libraries)
+    .where(_CURRENT)
+)
+_ATTEMPTS = sa.select(documents.c.attempts).where(_CURRENT)
+# Locked where rows can be: the document stays current until the transaction ends, and documents
+# of a library are published one after another.
+_DOCUMENT = sa.select(documents.c.indexed_generation).where(_CURRENT).with_for_update()
+_WITH_LIBRARY = (
+    sa.select(
+        documents.c.indexed_generation,
+        libraries.c.number,
+        libraries.c.embedding_model,
+        libraries.c.embedding_dimensions,
+        libraries.c.embedding_series,
+        libraries.c.next_embedding_model,
+    )
+    .join(libraries)
+    .where(_CURRENT)
+    .with_for_update()
+)
+_NEWEST_CHUNK = sa.select(sa.func.max(chunks.c.id)).where(
+    chunks.c.id.between(sa.bindparam("first"), sa.bindparam("last"))
+)
+
 
 class Superseded(Exception):
     """The document was deleted or is being processed again: this processing is obsolete."""
@@ -138,29 +179,13 @@ def source(connection: sa.Connection, job: Job) -> ProcessingInput:
     Raises:
         Superseded: it is obsolete.
     """
-    query = (
-        sa.select(
-            documents.c.blob,
-            documents.c.mime_type,
-            documents.c.size,
-            libraries.c.chunk_size,
-            documents.c.library_id,
-            libraries.c.embedding_model,
-            # Only the trash leaves a result without indexed text.
-            sa.case((documents.c.indexed_generation.is_(None), documents.c.ocr_blob)),
-        )
-        .join(libraries)
-        .where(_current(job))
-    )
-    row = connection.execute(query).one_or_none()
-    if row is None:
-        raise Superseded
+    row = _select_current(connection, _SOURCE, job)
     return ProcessingInput(*row)
 
 
 def save_pages(connection: sa.Connection, job: Job, pages: Iterable[PageRow]) -> None:
     """Store the pages of this generation."""
-    _require_current(connection, job)
+    _select_current(connection, _DOCUMENT, job)
     _replace_pages(connection, job, pages)
 
 
@@ -184,14 +209,14 @@ def publish(
     Raises:
         Superseded: it is obsolete.
     """
-    before = _require_current(connection, job)
+    row = _select_current(connection, _WITH_LIBRARY, job)
     if pages:
         _replace_pages(connection, job, pages)
     published = documents.c.indexed_generation.is_not_distinct_from(job.generation)
-    if before is not None:
+    if row.indexed_generation is not None:
         for table in (chunks, document_words):
             connection.execute(table.delete().where(table.c.document_id == job.document_id))
-    lacking = _add_chunks(connection, job.document_id, outcome)
+    lacking = _add_chunks(connection, job.document_id, row, outcome)
     _set(
         connection,
         job,
@@ -316,10 +341,7 @@ def attempts(connection: sa.Connection, job: Job) -> int:
     Raises:
         Superseded: it is obsolete.
     """
-    failed: int | None = connection.scalar(sa.select(documents.c.attempts).where(_current(job)))
-    if failed is None:
-        raise Superseded
-    return failed
+    return int(_select_current(connection, _ATTEMPTS, job).attempts)
 
 
 def list_unfinished(connection: sa.Connection) -> list[Job]:
@@ -336,28 +358,22 @@ def oldest_unfinished_seconds(connection: sa.Connection) -> float:
     return 0.0 if oldest is None else (datetime.now(UTC) - oldest).total_seconds()
 
 
-def _current(job: Job) -> sa.ColumnElement[bool]:
-    return sa.and_(
-        documents.c.id == job.document_id,
-        documents.c.generation == job.generation,
-        documents.c.process_status.in_(UNFINISHED),
-    )
-
-
-def _require_current(connection: sa.Connection, job: Job) -> int | None:
-    """Return the generation that is searchable so far, or None."""
-    # Where rows can be locked, the document stays current until the transaction ends.
-    query = sa.select(documents.c.indexed_generation).where(_current(job)).with_for_update()
-    row = connection.execute(query).one_or_none()
+def _select_current(connection: sa.Connection, query: sa.Select[*tuple[Any, ...]], job: Job) -> Any:
+    """Return the row of a query about a document that is current."""
+    row = connection.execute(query, _keys(job)).one_or_none()
     if row is None:
         raise Superseded
-    before: int | None = row.indexed_generation
-    return before
+    return row
 
 
 def _set(connection: sa.Connection, job: Job, **values: Any) -> None:
-    if connection.execute(documents.update().where(_current(job)).values(**values)).rowcount == 0:
+    change = documents.update().where(_CURRENT).values(**values)
+    if connection.execute(change, _keys(job)).rowcount == 0:
         raise Superseded
+
+
+def _keys(job: Job) -> dict[str, Any]:
+    return {"job_document": job.document_id, "job_generation": job.generation}
 
 
 def _is_page_of(job: Job) -> tuple[sa.ColumnElement[bool], ...]:
@@ -372,20 +388,18 @@ def _replace_pages(connection: sa.Connection, job: Job, pages: Iterable[PageRow]
         connection.execute(document_pages.insert(), rows)
 
 
-def _add_chunks(connection: sa.Connection, document_id: str, outcome: ProcessingOutcome) -> bool:
-    # Locked where rows can be: documents of a library are published one after another.
-    library = sa.select(libraries).join(documents).where(documents.c.id == document_id)
-    row = connection.execute(library.with_for_update(of=libraries)).one()
+def _add_chunks(
+    connection: sa.Connection, document_id: str, row: Any, outcome: ProcessingOutcome
+) -> bool:
+    """Add the chunks of a document to its library, which is described by `row`."""
     first = row.number * CHUNKS_PER_LIBRARY
     # It may have turned to another model meanwhile, or its model to vectors of another length.
     length = 2 * row.embedding_dimensions
     unlike = row.embedding_model != outcome.embedding_model or any(
         len(stored.vector) != length for stored in outcome.vectors if stored is not None
     )
-    newest = sa.select(sa.func.max(chunks.c.id)).where(
-        chunks.c.id.between(first, first + CHUNKS_PER_LIBRARY - 1)
-    )
-    start = (connection.scalar(newest) or first) + 1
+    area = {"first": first, "last": first + CHUNKS_PER_LIBRARY - 1}
+    start = (connection.scalar(_NEWEST_CHUNK, area) or first) + 1
     rows = [
         {
             "id": start + position,
