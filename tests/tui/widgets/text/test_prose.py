@@ -73,6 +73,18 @@ def test_headings_lists_and_tables_are_drawn() -> None:
     assert "1 one" in shown and "2024" in shown and "1,200" in shown
 
 
+@given(st.integers(1, 6))
+def test_a_heading_of_any_level_stands_out_from_the_text(level: int) -> None:
+    console = Console(width=40, theme=prose_theme(COLOURS))
+    (style,) = {
+        segment.style
+        for segment in console.render(Prose(f"{'#' * level} Situation\n\nIt is quiet."))
+        if segment.text.startswith("Situation")
+    }
+    assert style is not None and style.bold
+    assert style.color != console.get_style("carrel.muted").color
+
+
 def test_numbers_in_brackets_are_those_of_sources() -> None:
     console = Console(file=io.StringIO(), width=60, theme=prose_theme(COLOURS))
     show = {number: Style(meta={"shows": number}) for number in (1, 2)}
