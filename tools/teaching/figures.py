@@ -11,7 +11,7 @@ from teaching.dataset import LabelledPage, seen
 def report(name: str, labelled: Sequence[LabelledPage]) -> None:
     """Print precision and recall for each role, flag and shared thing."""
     pages = [seen(page.rows, page.around, page.labels) for page in labelled]
-    views = [look(page.features) for page in pages]
+    views = [look([page.features])[0] for page in pages]
     if not views:
         return
     truth = np.concatenate([page.roles for page in pages])

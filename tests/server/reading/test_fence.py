@@ -14,6 +14,11 @@ from carrel.server.reading.layout.blocks import PageParts, page_layout
 from carrel.server.reading.page.elements import Box, Line, PageFrame, Word
 from carrel.server.reading.page.parsed import Link, PlacedWord, TextItem
 from carrel.server.reading.page.rules import Rule
+from carrel.server.reading.page_model.features import (
+    PageFeatures,
+    Surroundings,
+    page_features,
+)
 from server.reading.conftest import Read
 from support.documents import raw_pdf
 
@@ -141,6 +146,22 @@ def test_a_step_that_fails_costs_that_step(
     [failure] = fence.take_failures()
     assert failure.cause.startswith("IndexError in test_fence.py:")
     assert fence.take_failures() == []
+
+
+def test_a_page_that_cannot_be_looked_at_takes_no_other_with_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def looked_at(rows: list[list[Line]], around: Surroundings) -> PageFeatures:
+        assert rows[0][0].text != "Broken"
+        return page_features(rows, around)
+
+    monkeypatch.setattr(blocks, "page_features", looked_at)
+    frame = PageFrame(WIDTH, HEIGHT)
+    good, broken = (PageParts(frame, [_item(72, 200, text, 20)]) for text in ("Rooms", "Broken"))
+    fence.fenced("look", PageParts.look_at, [good, broken])
+    assert [region.text for region in page_layout(good).regions] == ["Rooms"]
+    assert [region.text for region in page_layout(broken).regions] == ["Broken"]
+    assert [failure.step for failure in fence.take_failures()] == ["look", "layout"]
 
 
 def _item(x: float, y: float, text: str, size: float) -> TextItem:

@@ -25,13 +25,13 @@ def test_the_mean_of_the_networks_is_the_view(
     with np.load(network.WEIGHTS) as file:
         weights = {name: file[name] for name in file.files}
     features = page_features(ROWS, Surroundings(600, 800))
-    whole = look(features)
+    (whole,) = look([features])
 
     def alone(number: int) -> PageView:
         path = tmp_path / f"{number}.npz"
         np.savez(path, **{name: each[number : number + 1] for name, each in weights.items()})
         monkeypatch.setattr(network, "WEIGHTS", path)
-        return look(features)
+        return look([features])[0]
 
     views = [alone(number) for number in range(len(weights["leave"]))]
     assert len(views) > 1
@@ -41,3 +41,17 @@ def test_the_mean_of_the_networks_is_the_view(
     roles = np.prod([view.roles for view in views], 0) ** (1 / len(views))
     roles /= roles.sum(1, keepdims=True)
     np.testing.assert_allclose(whole.roles, roles, atol=1e-5)
+
+
+def test_pages_looked_at_together_are_seen_as_each_alone() -> None:
+    around = Surroundings(600, 800)
+    pages = [page_features(rows, around) for rows in (ROWS, ROWS[:1], ROWS[3:], ROWS[::-1])]
+    for page, view in zip(pages, look(pages), strict=True):
+        (alone,) = look([page])
+        assert (view.neighbours == page.neighbours).all()
+        for together, single in (
+            (view.roles, alone.roles),
+            (view.flags, alone.flags),
+            (view.shared, alone.shared),
+        ):
+            np.testing.assert_allclose(together, single, atol=1e-5)

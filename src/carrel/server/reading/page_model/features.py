@@ -194,43 +194,32 @@ class _Geometry:
         self.rows = rows
         self.around = around
         self.width, self.height = around.width / self.unit, around.height / self.unit
-        self._place_rules()
+        drawn = [(r.across, r.at, r.start, r.end, r.faint) for r in around.rules]
+        rules = np.array(drawn, np.float32).reshape(-1, 5)
+        rules[:, 1:4] /= self.unit
+        self.down, self.across = (
+            rules[rules[:, 0] == across, 1:][:_MOST_RULES].T for across in (0, 1)
+        )
         self._place_shades()
 
-    def _place_rules(self) -> None:
-        rules = self.around.rules
-        across = [r for r in rules if r.across][:_MOST_RULES]
-        down = [r for r in rules if not r.across][:_MOST_RULES]
-        self.across, self.down = (
-            np.array([(r.at, r.start, r.end) for r in some], np.float32).reshape(-1, 3) / self.unit
-            for some in (across, down)
-        )
-        self.faint_across, self.faint_down = (
-            np.array([r.faint for r in some], bool) for some in (across, down)
-        )
-
     def _place_shades(self) -> None:
-        """Return the number of the smallest shade behind each piece, -1 for none."""
-        shades = self.around.shades
-        self.shade = np.full(len(self.x), -1)
-        self.colour = np.full(len(self.x), -1)
-        self.shade_width = np.zeros(len(self.x), np.float32)
-        self.shade_height = np.zeros(len(self.x), np.float32)
-        if not shades:
-            return
-        boxes = np.array([shade.box for shade in shades], np.float32) / self.unit
-        colours = {shade.colour: n for n, shade in enumerate(shades)}
-        left, top, right, bottom = boxes.T
+        """Find the smallest shade behind each piece: its number and colour, -1 for none."""
+        self.shade, self.shade_size = np.full((2, len(self.x)), -1), np.zeros((2, len(self.x)))
+        if shades := self.around.shades:
+            colours = {shade.colour: number for number, shade in enumerate(shades)}
+            numbers = np.array([colours[shade.colour] for shade in shades])
+            inside, width, height = self._inside([shade.box for shade in shades])
+            smallest = np.where(inside, width * height, np.inf).argmin(1)
+            held = inside.any(1)
+            self.shade[:, held] = np.stack([smallest, numbers[smallest]])[:, held]
+            self.shade_size[:, held] = np.stack([width[smallest], height[smallest]])[:, held]
+
+    def _inside(self, boxes: Sequence[Box]) -> tuple[NDArray[np.bool_], Floats, Floats]:
+        """Return whether the middle of each piece is in each box, and the sizes of the boxes."""
+        left, top, right, bottom = np.array(boxes, np.float32).T / self.unit
         x, y = self.x[:, None], self.y[:, None]
         inside = (left <= x) & (x <= right) & (top <= y) & (y <= bottom)
-        area = np.where(inside, (right - left) * (bottom - top), np.inf)
-        smallest = area.argmin(1)
-        held = inside.any(1)
-        self.shade[held] = smallest[held]
-        numbers = np.array([colours[shade.colour] for shade in shades])
-        self.colour[held] = numbers[smallest[held]]
-        self.shade_width[held] = (right - left)[smallest[held]]
-        self.shade_height[held] = (bottom - top)[smallest[held]]
+        return inside, right - left, bottom - top
 
     def place_columns(self) -> list[Any]:
         """Place on the page and among the other pieces; rules, shades and figures near it."""
@@ -262,10 +251,11 @@ class _Geometry:
             np.minimum(place, 8) / 4, np.minimum(in_row[self.rows] - place - 1, 8) / 4,
             (row_right - row_left)[self.rows] / text_width,
             min(self.width / 40, 3), self.width / self.height, np.log(count),
-            np.log1p(len(self.across)) / 3, np.log1p(len(self.down)) / 3, self.around.scanned,
+            *(np.log1p(len(rules[0])) / 3 for rules in (self.across, self.down)),
+            self.around.scanned,
             *self._count_aligned(), *self._rule_columns(),
-            self.shade >= 0, np.minimum(self.shade_width / self.width, 1),
-            np.minimum(self.shade_height, 20) / 5, *self._figure_columns(),
+            self.shade[0] >= 0, np.minimum(self.shade_size[0] / self.width, 1),
+            np.minimum(self.shade_size[1], 20) / 5, *self._figure_columns(),
         ]  # fmt: skip
 
     def _count_aligned(self) -> list[Floats]:
@@ -280,28 +270,23 @@ class _Geometry:
     def _rule_columns(self) -> list[Any]:
         """Return the distance, extent and kind of the nearest rule on each side."""
         columns: list[Any] = []
-        for rules, faint, along, low, high, extent in (
-            (self.across, self.faint_across, self.x, self.top, self.bottom, self.width),
-            (self.down, self.faint_down, self.y, self.left, self.right, self.height),
+        for rules, along, low, high, extent in (
+            (self.across, self.x, self.top, self.bottom, self.width),
+            (self.down, self.y, self.left, self.right, self.height),
         ):
-            if not len(rules):
+            if not rules.size:
                 columns += [1, 0, 0, 1, 0, 0]
                 continue
-            at, start, end = rules.T
+            at, start, end, faint = rules
             middle = (low + high)[:, None] / 2
             beside = (start - 0.5 <= along[:, None]) & (along[:, None] <= end + 0.5)
             for distance in (
                 np.where(beside & (at <= middle), low[:, None] - at, _FAR),
                 np.where(beside & (at > middle), at - high[:, None], _FAR),
             ):
-                nearest = distance.argmin(1)
-                least = np.take_along_axis(distance, nearest[:, None], 1)[:, 0]
-                here = least < _FAR
-                columns += [
-                    _scale_distance(least),
-                    np.where(here, (end - start)[nearest] / extent, 0),
-                    np.where(here, faint[nearest], 0),
-                ]
+                nearest, least = distance.argmin(1), distance.min(1)
+                told = np.stack([(end - start)[nearest] / extent, faint[nearest]])
+                columns += [_scale_distance(least), *np.where(least < _FAR, told, 0)]
         return columns
 
     def _figure_columns(self) -> list[Any]:
@@ -309,51 +294,46 @@ class _Geometry:
         boxes = [box for box in self.around.figures if min(box.width, box.height) > self.unit]
         if not boxes:
             return [0, 1, 1, 0]
-        places = np.array(boxes, np.float32) / self.unit
-        left, top, right, bottom = places.T
+        left, top, right, bottom = np.array(boxes, np.float32).T / self.unit
         x, y = self.x[:, None], self.y[:, None]
         beside = (left - 2 <= x) & (x <= right + 2)
-        inside = (left <= x) & (x <= right) & (top <= y) & (y <= bottom)
         above = np.where(beside & (bottom <= y), y - bottom, _FAR).min(1)
         below = np.where(beside & (top >= y), top - y, _FAR).min(1)
-        area = (right - left) * (bottom - top) / (self.width * self.height)
-        return [
-            inside.any(1), _scale_distance(above), _scale_distance(below),
-            np.where(inside, area, 0).max(1),
-        ]  # fmt: skip
+        inside, width, height = self._inside(boxes)
+        area = np.where(inside, width * height / (self.width * self.height), 0).max(1)
+        return [inside.any(1), _scale_distance(above), _scale_distance(below), area]
 
     def neighbours(self) -> Indexes:
         """Return the nearest piece in each direction, or the count of pieces."""
-        count = len(self.x)
         left, right, top, bottom = self.left, self.right, self.top, self.bottom
         shared_down = np.minimum(bottom[:, None], bottom) - np.maximum(top[:, None], top)
-        height = np.minimum((bottom - top)[:, None], bottom - top)
-        level = shared_down > 0.3 * height
+        level = shared_down > 0.3 * np.minimum((bottom - top)[:, None], bottom - top)
         shared_across = np.minimum(right[:, None], right) - np.maximum(left[:, None], left)
-        over = shared_across > -0.2
         apart = np.abs(self.x[:, None] - self.x)
         lift = np.abs(self.y[:, None] - self.y)
         ahead = (self.x[:, None] < self.x) & level
-        down = (self.y[:, None] < self.y - 0.3) & over
+        down = (self.y[:, None] < self.y - 0.3) & (shared_across > -0.2)
         gap_across = np.maximum(left - right[:, None], 0) + 0.3 * lift
         gap_down = np.maximum(top - bottom[:, None], 0) + 0.02 * apart
         across, upright = np.where(ahead, gap_across, np.inf), np.where(down, gap_down, np.inf)
         cost = np.stack([across, across.T, upright, upright.T])
-        return np.where(cost.min(2) < np.inf, cost.argmin(2), count)
+        return np.where(cost.min(2) < np.inf, cost.argmin(2), len(self.x))
 
     def of_pairs(self, neighbours: Indexes) -> Floats:
         """Return the features of each piece with its neighbours, zeros where it has none."""
         direction, one = np.nonzero(neighbours < len(self.x))
         two = neighbours[direction, one]
         level = np.searchsorted(direction, DIRECTIONS.index("below"))
-        beside, upright = (one[:level], two[:level]), (one[level:], two[level:])
-        rules = zip(
-            self._rules_between(*beside, across=False),
-            self._rules_between(*upright, across=True),
-            strict=True,
-        )
         crossings = np.zeros((2, len(one)), np.float32)
-        crossings[:, :level] = self._count_crossings(*beside)
+        crossings[:, :level] = self._count_crossings(one[:level], two[:level])
+        rules = np.zeros((3, len(one)), np.float32)
+        for some, between, place, along in (
+            (slice(level), self.down, self.x, self.y),
+            (slice(level, None), self.across, self.y, self.x),
+        ):
+            if between.size:
+                both = np.stack([one[some], two[some]])
+                rules[:, some] = _rules_between(between, place[both], along[both])
         near, far = np.stack([self.left, self.right, self.x]), np.stack([self.top, self.bottom])
         edges, others = near[:, one], near[:, two]
         low, high = np.minimum(edges, others), np.maximum(edges, others)
@@ -373,10 +353,9 @@ class _Geometry:
             (self.y[two] - self.y[one]).clip(-4, 4),
             np.log(self.sizes[two] / self.sizes[one]),
             other_style[:, 0] - style[:, 0], (style == other_style).all(1),
-            *map(np.concatenate, rules),
-            *crossings,
-            self.shade[one] == self.shade[two], self.colour[one] == self.colour[two],
-            (self.shade[one] >= 0) != (self.shade[two] >= 0),
+            *rules, *crossings,
+            *(self.shade[:, one] == self.shade[:, two]),
+            (self.shade[0, one] >= 0) != (self.shade[0, two] >= 0),
         ]  # fmt: skip
         features = np.zeros((*neighbours.shape, PAIR_FEATURES), np.float32)
         features[direction, one] = _stack(columns, len(one))
@@ -391,22 +370,13 @@ class _Geometry:
         away = np.abs(self.y - self.y[one][:, None])
         return [np.log1p((crossed & (away < reach)).sum(1)) for reach in (2.5, 12)]
 
-    def _rules_between(self, one: Indexes, two: Indexes, *, across: bool) -> list[Floats]:
-        """Return for each pair whether a rule lies between; a faint one; one over both."""
-        rules, faint = (self.across, self.faint_across) if across else (self.down, self.faint_down)
-        if not len(rules):
-            return [np.zeros(len(one), np.float32)] * 3
-        place, along = (self.y, self.x) if across else (self.x, self.y)
-        at, start, end = rules.T
-        low, high = np.minimum(place[one], place[two]), np.maximum(place[one], place[two])
-        within = (low[:, None] < at) & (at < high[:, None])
-        over_one = (start - 0.3 <= along[one][:, None]) & (along[one][:, None] <= end + 0.3)
-        over_two = (start - 0.3 <= along[two][:, None]) & (along[two][:, None] <= end + 0.3)
-        parts = within & (over_one | over_two)
-        return [
-            (parts & ~faint).any(1), (parts & faint).any(1),
-            (parts & over_one & over_two).any(1),
-        ]  # fmt: skip
+
+def _rules_between(rules: Floats, place: Floats, along: Floats) -> list[NDArray[np.bool_]]:
+    """Return for each pair whether a rule lies between; a faint one; one over both."""
+    at, start, end, faint = rules
+    over = (start - 0.3 <= along[..., None]) & (along[..., None] <= end + 0.3)
+    parts = (place.min(0)[:, None] < at) & (at < place.max(0)[:, None]) & over.any(0)
+    return [parts[:, faint == 0].any(1), parts[:, faint > 0].any(1), (parts & over.all(0)).any(1)]
 
 
 PAIR_FEATURES = 23

@@ -6,8 +6,10 @@ networks counts. The weights are taught by `tools/teaching`; `card.md` beside th
 and how good they are.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -67,42 +69,59 @@ class PageView:
         return of
 
 
-def look(features: PageFeatures) -> PageView:
-    """Look at a page with every network; their mean is the view."""
+def look(pages: Sequence[PageFeatures]) -> list[PageView]:
+    """Look at pages with every network, all at once; the mean of the networks is the view."""
+    if not pages:
+        return []
     weights = load_weights(WEIGHTS)
-    networks, count = len(weights["leave"]), len(features.pieces)
-    x = _scale(features.pieces, weights["piece_mean"], weights["piece_scale"])
+    networks, width = weights["leave"].shape[:2]
+    spans = list(pairwise(accumulate((len(page.pieces) for page in pages), initial=0)))
+    count = spans[-1][1]
+    pieces = np.concatenate([page.pieces for page in pages])
+    x = _scale(pieces, weights["piece_mean"], weights["piece_scale"])
     mean, scale = weights["pair_mean"][:, None], weights["pair_scale"][:, None]
-    pairs = _scale(features.pairs, mean, scale)
+    pairs = _scale(np.concatenate([page.pairs for page in pages], axis=1), mean, scale)
     every_pair = pairs.transpose(0, 2, 1, 3).reshape(networks, count, -1)
-    h = _relu(x @ weights["enter"] + weights["enter_bias"])
-    # The mean of no piece, for a neighbour that is missing, of each row, and of all.
-    means = np.zeros((features.rows[-1] + 3, count), np.float32)
-    pieces, row, page = np.arange(count), 1 + features.rows, np.full(count, len(means) - 1)
-    means[row, pieces] = means[page, pieces] = 1
-    means /= np.maximum(means.sum(1, keepdims=True), 1)
-    seen = np.stack([pieces, *features.neighbours, count + row, count + page], axis=1)
+    # What each sees: itself, its neighbours or nothing, the means of its row and of its page.
+    seen = np.full((count, 1 + len(DIRECTIONS) + 2), count)
+    seen[:, 0] = np.arange(count)
+    means, end = [], count + 1
+    for page, (start, stop) in zip(pages, spans, strict=True):
+        known = stop - start != page.neighbours.T
+        np.copyto(seen[start:stop, 1:-2], page.neighbours.T + start, where=known)
+        mean = np.zeros((page.rows[-1] + 2, stop - start), np.float32)
+        mean[page.rows, np.arange(stop - start)] = mean[-1] = 1
+        means.append((slice(start, stop), slice(end, end + len(mean)), mean / mean.sum(1)[:, None]))
+        seen[start:stop, -2] = end + page.rows
+        end += len(mean)
+        seen[start:stop, -1] = end - 1
+    whole = np.zeros((networks, end, width), np.float32)
+    h = whole[:, :count]
+    h += _relu(x @ weights["enter"] + weights["enter_bias"])
     layer = 0
     while f"mix{layer}" in weights:
-        whole = np.concatenate([h, means @ h], axis=1)
+        for some, place, mean in means:
+            whole[:, place] = mean @ h[:, some]
         mixed = whole.take(seen, axis=1).reshape(networks, count, -1) @ weights[f"mix{layer}"]
         # What a neighbour says depends on how it stands to the piece.
-        mixed += every_pair @ weights[f"pair{layer}"].reshape(networks, -1, h.shape[2])
+        mixed += every_pair @ weights[f"pair{layer}"].reshape(networks, -1, width)
         h += _relu(mixed + weights[f"mix_bias{layer}"])
         h /= np.sqrt((h * h).mean(2, keepdims=True) + 1e-3)
         layer += 1
     said = h @ weights["leave"] + weights["leave_bias"]
-    others = np.concatenate([h, means[:1] @ h], axis=1) @ weights["other"]
     between = pairs @ weights["pair"] + weights["pair_bias"][:, :, None]
     between += _by_direction(h @ weights["one"])
-    place = np.arange(len(features.neighbours))[:, None]
-    between += _by_direction(others)[:, place, features.neighbours]
-    shared = _sigmoid(_relu(between) @ weights["share"] + weights["share_bias"][:, :, None])
+    others = _by_direction(whole[:, : count + 1] @ weights["other"])
+    between += others[:, np.arange(len(DIRECTIONS))[:, None], seen.T[1:-2]]
+    shared = _sigmoid(_relu(between) @ weights["share"] + weights["share_bias"][:, :, None]).mean(0)
     # The mean of logits: a role that one network rules out is unlikely.
     roles, flags = said[..., : len(ROLES)].mean(0), _sigmoid(said[..., len(ROLES) :]).mean(0)
     chances = np.exp(roles - roles.max(1, keepdims=True))
     chances /= chances.sum(1, keepdims=True)
-    return PageView(chances, flags, shared.mean(0), features.neighbours)
+    return [
+        PageView(chances[start:stop], flags[start:stop], shared[:, start:stop], page.neighbours)
+        for page, (start, stop) in zip(pages, spans, strict=True)
+    ]
 
 
 def _by_direction(values: Floats) -> Floats:

@@ -2,7 +2,7 @@
 
 import contextlib
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -53,6 +53,8 @@ _A4 = (595.0, 842.0)
 _HEADER = b"%PDF-"
 _DAMAGED = "This file is not a valid PDF, or it is damaged. Open it in a viewer to check it."
 _BATCH = PAGES
+_TOGETHER = 4
+"""Pages that are looked at together: the figures of more no longer fit into the processor."""
 _SECONDS_PER_PAGE = 20
 _PICTURES = 0.02
 """Smallest fraction of the page covered by pictures with text worth reading."""
@@ -75,7 +77,7 @@ class PDF:
         self.page_count = len(self._document)
         self._evidence: Evidence | None = None
         self._looked_at: dict[int, PageParts] = {}
-        """Pages that the evidence is from and that were not read since."""
+        """Pages that were looked at and not read since."""
         if self.page_count == 0:
             raise UnreadableDocument("This PDF has no pages.")
 
@@ -104,6 +106,7 @@ class PDF:
             if self._evidence is None:
                 self._evidence = self._gather_evidence(found, beyond=beyond)
             self._ahead.begin(coming)
+            self._look_at(found.values())
             for index in batch:
                 page = fenced("page", self._page, index, found.get(index), options, look)
                 yield page or self._plain_page(index, found.get(index), options)
@@ -119,19 +122,22 @@ class PDF:
         missing = [index for index in first if index not in parsed] if beyond else []
         pages = {**parsed, **{page.index: page for page in self._ahead.look(missing)}}
         outline = fenced("outline", self._outline) or []
-        # What OCR would read is no evidence: it takes long.
-        known = (pages[index] for index in first if index in pages)
-        digital = (page for page in known if all(page.size) and not page.needs_ocr)
-        seen = [seen for page in digital if (seen := fenced("first page", self._look_at, page))]
+        self._look_at(pages[index] for index in first if index in pages)
+        parts = ((index, self._looked_at[index]) for index in first if index in self._looked_at)
+        seen = [seen for part in parts if (seen := fenced("first page", _first_page, *part))]
         return fenced("evidence", evidence_of, seen, outline) or NO_EVIDENCE
 
-    def _look_at(self, parsed: ParsedPage) -> FirstPage:
-        """Look at a page as evidence, and keep what was found on it until it is read."""
-        found = self._collect(parsed, PageFrame(*parsed.size, text_turn(parsed.items)))
-        self._looked_at[parsed.index] = found
-        lines = found.reading.pieces if found.reading else ()
-        height = found.frame.upright_size[1]
-        return FirstPage(parsed.index, height, lines, list(found.heading_styles()))
+    def _look_at(self, pages: Iterable[ParsedPage]) -> None:
+        """Look at pages, without what OCR would read, and keep what is found until it is read."""
+        found = {
+            page.index: parts
+            for page in pages
+            if all(page.size) and not page.needs_ocr and page.index not in self._looked_at
+            if (parts := fenced("page", self._collect, page, _frame(page)))
+        }
+        for at in range(0, len(found), _TOGETHER):
+            fenced("look", PageParts.look_at, [*found.values()][at : at + _TOGETHER])
+        self._looked_at |= found
 
     def _outline(self) -> list[tuple[str, int]]:
         """Return the bookmarks' titles and levels."""
@@ -164,7 +170,7 @@ class PDF:
         parsed = parsed or self._page_without_parser(index)
         if not all(parsed.size):
             return self._plain_page(index, None, options)
-        scan = PageScan(PageFrame(*parsed.size, text_turn(parsed.items)))
+        scan = PageScan(_frame(parsed))
         if parsed.needs_ocr:
             scan = fenced("recognition", self._recognise, index, parsed.size, look) or scan
         found = self._looked_at.pop(index, None) or self._collect(parsed, scan.frame)
@@ -260,6 +266,16 @@ class PDF:
             return picture.crop((round(left), round(top), round(right), round(bottom)))
 
         return Raster(DPI, width, height, POINTS / DPI, crop)
+
+
+def _first_page(index: int, found: PageParts) -> FirstPage:
+    lines = found.reading.pieces if found.reading else ()
+    height = found.frame.upright_size[1]
+    return FirstPage(index, height, lines, list(found.heading_styles()))
+
+
+def _frame(page: ParsedPage) -> PageFrame:
+    return PageFrame(*page.size, text_turn(page.items))
 
 
 def _space(page: Any, frame: PageFrame) -> PageSpace:
