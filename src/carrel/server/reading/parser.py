@@ -21,7 +21,6 @@ import sys
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
-from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -142,7 +141,6 @@ def _prepare(mimetype: str | None) -> None:
     # A copy that needs a missing library says so to the one who asks.
     with suppress(ImportError):
         if mimetype is None or mimetype == "application/pdf" or mimetype in PICTURES:
-            import_module("cv2")  # finds text in pictures
             network.load_weights(network.WEIGHTS)
         else:
             reader_of(mimetype)

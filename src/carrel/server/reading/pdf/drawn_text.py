@@ -7,15 +7,13 @@ map are not, though it may contain words.
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
+import cv2
+import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 from carrel.server.reading.page.elements import Box, group_connected
-
-if TYPE_CHECKING:
-    from numpy import uint8
-    from numpy.typing import NDArray
 
 DPI = 100
 """Pixels per inch of the rendering."""
@@ -50,9 +48,6 @@ def drawn_text(
     `page` is rendered at `DPI` and `width` points wide; `pictures` are the boxes of its
     pictures.
     """
-    import cv2
-    import numpy as np
-
     grey = np.asarray(page.convert("L"))
     strokes = np.zeros(grey.shape, np.uint8)
     lines: list[Box] = []
@@ -75,7 +70,7 @@ def drawn_text(
     return list(dict.fromkeys(found))
 
 
-def _is_text(picture: Box, blocks: Sequence[Box], ink: "NDArray[uint8]", scale: float) -> bool:
+def _is_text(picture: Box, blocks: Sequence[Box], ink: NDArray[np.uint8], scale: float) -> bool:
     """Return whether most of the ink in a picture is text."""
     left, top, right, bottom = _pixels(picture, scale)
     whole = ink[top:bottom, left:right]
@@ -91,11 +86,8 @@ def _pixels(box: Box, scale: float) -> tuple[int, int, int, int]:
     return max(0, int(left) - 1), max(0, int(top) - 1), int(right) + 2, int(bottom) + 2
 
 
-def _lines(ink: "NDArray[uint8]") -> list[Box]:
+def _lines(ink: NDArray[np.uint8]) -> list[Box]:
     """Find likely lines of text, in pixels."""
-    import cv2
-    import numpy as np
-
     joined = cv2.morphologyEx(ink, cv2.MORPH_CLOSE, np.ones((1, _REACH), np.uint8))
     # Most of a page is blank. The first component is its ground.
     x, y, width, height = cv2.boundingRect(joined)

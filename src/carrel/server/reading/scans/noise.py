@@ -1,5 +1,6 @@
 """Grain of a noisy picture, measured and removed before text is detected."""
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,8 +21,6 @@ def noise(grey: Pixels) -> float:
     Measured on the residual of each pixel against its neighbours, which on most of a page is noise
     alone (J. Immerkær, Fast Noise Variance Estimation, 1996); the median ignores the text.
     """
-    import cv2
-
     kernel = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], np.float32)
     rest = cv2.filter2D(grey, cv2.CV_32F, kernel)
     # Median absolute deviation in greys; the kernel multiplies it by six.
@@ -30,8 +29,6 @@ def noise(grey: Pixels) -> float:
 
 def without_noise(picture: Pixels) -> Pixels:
     """Remove the grain of a BGR picture, and its colours, if it has much."""
-    import cv2
-
     grey = np.asarray(cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY), np.uint8)
     grain = noise(grey)
     if grain < NOISY:

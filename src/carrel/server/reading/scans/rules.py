@@ -1,5 +1,6 @@
 """Finds rules in a page's picture."""
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
@@ -58,8 +59,6 @@ def _strokes(
     pixels: NDArray[np.uint8], points: float
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return the masks of thin horizontal strokes and, transposed, of vertical ones."""
-    import cv2
-
     grain = noise(pixels)
     if grain < NOISY:
         thin = _thin(pixels, points, _DARKER)
@@ -80,8 +79,6 @@ def _thin(pixels: NDArray[np.uint8], points: float, darker_by: int) -> NDArray[n
 
     Such a place may lie between a rule and a letter, or in a corner of two rules.
     """
-    import cv2
-
     distance = max(2, round(_THICK / points))
     dark = np.zeros(pixels.shape, np.bool_)
     if min(pixels.shape) <= 2 * distance:
@@ -102,8 +99,6 @@ def _runs(dark: NDArray[np.bool_], least: float) -> list[tuple[int, int, int]]:
 
     A rule that is not quite level continues in the row above or below.
     """
-    import cv2
-
     dark = np.asarray(cv2.dilate(dark.astype(np.uint8), np.ones((3, 1), np.uint8)), np.bool_)
     # Pad both ends with white: changes come in pairs, and no run crosses rows.
     framed = np.pad(dark, ((0, 0), (1, 1))).ravel()
