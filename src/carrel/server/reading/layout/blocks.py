@@ -221,7 +221,7 @@ def _running_heads(page: PageReading, evidence: Evidence, height: float) -> set[
 def _is_part(table: Region, pictures: Iterable[Box], lines: Sequence[Line]) -> bool:
     """Return whether a table was read in a picture that shows more than it, as a chart does."""
     held = {id(line) for line in table.lines}
-    around = [box for box in pictures if box.holds_centre(table.box)]
+    around = [box for box in pictures if _read_in(box, table.lines)]
     beside = [line for box in around for line in _read_in(box, lines) if id(line) not in held]
     return 2 * len(beside) > len(held) and not are_prose(beside)
 
