@@ -115,10 +115,10 @@ def _placed_words(item: TextItem, text: str) -> list[tuple[re.Match[str], Placed
 
 def text_turn(items: Sequence[TextItem]) -> int:
     """Return the clockwise rotation of most text of a page: 0, 90, 180 or 270 degrees."""
+    if not any(item.rotation for item in items):
+        return 0
     turns = [round(item.rotation / 90) % 4 * 90 for item in items]
-    letters = Counter[int]()
-    for turn, item in zip(turns, items, strict=True):
-        letters[turn] += len(item.text)
+    letters = Counter(turn for turn, item in zip(turns, items, strict=True) for _ in item.text)
     turn = max(letters, key=letters.__getitem__, default=0)
     # A stamp along an edge may have more letters than the rest of a scan's digital text.
     return turn if 2 * turns.count(turn) > len(turns) else 0
