@@ -80,7 +80,7 @@ class PageParts:
     def reading(self) -> PageReading | None:
         """The text in pieces with the page model's view; None without any."""
         PageParts.look_at([self])
-        found: PageReading | None = vars(self)["reading"]
+        found: PageReading | None = vars(self).get("reading")
         return found
 
     @staticmethod
@@ -88,20 +88,17 @@ class PageParts:
         """Read the text of several pages together: one by one takes longer."""
         texts = [page_pieces(page.items, page.lines, page.rules, page.links) for page in pages]
         features, read = [], list[tuple[PageParts, list[Line], bool]]()
-        for page, rows in zip(pages, texts, strict=True):
+        for page, rows in ((page, rows) for page, rows in zip(pages, texts, strict=True) if rows):
             width, height = page.frame.upright_size
             from_right = runs_from_right(piece.text for row in rows for piece in row)
             found = page.mirrored() if from_right else page
-            if from_right:
-                rows = mirrored_rows(rows, width)
+            rows = mirrored_rows(rows, width) if from_right else rows
             drawn = (found.rules, found.shades, [*found.figures, *found.drawings])
-            if rows:
-                around = Surroundings(width, height, *drawn, scanned=not page.items)
-                features.append(page_features(rows, around))
-                read.append((page, [piece for row in rows for piece in row], from_right))
-            else:
-                vars(page)["reading"] = None
-        for (page, pieces, from_right), view in zip(read, look(features), strict=True):
+            around = Surroundings(width, height, *drawn, scanned=not page.items)
+            features.append(page_features(rows, around))
+            read.append((page, [piece for row in rows for piece in row], from_right))
+        views = look(features) if features else []
+        for (page, pieces, from_right), view in zip(read, views, strict=True):
             vars(page)["reading"] = PageReading(pieces, view, from_right)
 
     def heading_styles(self) -> Iterator[HeadingStyle]:

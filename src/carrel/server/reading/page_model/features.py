@@ -245,9 +245,7 @@ class _Geometry:
             (self.left - text_left) / text_width, (text_right - self.right) / text_width,
             np.abs(self.x - self.width / 2) < 0.5,
             np.abs(self.x - (text_left + text_right) / 2) < 0.5,
-            np.minimum(padded[self.rows], 12) / 4, np.minimum(padded[self.rows + 1], 12) / 4,
-            np.minimum(padded[self.rows + 2], 12) / 4, np.minimum(padded[self.rows + 3], 12) / 4,
-            np.minimum(padded[self.rows + 4], 12) / 4,
+            *(np.minimum(padded[self.rows + step], 12) / 4 for step in range(5)),
             np.minimum(place, 8) / 4, np.minimum(in_row[self.rows] - place - 1, 8) / 4,
             (row_right - row_left)[self.rows] / text_width,
             min(self.width / 40, 3), self.width / self.height, np.log(count),
@@ -324,16 +322,15 @@ class _Geometry:
         direction, one = np.nonzero(neighbours < len(self.x))
         two = neighbours[direction, one]
         level = np.searchsorted(direction, DIRECTIONS.index("below"))
-        crossings = np.zeros((2, len(one)), np.float32)
-        crossings[:, :level] = self._count_crossings(one[:level], two[:level])
-        rules = np.zeros((3, len(one)), np.float32)
-        for some, between, place, along in (
+        between = np.zeros((5, len(one)), np.float32)
+        between[3:, :level] = self._count_crossings(one[:level], two[:level])
+        for some, rules, place, along in (
             (slice(level), self.down, self.x, self.y),
             (slice(level, None), self.across, self.y, self.x),
         ):
-            if between.size:
+            if rules.size:
                 both = np.stack([one[some], two[some]])
-                rules[:, some] = _rules_between(between, place[both], along[both])
+                between[:3, some] = _rules_between(rules, place[both], along[both])
         near, far = np.stack([self.left, self.right, self.x]), np.stack([self.top, self.bottom])
         edges, others = near[:, one], near[:, two]
         low, high = np.minimum(edges, others), np.maximum(edges, others)
@@ -344,16 +341,12 @@ class _Geometry:
         offsets = others - edges
         style, other_style = self.style[one], self.style[two]
         columns = [
-            1,
-            *_scale_distance(-np.stack([shared, shared_down])),
-            shared_down.clip(-2, 2),
+            1, *_scale_distance(-np.stack([shared, shared_down])), shared_down.clip(-2, 2),
             (shared / np.maximum(least, 0.1)).clip(-1, 1),
-            *(offsets.clip(-5, 5) / 2),
-            *(np.abs(offsets) < _SAME_EDGE),
-            (self.y[two] - self.y[one]).clip(-4, 4),
-            np.log(self.sizes[two] / self.sizes[one]),
+            *(offsets.clip(-5, 5) / 2), *(np.abs(offsets) < _SAME_EDGE),
+            (self.y[two] - self.y[one]).clip(-4, 4), np.log(self.sizes[two] / self.sizes[one]),
             other_style[:, 0] - style[:, 0], (style == other_style).all(1),
-            *rules, *crossings,
+            *between,
             *(self.shade[:, one] == self.shade[:, two]),
             (self.shade[0, one] >= 0) != (self.shade[0, two] >= 0),
         ]  # fmt: skip

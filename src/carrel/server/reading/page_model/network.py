@@ -71,8 +71,6 @@ class PageView:
 
 def look(pages: Sequence[PageFeatures]) -> list[PageView]:
     """Look at pages with every network, all at once; the mean of the networks is the view."""
-    if not pages:
-        return []
     weights = load_weights(WEIGHTS)
     networks, width = weights["leave"].shape[:2]
     spans = list(pairwise(accumulate((len(page.pieces) for page in pages), initial=0)))
@@ -92,9 +90,8 @@ def look(pages: Sequence[PageFeatures]) -> list[PageView]:
         mean = np.zeros((page.rows[-1] + 2, stop - start), np.float32)
         mean[page.rows, np.arange(stop - start)] = mean[-1] = 1
         means.append((slice(start, stop), slice(end, end + len(mean)), mean / mean.sum(1)[:, None]))
-        seen[start:stop, -2] = end + page.rows
+        seen[start:stop, -2], seen[start:stop, -1] = end + page.rows, end + page.rows[-1] + 1
         end += len(mean)
-        seen[start:stop, -1] = end - 1
     whole = np.zeros((networks, end, width), np.float32)
     h = whole[:, :count]
     h += _relu(x @ weights["enter"] + weights["enter_bias"])

@@ -129,12 +129,12 @@ class PDF:
 
     def _look_at(self, pages: Iterable[ParsedPage]) -> None:
         """Look at pages, without what OCR would read, and keep what is found until it is read."""
-        found = {
-            page.index: parts
-            for page in pages
-            if all(page.size) and not page.needs_ocr and page.index not in self._looked_at
-            if (parts := fenced("page", self._collect, page, _frame(page)))
-        }
+        found = {}
+        for page in pages:
+            if all(page.size) and not page.needs_ocr and page.index not in self._looked_at:
+                frame = PageFrame(*page.size, text_turn(page.items))
+                if parts := fenced("page", self._collect, page, frame):
+                    found[page.index] = parts
         for at in range(0, len(found), _TOGETHER):
             fenced("look", PageParts.look_at, [*found.values()][at : at + _TOGETHER])
         self._looked_at |= found
@@ -170,7 +170,7 @@ class PDF:
         parsed = parsed or self._page_without_parser(index)
         if not all(parsed.size):
             return self._plain_page(index, None, options)
-        scan = PageScan(_frame(parsed))
+        scan = PageScan(PageFrame(*parsed.size, text_turn(parsed.items)))
         if parsed.needs_ocr:
             scan = fenced("recognition", self._recognise, index, parsed.size, look) or scan
         found = self._looked_at.pop(index, None) or self._collect(parsed, scan.frame)
@@ -270,12 +270,7 @@ class PDF:
 
 def _first_page(index: int, found: PageParts) -> FirstPage:
     lines = found.reading.pieces if found.reading else ()
-    height = found.frame.upright_size[1]
-    return FirstPage(index, height, lines, list(found.heading_styles()))
-
-
-def _frame(page: ParsedPage) -> PageFrame:
-    return PageFrame(*page.size, text_turn(page.items))
+    return FirstPage(index, found.frame.upright_size[1], lines, [*found.heading_styles()])
 
 
 def _space(page: Any, frame: PageFrame) -> PageSpace:
