@@ -379,3 +379,8 @@ def test_what_costs_something_and_its_amount_are_one(amount: str, role: Role) ->
 @pytest.mark.parametrize("other", ["Fig. 1.25", "1234", "Lemons"])
 def test_only_an_amount_stands_with_any_text(other: str) -> None:
     assert len(_seen_as("text", _line("Orange juice", 100), _line(other, 100, 300))) == 2
+
+
+def test_a_salutation_is_no_heading() -> None:
+    assert _seen_as("heading", _line("Dear Mr. Gans,", 100)) == [("text", "Dear Mr. Gans,")]
+    assert _seen_as("heading", _line("Rooms, lamps", 100)) == [("heading", "Rooms, lamps")]

@@ -149,7 +149,8 @@ def text_blocks(
         if role in _PLAIN and _BULLET.match(lines[0].text):
             role = "list_item"
         unmarked = lines[0].text[:1].isalpha() and not _MARKER.match(lines[0].text)
-        if role == "list_item" and unmarked and not plain.isdisjoint(group):
+        salutation = role == "heading" and lines[-1].text.endswith(",")
+        if salutation or (role == "list_item" and unmarked and not plain.isdisjoint(group)):
             role = "text"
         blocks.append(TextBlock(role, lines))
     return blocks

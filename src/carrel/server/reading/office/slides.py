@@ -125,11 +125,10 @@ def _number(text: str) -> str:
 
 def _picture(shape: Any) -> bytes | None:
     try:
-        blob: bytes = shape.image.blob
+        return bytes(shape.image.blob)
     except (AttributeError, KeyError, ValueError):
         # Not a picture, or one that is linked, not embedded.
         return None
-    return blob
 
 
 def _paragraphs(shape: Any) -> Iterator[Part]:

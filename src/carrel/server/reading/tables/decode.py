@@ -5,7 +5,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from itertools import pairwise, product
+from itertools import accumulate, pairwise, product
 
 import numpy as np
 
@@ -161,13 +161,10 @@ def _strips(page: PageReading, group: Iterable[int]) -> dict[int, int]:
     """Return the number of each piece's strip, from left to right. No piece crosses the gutters
     between strips.
     """
-    strip_of: dict[int, int] = {}
-    strip, right = -1, -math.inf
-    for number in sorted(group, key=lambda number: page.boxes[number].left):
-        strip += page.boxes[number].left > right
-        right = max(right, page.boxes[number].right)
-        strip_of[number] = strip
-    return strip_of
+    row = sorted(group, key=lambda number: page.boxes[number].left)
+    ends = accumulate((page.boxes[number].right for number in row), max)
+    begins = (page.boxes[n].left > end for n, end in zip(row[1:], ends, strict=False))
+    return dict(zip(row, accumulate(begins, initial=0), strict=True))
 
 
 def _bands(page: PageReading, group: Iterable[int]) -> tuple[list[list[Line]], dict[int, int]]:
