@@ -340,6 +340,13 @@ def test_a_paragraph_is_whole_where_the_model_doubts_a_lines_role(role: Role) ->
     assert _roles_seen(roles, *BODY) == [("text", 9)]
 
 
+def test_a_line_in_pieces_stays_in_its_paragraph_where_the_model_doubts_one() -> None:
+    pieces = [_line("following orders, in", 536, width=120), _full("supersession of", 536, 190)]
+    lines = [*BODY[:3], *pieces, *BODY[4:7]]
+    roles: list[Role] = ["list_item", "list_item", "list_item", "text", "list_item"]
+    assert _roles_seen([*roles, "text", "text", "text"], *lines) == [("text", 7)]
+
+
 def test_an_item_is_whole_where_the_model_takes_a_further_line_for_text() -> None:
     lines = [_line("(a) The first line fills the width of its", 100, width=350), *BODY[:4]]
     lines[1:] = [

@@ -115,8 +115,9 @@ def text_blocks(
         if alleged and told and _is_first_line(page, above, below):
             roles[above] = _TEXT
     plain = {number for number in numbers if roles[number] == _TEXT}
-    for direction, above, below, chance in page.pairs("block"):
-        one_text = direction == UPRIGHT and chance > _SURE
+    for direction, one, other, chance in page.pairs("block"):
+        above, below = min(one, other), max(one, other)
+        one_text = direction >= UPRIGHT and chance > _SURE
         marked = _BULLET.match(page.pieces[below].text)
         if one_text and not marked and {ROLES[roles[above]], ROLES[roles[below]]} <= _FLOWING:
             roles[below] = roles[above]
