@@ -46,3 +46,40 @@ def test_text_that_is_never_drawn_is_not_missing() -> None:
         page = document[0]
         _, missing = correct_items([], page.get_textpage(), PageSpace(page))
     assert [line.text for line in missing] == ["The rooms are open"]
+
+
+def test_signs_that_fonts_give_the_codes_of_letters_or_of_nothing_are_restored() -> None:
+    written = io.BytesIO()
+    canvas = Canvas(written, pageCompression=0)
+    for y, runs in (
+        (700, [("Courier-Oblique", "N"), ("Helvetica", "   Tata Medical Centre")]),
+        (680, [("Helvetica", "Spent "), ("Times-Italic", "H"), ("Helvetica", "583.03 by J Hall")]),
+        (660, [("Helvetica", "(in "), ("Times-Italic", "J"), ("Helvetica", ") N Street")]),
+        (640, [("Helvetica", "~ Sales automation by ^prime")]),
+    ):
+        text = canvas.beginText(72, y)
+        for font, words in runs:
+            text.setFont(font, 10)
+            text.textOut(words)
+        canvas.drawText(text)
+    canvas.save()
+    data = written.getvalue()
+    # Names and codes as long as those that are there: the file stays whole.
+    for there, wanted in (
+        (b"Courier-Oblique", b"ABCDE+Wingdings"),
+        (b"Times-Italic", b"ITFRupeeBook"),
+        (b"~ Sales", b"\x05 Sales"),
+        (b"^prime", b"\x06prime"),
+    ):
+        assert there in data
+        data = data.replace(there, wanted)
+    (parsed,) = parse_pages(data, [0])
+    with pypdfium2.PdfDocument(data) as document:
+        page = document[0]
+        items, _ = correct_items(parsed.items, page.get_textpage(), PageSpace(page))
+    assert [item.text for item in items] == [
+        "• Tata Medical Centre",
+        "Spent ₹583.03 by J Hall",
+        "(in ₹) N Street",
+        "• Sales automation by �prime",
+    ]

@@ -32,6 +32,12 @@ _LOOSE = str.maketrans({
     **dict.fromkeys(map(ord, " \t\r\n\xa0\u2002\u2003\u2009\u200a\u202f-‐‑‒–—―\u00ad\ufffe")),
 })  # fmt: skip
 """Also drops hyphens: one reader keeps and the other drops those at line ends."""
+_LETTER = re.compile(r"(?<!\S)([(\[]?)(?:[^\W\d]|`)(?![^\W\d])(\S*)")
+"""One alone or before digits: fonts of nothing but ₹ give it the code of any."""
+_PI_FONT = re.compile("wingdings|webdings|europeanpi", re.IGNORECASE)
+_PI_BULLET = re.compile(r"^[\0-\x1f!-\xff](?= |$)")
+_BULLET = re.compile(r"^[\0-\x1f\x7f-\x9f](?= )")
+_CONTROL = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\x9f]")
 _ALONE = 6
 """Most letters of a line that may occur in another line by chance."""
 _SCRIPTS = 0.4
@@ -51,7 +57,15 @@ def correct_items(
         items = with_logical_order(items, text_page, space)
     known = _fold_all([item.text for item in items])
     layer.restore_characters(items, known)
-    layer.mark_run_in_headings(items)
+    letters = _LETTER.finditer(layer.text)
+    rupees = {at[0]: f"{at[1]}₹{at[2]}" for at in letters if "Rupee" in layer.font(at.end(1))}
+    for item in items:
+        # liteparse tells the font of the first word.
+        if len(item.words) > 1 and font_style(item.font)[0]:
+            item.run_in = not layer.is_bold(item.words[-1])
+        text = " ".join(rupees.get(w, w) for w in item.text.split(" ")) if rupees else item.text
+        bullet = _PI_BULLET if text[1:2] in " " and _PI_FONT.search(item.font) else _BULLET
+        item.text = _CONTROL.sub("\ufffd", bullet.sub("•", text))
     return list(items), layer.missing_lines(items, known)
 
 
@@ -92,27 +106,24 @@ class TextLayer:
             if _fold(text) == folded:
                 item.text = " ".join(text.split())
 
-    def mark_run_in_headings(self, items: Iterable[TextItem]) -> None:
-        """Mark items that end in plain type: liteparse tells the font of the first word."""
-        for item in items:
-            if len(item.words) > 1 and font_style(item.font)[0]:
-                item.run_in = not self._is_bold(item.words[-1])
-
-    def _is_bold(self, word: PlacedWord) -> bool:
+    def is_bold(self, word: PlacedWord) -> bool:
+        """Return whether a word is in bold type."""
         left, bottom, right, top = self._space.to_pdf(Box.of(word))
         place = ((left + right) / 2, (bottom + top) / 2)
         number = raw.FPDFText_GetCharIndexAtPos(self._page, *place, _NEAR, _NEAR)
+        return number < 0 or font_style(self.font(number))[0]
+
+    def font(self, number: int) -> str:
+        """Return the name of the font of a character."""
         name, flags = ctypes.create_string_buffer(200), ctypes.c_int()
         raw.FPDFText_GetFontInfo(self._page, number, name, len(name), flags)
-        return number < 0 or font_style(name.value.decode(errors="replace"))[0]
+        return name.value.decode(errors="replace")
 
     def _text_within(self, box: Box, margin: float = 0.0) -> str:
         """Return the text within `margin` points of a box."""
         left, bottom, right, top = self._space.to_pdf(box)
-        text: str = self._page.get_text_bounded(
-            left - margin, bottom - margin, right + margin, top + margin
-        )
-        return text
+        bounds = (left - margin, bottom - margin, right + margin, top + margin)
+        return str(self._page.get_text_bounded(*bounds))
 
     def missing_lines(self, items: Iterable[TextItem], known: Sequence[str]) -> list[Line]:
         """Return the lines of the page that are missing from liteparse's items of `known` texts."""
@@ -143,9 +154,8 @@ class TextLayer:
         return missing
 
     def _is_invisible(self, row: _Row) -> bool:
-        drawn = raw.FPDFText_GetTextObject(self._page, row.start)
-        mode: int | None = raw.FPDFTextObj_GetTextRenderMode(drawn) if drawn else None
-        return mode == int(raw.FPDF_TEXTRENDERMODE_INVISIBLE)
+        mode = raw.FPDFTextObj_GetTextRenderMode(raw.FPDFText_GetTextObject(self._page, row.start))
+        return bool(mode == raw.FPDF_TEXTRENDERMODE_INVISIBLE)
 
 
 def _box_with_scripts(item: TextItem) -> Box:
