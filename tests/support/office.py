@@ -245,11 +245,13 @@ def slides_file(path: Path, slides: Sequence[str], *, picture: bytes | None = No
     )
 
 
-def slide_text(number: int, text: str, *, placeholder: str = "", top: int = 0) -> str:
+def slide_text(
+    number: int, text: str, *, placeholder: str = "", top: int = 0, bullet: str = ""
+) -> str:
     """A shape with paragraphs, one a line; two spaces before a line are a level of its list."""
     kind = f'<p:ph type="{placeholder}"/>' if placeholder else ""
     lines = "".join(
-        f'<a:p><a:pPr lvl="{(len(line) - len(line.lstrip())) // 2}"/>'
+        f'<a:p><a:pPr lvl="{(len(line) - len(line.lstrip())) // 2}">{bullet}</a:pPr>'
         f"<a:r><a:t>{line.strip()}</a:t></a:r></a:p>"
         for line in text.splitlines()
     )

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lxml import etree
 from PIL import Image
 from pptx import Presentation
 from pptx.chart.data import CategoryChartData
@@ -44,6 +45,7 @@ SPANS = (
     "<tr><td>a</td><td>b</td></tr><tr><td>1</td><td>2</td><td>3</td></tr></table>"
 )
 """The table that is drawn in every format."""
+_DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 
 
 def _cells(html: str) -> list[tuple[object, ...]]:
@@ -122,7 +124,7 @@ def _slides(path: Path) -> Path:
     return slides_file(
         path,
         [
-            slide_text(2, "one\n  inner\ntwo", placeholder="body", top=5)
+            slide_text(2, "one\n  inner\ntwo", top=5, bullet='<a:buChar char="•"/>')
             + slide_text(3, "Rules", placeholder="title", top=9),
             slide_picture(2, top=3) + slide_table(3, rows, top=2) + slide_text(4, "Above", top=1),
         ],
@@ -208,6 +210,49 @@ async def test_slides_are_pages(tmp_path: Path, read: Read) -> None:
         await read(path, table_format="html", include_blocks=True, pages=[range(1, 2)])
     ).pages
     assert alone == second
+
+
+def _write(shape: Any, *lines: tuple[str, int, str], **number: str) -> None:
+    """Write paragraphs: their words, their level and the name of their bullet, if any."""
+    frame = shape.text_frame
+    for place, (words, level, bullet) in enumerate(lines):
+        line = frame.add_paragraph() if place else frame.paragraphs[0]
+        line.text, line.level = words, level
+        if bullet:
+            etree.SubElement(line._p.get_or_add_pPr(), f"{_DRAWING}{bullet}", number)
+
+
+async def test_slides_have_the_lists_that_their_bullets_make(tmp_path: Path, read: Read) -> None:
+    deck = Presentation()
+    layout = deck.slide_layouts[3]
+    inherited: Any = layout.placeholders.get(idx=2)
+    etree.SubElement(inherited._element.find(".//{*}lvl2pPr"), f"{_DRAWING}buNone")
+    slide = deck.slides.add_slide(layout)
+    _, left, right = slide.placeholders
+    _write(
+        left, ("of the master", 0, ""), ("below", 1, ""), ("text", 0, "buNone"), ("alone", 0, "")
+    )
+    _write(right, ("of the master", 0, ""), ("text of the layout", 1, ""), ("and on", 0, ""))
+    boxes = [slide.shapes.add_textbox(0, Inches(top), 9, 9) for top in (5, 6, 7)]
+    _write(
+        boxes[0],
+        ("Steps", 0, ""),
+        ("one", 0, "buAutoNum"),
+        ("point", 1, "buChar"),
+        ("two", 0, "buAutoNum"),
+    )
+    _write(boxes[1], ("five", 0, "buAutoNum"), ("six", 0, "buAutoNum"), startAt="5")
+    style = etree.SubElement(boxes[2]._element.txBody, f"{_DRAWING}lstStyle")
+    etree.SubElement(etree.SubElement(style, f"{_DRAWING}lvl1pPr"), f"{_DRAWING}buBlip")
+    _write(boxes[2], ("of the box", 0, ""), ("text", 0, "buNone"))
+    deck.save(str(tmp_path / "a.pptx"))
+    (page,) = (await read(tmp_path / "a.pptx", include_blocks=True)).pages
+    assert page.markdown == (
+        "- of the master\n  - below\n\ntext\n\n- alone\n\n"
+        "- of the master\n\n  text of the layout\n- and on\n\n"
+        "Steps\n\n1. one\n   - point\n2. two\n\n5. five\n6. six\n\n- of the box\n\ntext"
+    )
+    assert _types(page) == ["list", "text", "list", "list", "text", "list", "list", "list", "text"]
 
 
 async def test_charts_of_slides_are_read_with_their_numbers(tmp_path: Path, read: Read) -> None:

@@ -3,23 +3,26 @@
 import io
 import logging
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import chain, zip_longest
 from typing import Any
 
+from lxml import etree
 from pptx import Presentation
 from pptx.enum.shapes import PP_PLACEHOLDER
 from pptx.shapes.group import GroupShape
 
 from carrel.server.reading.markdown.inline import address, escaped
-from carrel.server.reading.markdown.scored_text import ScoredText
 from carrel.server.reading.office.archive import parse_xml
 from carrel.server.reading.office.parts import Part, text_part
+from carrel.server.reading.office.web.html import parts_of_tree
 from carrel.server.reading.page.table import Cell, MarkedText, Table
 
 log = logging.getLogger(__name__)
 
 _TITLES = (PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE, PP_PLACEHOLDER.VERTICAL_TITLE)
 _FURNITURE = (PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTER)
+_BULLET = "*[self::a:buNone | self::a:buChar | self::a:buBlip | self::a:buAutoNum]"
 _MAX_DEPTH = 20
 _MAX_CATEGORIES = 10_000
 """Most rows of a chart's data; more are measurements, not read one by one."""
@@ -132,34 +135,42 @@ def _picture(shape: Any) -> bytes | None:
 
 
 def _paragraphs(shape: Any) -> Iterator[Part]:
-    """Yield a title, paragraphs, or a list for a placeholder of several paragraphs."""
+    """Yield a title, or paragraphs and the lists between them."""
     paragraphs = [p for p in shape.text_frame.paragraphs if p.text.strip()]
     if _is_title(shape):
         if paragraphs:
             yield text_part("title", " ".join(" ".join(p.text.split()) for p in paragraphs), "# ")
         return
-    listed = shape.is_placeholder and len(paragraphs) > 1
-    text, links = ScoredText(), list[str]()
+    items = {-1: etree.Element("body")}
     for paragraph in paragraphs:
-        if text.length:
-            text.syntax("\n" if listed else "\n\n")
-        if listed:
-            text.syntax("  " * min(paragraph.level, 8) + "- ")
-        _add_runs(text, paragraph, links)
-    if text.length:
-        yield Part("list" if listed else "text", text, links=tuple(links))
+        items = {level: item for level, item in items.items() if level < paragraph.level}
+        above, start = items[max(items)], _list_start(shape, paragraph)
+        if start is None:
+            line = etree.SubElement(above, "p")
+        else:
+            kind = {"class": "ol" if start else "ul", "start": str(start)}
+            if not len(above) or dict(above[-1].attrib) != kind:
+                etree.SubElement(above, kind["class"], kind)
+            line = items[paragraph.level] = etree.SubElement(above[-1], "li")
+        for words, url in _pieces(paragraph):
+            etree.SubElement(line, "a" if url else "span", href=url).text = words
+    yield from parts_of_tree(items[-1], lambda _: None)
 
 
-def _add_runs(text: ScoredText, paragraph: Any, links: list[str]) -> None:
-    start = True
-    for words, url in _pieces(paragraph):
-        if url:
-            links.append(url)
-            text.syntax("[")
-        text.content(escaped(words, line_start=start), ())
-        if url:
-            text.syntax(f"]({address(url)})")
-        start = False
+def _list_start(shape: Any, paragraph: Any) -> int | None:
+    """Return the first number of a paragraph's list, 0 for bullets, None outside a list."""
+    level = f"a:lvl{paragraph.level + 1}pPr"
+    looks = [(paragraph._p, "a:pPr"), (shape._element, f"*/a:lstStyle/{level}")]
+    # A text box inherits nothing more; a damaged file may lack the layout.
+    with suppress(AttributeError, KeyError, ValueError):
+        place, layout = shape.placeholder_format.idx, shape.part.slide_layout
+        looks.append((layout._element, f"*/*/p:sp[*/*/p:ph/@idx={place}]/*/*/{level}"))
+        body = f"*/*/p:sp[*/*/p:ph/@type='body']/*/*/{level} | */p:bodyStyle/{level}"
+        looks.append((layout.slide_master._element, body))
+    for element, path in looks:
+        for look in element.xpath(f"({path})/{_BULLET}"):
+            return None if "buNone" in look.tag else int(look.get("startAt", "buAuto" in look.tag))
+    return None
 
 
 def _pieces(paragraph: Any) -> Iterator[tuple[str, str]]:
@@ -188,13 +199,12 @@ def _link(run: Any) -> str:
 
 
 def _table(table: Any) -> Table:
-    cells = [
+    return Table.of(
         _cell(cell, row, column)
         for row, line in enumerate(table.rows)
         for column, cell in enumerate(line.cells)
         if not cell.is_spanned
-    ]
-    return Table.of(cells)
+    )
 
 
 def _cell(cell: Any, row: int, column: int) -> Cell:
