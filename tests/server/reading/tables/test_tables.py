@@ -26,6 +26,7 @@ from support.tables import Grid, Score, grids_of, plain_pdf, score, tables_pdf
 read_with_ocr = pytest.mark.asyncio(loop_scope="module")
 
 GRID = [("GRID", (0, 0), (-1, -1), 0.5, colors.black)]
+UNDERLINED = [("LINEBELOW", (0, 0), (-1, -1), 0.5, colors.black)]
 texts = st.text("ab|<&>\\` \n", max_size=6)
 
 
@@ -94,6 +95,25 @@ async def test_numbers_in_equal_steps_that_fill_a_frame_are_a_table(
     (cells,) = _grids(page)
     assert [cell.text for cell in cells] == [text for row in rows for text in row]
     assert not page.images and page.markdown == "[tbl-0.html](tbl-0.html)"
+
+
+@read_with_ocr
+@pytest.mark.parametrize("style", [GRID, UNDERLINED])
+async def test_a_table_carried_on_from_the_page_before_has_no_head(
+    tmp_path: Path, read: Read, style: list[tuple[object, ...]]
+) -> None:
+    path = tmp_path / "a.pdf"
+    head = [("FONTNAME", (0, 0), (-1, 0), "Helvetica-Bold")]
+    places = ("Oslo", "Bergen", "Narvik", "Bod\u00f8", "Molde")
+    rows = [["Town", "Books", "Visits"]]
+    rows += [[places[n % 5], str(37 * n % 90), str(101 * n % 700)] for n in range(60)]
+    table = Drawn(rows, style=[*style, *head], colWidths=90)
+    SimpleDocTemplate(str(path), pagesize=A4).build([table])
+    before, after = (await read(path, table_format="html")).pages
+    assert before.tables[0].content.startswith("<table><tr><th>Town</th>")
+    assert before.tables[0].content.count("<th>") == 3
+    assert after.tables[0].content.startswith("<table><tr><td>")
+    assert "<th>" not in after.tables[0].content
 
 
 @read_with_ocr

@@ -87,7 +87,10 @@ class PageReading:
         return [pair for pair in self.pairs(what) if pair[1] in inside and pair[2] in inside]
 
     def head_rows(self, row_of: Mapping[int, int]) -> int:
-        """Return the number of rows at the top that are mostly head cells, at least 1."""
+        """Return the number of rows at the top that are mostly head cells.
+
+        A first row without numbers is one: its face may not tell it from the rows below.
+        """
         head = self.view.flag("head")
         votes: dict[int, list[float]] = {}
         for number, row in row_of.items():
@@ -95,7 +98,9 @@ class PageReading:
         rows = 0
         while rows < max(votes) and sum(votes.get(rows, ())) > _LIKELY * len(votes.get(rows, ())):
             rows += 1
-        return max(1, rows)
+        first = (self.pieces[number].text for number, row in row_of.items() if row == 0)
+        numbers = (any(map(str.isdigit, t)) and not any(map(str.isalpha, t)) for t in first)
+        return max(rows, int(not any(numbers)))
 
 
 def table_pieces(page: PageReading, taken: Collection[int] = ()) -> list[list[int]]:
@@ -266,7 +271,9 @@ class _Decoder:
         self._members = set(members)
         self._pairs = {what: page.pairs_within(members, what) for what in ("cell", "row", "column")}
         self._row = self._rows()
-        self._heads = page.head_rows(self._row)
+        self._marked = page.head_rows(self._row)
+        # The first row may lie beside its columns, whether it is marked as heads or not.
+        self._heads = max(1, self._marked)
 
     def table(self) -> Table:
         """Return the cells on their grid."""
@@ -287,7 +294,7 @@ class _Decoder:
             row = bisect_left(kept, cell.first)
             rows = max(1, bisect_left(kept, cell.last + 1) - row)
             found.append(Cell(text, row, start, rows, end - start + 1, marks))
-        return Table.of(found, max(1, bisect_left(kept, self._heads)))
+        return Table.of(found, bisect_left(kept, self._marked))
 
     def _kept_rows(self, cells: Iterable[_PlacedCell]) -> list[int]:
         """Return the first rows of cells; head rows that share no column merge, except the last."""
