@@ -56,6 +56,7 @@ def test_signs_that_fonts_give_the_codes_of_letters_or_of_nothing_are_restored()
         (680, [("Helvetica", "Spent "), ("Times-Italic", "H"), ("Helvetica", "583.03 by J Hall")]),
         (660, [("Helvetica", "(in "), ("Times-Italic", "J"), ("Helvetica", ") N Street")]),
         (640, [("Helvetica", "~ Sales automation by ^prime")]),
+        (620, [("Courier-Oblique", "o"), ("Helvetica", "   Post")]),
     ):
         text = canvas.beginText(72, y)
         for font, words in runs:
@@ -82,4 +83,5 @@ def test_signs_that_fonts_give_the_codes_of_letters_or_of_nothing_are_restored()
         "Spent ₹583.03 by J Hall",
         "(in ₹) N Street",
         "• Sales automation by �prime",
+        "☐ Post",
     ]

@@ -37,6 +37,8 @@ _LETTER = re.compile(r"(?<!\S)([(\[]?)(?:[^\W\d]|`)(?![^\W\d])(\S*)")
 _PI_FONT = re.compile("wingdings|webdings|europeanpi", re.IGNORECASE)
 _PI_BULLET = re.compile(r"^[\0-\x1f!-\xff](?= |$)")
 _BULLET = re.compile(r"^[\0-\x1f\x7f-\x9f](?= )")
+_TICKS = {"þ": "☒", "ý": "☒", "¨": "☐", "o": "☐", "ü": "✓", "û": "✗"}
+"""Signs of Wingdings that answer a question."""
 _CONTROL = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\x9f]")
 _ALONE = 6
 """Most letters of a line that may occur in another line by chance."""
@@ -65,7 +67,7 @@ def correct_items(
             item.run_in = not layer.is_bold(item.words[-1])
         text = " ".join(rupees.get(w, w) for w in item.text.split(" ")) if rupees else item.text
         bullet = _PI_BULLET if text[1:2] in " " and _PI_FONT.search(item.font) else _BULLET
-        item.text = _CONTROL.sub("\ufffd", bullet.sub("•", text))
+        item.text = _CONTROL.sub("\ufffd", bullet.sub(lambda sign: _TICKS.get(sign[0], "•"), text))
     return list(items), layer.missing_lines(items, known)
 
 

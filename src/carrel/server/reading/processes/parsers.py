@@ -138,7 +138,7 @@ class Parsers:
 
 async def _end(child: Child) -> None:
     # Shield: a cancelled caller must not leave the process behind.
-    await asyncio.shield(asyncio.ensure_future(child.end()))
+    await asyncio.shield(child.end())
 
 
 async def _start() -> Child:

@@ -53,9 +53,7 @@ class Recogniser:
         if width * height > MAX_PIXELS:
             raise ValueError("the picture has too many pixels to recognise")
         # Shielded: a cancelled caller must not leave an unread answer on the pipe.
-        return await asyncio.shield(
-            asyncio.ensure_future(self._ask(PipeMessage({"width": width, "height": height}, rgb)))
-        )
+        return await asyncio.shield(self._ask(PipeMessage({"width": width, "height": height}, rgb)))
 
     async def _ask(self, message: PipeMessage) -> dict[str, Any]:
         async with self._turn:
