@@ -87,17 +87,9 @@ class PageReading:
         return [pair for pair in self.pairs(what) if pair[1] in inside and pair[2] in inside]
 
     def head_rows(self, row_of: Mapping[int, int]) -> int:
-        """Return the number of rows at the top that are mostly head cells.
-
-        A first row without numbers is one: its face may not tell it from the rows below.
-        """
-        head = self.view.flag("head")
-        votes: dict[int, list[float]] = {}
-        for number, row in row_of.items():
-            votes.setdefault(row, []).append(float(head[number]))
-        rows = 0
-        while rows < max(votes) and sum(votes.get(rows, ())) > _LIKELY * len(votes.get(rows, ())):
-            rows += 1
+        """Return how many rows at the top are mostly head cells; a first row of words is one."""
+        votes = self.view.flag("head")[[*row_of]] - _LIKELY
+        rows = int(np.argmin(np.append(np.bincount([*row_of.values()], votes)[:-1] > 0, False)))
         first = (self.pieces[number].text for number, row in row_of.items() if row == 0)
         numbers = (any(map(str.isdigit, t)) and not any(map(str.isalpha, t)) for t in first)
         return max(rows, int(not any(numbers)))
@@ -272,7 +264,6 @@ class _Decoder:
         self._pairs = {what: page.pairs_within(members, what) for what in ("cell", "row", "column")}
         self._row = self._rows()
         self._marked = page.head_rows(self._row)
-        # The first row may lie beside its columns, whether it is marked as heads or not.
         self._heads = max(1, self._marked)
 
     def table(self) -> Table:
