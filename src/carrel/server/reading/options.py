@@ -124,9 +124,8 @@ def select_pages(options: ReadOptions, page_count: int) -> list[int]:
         NoSuchPage: a page is beyond the end.
         UnreadableDocument: there are too many for one request.
     """
-    ranges = [range(page_count)] if options.pages is None else options.pages
     selected: dict[int, None] = {}
-    for part in ranges:
+    for part in [range(page_count)] if options.pages is None else options.pages:
         if part.stop > page_count:
             missing = max(part.start, page_count)
             have = "1 page, number 0" if page_count == 1 else f"{page_count} pages, from number 0"

