@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from carrel.server.reading.page.elements import Box, Line
 from carrel.server.reading.page.parsed import PlacedWord, TextItem
+from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.page_model.pieces import page_pieces, piece_rows
 
 
@@ -50,6 +51,20 @@ def test_a_narrow_gap_parts_words_where_a_wide_one_stands_above_it() -> None:
     assert cut(head, line([("9", 120), ("-", 130), ("12", 140)], 20))[1] == ["9 - 12"]
     prose = [("all", 80), ("is", 102), ("now", 118), ("so", 140), ("far", 156)]
     assert cut(head, line(prose, 20))[1] == ["all is now so far"]
+
+
+def test_dots_join_a_title_to_its_page_and_a_name_to_no_row_of_numbers() -> None:
+    title, dots = line([("1.1", 70), ("Open", 110), ("rooms", 138)], 0), item("…", 200, 150, [])
+    page, other = line([("12", 380)], 0), line([("14", 420)], 0)
+    assert cut(title, dots, page) == [["1.1", "Open rooms … 12"]]
+    assert cut(title, dots, page, other) == [["1.1", "Open rooms", "…", "12", "14"]]
+    assert cut(title, dots, line([("12.50", 380)], 0)) == [["1.1", "Open rooms", "…", "12.50"]]
+    # A form has its numbers in frames, and needs no dots.
+    low = Line("…", Box(200, 8, 350, 9), 1)
+    (framed,) = page_pieces([title, page], [low], [Rule(False, 370, 0, 20)])
+    assert [piece.text for piece in framed] == ["1.1", "Open rooms", "12"]
+    (entry,) = page_pieces([title, page], [low], ())
+    assert [piece.text for piece in entry] == ["1.1", "Open rooms … 12"]
 
 
 def test_pieces_of_a_heading_in_narrow_type_keep_the_blanks_between_them() -> None:

@@ -4,8 +4,10 @@ import io
 
 import pypdfium2
 import pytest
+from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
+from carrel.server.reading.page.parsed import TextItem
 from carrel.server.reading.pdf.liteparse import parse_pages
 from carrel.server.reading.pdf.page_space import PageSpace
 from carrel.server.reading.pdf.text_layer import correct_items
@@ -85,3 +87,27 @@ def test_signs_that_fonts_give_the_codes_of_letters_or_of_nothing_are_restored()
         "• Sales automation by �prime",
         "☐ Post",
     ]
+
+
+@pytest.mark.parametrize("title", ["Rooms", "Rooms that are open in the summer"])
+def test_leaders_are_missing_apart_from_what_they_lead_from(title: str) -> None:
+    written = io.BytesIO()
+    canvas = Canvas(written, A4)
+    canvas.setFont("Helvetica", 10)
+    dots = f" {'. ' * 30}"
+    canvas.drawString(72, 700, title + dots)
+    canvas.drawString(400, 700, "7")
+    canvas.save()
+    width = canvas.stringWidth(title, "Helvetica", 10)
+    top = A4[1] - 710
+    items = [
+        TextItem(text, x, top, wide, 12, 0, "Helvetica", 10, [])
+        for text, x, wide in ((title, 72, width), ("7", 400, 6))
+    ]
+    with pypdfium2.PdfDocument(written.getvalue()) as document:
+        page = document[0]
+        _, missing = correct_items(items, page.get_textpage(), PageSpace(page))
+    assert [line.text for line in missing] == ["…"]
+    (line,) = missing
+    assert line.box.left > 72 + width
+    assert line.box.right < 400

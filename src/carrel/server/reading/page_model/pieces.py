@@ -51,6 +51,7 @@ _PITCH = 2.2
 _NEAR = 3
 """Rows above and below in which the next line is looked for: other columns are not level."""
 _WORD = re.compile(r"\S+")
+_PAGE = re.compile(r"\d{1,4}|[ivxlc]{1,7}")
 
 
 def page_pieces(
@@ -227,7 +228,15 @@ def _join(row: list[Line], down: Sequence[Rule], gaps: Sequence[_Gap]) -> list[L
             joined.append(piece)
         else:
             joined[-1] = _join_two(last, piece, " " if gap > _TOUCHING * height else "")
-    return joined
+    # Dots lead a title to its page; in a table they lead to several numbers, or across rules.
+    page = joined[-1]
+    ruled = any(rule.start <= page.box.centre[1] <= rule.end for rule in down)
+    if not ruled and joined[-2:-1] and joined[-2].text.endswith("…") and _PAGE.fullmatch(page.text):
+        entry = joined[-3 if joined[-2].text == "…" else -2 :]
+        joined[-len(entry) :] = [reduce(lambda one, other: _join_two(one, other, " "), entry)]
+    # Leaders that liteparse leaves out are as high as a dot.
+    least = row[0].size / 2
+    return [piece for piece in joined if piece.text != "…" or piece.size > least] or joined
 
 
 def _join_whole_lines(rows: list[list[Line]], down: Sequence[Rule]) -> list[list[Line]]:

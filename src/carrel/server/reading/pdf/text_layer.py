@@ -40,6 +40,8 @@ _BULLET = re.compile(r"^[\0-\x1f\x7f-\x9f](?= )")
 _TICKS = {"þ": "☒", "ý": "☒", "¨": "☐", "o": "☐", "ü": "✓", "û": "✗"}
 """Signs of Wingdings that answer a question."""
 _CONTROL = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\x9f]")
+_PARTS = re.compile(r"(\r\n|\.(?: ?\.){4,})")
+"""What parts the text of a page: the ends of lines, and leaders."""
 _ALONE = 6
 """Most letters of a line that may occur in another line by chance."""
 _SCRIPTS = 0.4
@@ -87,9 +89,10 @@ class TextLayer:
         self._page = text_page
         self._space = space
         self.text: str = text_page.get_text_range()
-        texts = self.text.split("\r\n")
-        starts = accumulate((len(text) + 2 for text in texts), initial=0)
-        self._rows = list(map(_Row, starts, texts, _fold_all(texts)))
+        # liteparse leaves out leaders, and not what they stand between.
+        texts = _PARTS.split(self.text)
+        rows = map(_Row, accumulate(map(len, texts), initial=0), texts, _fold_all(texts))
+        self._rows = [row for row in rows if row.text != "\r\n"]
 
     def restore_characters(self, items: Iterable[TextItem], known: Iterable[str]) -> None:
         """Restore characters that liteparse's items replace by ASCII; `known` are their texts."""
@@ -136,7 +139,7 @@ class TextLayer:
             row
             for row in self._rows
             if found[row.folded] > counts[row.folded]
-            and not (len(row.folded) > _ALONE and row.folded in whole)
+            and not (len(row.folded.strip(".")) > _ALONE and row.folded in whole)
             and not self._is_invisible(row)
         ]
         boxes = list(map(_box_with_scripts, items)) if unknown else []
@@ -145,6 +148,8 @@ class TextLayer:
         for row in unknown:
             rects = range(self._page.count_rects(row.start, len(row.text)))
             pieces = [self._space.to_layout(self._page.get_rect(number)) for number in rects]
+            if pieces and _PARTS.fullmatch(row.text):
+                row, pieces = row._replace(text="…"), [Box.around(pieces)]
             for box in pieces:
                 x, y = box.centre
                 covered = any(i.holds(x, y) or box.holds_centre(i) for i in boxes)
