@@ -33,12 +33,12 @@ _SPOKEN = re.compile(rb'"content": ?"[^"]')
 
 def measure() -> Iterable[Figure]:
     with peer(serve_model, 3, _THINKS) as port:
-        yield _figure("scripted model", f"http://{HOST}:{port}/v1", "scripted", bound=5)
+        yield _figure("scripted model", f"http://{HOST}:{port}/v1", "scripted", 3)
     with _embedded() as (url, key):
-        yield _figure("embedded model", url, "mistral-small-latest", key)
+        yield _figure("embedded model", url, "mistral-small-latest", 4, key)
 
 
-def _figure(name: str, url: str, model: str, key: str = "", bound: float | None = None) -> Figure:
+def _figure(name: str, url: str, model: str, bound: float, key: str = "") -> Figure:
     with (
         tempfile.TemporaryDirectory() as folder,
         patch.dict(os.environ, {"CARREL_MODEL_KEY": key}),

@@ -37,7 +37,7 @@ def measure() -> Iterable[Figure]:
             pasted = _paste(server, home / "paste")
             yield Figure("app, ms a pasted file", pasted / _PASTED * 1000, 10, "lower")
             stored, processed = _sync(server, home / "sync")
-            yield Figure("server, ms a stored file", stored / _SYNCED * 1000, 20, "lower")
+            yield Figure("server, ms a stored file", stored / _SYNCED * 1000, 10, "lower")
             yield Figure("server, ms a processed file", processed / _SYNCED * 1000, 20, "lower")
 
 
