@@ -41,3 +41,15 @@ def test_underlined_letters_above_a_line_are_no_fraction(tmp_path: Path) -> None
         found, _ = with_display_formulas(items, [], page, text_page, PageSpace(page, 0, 1.0))
     assert [item.text for item in found if len(item.text) < 3] == ["H", "f"]
     assert not any("$" in item.text for item in found)
+
+
+def test_a_fraction_without_letters_in_the_text_layer_stays(tmp_path: Path) -> None:
+    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(300, 200))
+    canvas.showPage()
+    canvas.save()
+    items = [_item(0, "", "H", "$\\frac{H}{f}$")]
+    with pypdfium2.PdfDocument(tmp_path / "a.pdf") as document:
+        page = document[0]
+        text_page = page.get_textpage()
+        found, _ = with_display_formulas(items, [], page, text_page, PageSpace(page, 0, 1.0))
+    assert [item.text for item in found] == ["$\\frac{H}{f}$"]

@@ -36,9 +36,9 @@ _BULLET = re.compile(rf"[{BULLETS}☐☑☒]\s*(?=\w)")
 _PLAIN = frozenset[Role](["text", "quote", "aside", "reference", "form_field"])
 """Roles that a bullet or a label disproves."""
 _FLOWING = _PLAIN | {"list_item"}
-"""Roles of running text, which do not change amid a block."""
+"""Roles of running text: all lines of a block have the first line's."""
 _SURE = 0.9
-"""Least likelihood of that block."""
+"""Least likelihood that two lines are one block for certain."""
 _ENTRY = re.compile(r"([^\s.…])(?:\s|\.|…)+(\d{1,4}|[ivxlc]{1,7})$")
 """The end of a line of contents: a title, perhaps a leader, and a page number."""
 _PAGE = re.compile(r"(?:^|[.…]\s*)(?:\d{1,4}|[ivxlc]{1,7})$")

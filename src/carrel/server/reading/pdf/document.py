@@ -54,7 +54,7 @@ _HEADER = b"%PDF-"
 _DAMAGED = "This file is not a valid PDF, or it is damaged. Open it in a viewer to check it."
 _BATCH = PAGES
 _TOGETHER = 4
-"""Pages that are looked at together: the figures of more no longer fit into the processor."""
+"""Pages looked at together: the numbers of more do not fit the processor's cache."""
 _SECONDS_PER_PAGE = 20
 _PICTURES = 0.02
 """Smallest fraction of the page covered by pictures with text worth reading."""

@@ -105,6 +105,8 @@ def _without_underlines(
         known = [other.box for other in items if other is not item and other.box.meets(place)]
         inside = [glyph for glyph in glyphs if place.holds_centre(glyph.box)]
         inside = [glyph for glyph in inside if not any(b.holds_centre(glyph.box) for b in known)]
+        if not inside:
+            continue
         low = max(inside, key=lambda glyph: glyph.base)
         # No denominator stands on a line of text.
         line = (glyph.box for glyph in glyphs if abs(glyph.base - low.base) < _SAME_LINE)
