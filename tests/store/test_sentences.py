@@ -720,6 +720,11 @@ FOLDERS = (
         so=sync.preview_words(replace(EMPTY, left_out={"b.txt": "hidden"})),
         not_so=sync.preview_words(EMPTY),
     ),
+    row(
+        " · another document of this name stays",
+        so=sync.plan_rows(previewed(Plan(uploads=(UPLOAD,)), beside=frozenset({"a.txt"}))),
+        not_so=sync.plan_rows(previewed(Plan(uploads=(UPLOAD,)))),
+    ),
     row("left out: ", so=sync.plan_rows(STAYS), not_so=sync.plan_rows(KEPT)),
     row(
         *(" of the ", " documents that this folder brought?"),

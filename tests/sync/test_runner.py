@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from carrel.client import ServiceError, Unauthorized, Unreachable
+from carrel.store.sync.formatting import plan_rows
 from carrel.sync import contents, remote
 from carrel.sync.errors import SyncError
 from carrel.sync.ledger import Ledger, SyncSettings
@@ -509,6 +510,23 @@ async def test_a_preview_changes_nothing(desk: Desk) -> None:
     assert preview.bytes == 3
     assert desk.library.asked("POST") == 0
     assert desk.ledger.folders("test") == []
+
+
+async def test_a_preview_tells_that_another_document_has_the_name_and_stays(desk: Desk) -> None:
+    desk.write("d/a.txt", "one")
+    await desk.sync()
+    another = desk.library.documents[desk.library.add("d/a.txt", b"of another folder")]
+    another["name"] = "d/a.txt"
+    desk.write("d/a.txt", "two")
+    desk.write("b.txt", "three")
+    async with desk.client() as client:
+        rows = plan_rows(await desk.runner(client).preview())
+    assert [(row.action, row.path, row.note) for row in rows] == [
+        ("Upload", "b.txt", "5 B"),
+        ("Update", "d/a.txt", "3 B · another document of this name stays"),
+    ]
+    await desk.sync()
+    assert another in desk.library.documents.values()
 
 
 async def test_synced_folders_are_remembered_as_they_were_synced(desk: Desk) -> None:

@@ -58,7 +58,8 @@ class Preview:
 
     `sizes` are bytes of the files to upload, by path. `present` are paths whose content is in the
     library already, though not from this folder. `left_out` maps each excluded path to its reason;
-    a folder's path ends with a slash.
+    a folder's path ends with a slash. `beside` are paths to upload whose name another document has,
+    one that the folder did not bring and that stays.
     """
 
     plan: Plan
@@ -67,6 +68,7 @@ class Preview:
     failures: tuple[Failure, ...]
     files: int
     left_out: dict[str, str] = field(default_factory=dict)
+    beside: frozenset[str] = frozenset()
 
     @property
     def bytes(self) -> int:

@@ -25,7 +25,8 @@ AT_ONCE = 6
 class _Look:
     """The folder and its documents as found by one sync, and the resulting plan.
 
-    `present` are the ids of all documents of the library, `by_hash` those with a known hash.
+    `present` are the ids of all documents of the library, `by_hash` those with a known hash;
+    `foreign` are the names of those that the folder did not bring.
     """
 
     found: Scan
@@ -34,6 +35,7 @@ class _Look:
     plan: Plan
     present: set[str] = field(default_factory=set)
     by_hash: dict[str, str] = field(default_factory=dict)
+    foreign: set[str] = field(default_factory=set)
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -77,7 +79,9 @@ class Runner:
         look.plan = replace(look.plan, uploads=new)
         files = len(look.contents.files)
         failures = _failures(look.contents)
-        return Preview(look.plan, present, look.sizes, failures, files, dict(look.found.left_out))
+        left_out = dict(look.found.left_out)
+        beside = frozenset(each.path for each in new if document_name(each.path) in look.foreign)
+        return Preview(look.plan, present, look.sizes, failures, files, left_out, beside)
 
     async def run(self, *, hold: bool = False) -> Summary:
         """Run the sync. A file that fails does not stop the others.
@@ -160,6 +164,8 @@ class Runner:
             for hash in lost:
                 del look.known[hash]
             look.plan = self._plan(look)
+        brought = {each.document_id for each in look.known.values() if each.own}
+        look.foreign = {document.name for document in documents if document.id not in brought}
         if not look.plan:
             self._ledger.set_mark(self.folder, mark)
 

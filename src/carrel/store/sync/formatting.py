@@ -97,7 +97,9 @@ def plan_rows(preview: Preview, *, grouped: bool = True) -> tuple[PlanRow, ...]:
     rows = [PlanRow("Delete", each.path, _exclusion_words(each.reason)) for each in plan.deletions]
     rows += [
         PlanRow(
-            "Update" if upload.updates else "Upload", upload.path, size(preview.sizes[upload.path])
+            "Update" if upload.updates else "Upload",
+            upload.path,
+            _upload_words(upload.path, preview),
         )
         for upload in plan.uploads
     ]
@@ -269,6 +271,11 @@ def _stay_words(kept: int, left_out: int) -> str:
             stay = "stays" if number == 1 else "stay"
             words += f"; {counted(number, 'file')} {why} here {stay} in the library"
     return words
+
+
+def _upload_words(path: str, preview: Preview) -> str:
+    another = " · another document of this name stays" if path in preview.beside else ""
+    return size(preview.sizes[path]) + another
 
 
 def _exclusion_words(reason: str | None) -> str:
