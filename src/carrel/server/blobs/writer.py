@@ -11,8 +11,8 @@ from pathlib import Path
 from threading import Lock
 from uuid import uuid4
 
-_AHEAD = 2
-"""Calls of `write` that may be pending: the thread never waits for the caller's next one."""
+_AHEAD = 3
+"""Calls of `write` that may be pending: one is written and one hashed while the next arrives."""
 
 _BUFFER_BYTES = 16 * 1024
 """Bytes that wait in memory to be written: a small file needs no thread before it is stored."""
@@ -45,8 +45,8 @@ class BlobWriter:
         self._size = 0
         self._pending = deque[tuple[Buffer, ...]]()
         self._writing = deque[asyncio.Future[None]]()
-        # Two threads may write a piece each: the pieces must be hashed in their order.
-        self._turn = Lock()
+        # Held in turn by each call: one thread hashes while another writes, both in order.
+        self._writing_turn, self._hashing_turn = Lock(), Lock()
 
     async def __aenter__(self) -> "BlobWriter":
         return self
@@ -92,7 +92,14 @@ class BlobWriter:
             self._writing.popleft()
 
     def _write_next(self) -> None:
-        with self._turn:
-            for piece in self._pending.popleft():
+        with self._writing_turn:
+            pieces = self._pending.popleft()
+            for piece in pieces:
                 self._size += self._file.write(piece)
+            # Taken before the other is given back: pieces are hashed in their order, too.
+            self._hashing_turn.acquire()
+        try:
+            for piece in pieces:
                 self._hash.update(piece)
+        finally:
+            self._hashing_turn.release()
