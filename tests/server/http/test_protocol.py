@@ -2,6 +2,8 @@
 
 import asyncio
 import inspect
+import socket
+import struct
 from collections.abc import AsyncIterator
 from contextlib import suppress
 
@@ -158,6 +160,46 @@ async def test_who_reads_slowly_is_waited_for(monkeypatch: pytest.MonkeyPatch) -
             await reader.readexactly(2**20)
             await asyncio.sleep(0.25)
         await reader.readexactly(whole - 16 * 2**20)
+
+
+def packets_received(writer: asyncio.StreamWriter) -> int:
+    """How many packets with bytes came in: `tcpi_data_segs_in` of Linux's `tcp_info`."""
+    info = writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
+    (count,) = struct.unpack_from("I", info, 152)
+    return int(count)
+
+
+async def test_a_short_answer_comes_in_one_packet() -> None:
+    async with serving(PlainTextResponse("done")) as port, connected(port) as (reader, writer):
+        for count in (1, 2):
+            writer.write(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
+            assert (await reader.readuntil(b"done")).startswith(b"HTTP/1.1 200 OK")
+            assert packets_received(writer) == count
+
+
+async def test_a_head_does_not_wait_for_the_body() -> None:
+    head_came = asyncio.Event()
+
+    async def pieces() -> AsyncIterator[bytes]:
+        await head_came.wait()
+        yield b"done"
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        await StreamingResponse(pieces())(scope, receive, send)
+
+    async with serving(answer) as port, connected(port) as (reader, writer):
+        writer.write(b"GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
+        await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 10)
+        head_came.set()
+        assert b"done" in await asyncio.wait_for(reader.read(), 10)
+
+
+async def test_a_head_without_a_body_comes_at_once() -> None:
+    async with serving(Response(status_code=204)) as port, connected(port) as (reader, writer):
+        for method in (b"GET", b"HEAD", b"GET"):
+            writer.write(method + b" / HTTP/1.1\r\nhost: x\r\n\r\n")
+            answer = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 10)
+            assert answer.startswith(b"HTTP/1.1 204 ")
 
 
 def test_uvicorns_protocol_still_has_the_parts_that_deadlines_need() -> None:

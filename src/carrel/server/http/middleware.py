@@ -3,9 +3,9 @@
 import asyncio
 import contextlib
 import logging
+import random
 import re
 import time
-import uuid
 from collections.abc import Callable
 from contextlib import ExitStack
 from http import HTTPMethod
@@ -54,7 +54,9 @@ def request_id(scope: Scope) -> str:
     state = scope.setdefault("state", {})
     if "request_id" not in state:
         given = Headers(scope=scope).get("x-request-id", "")
-        state["request_id"] = given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
+        state["request_id"] = (
+            given if _REQUEST_ID.fullmatch(given) else f"{random.getrandbits(128):032x}"
+        )
     return str(state["request_id"])
 
 

@@ -18,6 +18,9 @@ TAKE_SECONDS = 60
 _READ_BYTES = 2 * 1024 * 1024
 """The most bytes that are read at once."""
 
+_JOINED_BYTES = 64 * 1024
+"""The most bytes of a body that are copied behind the head."""
+
 
 class _Received(threading.local):
     """What a loop has read last, of any connection: parsers copy it at once."""
@@ -27,6 +30,39 @@ class _Received(threading.local):
 
 
 _received = _Received()
+
+
+class _Answer:
+    """The transport of an answer, whose head leaves in one packet with a body that follows."""
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._head: bytes | None = None
+        self._begun = False
+
+    def write(self, data: bytes) -> None:
+        if not self._begun:
+            self._begun, self._head = True, data
+            self._loop.call_soon(self._send_head)
+        elif self._head is not None and len(data) <= _JOINED_BYTES:
+            head, self._head = self._head, None
+            self._transport.write(head + data)
+        else:
+            self._send_head()
+            self._transport.write(data)
+
+    def close(self) -> None:
+        self._send_head()
+        self._transport.close()
+
+    def is_closing(self) -> bool:
+        return self._transport.is_closing()
+
+    def _send_head(self) -> None:
+        if self._head is not None:
+            head, self._head = self._head, None
+            self._transport.write(head)
 
 
 class Protocol(HttpToolsProtocol, asyncio.BufferedProtocol):
@@ -63,6 +99,7 @@ class Protocol(HttpToolsProtocol, asyncio.BufferedProtocol):
         self._in_head, self._head_bytes = False, 0
         self._stop()
         super().on_headers_complete()
+        self.cycle.transport = _Answer(self.transport, self.loop)  # type: ignore[assignment]
 
     def on_body(self, body: bytes) -> None:
         # Trailers, which follow a body, count as a head does.
