@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 from reportlab.lib.pagesizes import A4
@@ -11,6 +12,8 @@ from reportlab.pdfgen.canvas import Canvas
 from carrel.server.reading.layout.diagrams import diagrams
 from carrel.server.reading.page.elements import Box, Line
 from carrel.server.reading.page.rules import Rule
+from carrel.server.reading.page_model.network import PageView
+from carrel.server.reading.tables.decode import PageReading
 from carrel.wire.ocr import Block
 from server.reading.conftest import Read
 from support.documents import page_pictures
@@ -191,4 +194,6 @@ async def test_rows_between_a_head_and_notes_in_frames_are_a_table(
     rules = [*_frame(20, 70, 250, 95), *_frame(20, 176, 250, 255), Rule(False, 130, 95, 176)]
     tops = [78, 180, 200, *(100 + 9 * number for number in range(between))]
     lines = [Line("A text", Box(30, top, 80, top + 8), 8) for top in tops]
-    assert len(diagrams(rules, lines)) == found
+    none = np.zeros(0)
+    unseen = PageView(none, none, none, np.zeros(0, int))
+    assert len(diagrams(rules, PageReading(lines, unseen))) == found

@@ -161,7 +161,7 @@ def _regions(found: PageParts, evidence: Evidence) -> list[Region]:
             found = found.mirrored()
             turned = [line.mirrored(size[0]) for line in turned]
         loose = list(page.pieces)
-        joined = fenced("diagrams", diagrams, found.rules, loose) or []
+        joined = fenced("diagrams", diagrams, found.rules, page) or []
         apart = page.numbers(
             line for line in loose if not any(each.box.holds_centre(line.box) for each in joined)
         )

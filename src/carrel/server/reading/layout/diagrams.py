@@ -1,11 +1,14 @@
 """Diagrams: boxes of text that stand apart and are joined by lines, as in a flow chart."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import product
 
+import numpy as np
+
 from carrel.server.reading.layout.figures import FigurePlace
-from carrel.server.reading.page.elements import Box, Line, group_connected
+from carrel.server.reading.page.elements import Box, group_connected
 from carrel.server.reading.page.rules import Rule
+from carrel.server.reading.tables.decode import PageReading
 
 _CORNER = 4.0
 """Points. Maximum distance between the ends of two sides that meet in a corner."""
@@ -23,8 +26,8 @@ _MOST_RULES = 400
 """Maximum rules looked at: a page with more has a table or a map."""
 
 
-def diagrams(rules: Sequence[Rule], lines: Iterable[Line]) -> list[FigurePlace]:
-    """Return the diagrams among a page's rules; `lines` are its text.
+def diagrams(rules: Sequence[Rule], page: PageReading) -> list[FigurePlace]:
+    """Return the diagrams among a page's rules.
 
     Each box of a diagram has four sides of its own. Cells of a table share sides, and a line
     between two fields of a form belongs to neither.
@@ -32,13 +35,11 @@ def diagrams(rules: Sequence[Rule], lines: Iterable[Line]) -> list[FigurePlace]:
     drawn = [rule for rule in rules if not rule.faint]
     if not 0 < len(drawn) <= _MOST_RULES:
         return []
-    texts = [line.box for line in lines]
-    frames = [frame for frame in _frames(drawn) if any(map(frame.holds_centre, texts))]
+    frames = [frame for frame in _frames(drawn) if page.inside(frame).any()]
     if len(frames) < 2:
         return []
-    joining = [
-        _box(rule) for rule in drawn if not any(box.contains(_box(rule), _CORNER) for box in frames)
-    ]
+    lines = map(_box, drawn)
+    joining = [line for line in lines if not any(box.contains(line, _CORNER) for box in frames)]
     lines_between = group_connected(joining, lambda one, other: one.is_near(other, _MEETS))
     led = [
         (line, [frame for frame in frames if any(_ends_beside(rule, frame) for rule in line)])
@@ -51,9 +52,8 @@ def diagrams(rules: Sequence[Rule], lines: Iterable[Line]) -> list[FigurePlace]:
     ):
         between = [rule for line, ends in led if ends[1:] and ends[0] in joined for rule in line]
         whole = Box.around([*joined, *between])
-        loose = [text for text in texts if whole.holds_centre(text)]
-        loose = [text for text in loose if not any(box.holds_centre(text) for box in joined)]
-        if between and len(loose) <= _LABELS * len(joined):
+        loose = page.inside(whole) & ~np.any([page.inside(box) for box in joined], 0)
+        if between and loose.sum() <= _LABELS * len(joined):
             found.append(FigurePlace(whole, tuple(joined)))
     return found
 

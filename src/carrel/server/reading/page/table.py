@@ -1,7 +1,7 @@
 """Text with its links and note marks, and tables of it: cells on a grid, with spans."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Self
 
@@ -72,8 +72,7 @@ def merge_marks(marks: Iterable[LinkMark]) -> Iterator[LinkMark]:
         yield last
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """A cell's text, its top left grid position (from 0) and its spans.
 
     The text has single spaces between its words; `marks` are its links.
@@ -106,8 +105,10 @@ class Table:
             beginning[place] = _joined(beginning[place], cell) if place in beginning else cell
         placed, taken = list[Cell](), set(beginning)
         for cell in beginning.values():
-            placed.append(_fit(cell, taken))
-            taken.update(_places(placed[-1]))
+            if cell.rows > 1 or cell.columns > 1:
+                cell = _fit(cell, taken)
+                taken.update(_places(cell))
+            placed.append(cell)
         height = max((row for row, _ in taken), default=-1) + 1
         width = max((column for _, column in taken), default=-1) + 1
         free = {(row, column) for row in range(height) for column in range(width)} - taken
@@ -165,8 +166,8 @@ def _joined(cell: Cell, other: Cell) -> Cell:
 
 def _fit(cell: Cell, taken: set[tuple[int, int]]) -> Cell:
     """Return a cell without the columns, then the rows, of its span that are taken."""
-    while cell.columns > 1 and not taken.isdisjoint(_places(replace(cell, rows=1))[1:]):
-        cell = replace(cell, columns=cell.columns - 1)
+    while cell.columns > 1 and not taken.isdisjoint(_places(cell._replace(rows=1))[1:]):
+        cell = cell._replace(columns=cell.columns - 1)
     while cell.rows > 1 and not taken.isdisjoint(_places(cell)[1:]):
-        cell = replace(cell, rows=cell.rows - 1)
+        cell = cell._replace(rows=cell.rows - 1)
     return cell

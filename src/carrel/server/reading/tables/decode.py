@@ -1,6 +1,5 @@
 """Decodes tables from the page model's output: their pieces, rows, columns and cells."""
 
-import math
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,11 +7,13 @@ from functools import cached_property, reduce
 from itertools import accumulate, pairwise, product
 
 import numpy as np
+from numpy.typing import NDArray
 
 from carrel.server.reading.page.elements import Box, Line
 from carrel.server.reading.page.hyphens import join_marked
 from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.page.table import Cell, MarkedText, Table
+from carrel.server.reading.page_model.features import Floats, Indexes
 from carrel.server.reading.page_model.network import SHARED, PageView
 from carrel.server.reading.page_model.pieces import piece_rows
 
@@ -22,6 +23,8 @@ _FEWEST = 4
 """Fewest pieces of a table."""
 _DOUBT = 0.01
 """Added to all likelihoods: one pair alone decides little."""
+_FINE = 2**20
+"""Steps of a vote of one."""
 _OVER = 0.4
 """Least part of the narrower of two columns' pieces that stands over the other, if both are one."""
 Pair = tuple[int, int, int, float]
@@ -73,18 +76,44 @@ class PageReading:
         number_of = {id(piece): number for number, piece in enumerate(self.pieces)}
         return [number_of[id(line)] for line in lines if id(line) in number_of]
 
-    def pairs(self, what: str) -> list[Pair]:
-        """Return each direction, piece and neighbour, with the probability that they share it."""
+    @cached_property
+    def edges(self) -> NDArray[np.float64]:
+        """The left, top, right and bottom edges of the boxes."""
+        return np.array(self.boxes).T
+
+    def inside(self, box: Box) -> NDArray[np.bool_]:
+        """Return whether the middle of each piece lies in a box or on its edge."""
+        (left, top, right, bottom), (x0, y0, x1, y1) = self.edges, box
+        x, y = left + right, top + bottom
+        within: NDArray[np.bool_] = (2 * x0 <= x) & (x <= 2 * x1) & (2 * y0 <= y) & (y <= 2 * y1)
+        return within
+
+    @cached_property
+    def _neighbours(self) -> tuple[Indexes, ...]:
         neighbours = self.view.neighbours
         direction, one = np.nonzero(neighbours < len(self.pieces))
-        chance = self.view.shared[direction, one, SHARED.index(what)]
-        columns = (direction, one, neighbours[direction, one], chance)
-        return list(zip(*(column.tolist() for column in columns), strict=True))
+        return direction, one, neighbours[direction, one]
+
+    def pairs(self, what: str) -> list[Pair]:
+        """Return each direction, piece and neighbour, with the probability that they share it."""
+        return self.pairs_within(range(len(self.pieces)), what)
 
     def pairs_within(self, members: Iterable[int], what: str) -> list[Pair]:
         """Return the pairs of which both pieces are members."""
-        inside = set(members)
-        return [pair for pair in self.pairs(what) if pair[1] in inside and pair[2] in inside]
+        columns = self.columns_within(members, what)
+        return list(zip(*(column.tolist() for column in columns), strict=True))
+
+    def columns_within(
+        self, members: Iterable[int], what: str
+    ) -> tuple[Indexes, Indexes, Indexes, Floats]:
+        """Return the columns of such pairs: direction, piece, neighbour and probability."""
+        inside = np.zeros(len(self.pieces), bool)
+        inside[[*members]] = True
+        direction, one, two = self._neighbours
+        kept = inside[one] & inside[two]
+        direction, one, two = direction[kept], one[kept], two[kept]
+        chance = self.view.shared[direction, one, SHARED.index(what)].astype(float)
+        return direction, one, two, chance
 
     def head_rows(self, row_of: Mapping[int, int]) -> int:
         """Return how many rows at the top are mostly head cells; a first row of words is one."""
@@ -103,16 +132,12 @@ def table_pieces(page: PageReading, taken: Collection[int] = ()) -> list[list[in
     cell[list(taken)] = False
     if cell.sum() < _FEWEST:
         return []
-    sets = Sets(len(page.pieces))
-    pairs = [pair for pair in page.pairs("table") if cell[pair[1]] and cell[pair[2]]]
-    for _, one, other, chance in pairs:
+    sets, cells = Sets(len(page.pieces)), np.flatnonzero(cell).tolist()
+    for _, one, other, chance in page.pairs_within(cells, "table"):
         if chance > _CERTAIN:
             sets.join(one, other)
     groups = [
-        part
-        for group in sets.groups(np.flatnonzero(cell).tolist())
-        if len(group) > 1
-        for part in _split_group(page, group)
+        part for group in sets.groups(cells) if len(group) > 1 for part in _split_group(page, group)
     ]
     found = [group for group in groups if len(group) >= _FEWEST]
     rest = set(range(len(page.pieces))) - {*taken, *(number for each in found for number in each)}
@@ -127,12 +152,12 @@ def table_pieces(page: PageReading, taken: Collection[int] = ()) -> list[list[in
 def _inside(page: PageReading, group: Iterable[int], rest: Iterable[int]) -> list[int]:
     """Return the other pieces in the box around a table's."""
     box = Box.around(page.boxes[number] for number in group)
-    return [number for number in sorted(rest) if box.holds_centre(page.boxes[number])]
+    return [number for number in np.flatnonzero(page.inside(box)).tolist() if number in rest]
 
 
 def _split_group(page: PageReading, group: list[int]) -> list[list[int]]:
     """Split a group into tables beside or below each other that few neighbour pairs join."""
-    _, line_of = _bands(page, group)
+    line_of = _bands(page, group)
     return [
         part
         for side in _split_between(page, group, _strips(page, group))
@@ -144,14 +169,12 @@ def _split_between(
     page: PageReading, group: Sequence[int], band_of: dict[int, int]
 ) -> list[list[int]]:
     """Split a group where the pieces on both sides are unlikely to share a table."""
-    pairs = page.pairs_within(group, "table")
-    bands = 1 + max(band_of[number] for number in group)
-    parts: list[list[int]] = [[]]
-    for band, vote in enumerate(_votes(pairs, band_of, bands)):
-        parts[-1] += (number for number in group if band_of[number] == band)
-        if vote < 0:
-            parts.append([])
-    return [part for part in parts if part]
+    ends = _votes(page, group, "table", band_of) < 0
+    part_of: list[int] = (np.cumsum(ends) - ends).tolist()
+    parts: dict[int, list[int]] = {}
+    for number in group:
+        parts.setdefault(part_of[band_of[number]], []).append(number)
+    return [parts[part] for part in sorted(parts)]
 
 
 def _strips(page: PageReading, group: Iterable[int]) -> dict[int, int]:
@@ -164,13 +187,11 @@ def _strips(page: PageReading, group: Iterable[int]) -> dict[int, int]:
     return dict(zip(row, accumulate(begins, initial=0), strict=True))
 
 
-def _bands(page: PageReading, group: Iterable[int]) -> tuple[list[list[Line]], dict[int, int]]:
-    """Return the pieces in lines from top to bottom, and the line of each by its number."""
+def _bands(page: PageReading, group: Iterable[int]) -> dict[int, int]:
+    """Return the line of each piece, counted from top to bottom."""
     number_of = {id(page.pieces[number]): number for number in group}
     bands = piece_rows(page.pieces[number] for number in sorted(number_of.values()))
-    return bands, {
-        number_of[id(piece)]: band for band, pieces in enumerate(bands) for piece in pieces
-    }
+    return {number_of[id(piece)]: band for band, pieces in enumerate(bands) for piece in pieces}
 
 
 def decode_table(page: PageReading, members: Sequence[int], rules: Sequence[Rule]) -> Table | None:
@@ -191,17 +212,22 @@ class _PlacedCell:
     columns: tuple[int, int] | None = None
 
 
-def _votes(pairs: Iterable[Pair], band_of: dict[int, int], bands: int) -> list[float]:
+def _votes(
+    page: PageReading, members: Iterable[int], what: str, band_of: Mapping[int, int]
+) -> Floats:
     """Return the votes at each band's end, positive where both sides belong together.
 
     Two pieces that do not may be parted at the end of any band between them.
     """
-    votes = [0.0] * bands
-    for _, one, other, chance in pairs:
-        first, last = sorted((band_of[one], band_of[other]))
-        vote = math.log((chance + _DOUBT) / (1 - chance + _DOUBT))
-        for band in range(first, last):
-            votes[band] += vote if vote > 0 else vote / (last - first)
+    bands = np.zeros(len(page.pieces), int)
+    bands[[*band_of]] = [*band_of.values()]
+    _, one, other, chance = page.columns_within(members, what)
+    first, last = np.sort([bands[one], bands[other]], axis=0)
+    vote = np.log((chance + _DOUBT) / (1 - chance + _DOUBT))
+    # Sums of whole numbers are exact: votes that cancel out are none.
+    vote = np.rint(_FINE * np.where(vote > 0, vote, vote / np.maximum(last - first, 1)))
+    begun, ended = (np.bincount(at, vote, bands.max() + 1) for at in (first, last))
+    votes: Floats = np.cumsum(begun - ended)
     return votes
 
 
@@ -210,6 +236,7 @@ class _Column:
 
     def __init__(self, cells: list[_PlacedCell]) -> None:
         self.cells = cells
+        self.rows = {row: cell.box for cell in cells for row in range(cell.first, cell.last + 1)}
 
     @property
     def span(self) -> tuple[float, float]:
@@ -227,20 +254,15 @@ class _Column:
         """Return whether it has cells in the first rows only."""
         return all(cell.last < rows for cell in self.cells)
 
-    @property
-    def places(self) -> list[tuple[int, Box]]:
-        """Each row of each cell, and the cell's box."""
-        rows = ((cell, range(cell.first, cell.last + 1)) for cell in self.cells)
-        return [(row, cell.box) for cell, reach in rows for row in reach]
-
-    def meets(self, other: "_Column") -> bool:
-        """Return whether both have cells in one row."""
-        return not dict(self.places).keys().isdisjoint(dict(other.places))
+    def join(self, other: "_Column") -> None:
+        """Add the cells of another."""
+        self.cells += other.cells
+        self.rows.update(other.rows)
 
     def is_beside(self, other: "_Column") -> bool:
         """Return whether both have cells side by side in a row."""
-        own = dict(self.places)
-        return any(row in own and not _overlap(own[row], box) for row, box in other.places)
+        shared = self.rows.keys() & other.rows.keys()
+        return any(not _overlap(self.rows[row], other.rows[row]) for row in shared)
 
     def overlap(self, other: "_Column") -> float:
         """Return the overlap in parts of the narrower column, -1 if both fill a row."""
@@ -261,7 +283,7 @@ class _Decoder:
         self._page = page
         self._rules = rules
         self._members = set(members)
-        self._pairs = {what: page.pairs_within(members, what) for what in ("cell", "row", "column")}
+        self._wide: list[float] = page.view.flag("wide").tolist()
         self._row = self._rows()
         self._marked = page.head_rows(self._row)
         self._heads = max(1, self._marked)
@@ -302,17 +324,14 @@ class _Decoder:
 
     def _rows(self) -> dict[int, int]:
         """Return the row of each piece. Rows end between lines where the model predicts it."""
-        bands, band_of = _bands(self._page, self._members)
-        votes = _votes(self._pairs["row"], band_of, len(bands))
-        row, row_of_band = 0, list[int]()
-        for vote in votes:
-            row_of_band.append(row)
-            row += vote <= 0
+        band_of = _bands(self._page, self._members)
+        ends = _votes(self._page, self._members, "row", band_of) <= 0
+        row_of_band: list[int] = (np.cumsum(ends) - ends).tolist()
         return {number: row_of_band[band] for number, band in band_of.items()}
 
     def _cells(self) -> list[_PlacedCell]:
         sets = Sets(len(self._page.pieces))
-        for _, one, other, chance in self._pairs["cell"]:
+        for _, one, other, chance in self._page.pairs_within(self._members, "cell"):
             if chance > _LIKELY:
                 sets.join(one, other)
         groups = sets.groups(sorted(self._members))
@@ -330,29 +349,31 @@ class _Decoder:
     def _cell(self, pieces: list[int]) -> _PlacedCell:
         rows = [self._row[number] for number in pieces]
         box = Box.around(self._page.boxes[number] for number in pieces)
-        wide = self._page.view.flag("wide")[pieces].mean()
-        return _PlacedCell(pieces, box, min(rows), max(rows), bool(wide > _LIKELY))
+        wide = sum(map(self._wide.__getitem__, pieces)) > _LIKELY * len(pieces)
+        return _PlacedCell(pieces, box, min(rows), max(rows), wide)
 
     def _columns(self, cells: Sequence[_PlacedCell]) -> list[_Column]:
         """Return the columns from left to right, found by cells of a single column."""
         narrow = [cell for cell in cells if not cell.wide] or list(cells)
-        cell_of = {number: place for place, cell in enumerate(narrow) for number in cell.pieces}
-        chains = [_Column([cell]) for cell in narrow]
-        for direction, one, other, chance in sorted(self._pairs["column"], key=lambda p: -p[3]):
-            if direction >= UPRIGHT and chance > _LIKELY and one in cell_of and other in cell_of:
+        cell_of = {number: cell for cell in narrow for number in cell.pieces}
+        chain_of = {cell: _Column([cell]) for cell in narrow}
+        pairs = self._page.pairs_within(self._members, "column")
+        pairs = [pair for pair in pairs if pair[0] >= UPRIGHT and pair[3] > _LIKELY]
+        for _, one, other, _ in sorted(pairs, key=lambda pair: -pair[3]):
+            if one in cell_of and other in cell_of:
                 first, second = cell_of[one], cell_of[other]
-                above, below = chains[first], chains[second]
-                over = _overlap(narrow[first].box, narrow[second].box)
-                if over and above is not below and not above.is_beside(below):
-                    above.cells += below.cells
-                    chains = [above if chain is below else chain for chain in chains]
+                above, below = chain_of[first], chain_of[second]
+                apart = above is below or not _overlap(first.box, second.box)
+                if not apart and not above.is_beside(below):
+                    above.join(below)
+                    chain_of.update(dict.fromkeys(below.cells, above))
         columns: list[_Column] = []
-        for chain in sorted(dict.fromkeys(chains), key=lambda chain: -len(chain.cells)):
+        for chain in sorted(dict.fromkeys(chain_of.values()), key=lambda chain: -len(chain.cells)):
             overlap, best = max(
                 ((column.overlap(chain), n) for n, column in enumerate(columns)), default=(-1, 0)
             )
             if overlap > _OVER:
-                columns[best].cells += chain.cells
+                columns[best].join(chain)
             else:
                 columns.append(chain)
         ordered = sorted(columns, key=lambda column: sum(column.span))
@@ -364,8 +385,9 @@ class _Decoder:
         found: list[_Column] = []
         for column in columns:
             last = found[-1] if found else None
-            if last and last.is_head(heads) != column.is_head(heads) and not last.meets(column):
-                last.cells += column.cells
+            alone = last and last.rows.keys().isdisjoint(column.rows)
+            if last and alone and last.is_head(heads) != column.is_head(heads):
+                last.join(column)
             else:
                 found.append(column)
         return found
@@ -426,6 +448,8 @@ class _Decoder:
 
 def joined_text(pieces: Sequence[Line]) -> MarkedText:
     """Return the text of a cell's pieces in reading order, without hyphenation."""
+    if len(pieces) == 1 and not pieces[0].marks:
+        return MarkedText(" ".join(pieces[0].text.split()))
     ordered = (piece.marked for row in piece_rows(pieces) for piece in row)
     whole = reduce(join_marked, ordered, MarkedText(""))
     return whole if whole.marks else MarkedText(" ".join(whole.text.split()))

@@ -6,6 +6,8 @@ import statistics
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
+import numpy as np
+
 from carrel.server.reading.page.elements import Box, Region
 from carrel.server.reading.page.rules import Rule
 from carrel.server.reading.page.table import Cell, Table
@@ -37,7 +39,7 @@ def find_tables(
     taken = set(range(len(page.pieces))) - set(numbers)
 
     def within(box: Box) -> list[int]:
-        return [n for n, one in enumerate(page.boxes) if n not in taken and box.holds_centre(one)]
+        return [n for n in np.flatnonzero(page.inside(box)).tolist() if n not in taken]
 
     for inside in map(within, drawings):
         table = decode_table(page, inside, ()) if inside else None
@@ -69,13 +71,15 @@ def find_tables(
 
 def _is_chart(table: Table) -> bool:
     """Return whether a third of the rows hold few cells, all of them values of an axis."""
+    rows = [[id(cell) for cell in row if cell.text] for row in table.rows()]
+    sparse = [row for row in rows if row and 2 * len(row) <= table.width]
+    if 3 * len(sparse) <= len(rows):
+        return False
     columns: dict[int, list[Cell]] = {}
     for cell in table.cells:
         if all(map(_VALUE.fullmatch, cell.text.split())):
             columns.setdefault(cell.column, []).append(cell)
     ticks = {id(cell) for cells in columns.values() if _are_ticks(cells) for cell in cells}
-    rows = [[id(cell) for cell in row if cell.text] for row in table.rows()]
-    sparse = [row for row in rows if row and 2 * len(row) <= table.width]
     return 3 * sum(map(ticks.issuperset, sparse)) > len(rows)
 
 
@@ -99,9 +103,6 @@ def _region(
 
 def _certainty(page: PageReading, members: Sequence[int]) -> float:
     """Return the model's mean certainty about neighbouring cells, over pairs of pieces."""
-    chances = [
-        max(chance, 1 - chance)
-        for what in ("cell", "row", "column")
-        for *_, chance in page.pairs_within(members, what)
-    ]
-    return round(sum(chances) / max(1, len(chances)), 3)
+    kinds = ("cell", "row", "column")
+    chances = np.stack([page.columns_within(members, what)[3] for what in kinds])
+    return round(float(np.maximum(chances, 1 - chances).sum()) / max(1, chances.size), 3)

@@ -1,8 +1,7 @@
 """Tables framed by rules: grids of fields enclosed by rules give the rows and columns."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -97,15 +96,10 @@ def _fields(
     """Merge neighbouring places with no rule between them into fields."""
     height, width = len(ys) - 1, len(xs) - 1
     sets = Sets(height * width)
-    levels, edges = _by_place(across, ys), _by_place(down, xs)
-    for row in range(1, height):
-        for column, (left, right) in enumerate(pairwise(xs)):
-            if not _close(levels[row], left, right):
-                sets.join((row - 1) * width + column, row * width + column)
-    for column in range(1, width):
-        for row, (top, bottom) in enumerate(pairwise(ys)):
-            if not _close(edges[column], top, bottom):
-                sets.join(row * width + column - 1, row * width + column)
+    for row, column in _open(across, ys, xs):
+        sets.join((row - 1) * width + column, row * width + column)
+    for column, row in _open(down, xs, ys):
+        sets.join(row * width + column - 1, row * width + column)
     return [
         field
         for places in sets.groups(range(height * width))
@@ -113,17 +107,17 @@ def _fields(
     ]
 
 
-def _by_place(rules: Iterable[Rule], places: Sequence[float]) -> list[list[Rule]]:
-    """Return the rules at each place."""
-    found: list[list[Rule]] = [[] for _ in places]
-    for rule in rules:
-        found[min(range(len(places)), key=lambda n: abs(places[n] - rule.at))].append(rule)
-    return found
-
-
-def _close(rules: Sequence[Rule], start: float, end: float) -> bool:
-    covered = sum(max(0.0, min(rule.end, end) - max(rule.start, start)) for rule in rules)
-    return covered >= _COVER * (end - start)
+def _open(
+    rules: Sequence[Rule], places: Sequence[float], sides: Sequence[float]
+) -> list[list[int]]:
+    """Return the inner places of rules, and their parts between two sides, that have no rule."""
+    _, at, start, end, _ = np.array(rules, float).reshape(-1, 5).T[..., None]
+    low, high = np.array([sides[:-1], sides[1:]])
+    covered = np.zeros((len(places), len(low)))
+    reach = np.maximum(np.minimum(end, high) - np.maximum(start, low), 0)
+    np.add.at(covered, np.abs(at - places).argmin(1), reach)
+    found: list[list[int]] = np.argwhere(covered[:-1] < _COVER * (high - low)).tolist()
+    return [place for place in found if place[0]]
 
 
 def _rectangles(places: list[tuple[int, int]]) -> list[Cell]:
@@ -140,15 +134,16 @@ def framed_table(grid: Grid, page: PageReading, inside: Sequence[int]) -> Table 
     left, top, right, bottom = np.array([*map(grid.field_box, grid.fields)]).T[..., None]
     x, y = np.array([page.boxes[number].centre for number in inside]).T
     within = (left <= x) & (x <= right) & (top <= y) & (y <= bottom)
-    held = [[inside[place] for place in row.nonzero()[0].tolist()] for row in within]
+    held: list[list[int]] = [[] for _ in grid.fields]
+    for field, place in np.argwhere(within).tolist():
+        held[field].append(inside[place])
     filled = sum(map(bool, held))
     if filled < 2 or filled < _FILLED * len(held) or _several(page, held):
         return None
-    fields = zip(grid.fields, held, strict=True)
-    row_of = {number: field.row for field, pieces in fields for number in pieces}
+    row_of = {n: field.row for field, own in zip(grid.fields, held, strict=True) for n in own}
     texts = (joined_text([page.pieces[number] for number in pieces]) for pieces in held)
     cells = (
-        replace(field, text=text, marks=marks) if text else field
+        field._replace(text=text, marks=marks) if text else field
         for field, (text, marks) in zip(grid.fields, texts, strict=True)
     )
     table = Table.of(cells, page.head_rows(row_of))
